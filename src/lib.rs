@@ -1,0 +1,4 @@
+//! The reconcile loop, run exactly once: read desired, read current, compare, decide, act, observe, report.
+
+pub mod cluster;
+pub mod desired;

@@ -1,0 +1,3 @@
+//! `kubectl reconcile`: parse, run, exit code.
+
+fn main() {}

@@ -2,3 +2,7 @@
 
 pub mod cluster;
 pub mod desired;
+pub mod object;
+pub mod schema;
+pub mod compare;
+pub mod live;

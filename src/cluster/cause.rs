@@ -121,7 +121,8 @@ fn of_tls(error: &rustls::Error) -> Cause {
     use CertificateError as Bad;
     let (text, hint) = match error {
         rustls::Error::InvalidCertificate(bad) => match bad {
-            Bad::UnknownIssuer => (
+            // A signature that does not fit is what an authority of the same name, but of another cluster, looks like.
+            Bad::UnknownIssuer | Bad::BadSignature => (
                 "certificate signed by unknown authority".to_owned(),
                 Some(
                     "`certificate-authority` in the kubeconfig, or `--certificate-authority`, must name the authority of this cluster",
@@ -135,9 +136,6 @@ fn of_tls(error: &rustls::Error) -> Cause {
                 "the server's certificate is for another name".to_owned(),
                 Some("`--tls-server-name` says which name the certificate carries"),
             ),
-            Bad::BadSignature => {
-                ("certificate signed by unknown authority (its signature does not fit)".to_owned(), None)
-            }
             other => (one_line(&format!("the server's certificate is not accepted: {other}"), LIBRARY_TEXT), None),
         },
         rustls::Error::AlertReceived(alert) => {

@@ -24,8 +24,8 @@ use super::{
     text::one_line,
 };
 
-/// How long a plugin may take when nobody is there to answer it.
-const UNATTENDED: Duration = Duration::from_mins(1);
+/// How long a plugin may take when nobody seems to be there.
+const UNATTENDED: Duration = Duration::from_mins(2);
 /// How long a plugin may take when a person may have to log in.
 const ATTENDED: Duration = Duration::from_mins(5);
 /// The largest answer of a plugin, in bytes.
@@ -172,7 +172,7 @@ impl Plugin {
     /// standard error is ours always, so that it can say what it wants.
     pub(super) async fn run(&self, stdin_is_free: bool, environment: &Environment) -> Result<Answer, ExecError> {
         let interactive = self.takes_stdin(stdin_is_free, environment.stdin_is_terminal)?;
-        let bound = if environment.stderr_is_terminal { ATTENDED } else { UNATTENDED };
+        let bound = if environment.stdin_is_terminal { ATTENDED } else { UNATTENDED };
         let mut command = Command::new(&self.entry.command);
         command
             .args(&self.entry.args)
@@ -194,6 +194,10 @@ impl Plugin {
             Ok(status) => status.map_err(|source| ExecError::NotStarted { command: self.name(), source })?,
             Err(_) => return Err(ExecError::TimedOut { command: self.name(), after: bound }),
         };
+        // Whoever writes too much fails, because nobody reads it.
+        if output.len() as u64 > MAX_OUTPUT {
+            return Err(self.unusable(format!("it is longer than {} KiB", MAX_OUTPUT >> 10)));
+        }
         if !status.success() {
             return Err(ExecError::Failed { command: self.name(), status });
         }
@@ -238,9 +242,6 @@ impl Plugin {
     }
 
     fn read(&self, output: &[u8]) -> Result<Answer, String> {
-        if output.len() as u64 > MAX_OUTPUT {
-            return Err(format!("it is longer than {} KiB", MAX_OUTPUT >> 10));
-        }
         let text = str::from_utf8(output).map_err(|_| "it is not UTF-8 text".to_owned())?;
         let credential: ExecCredential = serde_json::from_str(text)
             .or_else(|_| serde_saphyr::from_str(text))

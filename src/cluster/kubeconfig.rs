@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt, io,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 use serde_json::Value;
@@ -135,7 +135,7 @@ fn read_yaml(text: &str) -> Result<Value, Problem> {
 fn resolve(document: &mut Document, folder: &Path) {
     let resolve = |path: &mut Option<PathBuf>| {
         if let Some(path) = path {
-            *path = folder.join(&path);
+            *path = absolute(folder, path);
         }
     };
     for cluster in document.clusters.values_mut() {
@@ -148,9 +148,27 @@ fn resolve(document: &mut Document, folder: &Path) {
         if let Some(exec) = &mut user.exec
             && exec.command.contains(std::path::MAIN_SEPARATOR)
         {
-            exec.command = folder.join(&exec.command).to_string_lossy().into_owned();
+            exec.command = absolute(folder, Path::new(&exec.command)).to_string_lossy().into_owned();
         }
     }
+}
+
+/// `path` seen from `folder`, without `.` and `..`: by its letters, as Go's `filepath.Join` does it, not by the file system.
+fn absolute(folder: &Path, path: &Path) -> PathBuf {
+    if path.is_absolute() {
+        return path.to_owned();
+    }
+    let mut clean = PathBuf::new();
+    for component in folder.join(path).components() {
+        match component {
+            Component::ParentDir => {
+                clean.pop();
+            }
+            Component::CurDir => {}
+            other => clean.push(other),
+        }
+    }
+    clean
 }
 
 /// Adds what `next` has and `base` has not.
@@ -246,9 +264,9 @@ mod tests {
         let loaded = Kubeconfig::load(Some(&file), &Environment::default()).unwrap().document;
         let sub = folder.path().join("sub");
         assert_eq!(loaded.clusters["c"].certificate_authority, Some(sub.join("ca.crt")));
-        assert_eq!(loaded.users["a"].token_file, Some(sub.join("../token")));
+        assert_eq!(loaded.users["a"].token_file, Some(folder.path().join("token")));
         assert_eq!(loaded.users["a"].client_key, Some("/abs/key".into()));
-        assert_eq!(loaded.users["a"].exec.as_ref().unwrap().command, sub.join("./bin/login").to_string_lossy());
+        assert_eq!(loaded.users["a"].exec.as_ref().unwrap().command, sub.join("bin/login").to_string_lossy());
         assert_eq!(loaded.users["b"].exec.as_ref().unwrap().command, "login");
     }
 

@@ -27,6 +27,9 @@ mod text;
 mod transport;
 mod warnings;
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     sync::{
         Arc,
@@ -172,6 +175,9 @@ impl Cluster {
         let start = Instant::now();
         self.0.counters.sent(request.purpose);
         let outcome = transport::exchange(session, &self.0.server, request, budget).await;
+        if matches!(outcome, Err(RequestError::Unreachable { .. } | RequestError::Invalid { .. })) {
+            self.0.counters.never_left(request.purpose);
+        }
         let outcome = match outcome {
             Err(error) if !self.0.reached.load(Ordering::Relaxed) => Err(RequestError::silent(error)),
             outcome => outcome,
@@ -182,9 +188,6 @@ impl Cluster {
                 session.was_accepted();
             }
             Err(RequestError::Unauthorized { .. }) => self.0.reached.store(true, Ordering::Relaxed),
-            Err(RequestError::Unreachable { .. } | RequestError::Invalid { .. }) => {
-                self.0.counters.never_left(request.purpose);
-            }
             Err(_) => {}
         }
         self.tell(TELL_REQUESTS, || {

@@ -172,10 +172,8 @@ pub struct Environment {
     pub pod_namespace: Option<String>,
     /// The folder with the token, the authority and the namespace of a pod's service account.
     pub service_account: PathBuf,
-    /// Whether standard input is a terminal.
+    /// Whether standard input is a terminal: a person is there.
     pub stdin_is_terminal: bool,
-    /// Whether a person can see what a credential plugin asks for.
-    pub stderr_is_terminal: bool,
 }
 
 impl Environment {
@@ -193,7 +191,6 @@ impl Environment {
             pod_namespace: variable(&["POD_NAMESPACE"]),
             service_account: Path::new(SERVICE_ACCOUNT).to_owned(),
             stdin_is_terminal: std::io::stdin().is_terminal(),
-            stderr_is_terminal: std::io::stderr().is_terminal(),
         }
     }
 }

@@ -1,1 +1,216 @@
-//! (under construction)
+//! The edge to the cluster: kubeconfig, credentials, proxies, deadlines, retries and request counts.
+//!
+//! [`connect`] finds out which server to talk to and as whom, exactly as kubectl does, and sends nothing. [`Cluster::send`] sends
+//! one [`Request`]: within its deadline, again when that is harmless, and counted.
+//!
+//! ```text
+//! flags + environment ─▶ kubeconfig ─▶ settings ─▶ session (client, token) ─▶ transport ─▶ Reply
+//!                         (document)     (proxy)      (exec)   ▲                  │
+//!                                                              └──── 401 ─────────┤
+//!                                                                     retry ◀─────┘  RequestError
+//! ```
+
+mod cause;
+mod connector;
+mod document;
+mod error;
+mod exec;
+mod kubeconfig;
+mod options;
+mod proxy;
+mod requests;
+mod retry;
+mod session;
+mod settings;
+mod status;
+mod text;
+mod transport;
+mod warnings;
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
+
+use self::{
+    connector::Connector,
+    kubeconfig::Kubeconfig,
+    requests::Counters,
+    session::{Session, Sessions},
+    settings::Settings,
+    transport::Budget,
+};
+pub use self::{
+    error::{ConnectError, RequestError},
+    exec::ExecError,
+    kubeconfig::KubeconfigError,
+    options::{ConnectOptions, Environment, InvalidTimeout, Log, RequestTimeout},
+    requests::{Purpose, Reply, Request, RequestCounts, Retry},
+    status::{Cause, StatusError},
+};
+
+/// From this verbosity on, repetitions are told.
+const TELL_RETRIES: u8 = 1;
+/// From this verbosity on, every request is told.
+const TELL_REQUESTS: u8 = 6;
+
+/// Prepares the connection that flags, kubeconfig and environment describe. Nothing is sent yet; a credential plugin runs, once.
+pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Cluster, ConnectError> {
+    let kubeconfig = Kubeconfig::load(options.kubeconfig.as_deref(), environment)?;
+    let settings = Settings::resolve(options, environment, &kubeconfig)?;
+    for note in &settings.notes {
+        options.log.note(note);
+    }
+    let connector = Connector::new(&settings, options.request_timeout)?;
+    let Settings { context, server, namespace, identity, credentials, .. } = settings;
+    let sessions = Sessions::open(connector, identity.as_ref(), credentials, options, environment).await?;
+    Ok(Cluster(Arc::new(Inner {
+        context,
+        server: server.to_string().trim_end_matches('/').to_owned(),
+        namespace,
+        sessions,
+        timeout: options.request_timeout,
+        verbose: options.verbose,
+        log: options.log.clone(),
+        counters: Counters::default(),
+        reached: AtomicBool::new(false),
+    })))
+}
+
+/// A connection to one cluster, shared by its clones.
+#[derive(Clone)]
+pub struct Cluster(Arc<Inner>);
+
+struct Inner {
+    context: Option<String>,
+    server: String,
+    namespace: String,
+    sessions: Sessions,
+    timeout: RequestTimeout,
+    verbose: u8,
+    log: Log,
+    counters: Counters,
+    /// The server answered at least once.
+    reached: AtomicBool,
+}
+
+impl std::fmt::Debug for Cluster {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Cluster")
+            .field("context", &self.0.context)
+            .field("server", &self.0.server)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Cluster {
+    /// The name of the context in use, if one is.
+    #[must_use]
+    pub fn context(&self) -> Option<&str> {
+        self.0.context.as_deref()
+    }
+
+    /// The server's URL.
+    #[must_use]
+    pub fn server(&self) -> &str {
+        &self.0.server
+    }
+
+    /// The namespace of objects that name none: of the flag, the context, the pod, or `default`.
+    #[must_use]
+    pub fn default_namespace(&self) -> &str {
+        &self.0.namespace
+    }
+
+    /// How many requests were sent so far, repetitions included.
+    #[must_use]
+    pub fn counts(&self) -> RequestCounts {
+        self.0.counters.now()
+    }
+
+    /// Sends one request, repeats it where that is harmless, and reads the answer to its end, all within the request timeout.
+    /// A 401 renews credentials that can be renewed, once, and starts over.
+    pub async fn send(&self, request: Request) -> Result<Reply, RequestError> {
+        let session = self.0.sessions.current().await?;
+        match self.repeat(&session, &request).await {
+            Err(RequestError::Unauthorized { server, status }) => {
+                let Some(session) = self.0.sessions.after_refusal(&session).await? else {
+                    return Err(RequestError::Unauthorized { server, status });
+                };
+                self.tell(TELL_RETRIES, || format!("repeating {} with new credentials", name_of(&request)));
+                self.repeat(&session, &request).await
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn repeat(&self, session: &Session, request: &Request) -> Result<Reply, RequestError> {
+        let budget = Budget::new(self.0.timeout);
+        let mut failures = 0;
+        loop {
+            let error = match self.once(session, request, budget).await {
+                Ok(reply) => return Ok(reply),
+                Err(error) => error,
+            };
+            failures += 1;
+            let Some(wait) = retry::wait(request.retry, &error, failures, budget.remaining(), retry::dice()) else {
+                return Err(error);
+            };
+            self.tell(TELL_RETRIES, || {
+                let (times, wait) = (retry::MAX_RETRIES, wait.as_millis());
+                format!("repeating {} in {wait} ms ({failures} of {times}): {error}", name_of(request))
+            });
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    async fn once(&self, session: &Session, request: &Request, budget: Budget) -> Result<Reply, RequestError> {
+        let start = Instant::now();
+        self.0.counters.sent(request.purpose);
+        let outcome = transport::exchange(session, &self.0.server, request, budget).await;
+        if matches!(outcome, Err(RequestError::Unreachable { .. } | RequestError::Invalid { .. })) {
+            self.0.counters.never_left(request.purpose);
+        }
+        let outcome = match outcome {
+            Err(error) if !self.0.reached.load(Ordering::Relaxed) => Err(RequestError::silent(error)),
+            outcome => outcome,
+        };
+        match &outcome {
+            Ok(_) | Err(RequestError::Status(_)) => {
+                self.0.reached.store(true, Ordering::Relaxed);
+                session.was_accepted();
+            }
+            Err(RequestError::Unauthorized { .. }) => self.0.reached.store(true, Ordering::Relaxed),
+            Err(_) => {}
+        }
+        self.tell(TELL_REQUESTS, || {
+            let millis = start.elapsed().as_millis();
+            match &outcome {
+                Ok(reply) => format!("{} {} in {millis} ms", name_of(request), reply.status),
+                Err(error) => match error.status() {
+                    Some(status) => format!("{} {} in {millis} ms", name_of(request), status.code),
+                    None => format!("{} failed after {millis} ms: {error}", name_of(request)),
+                },
+            }
+        });
+        outcome
+    }
+
+    fn tell(&self, from: u8, line: impl FnOnce() -> String) {
+        if self.0.verbose >= from {
+            self.0.log.note(&line());
+        }
+    }
+}
+
+/// How a request is called in notes.
+fn name_of(request: &Request) -> String {
+    format!("{} {}", request.method, request.path_and_query)
+}

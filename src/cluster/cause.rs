@@ -1,0 +1,204 @@
+//! The last cause of a failed connection, in words that a person at a terminal understands.
+
+use std::{error::Error, io};
+
+use hyper_util::client::legacy::Error as Connecting;
+use rustls::{AlertDescription, CertificateError};
+
+use super::text::one_line;
+
+/// The longest text of a library that is shown, in characters.
+const LIBRARY_TEXT: usize = 200;
+
+/// Why there is no answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Cause {
+    /// The kind, which decides about retries and exit codes.
+    pub(super) kind: CauseKind,
+    /// The words.
+    pub(super) text: String,
+    /// What to do about it.
+    pub(super) hint: Option<&'static str>,
+}
+
+/// Kinds of causes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CauseKind {
+    /// There was no connection: refused, no such host, no route, TLS not agreed.
+    NoConnection,
+    /// There was one, and it broke.
+    Broken,
+    /// What came over it is not HTTP, or not what its headers promise.
+    Unreadable,
+}
+
+/// Finds the last cause in the chain of `error`, which a request got before its answer.
+pub(super) fn of(error: &(dyn Error + 'static)) -> Cause {
+    let mut connecting = false;
+    let mut best = None;
+    let mut last = error.to_string();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        connecting |= error.downcast_ref::<Connecting>().is_some_and(Connecting::is_connect);
+        if let Some(cause) = known(error, connecting) {
+            best = Some(cause);
+        }
+        last = error.to_string();
+        next = below(error);
+    }
+    best.unwrap_or_else(|| {
+        let kind = if connecting { CauseKind::NoConnection } else { CauseKind::Unreadable };
+        Cause { kind, text: one_line(&last, LIBRARY_TEXT), hint: None }
+    })
+}
+
+/// What lies under `error`. An [`io::Error`] that wraps another error does not give it as its source.
+fn below<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        Some(inner) => Some(inner),
+        None => error.source(),
+    }
+}
+
+fn known(error: &(dyn Error + 'static), connecting: bool) -> Option<Cause> {
+    if let Some(error) = error.downcast_ref::<rustls::Error>() {
+        return Some(of_tls(error));
+    }
+    if let Some(error) = error.downcast_ref::<hyper::Error>() {
+        return of_http(error);
+    }
+    let cause = of_io(error.downcast_ref::<io::Error>()?)?;
+    // The same error means something else once there is a connection: a line that went dead, not an address without a host.
+    let died = !connecting && cause.kind == CauseKind::NoConnection;
+    Some(if died { Cause { kind: CauseKind::Broken, hint: None, ..cause } } else { cause })
+}
+
+fn cause(kind: CauseKind, text: impl Into<String>, hint: Option<&'static str>) -> Cause {
+    Cause { kind, text: text.into(), hint }
+}
+
+fn of_http(error: &hyper::Error) -> Option<Cause> {
+    if error.is_incomplete_message() || error.is_closed() || error.is_canceled() {
+        return Some(cause(CauseKind::Broken, "it was closed before the answer was complete", None));
+    }
+    if error.is_parse() {
+        return Some(cause(CauseKind::Unreadable, "it is not HTTP", None));
+    }
+    None
+}
+
+fn of_io(error: &io::Error) -> Option<Cause> {
+    use io::ErrorKind as Kind;
+    let (kind, text, hint) = match error.kind() {
+        Kind::ConnectionRefused => {
+            let hint = "is the API server running, and is the address in the kubeconfig right?";
+            (CauseKind::NoConnection, "connection refused", Some(hint))
+        }
+        Kind::TimedOut => {
+            let hint = "nothing answers at this address: is a VPN or a proxy needed?";
+            (CauseKind::NoConnection, "connection timed out", Some(hint))
+        }
+        Kind::HostUnreachable => (CauseKind::NoConnection, "no route to host", None),
+        Kind::NetworkUnreachable => (CauseKind::NoConnection, "network is unreachable", None),
+        Kind::ConnectionReset | Kind::ConnectionAborted | Kind::BrokenPipe => {
+            (CauseKind::Broken, "connection reset by the server", None)
+        }
+        Kind::UnexpectedEof => (CauseKind::Broken, "it was closed in the middle", None),
+        _ => return of_resolver(error),
+    };
+    Some(cause(kind, text, hint))
+}
+
+/// The standard library gives a failed name lookup no kind of its own.
+fn of_resolver(error: &io::Error) -> Option<Cause> {
+    let text = error.to_string();
+    let reason = text.strip_prefix("failed to lookup address information: ")?;
+    let hint = "is the host name in the kubeconfig right, and is this machine on the right network?";
+    Some(cause(CauseKind::NoConnection, one_line(reason, LIBRARY_TEXT).to_lowercase(), Some(hint)))
+}
+
+fn of_tls(error: &rustls::Error) -> Cause {
+    use CertificateError as Bad;
+    let (text, hint) = match error {
+        rustls::Error::InvalidCertificate(bad) => match bad {
+            // A signature that does not fit is what an authority of the same name, but of another cluster, looks like.
+            Bad::UnknownIssuer | Bad::BadSignature => (
+                "certificate signed by unknown authority".to_owned(),
+                Some(
+                    "`certificate-authority` in the kubeconfig, or `--certificate-authority`, must name the authority of this cluster",
+                ),
+            ),
+            Bad::Expired | Bad::ExpiredContext { .. } => ("the server's certificate has expired".to_owned(), None),
+            Bad::NotValidYet | Bad::NotValidYetContext { .. } => {
+                ("the server's certificate is not valid yet".to_owned(), Some("is the clock of this machine right?"))
+            }
+            Bad::NotValidForName | Bad::NotValidForNameContext { .. } => (
+                "the server's certificate is for another name".to_owned(),
+                Some("`--tls-server-name` says which name the certificate carries"),
+            ),
+            other => (one_line(&format!("the server's certificate is not accepted: {other}"), LIBRARY_TEXT), None),
+        },
+        rustls::Error::AlertReceived(alert) => {
+            (format!("the server ended the TLS handshake: {}", alert_words(*alert)), None)
+        }
+        rustls::Error::InvalidMessage(_) => {
+            ("the server does not speak TLS".to_owned(), Some("is the address meant for plain `http://`?"))
+        }
+        other => (one_line(&format!("TLS: {other}"), LIBRARY_TEXT), None),
+    };
+    Cause { kind: CauseKind::NoConnection, text, hint }
+}
+
+fn alert_words(alert: AlertDescription) -> &'static str {
+    match alert {
+        AlertDescription::CertificateRequired => "it wants a client certificate",
+        AlertDescription::BadCertificate | AlertDescription::CertificateUnknown => {
+            "it does not accept our client certificate"
+        }
+        AlertDescription::CertificateExpired => "our client certificate has expired",
+        AlertDescription::CertificateRevoked => "our client certificate was revoked",
+        AlertDescription::UnknownCA => "it does not know the authority of our client certificate",
+        AlertDescription::ProtocolVersion => "there is no common version of TLS",
+        AlertDescription::UnrecognisedName => "it has no certificate for this name",
+        AlertDescription::HandshakeFailure => "there is no common cipher",
+        _ => "it gives no usable reason",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_innermost_known_cause_counts() {
+        let reset = io::Error::from(io::ErrorKind::ConnectionReset);
+        let cause = of(&io::Error::other(io::Error::other(reset)));
+        assert_eq!((cause.kind, cause.text.as_str()), (CauseKind::Broken, "connection reset by the server"));
+    }
+
+    #[test]
+    fn a_line_that_goes_dead_is_not_a_host_that_is_not_there() {
+        let dead = io::Error::from(io::ErrorKind::TimedOut);
+        assert_eq!(known(&dead, false).unwrap().kind, CauseKind::Broken);
+        assert_eq!(known(&dead, true).unwrap().kind, CauseKind::NoConnection);
+    }
+
+    #[test]
+    fn tls_errors_inside_io_errors_are_found() {
+        let inner = rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer);
+        let cause = of(&io::Error::new(io::ErrorKind::InvalidData, inner));
+        assert_eq!(cause.text, "certificate signed by unknown authority");
+    }
+
+    #[test]
+    fn a_failed_name_lookup_is_told_without_the_prefix() {
+        let cause = of(&io::Error::other("failed to lookup address information: Name or service not known"));
+        assert_eq!(cause.text, "name or service not known");
+    }
+
+    #[test]
+    fn an_unknown_cause_is_one_bounded_line() {
+        let cause = of(&io::Error::other(format!("odd\n{}", "x".repeat(1000))));
+        assert!(cause.text.starts_with("odd xxx") && cause.text.chars().count() < 250);
+    }
+}

@@ -1,0 +1,99 @@
+//! From settings to a client: TLS, proxies, impersonation.
+
+use std::time::Duration;
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use http::Uri;
+use kube::{Client, Config, client::ClientBuilder, config::AuthInfo};
+use rustls::pki_types::{CertificateDer, pem::PemObject};
+use secrecy::{ExposeSecret, SecretString};
+
+use super::{
+    cause,
+    error::ConnectError,
+    options::RequestTimeout,
+    settings::{Identity, Impersonation, Settings, Trust},
+};
+
+/// How long connecting may take: name lookup, TCP, proxy and TLS together.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Makes clients that differ in their certificate alone.
+pub(super) struct Connector {
+    config: Config,
+}
+
+impl Connector {
+    /// Takes from the settings what does not change during a run.
+    pub(super) fn new(settings: &Settings, timeout: RequestTimeout) -> Result<Self, ConnectError> {
+        let mut config = Config::new(explicit_port(&settings.server, settings.proxy.is_some()));
+        config.default_namespace.clone_from(&settings.namespace);
+        config.root_cert = match &settings.trust {
+            Trust::Authority(pem) => Some(authorities(pem)?),
+            Trust::System | Trust::Anything => None,
+        };
+        config.accept_invalid_certs = settings.trust == Trust::Anything;
+        config.tls_server_name.clone_from(&settings.tls_server_name);
+        config.disable_compression = !settings.compression;
+        config.proxy_url.clone_from(&settings.proxy);
+        config.connect_timeout = Some(match timeout {
+            RequestTimeout::Within(timeout) => timeout.min(CONNECT_TIMEOUT),
+            RequestTimeout::Unbounded => CONNECT_TIMEOUT,
+        });
+        config.default_retry = false;
+        if let Some(impersonation) = &settings.impersonation {
+            config.auth_info = impersonated(impersonation);
+        }
+        Ok(Self { config })
+    }
+
+    /// A client that shows `identity` to the server.
+    pub(super) fn client(&self, identity: Option<&Identity>) -> Result<Client, ConnectError> {
+        let mut config = self.config.clone();
+        if let Some(Identity { certificate, key }) = identity {
+            // The key is followed by the certificate in one PEM text: it must end its line.
+            let mut key = key.expose_secret().to_vec();
+            key.push(b'\n');
+            config.auth_info.client_certificate_data = Some(BASE64_STANDARD.encode(certificate));
+            config.auth_info.client_key_data = Some(SecretString::from(BASE64_STANDARD.encode(key)));
+        }
+        let builder = ClientBuilder::try_from(config).map_err(|error| {
+            let cause = cause::of(&error).text;
+            ConnectError::setting(match error {
+                kube::Error::RustlsTls(_) => format!("the certificates cannot be used: {cause}"),
+                _ => format!("the connection cannot be set up: {cause}"),
+            })
+        })?;
+        Ok(builder.build())
+    }
+}
+
+/// The port of a plain HTTP server behind a proxy must be said, or the tunnel would lead to 443.
+fn explicit_port(server: &Uri, proxied: bool) -> Uri {
+    let host = match server.authority() {
+        Some(authority) if proxied && server.scheme_str() == Some("http") && authority.port().is_none() => authority,
+        _ => return server.clone(),
+    };
+    format!("http://{host}:80{}", server.path()).parse().unwrap_or_else(|_| server.clone())
+}
+
+/// The certificates in `pem`; other blocks and text between them do not count.
+fn authorities(pem: &[u8]) -> Result<Vec<Vec<u8>>, ConnectError> {
+    let unusable = || ConnectError::setting("the certificate authority holds no certificate in PEM form");
+    let certificates = CertificateDer::pem_slice_iter(pem)
+        .map(|certificate| certificate.map(|certificate| certificate.to_vec()))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|_| unusable())?;
+    if certificates.is_empty() { Err(unusable()) } else { Ok(certificates) }
+}
+
+fn impersonated(impersonation: &Impersonation) -> AuthInfo {
+    let Impersonation { user, uid, groups, extra } = impersonation.clone();
+    AuthInfo {
+        impersonate: Some(user),
+        impersonate_uid: uid,
+        impersonate_groups: Some(groups),
+        impersonate_user_extra: Some(extra.into_iter().collect()),
+        ..AuthInfo::default()
+    }
+}

@@ -1,0 +1,359 @@
+//! What one kubeconfig file says (`client-go/tools/clientcmd/api/v1/types.go`).
+//!
+//! The fields are read by hand: an unused entry may be as incomplete as kubectl lets it be, and a complaint names the field and
+//! never shows its value, which may be a token.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use secrecy::{SecretSlice, SecretString};
+use serde_json::Value;
+use thiserror::Error;
+
+/// The cluster extension whose content is passed to credential plugins.
+const EXEC_EXTENSION: &str = "client.authentication.k8s.io/exec";
+
+/// One file, or several merged into one. Empty strings of the file are unset here, as they are for kubectl.
+#[derive(Debug, Default)]
+pub(super) struct Document {
+    pub(super) current_context: Option<String>,
+    pub(super) contexts: BTreeMap<String, ContextEntry>,
+    pub(super) clusters: BTreeMap<String, ClusterEntry>,
+    pub(super) users: BTreeMap<String, UserEntry>,
+}
+
+/// `contexts[].context`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ContextEntry {
+    pub(super) cluster: Option<String>,
+    pub(super) user: Option<String>,
+    pub(super) namespace: Option<String>,
+}
+
+/// `clusters[].cluster`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ClusterEntry {
+    pub(super) server: Option<String>,
+    pub(super) certificate_authority: Option<PathBuf>,
+    pub(super) certificate_authority_data: Option<Vec<u8>>,
+    pub(super) insecure_skip_tls_verify: bool,
+    pub(super) tls_server_name: Option<String>,
+    pub(super) proxy_url: Option<String>,
+    pub(super) disable_compression: bool,
+    /// What the cluster tells credential plugins.
+    pub(super) exec_config: Option<Value>,
+}
+
+/// `users[].user`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct UserEntry {
+    pub(super) token: Option<SecretString>,
+    pub(super) token_file: Option<PathBuf>,
+    pub(super) client_certificate: Option<PathBuf>,
+    pub(super) client_certificate_data: Option<Vec<u8>>,
+    pub(super) client_key: Option<PathBuf>,
+    pub(super) client_key_data: Option<SecretSlice<u8>>,
+    pub(super) impersonate: Option<String>,
+    pub(super) impersonate_uid: Option<String>,
+    pub(super) impersonate_groups: Vec<String>,
+    pub(super) impersonate_user_extra: BTreeMap<String, Vec<String>>,
+    /// A user name or a password is given.
+    pub(super) basic: bool,
+    /// The name of the legacy `auth-provider`.
+    pub(super) auth_provider: Option<String>,
+    pub(super) exec: Option<ExecEntry>,
+}
+
+/// `users[].user.exec`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ExecEntry {
+    pub(super) command: String,
+    pub(super) args: Vec<String>,
+    pub(super) env: Vec<(String, SecretString)>,
+    pub(super) api_version: String,
+    pub(super) install_hint: Option<String>,
+    pub(super) interactive_mode: Option<String>,
+    pub(super) provide_cluster_info: bool,
+}
+
+/// A field is not what it must be. Its value is not shown.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("{}{message}", if path.is_empty() { String::new() } else { format!("`{path}` ") })]
+pub(super) struct FieldError {
+    path: String,
+    message: String,
+}
+
+impl Document {
+    /// Reads the value of a file.
+    pub(super) fn read(value: &Value) -> Result<Self, FieldError> {
+        let root = Field { value, path: String::new() };
+        root.object()?;
+        for (name, expected) in [("kind", "Config"), ("apiVersion", "v1")] {
+            let field = root.get(name)?;
+            if field.string()?.is_some_and(|found| found != expected) {
+                return Err(field.error(format!("is not `{expected}`")));
+            }
+        }
+        Ok(Self {
+            current_context: root.get("current-context")?.string()?,
+            contexts: root.get("contexts")?.named("context", ContextEntry::read)?,
+            clusters: root.get("clusters")?.named("cluster", ClusterEntry::read)?,
+            users: root.get("users")?.named("user", UserEntry::read)?,
+        })
+    }
+}
+
+impl ContextEntry {
+    fn read(field: &Field) -> Result<Self, FieldError> {
+        Ok(Self {
+            cluster: field.get("cluster")?.string()?,
+            user: field.get("user")?.string()?,
+            namespace: field.get("namespace")?.string()?,
+        })
+    }
+}
+
+impl ClusterEntry {
+    fn read(field: &Field) -> Result<Self, FieldError> {
+        let mut exec_config = None;
+        for extension in field.get("extensions")?.items()? {
+            if extension.get("name")?.string()?.as_deref() == Some(EXEC_EXTENSION) {
+                exec_config = Some(extension.get("extension")?.value.clone());
+            }
+        }
+        Ok(Self {
+            server: field.get("server")?.string()?,
+            certificate_authority: field.get("certificate-authority")?.path()?,
+            certificate_authority_data: field.get("certificate-authority-data")?.data()?,
+            insecure_skip_tls_verify: field.get("insecure-skip-tls-verify")?.boolean()?,
+            tls_server_name: field.get("tls-server-name")?.string()?,
+            proxy_url: field.get("proxy-url")?.string()?,
+            disable_compression: field.get("disable-compression")?.boolean()?,
+            exec_config,
+        })
+    }
+}
+
+impl UserEntry {
+    fn read(field: &Field) -> Result<Self, FieldError> {
+        let auth_provider = field.get("auth-provider")?;
+        let exec = field.get("exec")?;
+        let mut impersonate_user_extra = BTreeMap::new();
+        for (key, values) in field.get("as-user-extra")?.entries()? {
+            impersonate_user_extra.insert(key, values.strings()?);
+        }
+        Ok(Self {
+            token: field.get("token")?.string()?.map(SecretString::from),
+            token_file: field.get("tokenFile")?.path()?,
+            client_certificate: field.get("client-certificate")?.path()?,
+            client_certificate_data: field.get("client-certificate-data")?.data()?,
+            client_key: field.get("client-key")?.path()?,
+            client_key_data: field.get("client-key-data")?.data()?.map(SecretSlice::from),
+            impersonate: field.get("as")?.string()?,
+            impersonate_uid: field.get("as-uid")?.string()?,
+            impersonate_groups: field.get("as-groups")?.strings()?,
+            impersonate_user_extra,
+            basic: field.get("username")?.string()?.is_some() || field.get("password")?.string()?.is_some(),
+            auth_provider: if auth_provider.value.is_null() {
+                None
+            } else {
+                Some(auth_provider.get("name")?.string()?.unwrap_or_default())
+            },
+            exec: if exec.value.is_null() { None } else { Some(ExecEntry::read(&exec)?) },
+        })
+    }
+}
+
+impl ExecEntry {
+    fn read(field: &Field) -> Result<Self, FieldError> {
+        let mut env = Vec::new();
+        for variable in field.get("env")?.items()? {
+            let value = variable.get("value")?.string()?.unwrap_or_default();
+            env.push((variable.get("name")?.string()?.unwrap_or_default(), SecretString::from(value)));
+        }
+        Ok(Self {
+            command: field.get("command")?.string()?.unwrap_or_default(),
+            args: field.get("args")?.strings()?,
+            env,
+            api_version: field.get("apiVersion")?.string()?.unwrap_or_default(),
+            install_hint: field.get("installHint")?.string()?,
+            interactive_mode: field.get("interactiveMode")?.string()?,
+            provide_cluster_info: field.get("provideClusterInfo")?.boolean()?,
+        })
+    }
+}
+
+/// A value and where it is.
+struct Field<'a> {
+    value: &'a Value,
+    path: String,
+}
+
+impl<'a> Field<'a> {
+    fn error(&self, message: impl Into<String>) -> FieldError {
+        FieldError { path: self.path.clone(), message: message.into() }
+    }
+
+    fn expected(&self, what: &str) -> FieldError {
+        let found = match self.value {
+            Value::Null => "nothing",
+            Value::Bool(_) => "a boolean",
+            Value::Number(_) => "a number",
+            Value::String(_) => "a string",
+            Value::Array(_) => "a list",
+            Value::Object(_) => "a map",
+        };
+        let start = if self.path.is_empty() { "it must be" } else { "must be" };
+        self.error(format!("{start} {what}, and is {found}"))
+    }
+
+    /// The field `name` of this map, null when it is missing.
+    fn get(&self, name: &str) -> Result<Self, FieldError> {
+        let value = self.object()?.and_then(|map| map.get(name)).unwrap_or(&Value::Null);
+        let path = if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
+        Ok(Self { value, path })
+    }
+
+    fn object(&self) -> Result<Option<&'a serde_json::Map<String, Value>>, FieldError> {
+        match self.value {
+            Value::Null => Ok(None),
+            Value::Object(map) => Ok(Some(map)),
+            _ => Err(self.expected("a map")),
+        }
+    }
+
+    fn entries(&self) -> Result<Vec<(String, Self)>, FieldError> {
+        let entries = self.object()?.into_iter().flatten();
+        Ok(entries.map(|(key, value)| (key.clone(), Self { value, path: format!("{}.{key}", self.path) })).collect())
+    }
+
+    fn items(&self) -> Result<Vec<Self>, FieldError> {
+        match self.value {
+            Value::Null => Ok(Vec::new()),
+            Value::Array(items) => {
+                let items = items.iter().enumerate();
+                Ok(items.map(|(index, value)| Self { value, path: format!("{}[{index}]", self.path) }).collect())
+            }
+            _ => Err(self.expected("a list")),
+        }
+    }
+
+    /// A list of `{name: …, <key>: {…}}`.
+    fn named<T>(
+        &self,
+        key: &str,
+        read: impl Fn(&Field) -> Result<T, FieldError>,
+    ) -> Result<BTreeMap<String, T>, FieldError> {
+        let mut entries = BTreeMap::new();
+        for item in self.items()? {
+            let name = item.get("name")?.string()?.unwrap_or_default();
+            let entry = read(&item.get(key)?)?;
+            if entries.insert(name, entry).is_some() {
+                return Err(item.error("has a name that another entry has too"));
+            }
+        }
+        Ok(entries)
+    }
+
+    fn string(&self) -> Result<Option<String>, FieldError> {
+        match self.value {
+            Value::Null => Ok(None),
+            Value::String(text) => Ok(Some(text.clone()).filter(|text| !text.is_empty())),
+            _ => Err(self.expected("a string")),
+        }
+    }
+
+    fn strings(&self) -> Result<Vec<String>, FieldError> {
+        self.items()?.iter().map(|item| Ok(item.string()?.unwrap_or_default())).collect()
+    }
+
+    fn path(&self) -> Result<Option<PathBuf>, FieldError> {
+        Ok(self.string()?.map(PathBuf::from))
+    }
+
+    fn boolean(&self) -> Result<bool, FieldError> {
+        match self.value {
+            Value::Null => Ok(false),
+            Value::Bool(value) => Ok(*value),
+            _ => Err(self.expected("true or false")),
+        }
+    }
+
+    /// Base64, in which line breaks do not count.
+    fn data(&self) -> Result<Option<Vec<u8>>, FieldError> {
+        let Some(text) = self.string()? else { return Ok(None) };
+        let text: String = text.chars().filter(|character| !matches!(character, '\r' | '\n')).collect();
+        BASE64_STANDARD.decode(text).map(Some).map_err(|_| self.error("is not base64"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn error(value: &Value) -> String {
+        Document::read(value).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_complaint_names_the_field_and_never_shows_the_value() {
+        let secret = "hunter2";
+        for (value, expected) in [
+            (json!([secret]), "it must be a map, and is a list"),
+            (json!({"kind": secret}), "`kind` is not `Config`"),
+            (json!({"apiVersion": secret}), "`apiVersion` is not `v1`"),
+            (json!({"users": secret}), "`users` must be a list, and is a string"),
+            (json!({"users": [{"name": "a", "user": secret}]}), "`users[0].user` must be a map, and is a string"),
+            (
+                json!({"users": [{"user": {"token": 123_456}}]}),
+                "`users[0].user.token` must be a string, and is a number",
+            ),
+            (
+                json!({"users": [{"user": {"client-key-data": secret}}]}),
+                "`users[0].user.client-key-data` is not base64",
+            ),
+            (
+                json!({"clusters": [{"name": "a"}, {"name": "a"}]}),
+                "`clusters[1]` has a name that another entry has too",
+            ),
+            (
+                json!({"clusters": [{"cluster": {"insecure-skip-tls-verify": secret}}]}),
+                "`clusters[0].cluster.insecure-skip-tls-verify` must be true or false, and is a string",
+            ),
+        ] {
+            assert_eq!(error(&value), expected);
+        }
+    }
+
+    #[test]
+    fn incomplete_and_unknown_entries_are_no_error() {
+        let document = Document::read(&json!({
+            "preferences": {"colors": true}, "unknown": 1, "contexts": null, "current-context": "",
+            "clusters": [{"name": "c"}, {"cluster": {"server": "https://x", "odd": []}}],
+            "users": [{"name": "u", "user": {"exec": {"interactiveMode": "Sometimes"}}}],
+        }))
+        .unwrap();
+        assert_eq!(document.current_context, None);
+        assert_eq!(document.clusters[""].server.as_deref(), Some("https://x"));
+        assert!(document.clusters["c"].server.is_none());
+        assert!(Document::read(&Value::Null).unwrap().contexts.is_empty());
+    }
+
+    #[test]
+    fn base64_may_be_folded_over_lines() {
+        let value = json!({"clusters": [{"name": "c", "cluster": {"certificate-authority-data": "aGVs\nbG8=\n"}}]});
+        let document = Document::read(&value).unwrap();
+        assert_eq!(document.clusters["c"].certificate_authority_data.as_deref(), Some(&b"hello"[..]));
+    }
+
+    #[test]
+    fn debug_output_shows_no_secret() {
+        let value = json!({"users": [{"name": "u", "user": {"token": "hunter2", "client-key-data": "aHVudGVyMg==",
+            "password": "hunter2", "exec": {"env": [{"name": "A", "value": "hunter2"}]}}}]});
+        let shown = format!("{:?}", Document::read(&value).unwrap());
+        assert!(!shown.contains("hunter2") && !shown.contains("104, 117"), "{shown}");
+    }
+}

@@ -1,0 +1,221 @@
+//! What goes wrong between us and the API server, and what to do about it.
+
+use std::{path::PathBuf, time::Duration};
+
+use thiserror::Error;
+
+use super::{exec::ExecError, kubeconfig::KubeconfigError, status::StatusError, text::listed};
+
+/// How many names a hint lists.
+const NAMES_SHOWN: usize = 10;
+
+/// No connection could be prepared. Nothing was sent to the API server.
+#[derive(Debug, Error)]
+pub enum ConnectError {
+    /// A kubeconfig file cannot be read or makes no sense.
+    #[error(transparent)]
+    Kubeconfig(#[from] KubeconfigError),
+    /// There is no kubeconfig, no `--server`, and this is not a pod.
+    #[error("no cluster to talk to: there is no kubeconfig and `--server` is not given")]
+    NoCluster {
+        /// The kubeconfig files looked for.
+        looked_at: Vec<PathBuf>,
+    },
+    /// The context, cluster or user asked for is not in the kubeconfig.
+    #[error("{what} `{name}` does not exist in the kubeconfig")]
+    NotFound {
+        /// `context`, `cluster` or `user`.
+        what: &'static str,
+        /// The name asked for.
+        name: String,
+        /// The names that exist.
+        existing: Vec<String>,
+        /// The kubeconfig files looked at.
+        looked_at: Vec<PathBuf>,
+    },
+    /// A setting, or a combination of them, is not allowed.
+    #[error("{message}")]
+    Setting {
+        /// What is wrong, with the flag or the kubeconfig entry.
+        message: String,
+        /// What to do.
+        hint: Option<String>,
+    },
+    /// A file that a setting names cannot be read.
+    #[error("cannot read the {what} `{}`: {source}", path.display())]
+    File {
+        /// What the file is: `certificate authority`, `client certificate`, `client key`, `token file`.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The credential plugin gave no credentials.
+    #[error(transparent)]
+    Credentials(#[from] ExecError),
+}
+
+impl ConnectError {
+    /// A setting that is not allowed.
+    pub(super) fn setting(message: impl Into<String>) -> Self {
+        Self::Setting { message: message.into(), hint: None }
+    }
+
+    /// Whether the user has to correct the command line or the kubeconfig. Otherwise credentials could not be had, which
+    /// counts as a cluster that cannot be reached.
+    #[must_use]
+    pub fn is_configuration(&self) -> bool {
+        match self {
+            Self::Credentials(error) => error.is_configuration(),
+            _ => true,
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Kubeconfig(error) => error.hint(),
+            Self::NoCluster { looked_at } => Some(format!(
+                "name a kubeconfig with `--kubeconfig` or `KUBECONFIG` (looked at {}), or compare offline with `--live FILE`",
+                files(looked_at)
+            )),
+            Self::NotFound { what, existing, looked_at, .. } if existing.is_empty() => {
+                Some(format!("there is no {what} in {}", files(looked_at)))
+            }
+            Self::NotFound { what, existing, looked_at, .. } => {
+                let names = listed(existing.iter().map(String::as_str), NAMES_SHOWN);
+                Some(format!("{} in {}: {names}", plural(what, existing.len()), files(looked_at)))
+            }
+            Self::Setting { hint, .. } => hint.clone(),
+            Self::File { .. } => None,
+            Self::Credentials(error) => error.hint(),
+        }
+    }
+}
+
+fn plural(what: &str, count: usize) -> String {
+    if count == 1 { format!("the only {what}") } else { format!("the {what}s") }
+}
+
+fn files(paths: &[PathBuf]) -> String {
+    if paths.is_empty() {
+        return "no file".to_owned();
+    }
+    let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+    listed(paths.iter().map(String::as_str), NAMES_SHOWN)
+}
+
+/// A request that got no successful answer.
+#[derive(Debug, Error)]
+pub enum RequestError {
+    /// The server refused it.
+    #[error("{0}")]
+    Status(Box<StatusError>),
+    /// The server does not know who we are (401).
+    #[error("{server} refused the credentials: {status}")]
+    Unauthorized {
+        /// The server's URL.
+        server: String,
+        /// Its answer.
+        status: Box<StatusError>,
+    },
+    /// The credentials ran out and the plugin gave no new ones.
+    #[error(transparent)]
+    Credentials(#[from] ExecError),
+    /// There is no connection to the server.
+    #[error("cannot connect to {server}: {cause}")]
+    Unreachable {
+        /// The server's URL.
+        server: String,
+        /// The last cause, in words.
+        cause: String,
+        /// What to do about this cause.
+        hint: Option<String>,
+    },
+    /// The connection broke before the answer was complete.
+    #[error("the connection to {server} broke: {cause}")]
+    Interrupted {
+        /// The server's URL.
+        server: String,
+        /// The last cause, in words.
+        cause: String,
+    },
+    /// There was no complete answer in time.
+    #[error("no answer from {server} within {}", seconds(*after))]
+    TimedOut {
+        /// The server's URL.
+        server: String,
+        /// The time that was waited for.
+        after: Duration,
+    },
+    /// The answer is larger than anything that the API serves.
+    #[error("the answer is larger than {} MiB", limit >> 20)]
+    TooLarge {
+        /// The bound, in bytes.
+        limit: usize,
+    },
+    /// The answer is not what HTTP allows, or its compression is broken.
+    #[error("the answer of {server} cannot be read: {cause}")]
+    Unreadable {
+        /// The server's URL.
+        server: String,
+        /// The last cause, in words.
+        cause: String,
+    },
+    /// The request itself is not valid HTTP.
+    #[error("the request cannot be sent: {cause}")]
+    Invalid {
+        /// What is wrong with it.
+        cause: String,
+    },
+}
+
+impl RequestError {
+    /// A time-out of a server that never answered anything: it is not there.
+    pub(super) fn silent(error: Self) -> Self {
+        match error {
+            Self::TimedOut { server, after } => Self::Unreachable {
+                server,
+                cause: format!("no answer within {}", seconds(after)),
+                hint: Some("is the address in the kubeconfig right, and is a VPN or a proxy needed?".to_owned()),
+            },
+            other => other,
+        }
+    }
+
+    /// Whether every other request would fail in the same way: there is no connection, or the credentials do not hold.
+    #[must_use]
+    pub fn is_whole_run(&self) -> bool {
+        matches!(self, Self::Unauthorized { .. } | Self::Credentials(_) | Self::Unreachable { .. })
+    }
+
+    /// The server's refusal, when it is one.
+    #[must_use]
+    pub fn status(&self) -> Option<&StatusError> {
+        match self {
+            Self::Status(status) | Self::Unauthorized { status, .. } => Some(status),
+            _ => None,
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unreachable { hint, .. } => hint.clone(),
+            Self::Unauthorized { .. } => {
+                Some("log in again, or choose other credentials with `--context`, `--user` or `--token`".to_owned())
+            }
+            Self::TimedOut { .. } => Some("a slow server gets more time with `--request-timeout`".to_owned()),
+            Self::Credentials(error) => error.hint(),
+            _ => None,
+        }
+    }
+}
+
+/// `after` in the words of `--request-timeout`.
+fn seconds(after: Duration) -> String {
+    if after.subsec_millis() == 0 { format!("{}s", after.as_secs()) } else { format!("{}ms", after.as_millis()) }
+}

@@ -1,0 +1,331 @@
+//! Credential plugins: programs that say who we are
+//! (`client-go/plugin/pkg/client/auth/exec/exec.go`, `client.authentication.k8s.io`).
+
+use std::{
+    io,
+    path::Path,
+    process::{ExitStatus, Stdio},
+    time::Duration,
+};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use jiff::Timestamp;
+use secrecy::{ExposeSecret, SecretSlice, SecretString};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use thiserror::Error;
+use tokio::{io::AsyncReadExt, process::Command};
+
+use super::{
+    document::{ClusterEntry, ExecEntry},
+    error::ConnectError,
+    options::Environment,
+    settings::Identity,
+    text::one_line,
+};
+
+/// How long a plugin may take when nobody seems to be there.
+const UNATTENDED: Duration = Duration::from_mins(2);
+/// How long a plugin may take when a person may have to log in.
+const ATTENDED: Duration = Duration::from_mins(5);
+/// The largest answer of a plugin, in bytes.
+const MAX_OUTPUT: u64 = 1 << 20;
+
+/// A plugin as the kubeconfig describes it.
+#[derive(Debug)]
+pub(super) struct Plugin {
+    entry: ExecEntry,
+    interactive: Interactive,
+    /// What it is told about the cluster, when it wants to know.
+    cluster: Option<Value>,
+}
+
+/// Whether the plugin wants our standard input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Interactive {
+    Never,
+    IfAvailable,
+    Always,
+}
+
+/// What a plugin answers.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) token: Option<SecretString>,
+    pub(super) identity: Option<Identity>,
+    pub(super) expires: Option<Timestamp>,
+}
+
+/// A plugin gave no credentials. Nothing that it printed to stdout is shown.
+#[derive(Debug, Error)]
+pub enum ExecError {
+    /// There is no such program.
+    #[error("the credential plugin `{command}` is not installed")]
+    Missing {
+        /// Its name or path.
+        command: String,
+        /// What the kubeconfig says about how to install it.
+        install_hint: Option<String>,
+    },
+    /// It cannot be started.
+    #[error("the credential plugin `{command}` cannot be started: {source}")]
+    NotStarted {
+        /// Its name or path.
+        command: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// It needs a person, and there is none.
+    #[error("the credential plugin `{command}` must ask something, but {reason}")]
+    NeedsTerminal {
+        /// Its name or path.
+        command: String,
+        /// What stands in the way.
+        reason: &'static str,
+    },
+    /// It ended with an error.
+    #[error("the credential plugin `{command}` failed ({})", ended(*status))]
+    Failed {
+        /// Its name or path.
+        command: String,
+        /// How it ended.
+        status: ExitStatus,
+    },
+    /// It did not end.
+    #[error("the credential plugin `{command}` did not answer within {}s", after.as_secs())]
+    TimedOut {
+        /// Its name or path.
+        command: String,
+        /// The time that was waited for.
+        after: Duration,
+    },
+    /// Its answer cannot be used.
+    #[error("the answer of the credential plugin `{command}` cannot be used: {reason}")]
+    Answer {
+        /// Its name or path.
+        command: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+fn ended(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("exit code {code}"),
+        None => "killed by a signal".to_owned(),
+    }
+}
+
+impl ExecError {
+    /// Whether the user has to correct the kubeconfig or install something, rather than log in.
+    pub(super) fn is_configuration(&self) -> bool {
+        matches!(self, Self::Missing { .. } | Self::NeedsTerminal { .. })
+    }
+
+    /// What to do about it.
+    pub(super) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Missing { install_hint, .. } => {
+                Some(install_hint.clone().unwrap_or_else(|| "the kubeconfig names it; it must be on PATH".to_owned()))
+            }
+            Self::Failed { .. } => Some("what it printed above says why; logging in again often helps".to_owned()),
+            Self::NeedsTerminal { .. } => Some("run it from a terminal, with the manifests in files".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+impl Plugin {
+    /// Checks the kubeconfig's entry of user `user`.
+    pub(super) fn new(entry: ExecEntry, user: &str, cluster: &ClusterEntry) -> Result<Self, ConnectError> {
+        let wrong = |what: &str| ConnectError::setting(format!("the credential plugin of user `{user}` {what}"));
+        if entry.command.is_empty() {
+            return Err(wrong("has no `command`"));
+        }
+        if entry.env.iter().any(|(name, _)| name.is_empty()) {
+            return Err(wrong("has an `env` entry without a name"));
+        }
+        let beta = match entry.api_version.as_str() {
+            "client.authentication.k8s.io/v1" => false,
+            "client.authentication.k8s.io/v1beta1" => true,
+            "" => return Err(wrong("has no `apiVersion`")),
+            other => {
+                let other = one_line(other, 100);
+                return Err(wrong(&format!(
+                    "speaks `{other}`; supported are `v1` and `v1beta1` of `client.authentication.k8s.io`"
+                )));
+            }
+        };
+        let interactive = match entry.interactive_mode.as_deref() {
+            Some("Never") => Interactive::Never,
+            Some("IfAvailable") => Interactive::IfAvailable,
+            Some("Always") => Interactive::Always,
+            None if beta => Interactive::IfAvailable,
+            None => return Err(wrong("has no `interactiveMode`")),
+            Some(_) => return Err(wrong("has an `interactiveMode` that is not `Never`, `IfAvailable` or `Always`")),
+        };
+        let cluster = if entry.provide_cluster_info { Some(cluster_info(cluster)?) } else { None };
+        Ok(Self { entry, interactive, cluster })
+    }
+
+    /// Runs the plugin once. Its standard input is ours only when it may ask, a person is there, and the input is free; its
+    /// standard error is ours always, so that it can say what it wants.
+    pub(super) async fn run(&self, stdin_is_free: bool, environment: &Environment) -> Result<Answer, ExecError> {
+        let interactive = self.takes_stdin(stdin_is_free, environment.stdin_is_terminal)?;
+        let bound = if environment.stdin_is_terminal { ATTENDED } else { UNATTENDED };
+        let mut command = Command::new(&self.entry.command);
+        command
+            .args(&self.entry.args)
+            .envs(self.entry.env.iter().map(|(name, value)| (name, value.expose_secret())))
+            .env("KUBERNETES_EXEC_INFO", self.info(interactive).to_string())
+            .stdin(if interactive { Stdio::inherit() } else { Stdio::null() })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .kill_on_drop(true);
+        let mut child = command.spawn().map_err(|error| self.not_started(error))?;
+        let mut output = Vec::new();
+        let ended = async {
+            if let Some(stdout) = child.stdout.take() {
+                stdout.take(MAX_OUTPUT + 1).read_to_end(&mut output).await?;
+            }
+            child.wait().await
+        };
+        let status = match tokio::time::timeout(bound, ended).await {
+            Ok(status) => status.map_err(|source| ExecError::NotStarted { command: self.name(), source })?,
+            Err(_) => return Err(ExecError::TimedOut { command: self.name(), after: bound }),
+        };
+        // Whoever writes too much fails, because nobody reads it.
+        if output.len() as u64 > MAX_OUTPUT {
+            return Err(self.unusable(format!("it is longer than {} KiB", MAX_OUTPUT >> 10)));
+        }
+        if !status.success() {
+            return Err(ExecError::Failed { command: self.name(), status });
+        }
+        self.read(&output).map_err(|reason| self.unusable(reason))
+    }
+
+    /// Its answer cannot be used, because of `reason`.
+    pub(super) fn unusable(&self, reason: String) -> ExecError {
+        ExecError::Answer { command: self.name(), reason }
+    }
+
+    fn name(&self) -> String {
+        one_line(&self.entry.command, 200)
+    }
+
+    fn not_started(&self, source: io::Error) -> ExecError {
+        if source.kind() == io::ErrorKind::NotFound {
+            let install_hint = self.entry.install_hint.as_deref().map(|hint| one_line(hint, 1000));
+            return ExecError::Missing { command: self.name(), install_hint };
+        }
+        ExecError::NotStarted { command: self.name(), source }
+    }
+
+    fn takes_stdin(&self, free: bool, terminal: bool) -> Result<bool, ExecError> {
+        let cannot = |reason| Err(ExecError::NeedsTerminal { command: self.name(), reason });
+        match self.interactive {
+            Interactive::Never => Ok(false),
+            Interactive::IfAvailable => Ok(free && terminal),
+            Interactive::Always if !terminal => cannot("standard input is not a terminal"),
+            Interactive::Always if !free => cannot("the manifests are read from standard input"),
+            Interactive::Always => Ok(true),
+        }
+    }
+
+    /// The request that the plugin finds in its environment.
+    fn info(&self, interactive: bool) -> Value {
+        let mut spec = json!({ "interactive": interactive });
+        if let Some(cluster) = &self.cluster {
+            spec["cluster"] = cluster.clone();
+        }
+        json!({ "kind": "ExecCredential", "apiVersion": self.entry.api_version, "spec": spec })
+    }
+
+    fn read(&self, output: &[u8]) -> Result<Answer, String> {
+        let text = str::from_utf8(output).map_err(|_| "it is not UTF-8 text".to_owned())?;
+        let credential: ExecCredential = serde_json::from_str(text)
+            .or_else(|_| serde_saphyr::from_str(text))
+            .map_err(|_| "it is not an `ExecCredential`".to_owned())?;
+        if credential.kind != "ExecCredential" {
+            return Err("it is not an `ExecCredential`".to_owned());
+        }
+        if credential.api_version != self.entry.api_version {
+            let (wanted, got) = (&self.entry.api_version, one_line(&credential.api_version, 100));
+            return Err(format!("the kubeconfig asks for `{wanted}`, and it is `{got}`"));
+        }
+        let status = credential.status.ok_or("it has no `status`")?;
+        let expires = match status.expiration_timestamp.as_deref() {
+            None | Some("") => None,
+            Some(time) => Some(time.parse().map_err(|_| "its `expirationTimestamp` is not a time".to_owned())?),
+        };
+        let identity = match (status.client_certificate_data, status.client_key_data) {
+            (Some(certificate), Some(key)) => Some(Identity {
+                certificate: certificate.into_bytes(),
+                key: SecretSlice::from(key.expose_secret().as_bytes().to_vec()),
+            }),
+            (None, None) => None,
+            _ => return Err("it has a certificate or a key, but not both".to_owned()),
+        };
+        if status.token.is_none() && identity.is_none() {
+            return Err("it has neither a token nor a certificate with its key".to_owned());
+        }
+        Ok(Answer { token: status.token, identity, expires })
+    }
+}
+
+/// What a plugin with `provideClusterInfo` learns.
+fn cluster_info(cluster: &ClusterEntry) -> Result<Value, ConnectError> {
+    let read = |path: &Path| {
+        std::fs::read(path).map_err(|source| ConnectError::File {
+            what: "certificate authority",
+            path: path.to_owned(),
+            source,
+        })
+    };
+    let authority = match (&cluster.certificate_authority_data, &cluster.certificate_authority) {
+        (Some(data), _) => Some(data.clone()),
+        (None, Some(path)) => Some(read(path)?),
+        (None, None) => None,
+    };
+    let mut info = json!({ "server": cluster.server, "config": cluster.exec_config });
+    let mut set = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            info[name] = value;
+        }
+    };
+    set("tls-server-name", cluster.tls_server_name.clone().map(Value::from));
+    set("insecure-skip-tls-verify", cluster.insecure_skip_tls_verify.then_some(Value::Bool(true)));
+    set("certificate-authority-data", authority.map(|data| BASE64_STANDARD.encode(data).into()));
+    set("proxy-url", cluster.proxy_url.clone().map(Value::from));
+    set("disable-compression", cluster.disable_compression.then_some(Value::Bool(true)));
+    Ok(info)
+}
+
+#[derive(Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[derive(Default)]
+struct ExecCredential {
+    kind: String,
+    api_version: String,
+    status: Option<ExecStatus>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct ExecStatus {
+    expiration_timestamp: Option<String>,
+    #[serde(deserialize_with = "secret")]
+    token: Option<SecretString>,
+    #[serde(deserialize_with = "non_empty")]
+    client_certificate_data: Option<String>,
+    #[serde(deserialize_with = "secret")]
+    client_key_data: Option<SecretString>,
+}
+
+fn non_empty<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(Option::<String>::deserialize(deserializer)?.filter(|text| !text.is_empty()))
+}
+
+fn secret<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<SecretString>, D::Error> {
+    Ok(non_empty(deserializer)?.map(SecretString::from))
+}

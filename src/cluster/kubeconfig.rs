@@ -1,0 +1,298 @@
+//! Finding, reading and merging kubeconfig files (`client-go/tools/clientcmd/loader.go`).
+
+use std::{
+    collections::BTreeMap,
+    fmt, io,
+    path::{Component, Path, PathBuf},
+};
+
+use serde_json::Value;
+use thiserror::Error;
+
+use super::{
+    document::{Document, FieldError},
+    options::Environment,
+};
+
+/// The merged kubeconfig and the files that were looked at, missing ones included.
+#[derive(Debug, Default)]
+pub(super) struct Kubeconfig {
+    pub(super) document: Document,
+    pub(super) looked_at: Vec<PathBuf>,
+}
+
+/// Kubeconfig files that cannot be used: every one of them, each with its first problem.
+#[derive(Debug, Error)]
+#[error("{}", join(problems))]
+pub struct KubeconfigError {
+    problems: Vec<FileProblem>,
+}
+
+impl KubeconfigError {
+    /// What to do about it.
+    pub(super) fn hint(&self) -> Option<String> {
+        self.problems.iter().any(|problem| matches!(problem.problem, Problem::Yaml { .. })).then(|| {
+            "`kubectl config view` shows what kubectl makes of the file; its content is not shown here because it may hold \
+             credentials"
+                .to_owned()
+        })
+    }
+}
+
+#[derive(Debug)]
+struct FileProblem {
+    path: PathBuf,
+    problem: Problem,
+}
+
+#[derive(Debug)]
+enum Problem {
+    Unreadable(io::Error),
+    NotText,
+    Yaml { at: Option<(u64, u64)> },
+    Content(FieldError),
+}
+
+impl fmt::Display for FileProblem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.problem {
+            Problem::Unreadable(error) if error.kind() == io::ErrorKind::NotFound => {
+                write!(formatter, "the kubeconfig `{path}` does not exist")
+            }
+            Problem::Unreadable(error) => write!(formatter, "cannot read the kubeconfig `{path}`: {error}"),
+            Problem::NotText => write!(formatter, "the kubeconfig `{path}` is not UTF-8 text"),
+            Problem::Yaml { at: Some((line, column)) } => {
+                write!(formatter, "{path}:{line}:{column}: the kubeconfig is not valid YAML")
+            }
+            Problem::Yaml { at: None } => write!(formatter, "the kubeconfig `{path}` is not valid YAML"),
+            Problem::Content(error) => write!(formatter, "the kubeconfig `{path}` makes no sense: {error}"),
+        }
+    }
+}
+
+fn join(problems: &[FileProblem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+impl Kubeconfig {
+    /// Reads `explicit` (`--kubeconfig`) alone, else the files of `KUBECONFIG`, else `~/.kube/config`.
+    ///
+    /// Only an explicit file must exist. The first file that names a context, cluster or user has it whole, and the first that
+    /// sets `current-context` decides.
+    pub(super) fn load(explicit: Option<&Path>, environment: &Environment) -> Result<Self, KubeconfigError> {
+        let explicit = explicit.filter(|path| !path.as_os_str().is_empty());
+        let looked_at = match explicit {
+            Some(path) => vec![path.to_owned()],
+            None => default_files(environment),
+        };
+        let mut document = Document::default();
+        let mut problems = Vec::new();
+        for path in &looked_at {
+            match read_file(path) {
+                Ok(file) => merge(&mut document, file),
+                Err(Problem::Unreadable(error)) if explicit.is_none() && error.kind() == io::ErrorKind::NotFound => {}
+                Err(problem) => problems.push(FileProblem { path: path.clone(), problem }),
+            }
+        }
+        if problems.is_empty() { Ok(Self { document, looked_at }) } else { Err(KubeconfigError { problems }) }
+    }
+}
+
+/// The files of `KUBECONFIG`, each once and without empty entries; without the variable the one in the home folder.
+fn default_files(environment: &Environment) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    if let Some(list) = &environment.kubeconfig {
+        for file in std::env::split_paths(list) {
+            if !file.as_os_str().is_empty() && !files.contains(&file) {
+                files.push(file);
+            }
+        }
+    } else if let Some(home) = &environment.home {
+        files.push(home.join(".kube").join("config"));
+    }
+    files
+}
+
+fn read_file(path: &Path) -> Result<Document, Problem> {
+    let bytes = std::fs::read(path).map_err(Problem::Unreadable)?;
+    let text = str::from_utf8(&bytes).map_err(|_| Problem::NotText)?;
+    let value = read_yaml(text.trim_start_matches('\u{feff}'))?;
+    let mut document = Document::read(&value).map_err(Problem::Content)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    resolve(&mut document, &std::path::absolute(folder).map_err(Problem::Unreadable)?);
+    Ok(document)
+}
+
+/// The first YAML document of `text`.
+fn read_yaml(text: &str) -> Result<Value, Problem> {
+    let documents = serde_saphyr::from_multiple::<Value>(text)
+        .map_err(|error| Problem::Yaml { at: error.location().map(|at| (at.line(), at.column())) })?;
+    Ok(documents.into_iter().next().unwrap_or_default())
+}
+
+/// Makes the paths of a file absolute: they are relative to its folder. A plugin without a separator is searched on `PATH`.
+fn resolve(document: &mut Document, folder: &Path) {
+    let resolve = |path: &mut Option<PathBuf>| {
+        if let Some(path) = path {
+            *path = absolute(folder, path);
+        }
+    };
+    for cluster in document.clusters.values_mut() {
+        resolve(&mut cluster.certificate_authority);
+    }
+    for user in document.users.values_mut() {
+        resolve(&mut user.client_certificate);
+        resolve(&mut user.client_key);
+        resolve(&mut user.token_file);
+        if let Some(exec) = &mut user.exec
+            && exec.command.contains(std::path::MAIN_SEPARATOR)
+        {
+            exec.command = absolute(folder, Path::new(&exec.command)).to_string_lossy().into_owned();
+        }
+    }
+}
+
+/// `path` seen from `folder`, without `.` and `..`: by its letters, as Go's `filepath.Join` does it, not by the file system.
+fn absolute(folder: &Path, path: &Path) -> PathBuf {
+    if path.is_absolute() {
+        return path.to_owned();
+    }
+    let mut clean = PathBuf::new();
+    for component in folder.join(path).components() {
+        match component {
+            Component::ParentDir => {
+                clean.pop();
+            }
+            Component::CurDir => {}
+            other => clean.push(other),
+        }
+    }
+    clean
+}
+
+/// Adds what `next` has and `base` has not.
+fn merge(base: &mut Document, next: Document) {
+    fn add<T>(base: &mut BTreeMap<String, T>, next: BTreeMap<String, T>) {
+        for (name, entry) in next {
+            base.entry(name).or_insert(entry);
+        }
+    }
+    add(&mut base.contexts, next.contexts);
+    add(&mut base.clusters, next.clusters);
+    add(&mut base.users, next.users);
+    base.current_context = base.current_context.take().or(next.current_context);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn write(folder: &TempDir, name: &str, text: &str) -> PathBuf {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn list(paths: &[&Path]) -> Environment {
+        let list: OsString = std::env::join_paths(paths).unwrap();
+        Environment { kubeconfig: Some(list), ..Environment::default() }
+    }
+
+    #[test]
+    fn the_first_file_has_an_entry_whole_and_missing_files_are_skipped() {
+        let folder = tempfile::tempdir().unwrap();
+        let one =
+            write(&folder, "one", "clusters: [{name: c, cluster: {server: 'https://one'}}]\ncurrent-context: ''\n");
+        let two = write(
+            &folder,
+            "two",
+            "clusters:\n- {name: c, cluster: {server: 'https://two', tls-server-name: x}}\n- {name: d}\ncurrent-context: two\n",
+        );
+        let missing = folder.path().join("missing");
+
+        let loaded = Kubeconfig::load(None, &list(&[&missing, Path::new(""), &one, &two, &one])).unwrap();
+        let cluster = &loaded.document.clusters["c"];
+        assert_eq!(cluster.server.as_deref(), Some("https://one"));
+        assert_eq!(cluster.tls_server_name, None);
+        assert!(loaded.document.clusters.contains_key("d"));
+        assert_eq!(loaded.document.current_context.as_deref(), Some("two"));
+        assert_eq!(loaded.looked_at, [missing, one, two]);
+    }
+
+    #[test]
+    fn an_explicit_file_must_exist_and_is_read_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let other = write(&folder, "other", "current-context: other\n");
+        let mine = write(&folder, "mine", "current-context: mine\n");
+        let environment = list(&[&other]);
+
+        let loaded = Kubeconfig::load(Some(&mine), &environment).unwrap();
+        assert_eq!(loaded.document.current_context.as_deref(), Some("mine"));
+        let missing = folder.path().join("missing");
+        let error = Kubeconfig::load(Some(&missing), &environment).unwrap_err();
+        assert_eq!(error.to_string(), format!("the kubeconfig `{}` does not exist", missing.display()));
+        let loaded = Kubeconfig::load(Some(Path::new("")), &environment).unwrap();
+        assert_eq!(loaded.document.current_context.as_deref(), Some("other"), "an empty flag is no flag");
+    }
+
+    #[test]
+    fn the_home_folder_is_the_default() {
+        let folder = tempfile::tempdir().unwrap();
+        write(&folder, ".kube/config", "current-context: home\n");
+        let environment = Environment { home: Some(folder.path().to_owned()), ..Environment::default() };
+        let loaded = Kubeconfig::load(None, &environment).unwrap();
+        assert_eq!(loaded.document.current_context.as_deref(), Some("home"));
+    }
+
+    #[test]
+    fn paths_are_relative_to_the_file_that_holds_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = write(
+            &folder,
+            "sub/config",
+            "clusters: [{name: c, cluster: {certificate-authority: ca.crt}}]\n\
+             users:\n\
+             - {name: a, user: {tokenFile: ../token, client-key: /abs/key, exec: {command: ./bin/login}}}\n\
+             - {name: b, user: {exec: {command: login}}}\n",
+        );
+        let loaded = Kubeconfig::load(Some(&file), &Environment::default()).unwrap().document;
+        let sub = folder.path().join("sub");
+        assert_eq!(loaded.clusters["c"].certificate_authority, Some(sub.join("ca.crt")));
+        assert_eq!(loaded.users["a"].token_file, Some(folder.path().join("token")));
+        assert_eq!(loaded.users["a"].client_key, Some("/abs/key".into()));
+        assert_eq!(loaded.users["a"].exec.as_ref().unwrap().command, sub.join("bin/login").to_string_lossy());
+        assert_eq!(loaded.users["b"].exec.as_ref().unwrap().command, "login");
+    }
+
+    #[test]
+    fn broken_files_are_all_named_with_their_place_and_without_their_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let yaml = write(&folder, "yaml", "users:\n- name: u\n  user: {token: hunter2\n");
+        let content = write(&folder, "content", "users: hunter2\n");
+        let error = Kubeconfig::load(None, &list(&[&yaml, &content, folder.path()])).unwrap_err();
+
+        let text = error.to_string();
+        assert!(
+            text.contains(&format!("{}:", yaml.display())) && text.contains("the kubeconfig is not valid YAML"),
+            "{text}"
+        );
+        assert!(text.contains("`users` must be a list, and is a string"), "{text}");
+        assert!(text.contains(&format!("cannot read the kubeconfig `{}`", folder.path().display())), "{text}");
+        assert!(!text.contains("hunter2") && !error.hint().unwrap().contains("hunter2"), "{text}");
+    }
+
+    #[test]
+    fn an_empty_file_and_a_json_file_are_kubeconfigs() {
+        let folder = tempfile::tempdir().unwrap();
+        let empty = write(&folder, "empty", "");
+        let json = write(&folder, "json", r#"{"kind": "Config", "apiVersion": "v1", "current-context": "j"}"#);
+        let loaded = Kubeconfig::load(None, &list(&[&empty, &json])).unwrap();
+        assert_eq!(loaded.document.current_context.as_deref(), Some("j"));
+    }
+}

@@ -1,0 +1,238 @@
+//! What the connection depends on: flags, the environment, and where notes go.
+
+use std::{
+    env::VarError,
+    fmt,
+    io::IsTerminal,
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::Arc,
+    time::Duration,
+};
+
+use secrecy::SecretString;
+use thiserror::Error;
+
+/// Where a pod finds what its service account is.
+const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/// What was asked for on the command line; every field means what kubectl's flag of the same name means.
+#[derive(Clone, Debug, Default)]
+pub struct ConnectOptions {
+    /// `--kubeconfig`.
+    pub kubeconfig: Option<PathBuf>,
+    /// `--context`.
+    pub context: Option<String>,
+    /// `--cluster`.
+    pub cluster: Option<String>,
+    /// `--user`.
+    pub user: Option<String>,
+    /// `--server`.
+    pub server: Option<String>,
+    /// `--token`.
+    pub token: Option<SecretString>,
+    /// `--as`.
+    pub as_user: Option<String>,
+    /// `--as-uid`.
+    pub as_uid: Option<String>,
+    /// `--as-group`, repeatable.
+    pub as_groups: Vec<String>,
+    /// `--as-user-extra`, repeatable, each `key=value`.
+    pub as_user_extra: Vec<String>,
+    /// `--certificate-authority`.
+    pub certificate_authority: Option<PathBuf>,
+    /// `--client-certificate`.
+    pub client_certificate: Option<PathBuf>,
+    /// `--client-key`.
+    pub client_key: Option<PathBuf>,
+    /// `--insecure-skip-tls-verify`. As with kubectl, `false` does not undo what the kubeconfig says.
+    pub insecure_skip_tls_verify: Option<bool>,
+    /// `--tls-server-name`.
+    pub tls_server_name: Option<String>,
+    /// `--disable-compression`. As with kubectl, `false` does not undo what the kubeconfig says.
+    pub disable_compression: Option<bool>,
+    /// `--request-timeout`.
+    pub request_timeout: RequestTimeout,
+    /// `--namespace`.
+    pub namespace: Option<String>,
+    /// `-v N`: from 1 retries are told, from 6 every request.
+    pub verbose: u8,
+    /// Whether standard input is left to a credential plugin: manifests are not read from it.
+    pub stdin_is_free: bool,
+    /// Where notes go.
+    pub log: Log,
+}
+
+/// Takes notes for the person at the terminal: single lines without a line end, such as retries and warnings. Only the terminal
+/// module writes to stderr, so it is handed in. By default notes go nowhere.
+#[derive(Clone, Default)]
+pub struct Log(Option<Arc<Sink>>);
+
+type Sink = dyn Fn(&str) + Send + Sync;
+
+impl Log {
+    /// Notes go to `sink`.
+    #[must_use]
+    pub fn to(sink: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(sink)))
+    }
+
+    /// Takes one note.
+    pub(super) fn note(&self, line: &str) {
+        if let Some(sink) = &self.0 {
+            sink(line);
+        }
+    }
+}
+
+impl fmt::Debug for Log {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(if self.0.is_some() { "Log(sink)" } else { "Log(nowhere)" })
+    }
+}
+
+/// How long one request may take as a whole: connecting, the answer to its last byte, and all repetitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestTimeout {
+    /// At most this long.
+    Within(Duration),
+    /// As long as connecting takes less than 30 seconds and data keeps coming.
+    Unbounded,
+}
+
+impl Default for RequestTimeout {
+    fn default() -> Self {
+        Self::Within(Duration::from_secs(30))
+    }
+}
+
+/// `--request-timeout` is not a duration.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("`{0}` is not a timeout: give seconds (`30`), a duration with units (`1m30s`, `500ms`), or `0` for none")]
+pub struct InvalidTimeout(String);
+
+impl FromStr for RequestTimeout {
+    type Err = InvalidTimeout;
+
+    /// Reads what kubectl reads: a bare number of seconds, or a duration with units as Go writes them.
+    fn from_str(text: &str) -> Result<Self, InvalidTimeout> {
+        let whole = text.strip_prefix('+').unwrap_or(text);
+        let duration = match whole.parse() {
+            Ok(seconds) => Some(Duration::from_secs(seconds)),
+            Err(_) => go_duration(whole),
+        };
+        match duration {
+            Some(Duration::ZERO) => Ok(Self::Unbounded),
+            Some(duration) => Ok(Self::Within(duration)),
+            None => Err(InvalidTimeout(text.to_owned())),
+        }
+    }
+}
+
+/// A positive duration as `time.ParseDuration` of Go reads it: decimal numbers, each with a unit.
+fn go_duration(mut text: &str) -> Option<Duration> {
+    const UNITS: [(&str, f64); 8] =
+        [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+    let mut seconds = 0.0;
+    if text.is_empty() {
+        return None;
+    }
+    while !text.is_empty() {
+        let number_ends = text.find(|character: char| !character.is_ascii_digit() && character != '.')?;
+        let (number, rest) = text.split_at(number_ends);
+        let unit_ends =
+            rest.find(|character: char| character.is_ascii_digit() || character == '.').unwrap_or(rest.len());
+        let (unit, rest) = rest.split_at(unit_ends);
+        let factor = UNITS.iter().find(|(name, _)| *name == unit)?.1;
+        seconds += number.parse::<f64>().ok()? * factor;
+        text = rest;
+    }
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// What the connection reads from its process: gathered once, so that everything behind it can be tried without touching the
+/// process.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    /// `KUBECONFIG`.
+    pub kubeconfig: Option<std::ffi::OsString>,
+    /// The home folder.
+    pub home: Option<PathBuf>,
+    /// `HTTPS_PROXY` or `https_proxy`.
+    pub https_proxy: Option<String>,
+    /// `HTTP_PROXY` or `http_proxy`.
+    pub http_proxy: Option<String>,
+    /// `NO_PROXY` or `no_proxy`.
+    pub no_proxy: Option<String>,
+    /// `KUBERNETES_SERVICE_HOST`.
+    pub service_host: Option<String>,
+    /// `KUBERNETES_SERVICE_PORT`.
+    pub service_port: Option<String>,
+    /// `POD_NAMESPACE`.
+    pub pod_namespace: Option<String>,
+    /// The folder with the token, the authority and the namespace of a pod's service account.
+    pub service_account: PathBuf,
+    /// Whether standard input is a terminal: a person is there.
+    pub stdin_is_terminal: bool,
+}
+
+impl Environment {
+    /// Reads the environment of this process. Empty variables count as unset, as they do for kubectl.
+    #[must_use]
+    pub fn from_process() -> Self {
+        Self {
+            kubeconfig: std::env::var_os("KUBECONFIG").filter(|value| !value.is_empty()),
+            home: std::env::home_dir().filter(|home| !home.as_os_str().is_empty()),
+            https_proxy: variable(&["HTTPS_PROXY", "https_proxy"]),
+            http_proxy: variable(&["HTTP_PROXY", "http_proxy"]),
+            no_proxy: variable(&["NO_PROXY", "no_proxy"]),
+            service_host: variable(&["KUBERNETES_SERVICE_HOST"]),
+            service_port: variable(&["KUBERNETES_SERVICE_PORT"]),
+            pod_namespace: variable(&["POD_NAMESPACE"]),
+            service_account: Path::new(SERVICE_ACCOUNT).to_owned(),
+            stdin_is_terminal: std::io::stdin().is_terminal(),
+        }
+    }
+}
+
+/// The first of `names` that is set and not empty.
+fn variable(names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| match std::env::var(name) {
+        Ok(value) => Some(value).filter(|value| !value.is_empty()),
+        Err(VarError::NotPresent) => None,
+        Err(VarError::NotUnicode(value)) => Some(value.to_string_lossy().into_owned()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timeouts_are_read_as_kubectl_reads_them() {
+        let within = |millis| Ok(RequestTimeout::Within(Duration::from_millis(millis)));
+        for (text, expected) in [
+            ("30", within(30_000)),
+            ("30s", within(30_000)),
+            ("+5", within(5_000)),
+            ("1m", within(60_000)),
+            ("1h30m", within(5_400_000)),
+            ("1.5s", within(1_500)),
+            (".5s", within(500)),
+            ("250ms", within(250)),
+            ("0", Ok(RequestTimeout::Unbounded)),
+            ("0s", Ok(RequestTimeout::Unbounded)),
+        ] {
+            assert_eq!(text.parse(), expected, "{text}");
+        }
+        for text in ["", "-5", "-5s", "5 s", "s", "5d", "1m30", "abc", "1..5s", "99999999999999999999h", "NaNs"] {
+            assert_eq!(text.parse::<RequestTimeout>(), Err(InvalidTimeout(text.to_owned())));
+        }
+    }
+
+    #[test]
+    fn a_token_does_not_show_in_debug_output() {
+        let options = ConnectOptions { token: Some("hunter2".into()), ..ConnectOptions::default() };
+        assert!(!format!("{options:?}").contains("hunter2"));
+    }
+}

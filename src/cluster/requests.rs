@@ -1,0 +1,225 @@
+//! What is asked of the API server, and what comes back.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use http::Method;
+use serde::Serialize;
+
+/// Why a request is sent: the kinds that a report counts apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// One object is read.
+    Get,
+    /// A page of a collection is read.
+    List,
+    /// A write that the server only tries (`dryRun=All`).
+    DryRun,
+    /// A write.
+    Write,
+    /// Everything else: discovery, schemas, versions.
+    Other,
+}
+
+impl Purpose {
+    /// The largest answer that is read, in bytes after decompression: a bound against a server gone wrong, far above what
+    /// the API serves (etcd holds objects of 1.5 MiB; a page of a collection is the only answer that grows).
+    #[must_use]
+    pub(super) fn body_limit(self) -> usize {
+        match self {
+            Self::List => 1024 << 20,
+            Self::Get | Self::DryRun | Self::Write | Self::Other => 16 << 20,
+        }
+    }
+}
+
+/// Whether a request may be sent again when it is unknown what became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// Sending it twice means the same as once: reads, dry-runs, applies that carry a uid and a resourceVersion.
+    Safe,
+    /// It is sent again only when the server says that it did not process it.
+    Never,
+}
+
+/// One request to the API server.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// What it counts as.
+    pub purpose: Purpose,
+    /// The HTTP method.
+    pub method: Method,
+    /// The path from the server's root, with the query: `/api/v1/namespaces/shop/configmaps/web?dryRun=All`.
+    pub path_and_query: String,
+    /// The `Accept` header; `application/json` when there is none.
+    pub accept: Option<&'static str>,
+    /// The `Content-Type` header of the body.
+    pub content_type: Option<&'static str>,
+    /// The body, empty for none.
+    pub body: Bytes,
+    /// Whether it may be sent again.
+    pub retry: Retry,
+}
+
+impl Request {
+    /// A request without body that is never sent twice; the builder methods change the rest.
+    #[must_use]
+    pub fn new(purpose: Purpose, method: Method, path_and_query: impl Into<String>) -> Self {
+        Self {
+            purpose,
+            method,
+            path_and_query: path_and_query.into(),
+            accept: None,
+            content_type: None,
+            body: Bytes::new(),
+            retry: Retry::Never,
+        }
+    }
+
+    /// Reads one object.
+    #[must_use]
+    pub fn get(path_and_query: impl Into<String>) -> Self {
+        Self::new(Purpose::Get, Method::GET, path_and_query).with_retry(Retry::Safe)
+    }
+
+    /// Reads a page of a collection.
+    #[must_use]
+    pub fn list(path_and_query: impl Into<String>) -> Self {
+        Self::new(Purpose::List, Method::GET, path_and_query).with_retry(Retry::Safe)
+    }
+
+    /// Reads what is neither an object nor a collection: discovery, schemas, the version.
+    #[must_use]
+    pub fn read(path_and_query: impl Into<String>) -> Self {
+        Self::new(Purpose::Other, Method::GET, path_and_query).with_retry(Retry::Safe)
+    }
+
+    /// A server-side apply of `body` (JSON is YAML). Its purpose says whether the query asks for a dry-run, which is safe to
+    /// repeat; a write is repeated only with [`Request::with_retry`].
+    #[must_use]
+    pub fn apply_patch(purpose: Purpose, path_and_query: impl Into<String>, body: impl Into<Bytes>) -> Self {
+        let retry = if purpose == Purpose::DryRun { Retry::Safe } else { Retry::Never };
+        Self::new(purpose, Method::PATCH, path_and_query)
+            .with_body("application/apply-patch+yaml", body)
+            .with_retry(retry)
+    }
+
+    /// Sets the body and its type.
+    #[must_use]
+    pub fn with_body(mut self, content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        self.content_type = Some(content_type);
+        self.body = body.into();
+        self
+    }
+
+    /// Sets the `Accept` header.
+    #[must_use]
+    pub fn with_accept(mut self, accept: &'static str) -> Self {
+        self.accept = Some(accept);
+        self
+    }
+
+    /// Sets whether it may be sent again.
+    #[must_use]
+    pub fn with_retry(mut self, retry: Retry) -> Self {
+        self.retry = retry;
+        self
+    }
+}
+
+/// A successful answer, read to its end.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// The HTTP status, from 200 to 299.
+    pub status: u16,
+    /// The body.
+    pub body: Bytes,
+    /// The texts of the `Warning: 299` headers, in order.
+    pub warnings: Vec<String>,
+}
+
+/// How many requests went over the wire, repetitions included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RequestCounts {
+    /// Reads of one object.
+    pub get: u64,
+    /// Pages of collections.
+    pub list: u64,
+    /// Dry-runs.
+    pub dry_run: u64,
+    /// Writes.
+    pub write: u64,
+    /// Discovery, schemas and the like.
+    pub other: u64,
+}
+
+/// The counters behind [`RequestCounts`].
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    get: AtomicU64,
+    list: AtomicU64,
+    dry_run: AtomicU64,
+    write: AtomicU64,
+    other: AtomicU64,
+}
+
+impl Counters {
+    fn of(&self, purpose: Purpose) -> &AtomicU64 {
+        match purpose {
+            Purpose::Get => &self.get,
+            Purpose::List => &self.list,
+            Purpose::DryRun => &self.dry_run,
+            Purpose::Write => &self.write,
+            Purpose::Other => &self.other,
+        }
+    }
+
+    /// Counts a request as it is handed to the connection, so that an interrupted run counts it too.
+    pub(super) fn sent(&self, purpose: Purpose) {
+        self.of(purpose).fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Takes one back: there was no connection to send it over.
+    pub(super) fn never_left(&self, purpose: Purpose) {
+        self.of(purpose).fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// The counts at this moment.
+    pub(super) fn now(&self) -> RequestCounts {
+        RequestCounts {
+            get: self.get.load(Ordering::Relaxed),
+            list: self.list.load(Ordering::Relaxed),
+            dry_run: self.dry_run.load(Ordering::Relaxed),
+            write: self.write.load(Ordering::Relaxed),
+            other: self.other.load(Ordering::Relaxed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_kept_by_purpose_and_named_as_the_report_names_them() {
+        let counters = Counters::default();
+        for purpose in [Purpose::Get, Purpose::List, Purpose::DryRun, Purpose::DryRun, Purpose::Write, Purpose::Other] {
+            counters.sent(purpose);
+        }
+        counters.sent(Purpose::Write);
+        counters.never_left(Purpose::Write);
+
+        let json = serde_json::to_value(counters.now()).unwrap();
+        assert_eq!(json, serde_json::json!({"get": 1, "list": 1, "dryRun": 2, "write": 1, "other": 1}));
+    }
+
+    #[test]
+    fn only_reads_and_dry_runs_are_safe_to_repeat_unless_the_caller_says_so() {
+        assert_eq!(Request::get("/").retry, Retry::Safe);
+        assert_eq!(Request::list("/").retry, Retry::Safe);
+        assert_eq!(Request::apply_patch(Purpose::DryRun, "/", "{}").retry, Retry::Safe);
+        assert_eq!(Request::apply_patch(Purpose::Write, "/", "{}").retry, Retry::Never);
+        assert_eq!(Request::new(Purpose::Write, Method::DELETE, "/").retry, Retry::Never);
+    }
+}

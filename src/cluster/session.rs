@@ -1,0 +1,193 @@
+//! Who we are on the wire: the client with its certificates, the `Authorization` header, and their renewal.
+
+use std::{
+    path::Path,
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use http::HeaderValue;
+use jiff::Timestamp;
+use kube::Client;
+use secrecy::ExposeSecret;
+use tokio::sync::Mutex;
+
+use super::{
+    connector::Connector,
+    error::ConnectError,
+    exec::{ExecError, Plugin},
+    options::{ConnectOptions, Environment},
+    settings::{Credentials, Identity},
+};
+
+/// How long a token file is trusted before it is read again, as client-go does.
+const TOKEN_FILE_AGE: Duration = Duration::from_mins(1);
+
+/// The credentials of one moment. Requests in flight keep theirs when new ones come.
+pub(super) struct Session {
+    pub(super) client: Client,
+    pub(super) authorization: Option<HeaderValue>,
+    expires: Expires,
+    /// It replaced one that the server had refused.
+    renewed_after_refusal: bool,
+    /// The server took it at least once.
+    accepted: AtomicBool,
+}
+
+enum Expires {
+    Never,
+    At(Timestamp),
+    AfterReading(Instant),
+}
+
+impl Session {
+    /// Remembers that the server took these credentials.
+    pub(super) fn was_accepted(&self) {
+        self.accepted.store(true, Ordering::Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        match &self.expires {
+            Expires::Never => false,
+            Expires::At(time) => Timestamp::now() >= *time,
+            Expires::AfterReading(when) => when.elapsed() >= TOKEN_FILE_AGE,
+        }
+    }
+}
+
+/// The current session, and what a new one is made of.
+pub(super) struct Sessions {
+    connector: Connector,
+    credentials: Credentials,
+    stdin_is_free: bool,
+    environment: Environment,
+    current: RwLock<Arc<Session>>,
+    /// One renewal at a time: a plugin may ask the user.
+    renewing: Mutex<()>,
+}
+
+impl Sessions {
+    /// Gets the first credentials, for which a plugin runs once, and makes a client with them.
+    pub(super) async fn open(
+        connector: Connector,
+        identity: Option<&Identity>,
+        credentials: Credentials,
+        options: &ConnectOptions,
+        environment: &Environment,
+    ) -> Result<Self, ConnectError> {
+        let (client, authorization, expires) = match &credentials {
+            Credentials::None => (connector.client(identity)?, None, Expires::Never),
+            Credentials::Token(token) => {
+                let header =
+                    bearer(token.expose_secret()).ok_or_else(|| ConnectError::setting("the token is not text"))?;
+                (connector.client(identity)?, Some(header), Expires::Never)
+            }
+            Credentials::TokenFile(path) => {
+                let header = read_token(path).map_err(|source| ConnectError::File {
+                    what: "token file",
+                    path: path.clone(),
+                    source,
+                })?;
+                (connector.client(identity)?, Some(header), Expires::AfterReading(Instant::now()))
+            }
+            Credentials::Plugin(plugin) => ask(plugin, &connector, options.stdin_is_free, environment).await?,
+        };
+        let session =
+            Session { client, authorization, expires, renewed_after_refusal: false, accepted: AtomicBool::new(false) };
+        Ok(Self {
+            connector,
+            credentials,
+            stdin_is_free: options.stdin_is_free,
+            environment: environment.clone(),
+            current: RwLock::new(Arc::new(session)),
+            renewing: Mutex::new(()),
+        })
+    }
+
+    fn get(&self) -> Arc<Session> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The session for a new request; a new one when the time of the last is over.
+    pub(super) async fn current(&self) -> Result<Arc<Session>, ExecError> {
+        let session = self.get();
+        if session.is_over() { self.renew(&session, false).await } else { Ok(session) }
+    }
+
+    /// Another session than `refused`, which the server answered with 401. `None` when there is none to be had: credentials that
+    /// cannot change, or a plugin whose last answer was never accepted either.
+    pub(super) async fn after_refusal(&self, refused: &Arc<Session>) -> Result<Option<Arc<Session>>, ExecError> {
+        let hopeless = match self.credentials {
+            Credentials::None | Credentials::Token(_) => true,
+            Credentials::TokenFile(_) => false,
+            Credentials::Plugin(_) => refused.renewed_after_refusal && !refused.accepted.load(Ordering::Relaxed),
+        };
+        if hopeless {
+            return Ok(None);
+        }
+        let session = self.renew(refused, true).await?;
+        let same_file =
+            matches!(self.credentials, Credentials::TokenFile(_)) && session.authorization == refused.authorization;
+        Ok((!same_file).then_some(session))
+    }
+
+    async fn renew(&self, old: &Arc<Session>, after_refusal: bool) -> Result<Arc<Session>, ExecError> {
+        let _one_at_a_time = self.renewing.lock().await;
+        let current = self.get();
+        if !Arc::ptr_eq(&current, old) {
+            return Ok(current);
+        }
+        let (client, authorization, expires) = match &self.credentials {
+            Credentials::None | Credentials::Token(_) => return Ok(current),
+            // A file that is gone by now was good when it was read: its token is kept.
+            Credentials::TokenFile(path) => {
+                let header = read_token(path).ok().or_else(|| old.authorization.clone());
+                (old.client.clone(), header, Expires::AfterReading(Instant::now()))
+            }
+            Credentials::Plugin(plugin) => ask(plugin, &self.connector, self.stdin_is_free, &self.environment).await?,
+        };
+        let session = Arc::new(Session {
+            client,
+            authorization,
+            expires,
+            renewed_after_refusal: after_refusal,
+            accepted: AtomicBool::new(false),
+        });
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&session);
+        Ok(session)
+    }
+}
+
+/// Runs the plugin and makes a client with what it answers.
+async fn ask(
+    plugin: &Plugin,
+    connector: &Connector,
+    stdin_is_free: bool,
+    environment: &Environment,
+) -> Result<(Client, Option<HeaderValue>, Expires), ExecError> {
+    let answer = plugin.run(stdin_is_free, environment).await?;
+    let unusable = |reason: String| plugin.unusable(reason);
+    let client = connector.client(answer.identity.as_ref()).map_err(|error| unusable(error.to_string()))?;
+    let authorization = match answer.token {
+        Some(token) => Some(bearer(token.expose_secret()).ok_or_else(|| unusable("its token is not text".to_owned()))?),
+        None => None,
+    };
+    Ok((client, authorization, answer.expires.map_or(Expires::Never, Expires::At)))
+}
+
+fn read_token(path: &Path) -> std::io::Result<HeaderValue> {
+    let token = std::fs::read_to_string(path)?;
+    bearer(token.trim()).ok_or_else(|| std::io::Error::other("it holds no token"))
+}
+
+fn bearer(token: &str) -> Option<HeaderValue> {
+    if token.is_empty() {
+        return None;
+    }
+    let mut header = HeaderValue::try_from(format!("Bearer {token}")).ok()?;
+    header.set_sensitive(true);
+    Some(header)
+}

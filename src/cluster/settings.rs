@@ -1,0 +1,442 @@
+//! Flags laid over the kubeconfig: what the connection will be (`client-go/tools/clientcmd/client_config.go`).
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use http::Uri;
+use secrecy::{SecretSlice, SecretString};
+
+use super::{
+    document::{ClusterEntry, ContextEntry, UserEntry},
+    error::ConnectError,
+    exec::Plugin,
+    kubeconfig::Kubeconfig,
+    options::{ConnectOptions, Environment},
+    proxy::{self, ProxyError},
+};
+
+/// Everything that a connection needs to know.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) context: Option<String>,
+    pub(super) server: Uri,
+    pub(super) namespace: String,
+    pub(super) trust: Trust,
+    pub(super) tls_server_name: Option<String>,
+    pub(super) compression: bool,
+    pub(super) proxy: Option<Uri>,
+    pub(super) identity: Option<Identity>,
+    pub(super) credentials: Credentials,
+    pub(super) impersonation: Option<Impersonation>,
+    /// What the user should know though it does not stop us.
+    pub(super) notes: Vec<String>,
+}
+
+/// How the server's certificate is checked.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// Against the authorities of the machine.
+    System,
+    /// Against these, in PEM.
+    Authority(Vec<u8>),
+    /// Not at all.
+    Anything,
+}
+
+/// A client certificate and its key, in PEM.
+#[derive(Clone, Debug)]
+pub(super) struct Identity {
+    pub(super) certificate: Vec<u8>,
+    pub(super) key: SecretSlice<u8>,
+}
+
+/// What says who we are, next to a client certificate.
+#[derive(Debug)]
+pub(super) enum Credentials {
+    /// Nothing.
+    None,
+    /// A bearer token.
+    Token(SecretString),
+    /// A file with a bearer token that may change.
+    TokenFile(PathBuf),
+    /// A program that knows.
+    Plugin(Box<Plugin>),
+}
+
+/// As whom requests are made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Impersonation {
+    pub(super) user: String,
+    pub(super) uid: Option<String>,
+    pub(super) groups: Vec<String>,
+    pub(super) extra: BTreeMap<String, Vec<String>>,
+}
+
+impl Settings {
+    /// Lays the flags over the kubeconfig, or over what a pod knows when the kubeconfig and the flags name no server.
+    pub(super) fn resolve(
+        options: &ConnectOptions,
+        environment: &Environment,
+        kubeconfig: &Kubeconfig,
+    ) -> Result<Self, ConnectError> {
+        let mut notes = Vec::new();
+        let chosen = Chosen::from(options, kubeconfig, &mut notes)?;
+        let pod = in_cluster(environment);
+        let pod_namespace = || pod.as_ref().map(|_| namespace_of_pod(environment));
+        let namespace = given(options.namespace.as_deref())
+            .map(|name| without_prefix(name).to_owned())
+            .or_else(|| chosen.context.namespace.clone())
+            .or_else(pod_namespace)
+            .unwrap_or_else(|| "default".to_owned());
+
+        let mut cluster = chosen.cluster;
+        let mut user = chosen.user;
+        if given(options.server.as_deref()).is_none() && cluster.server.is_none() {
+            match (chosen.cluster_name.as_deref(), &pod) {
+                (Some(name), _) => return Err(missing_server(name, kubeconfig)),
+                (None, Some(server)) => (cluster, user) = (pod_cluster(environment, server), pod_user(environment)),
+                (None, None) => return Err(ConnectError::NoCluster { looked_at: kubeconfig.looked_at.clone() }),
+            }
+        }
+        override_cluster(&mut cluster, options);
+        override_user(&mut user, options)?;
+
+        let server = server_uri(cluster.server.as_deref().unwrap_or_default())?;
+        let secure = server.scheme_str() == Some("https");
+        let name = chosen.user_name.as_deref().unwrap_or("");
+        let impersonation = impersonation(&user)?;
+        // As kubectl: credentials go over TLS only.
+        let (identity, credentials) = if secure {
+            (identity(&user, name)?, credentials(user, name, &cluster, &mut notes)?)
+        } else {
+            if given_secret(options) {
+                notes.push("credentials are not sent, because the server's address is plain `http://`".to_owned());
+            }
+            (None, Credentials::None)
+        };
+        let proxy = match &cluster.proxy_url {
+            Some(address) => {
+                Some(proxy::parse(address).map_err(|error| proxy_error("`proxy-url` of the cluster", &error))?)
+            }
+            None => proxy::from_environment(&server, environment)
+                .map_err(|error| proxy_error("the address in `HTTPS_PROXY` or `HTTP_PROXY`", &error))?,
+        };
+        Ok(Self {
+            context: chosen.context_name,
+            namespace,
+            trust: trust(&cluster)?,
+            tls_server_name: cluster.tls_server_name,
+            compression: !cluster.disable_compression,
+            proxy,
+            identity,
+            credentials,
+            impersonation,
+            notes,
+            server,
+        })
+    }
+}
+
+/// The entries of the kubeconfig that the flags and the current context choose.
+struct Chosen {
+    context_name: Option<String>,
+    context: ContextEntry,
+    cluster_name: Option<String>,
+    cluster: ClusterEntry,
+    user_name: Option<String>,
+    user: UserEntry,
+}
+
+impl Chosen {
+    fn from(options: &ConnectOptions, kubeconfig: &Kubeconfig, notes: &mut Vec<String>) -> Result<Self, ConnectError> {
+        let document = &kubeconfig.document;
+        let not_found = |what, name: &str, existing: Vec<String>| ConnectError::NotFound {
+            what,
+            name: name.to_owned(),
+            existing,
+            looked_at: kubeconfig.looked_at.clone(),
+        };
+        let context_name =
+            given(options.context.as_deref()).map(str::to_owned).or_else(|| document.current_context.clone());
+        let context = match &context_name {
+            Some(name) => document
+                .contexts
+                .get(name)
+                .cloned()
+                .ok_or_else(|| not_found("context", name, document.contexts.keys().cloned().collect()))?,
+            None => ContextEntry::default(),
+        };
+
+        let cluster_name = given(options.cluster.as_deref()).map(str::to_owned).or_else(|| context.cluster.clone());
+        let cluster = match cluster_name.as_deref() {
+            Some(name) => match document.clusters.get(name) {
+                Some(cluster) => cluster.clone(),
+                // `--server` stands in for a cluster that the context only names.
+                None if given(options.cluster.as_deref()).is_none() && given(options.server.as_deref()).is_some() => {
+                    ClusterEntry::default()
+                }
+                None => return Err(not_found("cluster", name, document.clusters.keys().cloned().collect())),
+            },
+            None => ClusterEntry::default(),
+        };
+
+        let user_name = given(options.user.as_deref()).map(str::to_owned).or_else(|| context.user.clone());
+        let user = match user_name.as_deref().map(|name| (name, document.users.get(name))) {
+            Some((_, Some(user))) => user.clone(),
+            Some((name, None)) if given(options.user.as_deref()).is_some() => {
+                return Err(not_found("user", name, document.users.keys().cloned().collect()));
+            }
+            Some((name, None)) => {
+                notes.push(format!(
+                    "user `{name}` of the context does not exist in the kubeconfig: requests are anonymous"
+                ));
+                UserEntry::default()
+            }
+            None => UserEntry::default(),
+        };
+        Ok(Self { context_name, context, cluster_name, cluster, user_name, user })
+    }
+}
+
+/// A flag that is set to something.
+fn given(flag: Option<&str>) -> Option<&str> {
+    flag.filter(|value| !value.is_empty())
+}
+
+fn given_path(flag: Option<&PathBuf>) -> Option<&PathBuf> {
+    flag.filter(|path| !path.as_os_str().is_empty())
+}
+
+fn given_secret(options: &ConnectOptions) -> bool {
+    options.token.is_some() || options.client_certificate.is_some()
+}
+
+/// kubectl takes `ns/shop` for `shop`.
+fn without_prefix(namespace: &str) -> &str {
+    ["namespaces/", "namespace/", "ns/"]
+        .into_iter()
+        .find_map(|prefix| {
+            let (start, rest) = namespace.split_at_checked(prefix.len())?;
+            (start.eq_ignore_ascii_case(prefix) && !rest.is_empty()).then_some(rest)
+        })
+        .unwrap_or(namespace)
+}
+
+fn missing_server(cluster: &str, kubeconfig: &Kubeconfig) -> ConnectError {
+    let files: Vec<_> = kubeconfig.looked_at.iter().map(|path| path.display().to_string()).collect();
+    ConnectError::Setting {
+        message: format!("cluster `{cluster}` has no `server` in the kubeconfig"),
+        hint: Some(format!("set it in {}, or give `--server`", files.join(", "))),
+    }
+}
+
+fn proxy_error(what: &str, error: &ProxyError) -> ConnectError {
+    ConnectError::setting(format!("{what} cannot be used: {error}"))
+}
+
+/// The server of the cluster that this process runs in, if it runs in one.
+fn in_cluster(environment: &Environment) -> Option<String> {
+    let (host, port) = (environment.service_host.as_deref()?, environment.service_port.as_deref()?);
+    if !environment.service_account.join("token").is_file() {
+        return None;
+    }
+    let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+    Some(format!("https://{host}:{port}"))
+}
+
+fn pod_cluster(environment: &Environment, server: &str) -> ClusterEntry {
+    let authority = environment.service_account.join("ca.crt");
+    ClusterEntry {
+        server: Some(server.to_owned()),
+        certificate_authority: authority.is_file().then_some(authority),
+        ..ClusterEntry::default()
+    }
+}
+
+fn pod_user(environment: &Environment) -> UserEntry {
+    UserEntry { token_file: Some(environment.service_account.join("token")), ..UserEntry::default() }
+}
+
+fn namespace_of_pod(environment: &Environment) -> String {
+    let in_file = || std::fs::read_to_string(environment.service_account.join("namespace")).ok();
+    environment
+        .pod_namespace
+        .clone()
+        .or_else(in_file)
+        .map(|name| name.trim().to_owned())
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| "default".to_owned())
+}
+
+fn override_cluster(cluster: &mut ClusterEntry, options: &ConnectOptions) {
+    let server = given(options.server.as_deref());
+    let authority = given_path(options.certificate_authority.as_ref());
+    let insecure = options.insecure_skip_tls_verify == Some(true);
+    let server_name = given(options.tls_server_name.as_deref());
+    // Either flag replaces all that the kubeconfig says about trust.
+    if insecure || authority.is_some() {
+        cluster.insecure_skip_tls_verify = insecure;
+        cluster.certificate_authority = authority.cloned();
+        cluster.certificate_authority_data = None;
+    }
+    // The name of the kubeconfig belongs to the server of the kubeconfig.
+    if server.is_some() || server_name.is_some() {
+        cluster.tls_server_name = server_name.map(str::to_owned);
+    }
+    if let Some(server) = server {
+        cluster.server = Some(server.to_owned());
+    }
+    cluster.disable_compression |= options.disable_compression == Some(true);
+}
+
+fn override_user(user: &mut UserEntry, options: &ConnectOptions) -> Result<(), ConnectError> {
+    if let Some(token) = &options.token {
+        user.token = Some(token.clone());
+        // kubectl lets the kubeconfig's token file win here, by accident: what is typed counts.
+        user.token_file = None;
+    }
+    if let Some(path) = given_path(options.client_certificate.as_ref()) {
+        user.client_certificate = Some(path.clone());
+        user.client_certificate_data = None;
+    }
+    if let Some(path) = given_path(options.client_key.as_ref()) {
+        user.client_key = Some(path.clone());
+        user.client_key_data = None;
+    }
+    if let Some(name) = given(options.as_user.as_deref()) {
+        user.impersonate = Some(name.to_owned());
+    }
+    if let Some(uid) = given(options.as_uid.as_deref()) {
+        user.impersonate_uid = Some(uid.to_owned());
+    }
+    if !options.as_groups.is_empty() {
+        user.impersonate_groups.clone_from(&options.as_groups);
+    }
+    let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for pair in &options.as_user_extra {
+        let Some((key, value)) = pair.split_once('=').filter(|(key, _)| !key.is_empty()) else {
+            return Err(ConnectError::setting(format!("`--as-user-extra={pair}` is not `key=value`")));
+        };
+        extra.entry(key.to_owned()).or_default().push(value.to_owned());
+    }
+    user.impersonate_user_extra.extend(extra);
+    Ok(())
+}
+
+/// Reads the address of a server: a URL, or `host:port`, which means plain HTTP as it does for kubectl.
+fn server_uri(address: &str) -> Result<Uri, ConnectError> {
+    let invalid = || ConnectError::Setting {
+        message: format!("`{address}` is not the address of a server"),
+        hint: Some("it looks like `https://host:6443`".to_owned()),
+    };
+    let full = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
+    let full = full.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+    let uri: Uri = full.parse().map_err(|_| invalid())?;
+    let named = uri.host().is_some_and(|host| !host.is_empty());
+    if matches!(uri.scheme_str(), Some("http" | "https")) && named { Ok(uri) } else { Err(invalid()) }
+}
+
+fn trust(cluster: &ClusterEntry) -> Result<Trust, ConnectError> {
+    if cluster.certificate_authority.is_some() && cluster.certificate_authority_data.is_some() {
+        return Err(ConnectError::setting(
+            "`certificate-authority` and `certificate-authority-data` are both set for the cluster: one must go",
+        ));
+    }
+    let authority = match (&cluster.certificate_authority_data, &cluster.certificate_authority) {
+        (Some(data), _) => Some(data.clone()),
+        (None, Some(path)) => Some(read("certificate authority", path)?),
+        (None, None) => None,
+    };
+    match (authority, cluster.insecure_skip_tls_verify) {
+        (Some(_), true) => Err(ConnectError::Setting {
+            message: "a certificate authority is given together with `insecure-skip-tls-verify`, which would ignore it"
+                .to_owned(),
+            hint: Some("choose one of them".to_owned()),
+        }),
+        (Some(pem), false) => Ok(Trust::Authority(pem)),
+        (None, true) => Ok(Trust::Anything),
+        (None, false) => Ok(Trust::System),
+    }
+}
+
+fn read(what: &'static str, path: &Path) -> Result<Vec<u8>, ConnectError> {
+    std::fs::read(path).map_err(|source| ConnectError::File { what, path: path.to_owned(), source })
+}
+
+fn identity(user: &UserEntry, name: &str) -> Result<Option<Identity>, ConnectError> {
+    if user.client_certificate.is_none() && user.client_certificate_data.is_none() {
+        return Ok(None);
+    }
+    let twice = |what: &str| {
+        ConnectError::setting(format!("`{what}` and `{what}-data` are both set for user `{name}`: one must go"))
+    };
+    let certificate = match (&user.client_certificate, &user.client_certificate_data) {
+        (Some(_), Some(_)) => return Err(twice("client-certificate")),
+        (Some(path), None) => read("client certificate", path)?,
+        (None, data) => data.clone().unwrap_or_default(),
+    };
+    let key = match (&user.client_key, &user.client_key_data) {
+        (Some(_), Some(_)) => return Err(twice("client-key")),
+        (Some(path), None) => SecretSlice::from(read("client key", path)?),
+        (None, Some(data)) => data.clone(),
+        (None, None) => {
+            return Err(ConnectError::Setting {
+                message: format!("user `{name}` has a client certificate without its key"),
+                hint: Some("set `client-key` or `client-key-data`, or give `--client-key`".to_owned()),
+            });
+        }
+    };
+    Ok(Some(Identity { certificate, key }))
+}
+
+fn credentials(
+    user: UserEntry,
+    name: &str,
+    cluster: &ClusterEntry,
+    notes: &mut Vec<String>,
+) -> Result<Credentials, ConnectError> {
+    if user.basic {
+        notes.push(format!(
+            "the user name and password of user `{name}` are not used: the API server does not take them any more"
+        ));
+    }
+    let certified = user.client_certificate.is_some() || user.client_certificate_data.is_some();
+    if let Some(token) = user.token {
+        return Ok(Credentials::Token(token));
+    }
+    if let Some(path) = user.token_file {
+        return Ok(Credentials::TokenFile(path));
+    }
+    if let Some(provider) = user.auth_provider {
+        return Err(ConnectError::Setting {
+            message: format!("user `{name}` logs in by the auth provider `{provider}`, which Kubernetes dropped"),
+            hint: Some("use the credential plugin of your provider (`users[].user.exec` in the kubeconfig)".to_owned()),
+        });
+    }
+    match user.exec {
+        // As kubectl: a certificate is enough, the plugin is not asked.
+        Some(exec) if !certified => Ok(Credentials::Plugin(Box::new(Plugin::new(exec, name, cluster)?))),
+        _ => Ok(Credentials::None),
+    }
+}
+
+fn impersonation(user: &UserEntry) -> Result<Option<Impersonation>, ConnectError> {
+    if let Some(name) = &user.impersonate {
+        return Ok(Some(Impersonation {
+            user: name.clone(),
+            uid: user.impersonate_uid.clone(),
+            groups: user.impersonate_groups.clone(),
+            extra: user.impersonate_user_extra.clone(),
+        }));
+    }
+    if user.impersonate_uid.is_some() || !user.impersonate_groups.is_empty() || !user.impersonate_user_extra.is_empty()
+    {
+        return Err(ConnectError::Setting {
+            message: "a uid, groups or extra values are to be impersonated, but no user".to_owned(),
+            hint: Some("`--as-uid`, `--as-group` and `--as-user-extra` need `--as`".to_owned()),
+        });
+    }
+    Ok(None)
+}

@@ -1,0 +1,246 @@
+//! Refusals: the `Status` that the API server answers with, or what can be made of an answer that is none.
+
+use std::{fmt, time::Duration};
+
+use http::{HeaderMap, StatusCode, header::RETRY_AFTER};
+use serde::Deserialize;
+
+use super::text::one_line;
+
+/// The longest text that is taken from an answer that is no `Status`, in characters.
+const FOREIGN_TEXT: usize = 200;
+/// The longest message that is shown on one line, in characters.
+const SHOWN_MESSAGE: usize = 4000;
+
+/// An answer outside 200–299.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusError {
+    /// The HTTP status.
+    pub code: u16,
+    /// The machine-readable reason: `NotFound`, `Conflict`, `Invalid`; derived from the code when the server names none.
+    pub reason: String,
+    /// What the server says. Untrusted text, possibly of several lines.
+    pub message: String,
+    /// The single complaints behind it, such as invalid fields.
+    pub causes: Vec<Cause>,
+    /// The kind, or the resource, that the answer is about.
+    pub details_kind: Option<String>,
+    /// The name of the object that the answer is about.
+    pub details_name: Option<String>,
+    /// How long the server asks to wait before asking again.
+    pub retry_after: Option<Duration>,
+}
+
+/// One complaint of a [`StatusError`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// The machine-readable reason: `FieldValueInvalid`, `FieldManagerConflict`.
+    pub reason: String,
+    /// What is wrong.
+    pub message: String,
+    /// The field in question, as the server writes it.
+    pub field: String,
+}
+
+impl fmt::Display for StatusError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.message.is_empty() {
+            write!(formatter, "the server answered {} {}", self.code, self.reason)
+        } else {
+            formatter.write_str(&one_line(&self.message, SHOWN_MESSAGE))
+        }
+    }
+}
+
+impl std::error::Error for StatusError {}
+
+/// The parts of `metav1.Status` that matter here.
+#[derive(Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[derive(Default)]
+struct Status {
+    kind: String,
+    reason: String,
+    message: String,
+    details: Option<Details>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Details {
+    kind: String,
+    name: String,
+    causes: Option<Vec<StatusCause>>,
+    retry_after_seconds: u64,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct StatusCause {
+    reason: String,
+    message: String,
+    field: String,
+}
+
+impl StatusError {
+    /// Reads a refusal: a `Status` by its fields, anything else (a proxy's page, plain text) as one bounded line.
+    pub(super) fn parse(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
+        let status = serde_json::from_slice::<Status>(body).ok().filter(|status| status.kind == "Status");
+        let Some(status) = status else {
+            return Self {
+                code: code.as_u16(),
+                reason: reason_of(code),
+                message: foreign_message(code, body),
+                causes: Vec::new(),
+                details_kind: None,
+                details_name: None,
+                retry_after: header_seconds(headers),
+            };
+        };
+        let details = status.details.unwrap_or_default();
+        let in_body = (details.retry_after_seconds > 0).then(|| Duration::from_secs(details.retry_after_seconds));
+        Self {
+            code: code.as_u16(),
+            reason: if status.reason.is_empty() { reason_of(code) } else { status.reason },
+            message: status.message,
+            causes: details
+                .causes
+                .unwrap_or_default()
+                .into_iter()
+                .map(|cause| Cause { reason: cause.reason, message: cause.message, field: cause.field })
+                .collect(),
+            details_kind: non_empty(details.kind),
+            details_name: non_empty(details.name),
+            retry_after: header_seconds(headers).or(in_body),
+        }
+    }
+}
+
+fn non_empty(text: String) -> Option<String> {
+    (!text.is_empty()).then_some(text)
+}
+
+/// `Retry-After` in seconds. The form with a date is not used by the API server, and is ignored as client-go does.
+fn header_seconds(headers: &HeaderMap) -> Option<Duration> {
+    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds))
+}
+
+/// The reason that the API server gives for a code (`apimachinery/pkg/api/errors`, `NewGenericServerResponse`).
+fn reason_of(code: StatusCode) -> String {
+    let reason = match code.as_u16() {
+        400 => "BadRequest",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "NotFound",
+        405 => "MethodNotAllowed",
+        406 => "NotAcceptable",
+        409 => "Conflict",
+        410 => "Gone",
+        413 => "RequestEntityTooLarge",
+        415 => "UnsupportedMediaType",
+        422 => "Invalid",
+        429 => "TooManyRequests",
+        500 => "InternalError",
+        503 => "ServiceUnavailable",
+        504 => "Timeout",
+        _ => return code.canonical_reason().map_or_else(|| "Unknown".to_owned(), |reason| reason.replace(' ', "")),
+    };
+    reason.to_owned()
+}
+
+/// A line for an answer that the API server did not write: the title of a page, or the start of a text.
+fn foreign_message(code: StatusCode, body: &[u8]) -> String {
+    let answered = match code.canonical_reason() {
+        Some(reason) => format!("the server answered {} {reason}", code.as_u16()),
+        None => format!("the server answered {}", code.as_u16()),
+    };
+    let text = String::from_utf8_lossy(&body[..body.len().min(64 << 10)]);
+    let said = if text.trim_start().starts_with('<') { title(&text).unwrap_or_default() } else { text.as_ref() };
+    let said = one_line(said, FOREIGN_TEXT);
+    if said.is_empty() || Some(said.as_str()) == code.canonical_reason() {
+        answered
+    } else {
+        format!("{answered}: {said}")
+    }
+}
+
+/// The title of an HTML page.
+fn title(page: &str) -> Option<&str> {
+    let lower = page.to_ascii_lowercase();
+    let start = lower.find("<title>")? + "<title>".len();
+    let length = lower[start..].find("</title>")?;
+    page.get(start..start + length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(code: u16, headers: &[(&'static str, &str)], body: &str) -> StatusError {
+        let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+        StatusError::parse(StatusCode::from_u16(code).unwrap(), &headers, body.as_bytes())
+    }
+
+    #[test]
+    fn a_status_is_read_with_its_causes() {
+        let error = parse(
+            422,
+            &[],
+            r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",
+                "message":"Deployment.apps \"web\" is invalid: spec.replicas: Invalid value: -1",
+                "reason":"Invalid","code":422,
+                "details":{"name":"web","group":"apps","kind":"Deployment",
+                  "causes":[{"reason":"FieldValueInvalid","message":"Invalid value: -1","field":"spec.replicas"}]}}"#,
+        );
+        assert_eq!((error.code, error.reason.as_str()), (422, "Invalid"));
+        assert_eq!(error.details_kind.as_deref(), Some("Deployment"));
+        assert_eq!(error.details_name.as_deref(), Some("web"));
+        let cause = Cause {
+            reason: "FieldValueInvalid".into(),
+            message: "Invalid value: -1".into(),
+            field: "spec.replicas".into(),
+        };
+        assert_eq!(error.causes, [cause]);
+        assert_eq!(error.to_string(), "Deployment.apps \"web\" is invalid: spec.replicas: Invalid value: -1");
+    }
+
+    #[test]
+    fn null_details_and_missing_fields_are_tolerated() {
+        let error = parse(404, &[], r#"{"kind":"Status","message":"gone","details":{"causes":null}}"#);
+        assert_eq!((error.reason.as_str(), error.message.as_str()), ("NotFound", "gone"));
+        let error = parse(409, &[], r#"{"kind":"Status","details":null}"#);
+        assert_eq!(error.to_string(), "the server answered 409 Conflict");
+    }
+
+    #[test]
+    fn the_page_of_a_proxy_becomes_its_title() {
+        let page =
+            "<!DOCTYPE html>\n<html><head><TITLE>502\n Bad\u{1b}[31m Gateway</TITLE></head><body>secret</body></html>";
+        let error = parse(502, &[], page);
+        assert_eq!(error.reason, "BadGateway");
+        assert_eq!(error.to_string(), "the server answered 502 Bad Gateway: 502 Bad[31m Gateway");
+        assert_eq!(parse(503, &[], "<html>x</html>").to_string(), "the server answered 503 Service Unavailable");
+    }
+
+    #[test]
+    fn a_text_is_cut_and_kept_on_one_line() {
+        let error = parse(500, &[], &format!("boom\nbang {}", "x".repeat(10_000)));
+        assert!(error.message.starts_with("the server answered 500 Internal Server Error: boom bang xxx"));
+        assert!(error.message.chars().count() < 300, "{}", error.message);
+        assert_eq!(
+            parse(404, &[], "404 page not found\n").message,
+            "the server answered 404 Not Found: 404 page not found"
+        );
+        assert_eq!(parse(599, &[], "").message, "the server answered 599");
+    }
+
+    #[test]
+    fn the_header_says_when_to_ask_again_and_the_body_otherwise() {
+        let body = r#"{"kind":"Status","details":{"retryAfterSeconds":7}}"#;
+        assert_eq!(parse(429, &[], body).retry_after, Some(Duration::from_secs(7)));
+        assert_eq!(parse(429, &[("retry-after", "2")], body).retry_after, Some(Duration::from_secs(2)));
+        assert_eq!(parse(429, &[("retry-after", "Fri, 20 Nov 2026 10:00:00 GMT")], "").retry_after, None);
+        assert_eq!(parse(503, &[("retry-after", "99999999999999999999999")], "").retry_after, None);
+    }
+}

@@ -1,0 +1,184 @@
+//! What is made of servers that misbehave.
+
+use std::time::Duration;
+
+use super::{
+    server::{Act, Server, answer, ok},
+    *,
+};
+
+fn safe() -> Request {
+    Request::get("/api/v1/namespaces/shop")
+}
+
+fn unsafe_write() -> Request {
+    Request::apply_patch(Purpose::Write, "/api/v1/namespaces/shop", "{}")
+}
+
+/// A connection with little patience.
+async fn hasty(server: &Server) -> Cluster {
+    let options = ConnectOptions {
+        request_timeout: RequestTimeout::Within(Duration::from_millis(400)),
+        ..to(&format!("http://{}", server.address()))
+    };
+    connect(&options, &Environment::default()).await.unwrap()
+}
+
+#[tokio::test]
+async fn an_overloaded_server_is_asked_again() {
+    let server = Server::start(|number, _| {
+        if number == 0 { answer("429 Too Many Requests", &["retry-after: 1"], "slow down") } else { ok() }
+    })
+    .await;
+    let (log, lines) = log();
+    let options = ConnectOptions { verbose: 1, log, ..to(&format!("http://{}", server.address())) };
+    let cluster = connect(&options, &Environment::default()).await.unwrap();
+
+    let start = std::time::Instant::now();
+    cluster.send(unsafe_write()).await.unwrap();
+    assert!(start.elapsed() >= Duration::from_secs(1), "the server asked for a second");
+    assert_eq!(cluster.counts().write, 2);
+    let expected = "repeating PATCH /api/v1/namespaces/shop in N ms (1 of 4): \
+                    the server answered 429 Too Many Requests: slow down";
+    assert_eq!(without_times(&lines), [expected]);
+}
+
+#[tokio::test]
+async fn refusals_that_would_come_again_are_final() {
+    for status in ["500 Internal Server Error", "503 Service Unavailable", "403 Forbidden", "409 Conflict"] {
+        let server = Server::start(move |_, _| answer(status, &[], "")).await;
+        let cluster = connected(&server).await;
+        let error = cluster.send(safe()).await.unwrap_err();
+        assert_eq!(error.to_string(), format!("the server answered {status}"));
+        assert!(!error.is_whole_run());
+        assert_eq!(server.lines().len(), 1, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_broken_connection_is_used_again_only_for_what_may_be_repeated() {
+    for act in [
+        Act::Reset,
+        Act::AnswerAndClose(Vec::new()),
+        Act::AnswerAndClose(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf".to_vec()),
+        Act::AnswerAndClose(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n8\r\nhalf".to_vec()),
+    ] {
+        let script = act.clone();
+        let server = Server::start(move |number, _| if number == 0 { script.clone() } else { ok() }).await;
+        let cluster = connected(&server).await;
+        cluster.send(safe()).await.unwrap();
+        assert_eq!(cluster.counts().get, 2, "{act:?}");
+
+        let script = act.clone();
+        let server = Server::start(move |number, _| if number == 0 { script.clone() } else { ok() }).await;
+        let cluster = connected(&server).await;
+        let error = cluster.send(unsafe_write()).await.unwrap_err();
+        assert!(matches!(error, RequestError::Interrupted { .. }), "{act:?}: {error:?}");
+        assert!(!error.is_whole_run());
+        assert_eq!(cluster.counts().write, 1, "{act:?}");
+    }
+}
+
+#[tokio::test]
+async fn attempts_come_to_an_end() {
+    let server = Server::start(|_, _| Act::Reset).await;
+    let cluster = connected(&server).await;
+    let error = cluster.send(safe()).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("the connection to {} broke: connection reset by the server", cluster.server())
+    );
+    assert_eq!(cluster.counts().get, 5);
+}
+
+#[tokio::test]
+async fn a_body_that_never_ends_runs_into_the_deadline() {
+    let server =
+        Server::start(|_, _| Act::Trickle(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n".to_vec())).await;
+    let cluster = hasty(&server).await;
+    let error = cluster.send(safe()).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("cannot connect to {}: no answer within 400ms", cluster.server()),
+        "the first answer was never complete"
+    );
+}
+
+#[tokio::test]
+async fn silence_means_unreachable_at_first_and_a_time_out_later() {
+    let server = Server::start(|number, _| if number == 1 { ok() } else { Act::Silence }).await;
+    let cluster = hasty(&server).await;
+    let error = cluster.send(safe()).await.unwrap_err();
+    assert!(matches!(error, RequestError::Unreachable { .. }) && error.is_whole_run(), "{error:?}");
+    assert_eq!(cluster.counts().get, 1, "it was sent all the same");
+
+    cluster.send(safe()).await.unwrap();
+    let error = cluster.send(safe()).await.unwrap_err();
+    assert!(matches!(error, RequestError::TimedOut { .. }) && !error.is_whole_run(), "{error:?}");
+    assert_eq!(error.to_string(), format!("no answer from {} within 400ms", cluster.server()));
+}
+
+#[tokio::test]
+async fn an_answer_without_end_is_cut_off() {
+    let server =
+        Server::start(|_, _| Act::Flood(b"HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n".to_vec())).await;
+    let cluster = connected(&server).await;
+    let error = cluster.send(safe()).await.unwrap_err();
+    assert_eq!(error.to_string(), "the answer is larger than 16 MiB");
+}
+
+#[tokio::test]
+async fn a_page_of_a_proxy_is_not_shown() {
+    let page = "<html><head><title>Access denied</title></head><body><p>hunter2</p></body></html>";
+    let server = Server::start(move |_, _| answer("502 Bad Gateway", &["content-type: text/html"], page)).await;
+    let error = connected(&server).await.send(safe()).await.unwrap_err();
+    assert_eq!(error.to_string(), "the server answered 502 Bad Gateway: Access denied");
+    assert_eq!(error.status().unwrap().reason, "BadGateway");
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_speak_http() {
+    let server = Server::start(|_, _| Act::AnswerAndClose(b"220 mail.example.com ESMTP\r\n\r\n".to_vec())).await;
+    let cluster = connected(&server).await;
+    let error = cluster.send(safe()).await.unwrap_err();
+    assert_eq!(error.to_string(), format!("the answer of {} cannot be read: it is not HTTP", cluster.server()));
+}
+
+#[tokio::test]
+async fn nobody_listens() {
+    let address = Server::start(|_, _| ok()).await.address();
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    let cluster = connect(&to(&format!("http://{address}")), &Environment::default()).await.unwrap();
+    let error = cluster.send(safe()).await.unwrap_err();
+    assert_eq!(error.to_string(), format!("cannot connect to http://{address}: connection refused"));
+    assert!(error.is_whole_run() && error.hint().is_some());
+    assert_eq!(cluster.counts().get, 0, "nothing was sent");
+}
+
+#[tokio::test]
+async fn a_name_that_does_not_exist() {
+    let cluster = connect(&to("http://api.invalid"), &Environment::default()).await.unwrap();
+    let error = cluster.send(safe()).await.unwrap_err();
+    let RequestError::Unreachable { cause, hint, .. } = &error else { panic!("{error:?}") };
+    assert!(cause.contains("name") && !cause.contains("lookup address"), "{cause}");
+    assert!(hint.is_some());
+}
+
+#[tokio::test]
+async fn a_path_that_is_none_is_an_error() {
+    let server = Server::start(|_, _| ok()).await;
+    let cluster = connected(&server).await;
+    let error = cluster.send(Request::get("/api/v1/a b")).await.unwrap_err();
+    assert!(matches!(error, RequestError::Invalid { .. }), "{error:?}");
+    assert_eq!(cluster.counts().get, 0);
+}
+
+#[tokio::test]
+async fn a_refusal_of_the_proxy_is_told() {
+    let proxy = Server::start(|_, _| answer("403 Forbidden", &[], "no")).await;
+    let environment = Environment { http_proxy: Some(proxy.address()), ..Environment::default() };
+    let cluster = connect(&to("http://api.invalid"), &environment).await.unwrap();
+    let error = cluster.send(safe()).await.unwrap_err();
+    assert!(matches!(error, RequestError::Unreachable { .. }), "{error:?}");
+    assert!(error.to_string().starts_with("cannot connect to http://api.invalid: "), "{error}");
+}

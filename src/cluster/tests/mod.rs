@@ -1,0 +1,45 @@
+//! The connection against servers that behave, and servers that do not.
+
+mod failures;
+mod plugins;
+mod secure;
+mod server;
+mod wire;
+
+use std::sync::{Arc, Mutex};
+
+use super::*;
+
+/// Options that lead to `server` without looking at any file of this machine.
+fn to(server: &str) -> ConnectOptions {
+    ConnectOptions { server: Some(server.to_owned()), ..ConnectOptions::default() }
+}
+
+/// A connection to a plain server.
+async fn connected(server: &server::Server) -> Cluster {
+    connect(&to(&format!("http://{}", server.address())), &Environment::default()).await.unwrap()
+}
+
+/// A log, and what it took.
+fn log() -> (Log, Arc<Mutex<Vec<String>>>) {
+    let lines = Arc::<Mutex<Vec<String>>>::default();
+    let sink = Arc::clone(&lines);
+    (Log::to(move |line| sink.lock().unwrap().push(line.to_owned())), lines)
+}
+
+/// `lines` with every number of milliseconds as `N`.
+fn without_times(lines: &Mutex<Vec<String>>) -> Vec<String> {
+    let lines = lines.lock().unwrap();
+    lines
+        .iter()
+        .map(|line| {
+            let mut words: Vec<&str> = line.split(' ').collect();
+            for index in 1..words.len() {
+                if words[index].starts_with("ms") {
+                    words[index - 1] = "N";
+                }
+            }
+            words.join(" ")
+        })
+        .collect()
+}

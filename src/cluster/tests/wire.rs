@@ -1,0 +1,143 @@
+//! What goes over the wire when all is well.
+
+use futures::future::join_all;
+
+use super::{
+    server::{Act, Server, answer, ok},
+    *,
+};
+
+#[tokio::test]
+async fn a_request_and_its_answer() {
+    let server = Server::start(|_, _| {
+        answer(
+            "201 Created",
+            &[r#"warning: 299 - "deprecated \"thing\"""#, r#"warning: 299 - "second""#],
+            r#"{"kind":"X"}"#,
+        )
+    })
+    .await;
+    let cluster = connected(&server).await;
+    assert_eq!(cluster.counts(), RequestCounts::default(), "connecting sends nothing");
+
+    let request =
+        Request::apply_patch(Purpose::DryRun, "/api/v1/namespaces/shop/configmaps/web?dryRun=All", r#"{"a":1}"#);
+    let reply = cluster.send(request.with_accept("application/json;as=PartialObjectMetadata")).await.unwrap();
+    assert_eq!((reply.status, &reply.body[..]), (201, &br#"{"kind":"X"}"#[..]));
+    assert_eq!(reply.warnings, [r#"deprecated "thing""#, "second"]);
+
+    let seen = &server.seen()[0];
+    assert_eq!(seen.line, "PATCH /api/v1/namespaces/shop/configmaps/web?dryRun=All HTTP/1.1");
+    assert_eq!(seen.body, r#"{"a":1}"#);
+    assert_eq!(seen.header("content-type"), ["application/apply-patch+yaml"]);
+    assert_eq!(seen.header("accept"), ["application/json;as=PartialObjectMetadata"]);
+    assert_eq!(seen.header("accept-encoding"), ["gzip"]);
+    let agent = format!("kubectl-reconcile/{} (", env!("CARGO_PKG_VERSION"));
+    assert!(seen.header("user-agent")[0].starts_with(&agent), "{seen:?}");
+    assert_eq!(cluster.counts(), RequestCounts { dry_run: 1, ..RequestCounts::default() });
+}
+
+#[tokio::test]
+async fn connections_are_used_again_once_their_answer_is_read() {
+    let server = Server::start(|number, _| if number == 1 { answer("404 Not Found", &[], "{}") } else { ok() }).await;
+    let cluster = connected(&server).await;
+    for _ in 0..5 {
+        let _ = cluster.send(Request::get("/api")).await;
+    }
+    assert_eq!(server.seen().iter().map(|seen| seen.connection).max(), Some(0));
+}
+
+#[tokio::test]
+async fn many_requests_are_in_flight_at_once() {
+    let server = Server::start(|_, _| ok()).await;
+    let cluster = connected(&server).await;
+    let replies = join_all((0..200).map(|number| cluster.send(Request::list(format!("/api/{number}"))))).await;
+    assert!(replies.iter().all(Result::is_ok));
+    assert_eq!(cluster.counts().list, 200);
+}
+
+#[tokio::test]
+async fn compressed_answers_are_read_and_compression_can_be_switched_off() {
+    /// `hello` as gzip writes it.
+    const HELLO: [u8; 25] =
+        [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 7, 0, 0x86, 0xa6, 0x10, 0x36, 5, 0, 0, 0];
+    let server = Server::start(|_, seen| {
+        if seen.header("accept-encoding").is_empty() {
+            return answer("200 OK", &[], "plain");
+        }
+        let mut bytes = b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 25\r\n\r\n".to_vec();
+        bytes.extend(HELLO);
+        Act::Answer(bytes)
+    })
+    .await;
+    let cluster = connected(&server).await;
+    assert_eq!(cluster.send(Request::get("/")).await.unwrap().body, "hello");
+
+    let options = ConnectOptions { disable_compression: Some(true), ..to(&format!("http://{}", server.address())) };
+    let cluster = connect(&options, &Environment::default()).await.unwrap();
+    assert_eq!(cluster.send(Request::get("/")).await.unwrap().body, "plain");
+}
+
+#[tokio::test]
+async fn the_path_of_the_server_comes_first_and_impersonation_goes_along() {
+    let server = Server::start(|_, _| ok()).await;
+    let options = ConnectOptions {
+        as_user: Some("jane".into()),
+        as_uid: Some("42".into()),
+        as_groups: vec!["a".into(), "b".into()],
+        as_user_extra: vec!["Scopes=view".into(), "Scopes=edit=all".into(), "acme.com/x y=1".into()],
+        ..to(&format!("http://{}/k8s/clusters/c-1/", server.address()))
+    };
+    let cluster = connect(&options, &Environment::default()).await.unwrap();
+    cluster.send(Request::get("/api/v1?limit=1")).await.unwrap();
+
+    let seen = &server.seen()[0];
+    assert_eq!(seen.line, "GET /k8s/clusters/c-1/api/v1?limit=1 HTTP/1.1");
+    assert_eq!(seen.header("impersonate-user"), ["jane"]);
+    assert_eq!(seen.header("impersonate-uid"), ["42"]);
+    assert_eq!(seen.header("impersonate-group"), ["a", "b"]);
+    assert_eq!(seen.header("impersonate-extra-scopes"), ["view", "edit=all"]);
+    assert_eq!(seen.header("impersonate-extra-acme.com%2fx%20y"), ["1"]);
+}
+
+#[tokio::test]
+async fn an_http_proxy_is_asked_for_a_tunnel() {
+    let proxy = Server::start(|number, _| {
+        if number == 0 { Act::Answer(b"HTTP/1.1 200 Connection established\r\n\r\n".to_vec()) } else { ok() }
+    })
+    .await;
+    let environment =
+        Environment { http_proxy: Some(format!("user:p%40ss@{}", proxy.address())), ..Environment::default() };
+    let cluster = connect(&to("http://api.invalid"), &environment).await.unwrap();
+    cluster.send(Request::get("/api")).await.unwrap();
+    assert_eq!(proxy.lines(), ["CONNECT api.invalid:80 HTTP/1.1", "GET /api HTTP/1.1"]);
+    assert_eq!(proxy.seen()[0].header("proxy-authorization"), ["Basic dXNlcjpwQHNz"]);
+}
+
+#[tokio::test]
+async fn requests_are_told_when_asked_for_and_never_what_they_carry() {
+    let server = Server::start(|number, _| match number {
+        0 => ok(),
+        1 => answer("404 Not Found", &[], "secret"),
+        _ => Act::AnswerAndClose(Vec::new()),
+    })
+    .await;
+    let (log, lines) = log();
+    let options = ConnectOptions { verbose: 6, log, ..to(&format!("http://{}", server.address())) };
+    let cluster = connect(&options, &Environment::default()).await.unwrap();
+    cluster.send(Request::get("/a?x=1")).await.unwrap();
+    cluster.send(Request::apply_patch(Purpose::Write, "/b", "secret")).await.unwrap_err();
+    cluster.send(Request::apply_patch(Purpose::Write, "/c", "secret")).await.unwrap_err();
+
+    let server = cluster.server();
+    assert_eq!(
+        without_times(&lines),
+        [
+            "GET /a?x=1 200 in N ms".to_owned(),
+            "PATCH /b 404 in N ms".to_owned(),
+            format!(
+                "PATCH /c failed after N ms: the connection to {server} broke: it was closed before the answer was complete"
+            ),
+        ]
+    );
+}

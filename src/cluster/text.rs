@@ -1,0 +1,67 @@
+//! Untrusted text on one line.
+
+/// `text` on one line: runs of blanks become one, control and direction characters go, and what is longer than `limit`
+/// characters is cut with an ellipsis.
+pub(super) fn one_line(text: &str, limit: usize) -> String {
+    let mut line = String::with_capacity(text.len().min(limit * 4));
+    let mut length = 0;
+    let mut gap = false;
+    for character in text.chars() {
+        if character.is_whitespace() {
+            gap = length > 0;
+            continue;
+        }
+        if character.is_control() || turns_direction(character) {
+            continue;
+        }
+        if length + usize::from(gap) >= limit {
+            line.push('…');
+            return line;
+        }
+        if gap {
+            line.push(' ');
+            length += 1;
+            gap = false;
+        }
+        line.push(character);
+        length += 1;
+    }
+    line
+}
+
+/// Characters that reorder or hide what is displayed after them.
+fn turns_direction(character: char) -> bool {
+    matches!(character, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// `names` as a list for a message, at most `limit` of them.
+pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>, limit: usize) -> String {
+    let names: Vec<_> = names.into_iter().collect();
+    let list = names.iter().take(limit).map(|name| format!("`{}`", one_line(name, 100))).collect::<Vec<_>>().join(", ");
+    if names.len() > limit {
+        return format!("{list} and {} more", names.len() - limit);
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_and_direction_characters_and_line_breaks_go() {
+        assert_eq!(one_line("  a\r\n\tb\u{1b}[0m \u{202e}c\u{0} ", 80), "a b[0m c");
+    }
+
+    #[test]
+    fn long_text_is_cut_on_a_character() {
+        assert_eq!(one_line("ää öö üü", 5), "ää öö…");
+        assert_eq!(one_line("ää öö", 5), "ää öö");
+    }
+
+    #[test]
+    fn lists_are_bounded() {
+        assert_eq!(listed(["a", "b"], 2), "`a`, `b`");
+        assert_eq!(listed(["a", "b", "c", "d"], 2), "`a`, `b` and 2 more");
+    }
+}

@@ -1,0 +1,162 @@
+//! One request on the wire: sent once, its answer read to the end, within its time.
+
+use std::time::{Duration, Instant};
+
+use bytes::{Bytes, BytesMut};
+use http::{
+    HeaderValue, StatusCode,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT},
+};
+use http_body_util::BodyExt;
+use kube::client::Body;
+
+use super::{
+    cause::{self, CauseKind},
+    error::RequestError,
+    options::RequestTimeout,
+    requests::{Reply, Request},
+    session::Session,
+    status::StatusError,
+    warnings,
+};
+
+/// How long the server may stay silent when the request as a whole is not bounded.
+const IDLE: Duration = Duration::from_secs(90);
+
+/// The time that is left for a request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget {
+    timeout: RequestTimeout,
+    start: Instant,
+}
+
+impl Budget {
+    /// The clock starts now.
+    pub(super) fn new(timeout: RequestTimeout) -> Self {
+        Self { timeout, start: Instant::now() }
+    }
+
+    /// What is left, when there is a bound.
+    pub(super) fn remaining(self) -> Option<Duration> {
+        match self.timeout {
+            RequestTimeout::Within(timeout) => Some(timeout.saturating_sub(self.start.elapsed())),
+            RequestTimeout::Unbounded => None,
+        }
+    }
+
+    /// Waits for `step` as long as there is time.
+    async fn spend<T>(self, server: &str, step: impl Future<Output = T>) -> Result<T, RequestError> {
+        let bound = self.remaining().unwrap_or(IDLE);
+        tokio::time::timeout(bound, step).await.map_err(|_| {
+            let after = if let RequestTimeout::Within(timeout) = self.timeout { timeout } else { IDLE };
+            RequestError::TimedOut { server: server.to_owned(), after }
+        })
+    }
+}
+
+/// Sends `request` once. An answer outside 200–299 is an error.
+pub(super) async fn exchange(
+    session: &Session,
+    server: &str,
+    request: &Request,
+    budget: Budget,
+) -> Result<Reply, RequestError> {
+    let message = message(session, request)?;
+    let response = budget.spend(server, session.client.send(message)).await?.map_err(|error| failed(server, &error))?;
+    let (head, mut body) = response.into_parts();
+    let limit = request.purpose.body_limit();
+    let mut content = Collected::default();
+    while let Some(frame) = budget.spend(server, body.frame()).await? {
+        let frame = frame.map_err(|error| interrupted(server, &error))?;
+        if let Ok(data) = frame.into_data() {
+            content.add(data);
+            if content.len() > limit {
+                return Err(RequestError::TooLarge { limit });
+            }
+        }
+    }
+    let body = content.finish();
+    if head.status.is_success() {
+        return Ok(Reply { status: head.status.as_u16(), body, warnings: warnings::of(&head.headers) });
+    }
+    let status = Box::new(StatusError::parse(head.status, &head.headers, &body));
+    if head.status == StatusCode::UNAUTHORIZED {
+        return Err(RequestError::Unauthorized { server: server.to_owned(), status });
+    }
+    Err(RequestError::Status(status))
+}
+
+fn message(session: &Session, request: &Request) -> Result<http::Request<Body>, RequestError> {
+    let mut builder = http::Request::builder()
+        .method(request.method.clone())
+        .uri(&request.path_and_query)
+        .header(ACCEPT, request.accept.unwrap_or("application/json"))
+        .header(USER_AGENT, user_agent());
+    if let Some(authorization) = &session.authorization {
+        builder = builder.header(AUTHORIZATION, authorization);
+    }
+    if let Some(content_type) = request.content_type {
+        builder = builder.header(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    }
+    builder.body(Body::from(request.body.clone())).map_err(|error| RequestError::Invalid { cause: error.to_string() })
+}
+
+fn user_agent() -> String {
+    format!(
+        "{}/{} ({}/{})",
+        env!("CARGO_PKG_NAME"),
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    )
+}
+
+/// There was no answer at all.
+fn failed(server: &str, error: &kube::Error) -> RequestError {
+    let cause = cause::of(error);
+    let server = server.to_owned();
+    match cause.kind {
+        CauseKind::NoConnection => {
+            RequestError::Unreachable { server, cause: cause.text, hint: cause.hint.map(str::to_owned) }
+        }
+        CauseKind::Broken => RequestError::Interrupted { server, cause: cause.text },
+        CauseKind::Unreadable => RequestError::Unreadable { server, cause: cause.text },
+    }
+}
+
+/// The answer began, and did not end well.
+fn interrupted(server: &str, error: &kube::Error) -> RequestError {
+    match failed(server, error) {
+        RequestError::Unreachable { server, cause, .. } => RequestError::Interrupted { server, cause },
+        other => other,
+    }
+}
+
+/// The parts of a body. Most answers come in one part, which is not copied.
+#[derive(Default)]
+struct Collected {
+    first: Bytes,
+    all: BytesMut,
+}
+
+impl Collected {
+    fn len(&self) -> usize {
+        if self.all.is_empty() { self.first.len() } else { self.all.len() }
+    }
+
+    fn add(&mut self, part: Bytes) {
+        if self.len() == 0 {
+            self.first = part;
+            return;
+        }
+        if self.all.is_empty() {
+            self.all.extend_from_slice(&self.first);
+            self.first = Bytes::new();
+        }
+        self.all.extend_from_slice(&part);
+    }
+
+    fn finish(self) -> Bytes {
+        if self.all.is_empty() { self.first } else { self.all.freeze() }
+    }
+}

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::diff::Evidence;
 use super::owners::{Owners, Policy};
-use crate::object::{FieldPath, FieldSet, GroupVersionKind, ManagedFieldsEntry, Operation, PathElement, Scalar};
+use crate::object::{FieldSet, GroupVersionKind, ManagedFieldsEntry, Operation, PathElement, Scalar};
 use crate::schema::{self, KindInfo, ListKind, TypeRef, item_element, same_meaning};
 
 /// An object as an apply would leave it, and who would own what.

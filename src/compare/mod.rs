@@ -10,16 +10,19 @@
 mod changes;
 mod classify;
 mod diff;
+mod inquiry;
 mod merge;
 mod owners;
 mod redact;
 mod refusal;
-
-pub use changes::{Change, Op, changes};
-pub use diff::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
-pub use merge::{Prediction, predict, remove_paths, respell};
-pub use owners::{ForceConflicts, Owners, Policy};
-pub use redact::{Redactor, REDACTED};
-pub use refusal::{Refusal, refusal};
+mod verdict;
 
 pub use classify::{Subject, judge};
+pub use changes::{Change, Op, changes};
+pub use diff::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
+pub use inquiry::{Finding, Questions};
+pub use merge::{Prediction, predict, remove_paths, respell};
+pub use owners::{ForceConflicts, Owners, Policy};
+pub use redact::{REDACTED, Redactor, withheld};
+pub use refusal::{Refusal, refusal};
+pub use verdict::{Setting, defines, offline, verdict};

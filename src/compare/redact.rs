@@ -109,6 +109,19 @@ fn plain(value: &Value, part: Part) -> Vec<u8> {
     }
 }
 
+/// A Secret without its values, for a snapshot: what would have been a value is a number.
+#[must_use]
+pub fn withheld(secret: &Value, redactor: &mut Redactor) -> Value {
+    redactor.value(&GroupVersionKind::new("v1", "Secret"), &FieldPath::root(), secret)
+}
+
+/// Whether an object's values were left out of a snapshot.
+#[must_use]
+pub(super) fn is_withheld(object: &Value) -> bool {
+    let values = ["data", "stringData"].iter().filter_map(|part| object.get(part)?.as_object());
+    values.flat_map(Map::values).any(|value| value.get(REDACTED).is_some())
+}
+
 /// The text of a server's message about an object, without the object's secret values: what the server quotes of a
 /// Secret is cut out, and so is any value that it repeats from the manifest or from the live object.
 #[must_use]

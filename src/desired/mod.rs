@@ -13,4 +13,5 @@ pub mod yaml;
 
 pub use manifest::{Manifest, Source};
 pub use selector::{Selector, SelectorError};
+pub(crate) use set::twice;
 pub use set::{DesiredSet, InputProblem, ReadOptions, read};

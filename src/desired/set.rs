@@ -165,7 +165,8 @@ impl Reader<'_> {
             };
             let item_kind = kind_of_items(&object);
             for (index, mut item) in items.into_iter().enumerate() {
-                let positions = positions.descend(&[Step::Key("items"), Step::Index(index)]);
+                let at = [Step::Key("items"), Step::Index(index)];
+                let positions = positions.descend(&at).unwrap_or_else(|| positions.clone());
                 let line = positions.nearest(&[]).line;
                 inherit_type(&mut item, item_kind.as_ref());
                 self.object(item, positions, Source { line, ..source.clone() });

@@ -27,6 +27,8 @@ pub struct Resource {
     pub verbs: BTreeSet<String>,
     /// Whether there is a `/status` subresource.
     pub status: bool,
+    /// Whether it isn't served yet, as its CustomResourceDefinition is only in the input: it holds no objects.
+    pub pending: bool,
 }
 
 impl Resource {
@@ -87,6 +89,7 @@ impl Catalog {
             namespaced: info.namespaced,
             verbs: BTreeSet::new(),
             status: info.status,
+            pending: false,
         };
         let resources = schema::builtin().kinds().iter().map(|info| (info.gvk.clone(), resource(info))).collect();
         Self { resources, unavailable: BTreeSet::new() }
@@ -137,6 +140,38 @@ impl Catalog {
         Ok(catalog)
     }
 
+    /// Adds the kinds that a CustomResourceDefinition of the input defines and the server doesn't serve yet.
+    pub fn expect(&mut self, crd: &Value) {
+        let at = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let versions = crd.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten();
+        for version in versions.filter(|version| version.get("served") == Some(&Value::Bool(true))) {
+            let version_name = text(version, "name").to_owned();
+            self.add(Resource {
+                gvk: GroupVersionKind { group: at("/spec/group"), version: version_name, kind: at("/spec/names/kind") },
+                plural: at("/spec/names/plural"),
+                namespaced: at("/spec/scope") == "Namespaced",
+                verbs: ["get", "list", "patch"].map(ToOwned::to_owned).into(),
+                status: version.pointer("/subresources/status").is_some(),
+                pending: true,
+            });
+        }
+    }
+
+    /// Learns a kind from an object of it, for comparisons without a server: its scope shows in its metadata.
+    pub fn learn(&mut self, object: &Value) {
+        let at = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
+        if let (Some(api_version), Some(kind)) = (at("/apiVersion"), at("/kind")) {
+            self.add(Resource {
+                gvk: GroupVersionKind::new(api_version, kind),
+                plural: kind.to_lowercase(),
+                namespaced: at("/metadata/namespace").is_some(),
+                verbs: ["get"].map(ToOwned::to_owned).into(),
+                status: true,
+                pending: false,
+            });
+        }
+    }
+
     fn add_aggregated(&mut self, list: &Value) {
         for group in array(list, "items") {
             let group_name = group.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
@@ -158,6 +193,7 @@ impl Catalog {
                         namespaced: text(resource, "scope") == "Namespaced",
                         verbs: verbs(resource),
                         status: subresources.into_iter().any(|sub| text(sub, "subresource") == "status"),
+                        pending: false,
                     });
                 }
             }
@@ -182,6 +218,7 @@ impl Catalog {
                 namespaced: resource.get("namespaced").and_then(Value::as_bool).unwrap_or(false),
                 verbs: verbs(resource),
                 status: resources.iter().any(|other| text(other, "name") == status),
+                pending: false,
             });
         }
     }
@@ -249,6 +286,7 @@ mod tests {
             namespaced: true,
             verbs: BTreeSet::new(),
             status: true,
+            pending: false,
         };
         assert_eq!(resource.object_path(Some("shop"), "web"), "/apis/apps/v1/namespaces/shop/deployments/web");
         resource.gvk = GroupVersionKind::new("v1", "Namespace");

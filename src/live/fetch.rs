@@ -31,6 +31,7 @@ pub async fn fetch(cluster: &Cluster, targets: &[&Target]) -> Vec<LiveState> {
     let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (index, target) in targets.iter().enumerate() {
         match &target.resource {
+            Ok(resource) if resource.pending => states[index] = Some(LiveState::Absent),
             Ok(_) => groups.entry((&target.key.gvk, &target.key.namespace)).or_default().push(index),
             Err(trouble) => states[index] = Some(LiveState::Unreadable(trouble.clone())),
         }

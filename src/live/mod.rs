@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::cluster::{Cluster, Request, RequestError};
 
-pub use crate::cluster::StatusError;
+pub use crate::cluster::{RequestCounts, StatusError};
 pub use catalog::{Catalog, Resolution, Resource};
 pub use resolve::Target;
 

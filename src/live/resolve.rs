@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::catalog::{Catalog, Resolution, Resource};
 use super::Trouble;
+use super::catalog::{Catalog, Resolution, Resource};
 use crate::desired::{InputProblem, Manifest};
 use crate::object::ObjectKey;
 

@@ -19,8 +19,14 @@ impl Types {
     /// The type of a kind's objects. A kind of which nothing is known is compared as an untyped object.
     #[must_use]
     pub fn of(&self, gvk: &GroupVersionKind) -> TypeRef<'_> {
-        let custom = || self.custom.get(&(gvk.group.clone(), gvk.version.clone()))?.object(gvk);
-        schema::builtin().object(gvk).or_else(custom).unwrap_or_else(schema::untyped_object)
+        if let Some(builtin) = schema::builtin().object(gvk) {
+            return builtin;
+        }
+        let table = self.custom.get(&(gvk.group.clone(), gvk.version.clone()));
+        match table.and_then(|table| table.object(gvk)) {
+            Some(custom) => custom,
+            None => schema::untyped_object(),
+        }
     }
 
     /// Fetches the OpenAPI documents of the group-versions that aren't built in and aren't there yet. A document that

@@ -1,0 +1,35 @@
+//! The real Kubernetes that scenarios run against.
+//!
+//! ```text
+//! binaries ──▶ component (supervised process) ──▶ server: etcd + kube-apiserver ──▶ nodes: controllers, scheduler, fake node
+//!                                                    │
+//!                       workspace: a namespace, a folder of manifests, and callers that run kubectl and our program there
+//! ```
+//!
+//! A scenario starts with `Workspace::new()` and needs to know nothing else.
+
+mod api;
+mod binaries;
+mod caller;
+mod component;
+mod credentials;
+mod nodes;
+mod relay;
+mod run;
+mod secrets;
+mod server;
+mod workspace;
+
+pub use component::Component;
+pub use relay::Relay;
+pub use run::Run;
+pub use secrets::leaked_secret;
+pub use server::ControlPlane;
+pub use workspace::Workspace;
+
+use std::path::PathBuf;
+
+/// The folder for everything that lives as long as one test run, inside the build's own target folder.
+fn scratch() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+}

@@ -1,0 +1,4 @@
+//! Everything that is tested from outside: scenarios against a real Kubernetes API server, and the architecture of the source.
+
+mod control_plane;
+mod harness;

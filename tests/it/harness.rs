@@ -44,6 +44,25 @@ fn a_workspace_shows_who_wrote_what() {
 }
 
 #[test]
+fn the_api_server_tells_what_it_was_asked() {
+    let ws = Workspace::new();
+    let neighbour = Workspace::new();
+    let ((), requests) = ws.requests_during(|| {
+        neighbour.kubectl(["create", "configmap", "noise"]).exits_with(0);
+        ws.kubectl(["create", "configmap", "banner", "--dry-run=server"]).exits_with(0);
+        ws.kubectl(["create", "configmap", "banner"]).exits_with(0);
+        ws.as_user("limited").kubectl(["create", "configmap", "other"]).exits_with(1);
+    });
+    assert!(requests.iter().all(|request| request.user_agent.starts_with("kubectl/")), "{requests:#?}");
+    let dry_runs: Vec<_> = requests.iter().filter(|request| request.is_dry_run()).map(|request| request.code).collect();
+    assert_eq!(dry_runs, [201]);
+    let writes: Vec<_> =
+        requests.iter().filter(|request| request.is_write()).map(|r| (r.verb.as_str(), r.code)).collect();
+    assert_eq!(writes, [("create", 201), ("create", 403)]);
+    assert_eq!(ws.requests_during(|| ()).1.len(), 0);
+}
+
+#[test]
 fn users_may_do_what_the_workspace_allows() {
     let ws = Workspace::new();
     ws.allow("reader", "get,list", "configmaps");

@@ -9,6 +9,7 @@
 //! A scenario starts with `Workspace::new()` and needs to know nothing else.
 
 mod api;
+mod audit;
 mod binaries;
 mod caller;
 mod component;

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::api::Api;
+use super::audit::{self, Audit};
 use super::binaries::Binaries;
 use super::component::Component;
 use super::credentials::{ADMIN, Credentials};
@@ -24,6 +25,7 @@ pub struct ControlPlane {
     credentials: Credentials,
     binaries: &'static Binaries,
     api: Api,
+    audit: Audit,
     /// In the order of their start; they end in the reverse order.
     components: Vec<Component>,
 }
@@ -62,6 +64,11 @@ impl ControlPlane {
 
     pub fn api(&self) -> &Api {
         &self.api
+    }
+
+    /// What the server was asked.
+    pub fn audit(&self) -> &Audit {
+        &self.audit
     }
 
     /// The `kubectl` of the same version.
@@ -106,6 +113,8 @@ impl ControlPlane {
         let server_folder = folder.join("kube-apiserver");
         fs::create_dir_all(&server_folder).map_err(|error| format!("failed to make a folder: {error}"))?;
         let credentials = Credentials::write(&server_folder)?;
+        fs::write(server_folder.join("audit-policy.json"), audit::POLICY)
+            .map_err(|error| format!("failed to write the audit policy: {error}"))?;
         let mut arguments = server_arguments(&server_folder, secure_port, &etcd_url);
         if extent == Extent::Server {
             // Without the controller that makes a service account in each namespace, no Pod would pass this check.
@@ -116,7 +125,8 @@ impl ControlPlane {
         let api = Api::new(&credentials.kubeconfig(ADMIN, &url, "default"))?;
         wait_until("kube-apiserver is ready", &mut [&mut server], || api.is_ready())?;
 
-        let mut plane = ControlPlane { url, credentials, binaries, api, components: vec![etcd, server] };
+        let audit = Audit(server_folder.join("audit.log"));
+        let mut plane = ControlPlane { url, credentials, binaries, api, audit, components: vec![etcd, server] };
         if extent == Extent::Full {
             let kubeconfig = server_folder.join("admin.kubeconfig");
             fs::write(&kubeconfig, plane.kubeconfig(ADMIN, &plane.url, "default"))
@@ -169,6 +179,8 @@ fn server_arguments(folder: &Path, port: u16, etcd: &str) -> Vec<String> {
         format!("--tls-private-key-file={}", file("server.key")),
         format!("--client-ca-file={}", file("ca.crt")),
         format!("--token-auth-file={}", file("tokens.csv")),
+        format!("--audit-policy-file={}", file("audit-policy.json")),
+        format!("--audit-log-path={}", file("audit.log")),
         "--authorization-mode=RBAC".to_owned(),
         "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
         format!("--service-account-key-file={}", file("service-accounts.pub")),

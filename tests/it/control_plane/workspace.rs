@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::audit::Request;
 use super::caller::Caller;
-use super::credentials::ADMIN;
+use super::credentials::{ADMIN, admin_of};
 use super::relay::Relay;
 use super::run::Run;
 use super::server::ControlPlane;
@@ -112,6 +113,12 @@ impl Workspace {
     /// Runs `kubectl` as the administrator.
     pub fn kubectl<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
         self.as_user(ADMIN).kubectl(arguments)
+    }
+
+    /// The result of `action`, and the requests that it led to: those of this workspace's administrator, to anything, and those of
+    /// others in this namespace.
+    pub fn requests_during<T>(&self, action: impl FnOnce() -> T) -> (T, Vec<Request>) {
+        self.plane.audit().during(self.plane.api(), &admin_of(&self.namespace), &self.namespace, action)
     }
 
     /// Lets a user do `verbs` (comma-separated) with `resources` (likewise, as in `configmaps,deployments.apps`) in the namespace.

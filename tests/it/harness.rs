@@ -2,12 +2,13 @@
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::control_plane::{Component, ControlPlane, Relay, Run, Workspace, leaked_secret};
+use crate::control_plane::{Component, ControlPlane, Fault, Proxy, Relay, Run, Workspace, leaked_secret};
 
 #[test]
 fn a_workspace_shows_who_wrote_what() {
@@ -104,6 +105,8 @@ fn a_killed_test_run_takes_its_processes_along() {
         thread::sleep(Duration::from_mins(1));
         return;
     }
+    // Says what is missing, where nothing can be started, once and clearly.
+    drop(ControlPlane::shared());
     let mut holder = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "harness::a_killed_test_run_takes_its_processes_along", "--nocapture"])
         .env(HOLDER, "1")
@@ -146,10 +149,50 @@ fn a_relay_delays_both_directions() {
     let ws = Workspace::new();
     let relay = Relay::new(ws.plane().url(), Duration::from_millis(100));
     let started = Instant::now();
-    ws.through(&relay).kubectl(["get", "--raw", "/version"]).exits_with(0);
+    ws.through(&relay.url()).kubectl(["get", "--raw", "/version"]).exits_with(0);
     // Three round trips: TCP, TLS and the request.
     assert!(started.elapsed() >= Duration::from_millis(600), "{:?}", started.elapsed());
     assert_eq!(relay.connections(), 1);
+}
+
+#[test]
+fn a_proxy_lets_picked_requests_go_wrong() {
+    let ws = Arc::new(Workspace::new());
+    let proxy = Proxy::new(&ws);
+    let create = |name: &str| ws.through(&proxy.url()).kubectl(["create", "configmap", name]);
+    assert_eq!(create("first").code, 0);
+    assert_eq!(proxy.requests().iter().filter(|request| request.starts_with("POST")).count(), 1);
+
+    let body = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "no room", "code": 507});
+    let headers = vec![("Content-Type", "application/json".to_owned())];
+    proxy.inject(1, "POST", "configmaps !dryRun", Fault::Answer(507, headers, body.to_string()));
+    assert!(create("second").exits_with(1).stderr.contains("no room"));
+    proxy.inject(1, "POST", "configmaps", Fault::Refused);
+    assert_eq!(create("second").code, 1);
+    assert_eq!(ws.find("ConfigMap", "second"), None);
+
+    for fault in [Fault::AnswerLost, Fault::AnswerCut] {
+        proxy.inject(1, "POST", "configmaps", fault);
+        assert_eq!(create("second").code, 1);
+        ws.delete("configmap/second");
+    }
+    proxy.inject(1, "POST", "configmaps", Fault::Silence);
+    let hanging = ws.through(&proxy.url()).kubectl(["create", "configmap", "second", "--request-timeout=300ms"]);
+    assert_eq!(hanging.code, 1, "{hanging}");
+
+    let rival = Arc::clone(&ws);
+    proxy.inject(
+        1,
+        "POST",
+        "configmaps",
+        Fault::After(Arc::new(move || {
+            rival.kubectl(["create", "configmap", "second"]).exits_with(0);
+        })),
+    );
+    assert!(create("second").exits_with(1).stderr.contains("already exists"));
+
+    let limited = ws.as_user("limited").through(&proxy.url()).kubectl(["get", "configmaps"]).exits_with(1);
+    assert!(limited.stderr.contains(r#"User "limited" cannot list"#), "{limited}");
 }
 
 #[test]

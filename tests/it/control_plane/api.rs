@@ -3,13 +3,15 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use http::Request;
+use http::{Request, Response};
+use kube::client::Body;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a runtime for the requests of the tests"));
+pub(super) static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| Runtime::new().expect("a runtime for the requests of the tests"));
 
 /// The types that discovery names in one answer; see KEP-3352.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -36,9 +38,18 @@ impl Api {
         let kubeconfig = Kubeconfig::from_yaml(kubeconfig).map_err(|error| failed(&error))?;
         RUNTIME.block_on(async {
             let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
-            let client = Client::try_from(config.map_err(|error| failed(&error))?);
+            let mut config = config.map_err(|error| failed(&error))?;
+            // What the server answers is what a test is to see, at once and unchanged.
+            config.default_retry = false;
+            config.disable_compression = true;
+            let client = Client::try_from(config);
             Ok(Api { client: client.map_err(|error| failed(&error))? })
         })
+    }
+
+    /// Passes a request on.
+    pub(super) async fn send(&self, request: Request<Body>) -> kube::Result<Response<Body>> {
+        self.client.send(request).await
     }
 
     /// Whether `/readyz` answers, within a second, that it is.

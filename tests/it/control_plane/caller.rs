@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::relay::Relay;
 use super::run::Run;
 use super::secrets::leaked_secret;
 use super::workspace::Workspace;
@@ -32,9 +31,9 @@ impl<'a> Caller<'a> {
         Caller { workspace, user: user.to_owned(), server, stdin: String::new(), environment: Vec::new() }
     }
 
-    /// With the API server at the far end of a relay.
-    pub fn through(mut self, relay: &Relay) -> Caller<'a> {
-        self.server = format!("https://{}", relay.address());
+    /// With another URL for the API server: that of a `Relay` or `Proxy` before it.
+    pub fn through(mut self, url: &str) -> Caller<'a> {
+        url.clone_into(&mut self.server);
         self
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, Error, ExtendedKeyUsagePurpose, IsCa, KeyPair,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::secrets;
 
@@ -18,6 +18,8 @@ pub const ADMIN: &str = "admin";
 /// The secrets of one control plane.
 pub struct Credentials {
     authority: CertifiedIssuer<'static, KeyPair>,
+    /// The server's certificate and key.
+    server: (String, String),
 }
 
 impl Credentials {
@@ -26,25 +28,24 @@ impl Credentials {
     pub fn write(folder: &Path) -> Result<Credentials, String> {
         let failed = |error: Error| format!("failed to make a certificate: {error}");
         let authority = make_authority().map_err(failed)?;
-        let (certificate, key) = server_certificate(&authority).map_err(failed)?;
+        let server = server_certificate(&authority).map_err(failed)?;
         let service_accounts = KeyPair::generate().map_err(failed)?;
         let tokens = USERS.map(|user| format!("{},{user},{user},people", token(user))).join("\n");
         for (name, text) in [
             ("ca.crt", authority.pem()),
-            ("server.crt", certificate),
-            ("server.key", key),
+            ("server.crt", server.0.clone()),
+            ("server.key", server.1.clone()),
             ("service-accounts.key", service_accounts.serialize_pem()),
             ("service-accounts.pub", service_accounts.public_key_pem()),
             ("tokens.csv", tokens),
         ] {
             fs::write(folder.join(name), text).map_err(|error| format!("failed to write {name}: {error}"))?;
         }
-        Ok(Credentials { authority })
+        Ok(Credentials { authority, server })
     }
 
     /// A kubeconfig (JSON, which is YAML) with one context for `user`, at `server`, in `namespace`.
     pub fn kubeconfig(&self, user: &str, server: &str, namespace: &str) -> String {
-        let authority = secrets::base64(self.authority.pem().as_bytes());
         let credential = if user == ADMIN {
             let (certificate, key) = self.client_certificate(&admin_of(namespace)).expect("a client certificate");
             json!({
@@ -55,6 +56,21 @@ impl Credentials {
             assert!(USERS.contains(&user), "the API server of the tests does not know the user `{user}`");
             json!({"token": token(user)})
         };
+        self.kubeconfig_with(&credential, user, server, namespace)
+    }
+
+    /// The certificate and the key that the server shows, for who stands in for it.
+    pub fn server_identity(&self) -> (&str, &str) {
+        (&self.server.0, &self.server.1)
+    }
+
+    /// A kubeconfig that trusts the server but says nothing about who is calling.
+    pub fn anonymous_kubeconfig(&self, server: &str) -> String {
+        self.kubeconfig_with(&json!({}), "anonymous", server, "default")
+    }
+
+    fn kubeconfig_with(&self, credential: &Value, user: &str, server: &str, namespace: &str) -> String {
+        let authority = secrets::base64(self.authority.pem().as_bytes());
         json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "tests",
             "clusters": [{"name": "tests", "cluster": {"server": server, "certificate-authority-data": authority}}],

@@ -15,6 +15,7 @@ mod caller;
 mod component;
 mod credentials;
 mod nodes;
+mod proxy;
 mod relay;
 mod run;
 mod secrets;
@@ -22,6 +23,7 @@ mod server;
 mod workspace;
 
 pub use component::Component;
+pub use proxy::{Fault, Proxy};
 pub use relay::Relay;
 pub use run::Run;
 pub use secrets::leaked_secret;

@@ -19,9 +19,9 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Relays to `upstream` (a URL or `HOST:PORT`); each direction takes `delay`, and so a round trip twice that.
+    /// Relays to `upstream`, an `https://` URL without a path; each direction takes `delay`, and so a round trip twice that.
     pub fn new(upstream: &str, delay: Duration) -> Relay {
-        let upstream = upstream.split_once("://").map_or(upstream, |(_, rest)| rest).to_owned();
+        let upstream = upstream.strip_prefix("https://").expect("the URL of an API server").to_owned();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port for the relay");
         let address = listener.local_addr().expect("the address of the relay");
         let relay = Relay { address, connections: Arc::default(), closed: Arc::default() };
@@ -41,8 +41,8 @@ impl Relay {
     }
 
     /// Where clients connect to.
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    pub fn url(&self) -> String {
+        format!("https://{}", self.address)
     }
 
     /// How many connections were made so far.

@@ -41,18 +41,21 @@ enum Extent {
 
 impl ControlPlane {
     /// The API server that all scenarios share, each in a namespace of its own.
+    #[track_caller]
     pub fn shared() -> Arc<ControlPlane> {
         static SHARED: OnceLock<Result<Arc<ControlPlane>, String>> = OnceLock::new();
         or_panic(SHARED.get_or_init(|| ControlPlane::start(Extent::Server).map(Arc::new)))
     }
 
     /// A control plane with controllers, a scheduler and a fake node, shared by all scenarios that need one.
+    #[track_caller]
     pub fn full() -> Arc<ControlPlane> {
         static FULL: OnceLock<Result<Arc<ControlPlane>, String>> = OnceLock::new();
         or_panic(FULL.get_or_init(|| ControlPlane::start(Extent::Full).map(Arc::new)))
     }
 
     /// An API server of the caller's own, for scenarios that change what others would notice.
+    #[track_caller]
     pub fn private() -> Arc<ControlPlane> {
         or_panic(&ControlPlane::start(Extent::Server).map(Arc::new))
     }
@@ -79,6 +82,16 @@ impl ControlPlane {
     /// The text of a kubeconfig; `server` is [`ControlPlane::url`] or something before it.
     pub fn kubeconfig(&self, user: &str, server: &str, namespace: &str) -> String {
         self.credentials.kubeconfig(user, server, namespace)
+    }
+
+    /// The text of a kubeconfig without credentials.
+    pub fn anonymous_kubeconfig(&self) -> String {
+        self.credentials.anonymous_kubeconfig(&self.url)
+    }
+
+    /// The certificate and the key that the server shows, in PEM.
+    pub fn server_identity(&self) -> (&str, &str) {
+        self.credentials.server_identity()
     }
 
     /// The process ids of all components.
@@ -217,6 +230,7 @@ fn free_port() -> Result<u16, String> {
     listener.map(|address| address.port()).map_err(|error| format!("failed to find a free port: {error}"))
 }
 
+#[track_caller]
 fn or_panic(plane: &Result<Arc<ControlPlane>, String>) -> Arc<ControlPlane> {
     match plane {
         Ok(plane) => Arc::clone(plane),

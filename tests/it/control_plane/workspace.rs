@@ -12,7 +12,6 @@ use tempfile::TempDir;
 use super::audit::Request;
 use super::caller::Caller;
 use super::credentials::{ADMIN, admin_of};
-use super::relay::Relay;
 use super::run::Run;
 use super::server::ControlPlane;
 use super::{scratch, secrets};
@@ -29,6 +28,7 @@ pub struct Workspace {
 
 impl Workspace {
     /// A workspace on the shared API server.
+    #[track_caller]
     pub fn new() -> Workspace {
         Workspace::on(&ControlPlane::shared())
     }
@@ -99,9 +99,9 @@ impl Workspace {
         self.as_user(ADMIN).env(name, value)
     }
 
-    /// Calls with the API server at the far end of a relay.
-    pub fn through(&self, relay: &Relay) -> Caller<'_> {
-        self.as_user(ADMIN).through(relay)
+    /// Calls with another URL for the API server: that of a `Relay` or `Proxy` before it.
+    pub fn through(&self, url: &str) -> Caller<'_> {
+        self.as_user(ADMIN).through(url)
     }
 
     /// Runs our program as the administrator.

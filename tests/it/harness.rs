@@ -209,6 +209,22 @@ fn commands_see_nothing_of_the_developers_own_configuration() {
 }
 
 #[test]
+fn a_program_under_way_can_be_interrupted() {
+    let ws = Workspace::new();
+    let proxy = Proxy::new(&ws);
+    proxy.inject(1, "GET", "configmaps", Fault::Silence);
+    let waiting = ws.through(&proxy.url()).start_kubectl(["get", "configmaps"]);
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !proxy.requests().iter().any(|request| request.contains("configmaps")) {
+        assert!(Instant::now() < deadline);
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert!(is_alive(waiting.pid()));
+    waiting.interrupt();
+    assert_eq!(waiting.finish().code, -2, "ended by SIGINT");
+}
+
+#[test]
 fn a_registered_secret_is_found_in_every_spelling() {
     let ws = Workspace::new();
     let secret = ws.secret("correct \"horse\" battery");

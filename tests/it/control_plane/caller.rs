@@ -2,17 +2,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
-
-use serde_json::Value;
 
 use super::run::Run;
-use super::secrets::leaked_secret;
+use super::running::{Report, Running};
 use super::workspace::Workspace;
 
-/// A command that runs for longer than this hangs.
-const DEADLINE: Duration = Duration::from_mins(3);
+/// The commands of ours that have a report.
+const REPORTING: [&str; 3] = ["diff", "apply", "status"];
 
 /// Runs programs in a workspace. Each method that adds something returns the caller with it.
 #[derive(Clone)]
@@ -49,10 +47,15 @@ impl<'a> Caller<'a> {
     }
 
     /// Runs `kubectl`; `$NS` in an argument is the namespace.
+    #[track_caller]
     pub fn kubectl<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
-        let arguments: Vec<String> =
-            arguments.into_iter().map(|argument| self.workspace.fill_in(argument.as_ref())).collect();
-        self.run(&self.workspace.plane().kubectl(), "kubectl", &arguments)
+        self.start_kubectl(arguments).finish()
+    }
+
+    /// Starts `kubectl`, for what is to happen meanwhile.
+    pub fn start_kubectl<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Running {
+        let program = self.workspace.plane().kubectl();
+        self.start("kubectl", &program, &self.fill_in(arguments), Report::None, false)
     }
 
     /// Runs our program; `$NS` in an argument is the namespace.
@@ -61,59 +64,61 @@ impl<'a> Caller<'a> {
     /// printed or reported may show a registered secret, unless that is what `--include-secrets` asks for.
     #[track_caller]
     pub fn reconcile<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
-        let mut arguments: Vec<String> =
-            arguments.into_iter().map(|argument| self.workspace.fill_in(argument.as_ref())).collect();
-        let reports = arguments.first().is_some_and(|command| ["diff", "apply", "status"].contains(&command.as_str()));
-        let printed = arguments.windows(2).any(|pair| ["-o", "--output"].contains(&&*pair[0]) && pair[1] == "json")
-            || arguments.iter().any(|argument| ["-ojson", "-o=json", "--output=json"].contains(&argument.as_str()));
-        let file = self.workspace.home().join("report.json");
-        let _ = fs::remove_file(&file);
-        if reports && !printed {
-            arguments.push(format!("--output=json={}", file.display()));
-        }
-        let mut run = self.run(Path::new(env!("CARGO_BIN_EXE_kubectl-reconcile")), "kubectl reconcile", &arguments);
-        let report = if printed { run.stdout.clone() } else { fs::read_to_string(&file).unwrap_or_default() };
-        run.report = serde_json::from_str::<Value>(&report).ok();
-        if !arguments.iter().any(|argument| argument == "--include-secrets") {
-            let leak = leaked_secret(&format!("{}\n{}\n{report}", run.stdout, run.stderr));
-            assert_eq!(leak, None, "a secret is shown by {run}\n--- report ---\n{report}");
-        }
-        run
+        self.start_reconcile(arguments).finish()
     }
 
-    fn run(&self, program: &Path, name: &str, arguments: &[String]) -> Run {
-        let output = assert_cmd::Command::new(program)
+    /// Starts our program, for what is to happen meanwhile.
+    pub fn start_reconcile<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Running {
+        let mut arguments = self.fill_in(arguments);
+        let keeps_secrets = !arguments.iter().any(|argument| argument == "--include-secrets");
+        let report = if prints_json(&arguments) {
+            Report::Printed
+        } else if arguments.first().is_some_and(|command| REPORTING.contains(&command.as_str())) {
+            let path = self.workspace.home().join(format!("report-{}.json", next_number()));
+            arguments.push(format!("--output=json={}", path.display()));
+            Report::File(path)
+        } else {
+            Report::None
+        };
+        let program = Path::new(env!("CARGO_BIN_EXE_kubectl-reconcile"));
+        self.start("kubectl reconcile", program, &arguments, report, keeps_secrets)
+    }
+
+    fn start(&self, name: &str, program: &Path, arguments: &[String], report: Report, keeps_secrets: bool) -> Running {
+        let mut command = Command::new(program);
+        command
             .args(arguments)
             .current_dir(self.workspace.folder())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.workspace.home())
             .env("KUBECONFIG", self.kubeconfig())
-            .envs(self.environment.iter().cloned())
-            .write_stdin(self.stdin.clone())
-            .timeout(DEADLINE)
-            .output();
-        let output = output.unwrap_or_else(|error| panic!("failed to run `{name}`: {error}"));
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let run = Run {
-            command: format!("{name} {}", arguments.join(" ")),
-            code: output.status.code().unwrap_or(-1),
-            stdout: text(&output.stdout),
-            stderr: text(&output.stderr),
-            report: None,
-        };
-        assert!(output.status.code().is_some(), "was ended by a signal, after {} s at most: {run}", DEADLINE.as_secs());
-        run
+            .envs(self.environment.iter().cloned());
+        let line = format!("{name} {}", arguments.join(" "));
+        Running::start(line, &mut command, self.stdin.clone(), report, keeps_secrets)
     }
 
     /// Writes the kubeconfig that this caller uses.
     pub fn kubeconfig(&self) -> PathBuf {
-        static WRITTEN: AtomicUsize = AtomicUsize::new(0);
-        let namespace = self.workspace.namespace();
-        let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
-        let path = self.workspace.home().join(format!("{}-{number}.kubeconfig", self.user));
-        let text = self.workspace.plane().kubeconfig(&self.user, &self.server, namespace);
+        let path = self.workspace.home().join(format!("{}-{}.kubeconfig", self.user, next_number()));
+        let text = self.workspace.plane().kubeconfig(&self.user, &self.server, self.workspace.namespace());
         fs::write(&path, text).expect("a kubeconfig in the workspace");
         path
     }
+
+    fn fill_in<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Vec<String> {
+        arguments.into_iter().map(|argument| self.workspace.fill_in(argument.as_ref())).collect()
+    }
+}
+
+/// Whether the arguments ask for the report on standard output.
+fn prints_json(arguments: &[String]) -> bool {
+    arguments.windows(2).any(|pair| ["-o", "--output"].contains(&pair[0].as_str()) && pair[1] == "json")
+        || arguments.iter().any(|argument| ["-ojson", "-o=json", "--output=json"].contains(&argument.as_str()))
+}
+
+/// For names of files that no other run uses.
+fn next_number() -> usize {
+    static LAST: AtomicUsize = AtomicUsize::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed)
 }

@@ -18,6 +18,7 @@ mod nodes;
 mod proxy;
 mod relay;
 mod run;
+mod running;
 mod secrets;
 mod server;
 mod workspace;

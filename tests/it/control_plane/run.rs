@@ -7,6 +7,7 @@ use serde_json::Value;
 pub struct Run {
     /// The command line, for messages.
     pub command: String,
+    /// The exit code; the negative number of the signal that ended it otherwise.
     pub code: i32,
     pub stdout: String,
     pub stderr: String,

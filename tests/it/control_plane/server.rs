@@ -3,10 +3,11 @@
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
 
 use super::api::Api;
 use super::audit::{self, Audit};
@@ -100,7 +101,6 @@ impl ControlPlane {
     }
 
     fn start(extent: Extent) -> Result<ControlPlane, String> {
-        static STARTED: AtomicUsize = AtomicUsize::new(0);
         let binaries = match extent {
             Extent::Server => Binaries::server()?,
             Extent::Full => Binaries::full()?,
@@ -108,8 +108,9 @@ impl ControlPlane {
         // A port that was free a moment ago may be taken by now, so that a start is worth another attempt.
         let mut last = String::new();
         for _ in 0..ATTEMPTS {
-            let number = STARTED.fetch_add(1, Ordering::Relaxed);
-            let folder = scratch().join(format!("control-plane-{}-{number}", std::process::id()));
+            // The supervisors remove it: nobody else is left when the test process is killed.
+            let folder = TempDir::with_prefix_in("control-plane-", scratch()).map(TempDir::keep);
+            let folder = folder.map_err(|error| format!("failed to make a folder: {error}"))?;
             match ControlPlane::start_once(extent, binaries, &folder) {
                 Err(error) if error.contains("address already in use") => last = error,
                 result => return result,

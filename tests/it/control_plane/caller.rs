@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::run::Run;
-use super::running::{Report, Running};
+use super::running::{Expected, Running};
 use super::workspace::Workspace;
 
 /// The commands of ours that have a report.
@@ -55,13 +55,13 @@ impl<'a> Caller<'a> {
     /// Starts `kubectl`, for what is to happen meanwhile.
     pub fn start_kubectl<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Running {
         let program = self.workspace.plane().kubectl();
-        self.start("kubectl", &program, &self.fill_in(arguments), Report::None, false)
+        self.start("kubectl", &program, &self.fill_in(arguments), Expected::default())
     }
 
     /// Runs our program; `$NS` in an argument is the namespace.
     ///
-    /// The commands that have a report are asked for it in a file, unless the arguments ask for JSON themselves. Nothing that is
-    /// printed or reported may show a registered secret, unless that is what `--include-secrets` asks for.
+    /// The commands that have a report are asked for it in a file, unless the arguments have it printed. Nothing that is printed or
+    /// written may show a registered secret, unless that is what `--include-secrets` asks for.
     #[track_caller]
     pub fn reconcile<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
         self.start_reconcile(arguments).finish()
@@ -71,20 +71,22 @@ impl<'a> Caller<'a> {
     pub fn start_reconcile<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Running {
         let mut arguments = self.fill_in(arguments);
         let keeps_secrets = !arguments.iter().any(|argument| argument == "--include-secrets");
-        let report = if prints_json(&arguments) {
-            Report::Printed
-        } else if arguments.first().is_some_and(|command| REPORTING.contains(&command.as_str())) {
+        let mut report = None;
+        if REPORTING.contains(&arguments.first().map_or("", String::as_str))
+            && !outputs(&arguments).any(|output| output == "json")
+        {
             let path = self.workspace.home().join(format!("report-{}.json", next_number()));
             arguments.push(format!("--output=json={}", path.display()));
-            Report::File(path)
-        } else {
-            Report::None
-        };
+            report = Some(path);
+        }
+        let files = outputs(&arguments).filter_map(|output| output.split_once('='));
+        let written = files.map(|(_, path)| self.workspace.folder().join(path)).collect();
         let program = Path::new(env!("CARGO_BIN_EXE_kubectl-reconcile"));
-        self.start("kubectl reconcile", program, &arguments, report, keeps_secrets)
+        let expected = Expected { report, written, keeps_secrets };
+        self.start("kubectl reconcile", program, &arguments, expected)
     }
 
-    fn start(&self, name: &str, program: &Path, arguments: &[String], report: Report, keeps_secrets: bool) -> Running {
+    fn start(&self, name: &str, program: &Path, arguments: &[String], expected: Expected) -> Running {
         let mut command = Command::new(program);
         command
             .args(arguments)
@@ -95,7 +97,7 @@ impl<'a> Caller<'a> {
             .env("KUBECONFIG", self.kubeconfig())
             .envs(self.environment.iter().cloned());
         let line = format!("{name} {}", arguments.join(" "));
-        Running::start(line, &mut command, self.stdin.clone(), report, keeps_secrets)
+        Running::start(line, &mut command, self.stdin.clone(), expected)
     }
 
     /// Writes the kubeconfig that this caller uses.
@@ -111,14 +113,32 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// Whether the arguments ask for the report on standard output.
-fn prints_json(arguments: &[String]) -> bool {
-    arguments.windows(2).any(|pair| ["-o", "--output"].contains(&pair[0].as_str()) && pair[1] == "json")
-        || arguments.iter().any(|argument| ["-ojson", "-o=json", "--output=json"].contains(&argument.as_str()))
+/// The values of `-o` and `--output`, in each of their spellings.
+fn outputs(arguments: &[String]) -> impl Iterator<Item = &str> {
+    let next = arguments.iter().skip(1).map(String::as_str).chain([""]);
+    arguments.iter().zip(next).filter_map(|(argument, next)| match argument.strip_prefix("--output") {
+        Some("") => Some(next),
+        Some(value) => value.strip_prefix('='),
+        None if argument == "-o" => Some(next),
+        None => argument.strip_prefix("-o").map(|value| value.strip_prefix('=').unwrap_or(value)),
+    })
 }
 
 /// For names of files that no other run uses.
 fn next_number() -> usize {
     static LAST: AtomicUsize = AtomicUsize::new(0);
     LAST.fetch_add(1, Ordering::Relaxed)
+}
+
+#[test]
+fn outputs_are_seen_in_every_spelling() {
+    let seen = |arguments: &str| {
+        let arguments: Vec<String> = arguments.split(' ').map(str::to_owned).collect();
+        outputs(&arguments).map(str::to_owned).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(seen("diff -f a.yaml"), "");
+    assert_eq!(
+        seen("diff -o json --output html=a.html -ojunit=b.xml --output=text -o=name -o"),
+        "json html=a.html junit=b.xml text name "
+    );
 }

@@ -6,7 +6,13 @@
 //!                       workspace: a namespace, a folder of manifests, and callers that run kubectl and our program there
 //! ```
 //!
-//! A scenario starts with `Workspace::new()` and needs to know nothing else.
+//! A scenario starts with a workspace and needs to know nothing else:
+//!
+//! ```text
+//! let ws = Workspace::new();
+//! ws.write("web.yaml", MANIFEST);
+//! ws.reconcile(["diff", "-f", "web.yaml"]).exits_with(1);
+//! ```
 
 mod api;
 mod audit;

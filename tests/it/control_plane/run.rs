@@ -11,7 +11,7 @@ pub struct Run {
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
-    /// The JSON report, which commands of ours that have one are asked for in every run.
+    /// The JSON document that was printed, or else written as the report that each run of ours is asked for.
     pub report: Option<Value>,
 }
 

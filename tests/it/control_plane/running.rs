@@ -16,11 +16,15 @@ use super::secrets::leaked_secret;
 /// A program that runs for longer than this hangs.
 const DEADLINE: Duration = Duration::from_mins(3);
 
-/// Where the report of a run is to be found.
-pub enum Report {
-    None,
-    Printed,
-    File(PathBuf),
+/// What is known beforehand about what a program leaves behind.
+#[derive(Default)]
+pub struct Expected {
+    /// Where it writes its JSON report, when it does not print it.
+    pub report: Option<PathBuf>,
+    /// All files that it writes.
+    pub written: Vec<PathBuf>,
+    /// Whether a registered secret in its output or its files fails the test.
+    pub keeps_secrets: bool,
 }
 
 /// A started program; dropping it kills it.
@@ -30,20 +34,12 @@ pub struct Running {
     child: Child,
     stdout: Option<JoinHandle<Vec<u8>>>,
     stderr: Option<JoinHandle<Vec<u8>>>,
-    report: Report,
-    /// Whether registered secrets in the output fail the test.
-    keeps_secrets: bool,
+    expected: Expected,
 }
 
 impl Running {
     /// Starts a command whose line is `name` in messages.
-    pub(super) fn start(
-        name: String,
-        command: &mut Command,
-        stdin: String,
-        report: Report,
-        keeps_secrets: bool,
-    ) -> Running {
+    pub(super) fn start(name: String, command: &mut Command, stdin: String, expected: Expected) -> Running {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("failed to run `{name}`: {error}"));
         let mut input = child.stdin.take().expect("a pipe");
@@ -51,7 +47,7 @@ impl Running {
         thread::spawn(move || input.write_all(stdin.as_bytes()).is_ok());
         let stdout = child.stdout.take().map(|pipe| thread::spawn(|| read(pipe)));
         let stderr = child.stderr.take().map(|pipe| thread::spawn(|| read(pipe)));
-        Running { command: name, child, stdout, stderr, report, keeps_secrets }
+        Running { command: name, child, stdout, stderr, expected }
     }
 
     pub fn pid(&self) -> u32 {
@@ -73,11 +69,8 @@ impl Running {
             String::from_utf8_lossy(&bytes).into_owned()
         };
         let (stdout, stderr) = (text(self.stdout.take()), text(self.stderr.take()));
-        let report = match &self.report {
-            Report::None => String::new(),
-            Report::Printed => stdout.clone(),
-            Report::File(path) => fs::read_to_string(path).unwrap_or_default(),
-        };
+        let file = |path: &PathBuf| fs::read_to_string(path).unwrap_or_default();
+        let report = self.expected.report.as_ref().map_or_else(|| stdout.clone(), file);
         let code = status.and_then(|status| status.code().or(status.signal().map(|signal| -signal)));
         let run = Run {
             command: self.command.clone(),
@@ -87,9 +80,12 @@ impl Running {
             report: serde_json::from_str::<Value>(&report).ok(),
         };
         assert!(status.is_some(), "hangs, and was killed after {} s: {run}", DEADLINE.as_secs());
-        if self.keeps_secrets {
-            let leak = leaked_secret(&format!("{}\n{}\n{report}", run.stdout, run.stderr));
-            assert_eq!(leak, None, "a secret is shown by {run}\n--- report ---\n{report}");
+        if self.expected.keeps_secrets {
+            let shown = leaked_secret(&format!("{}\n{}", run.stdout, run.stderr));
+            assert_eq!(shown, None, "a secret is shown by {run}");
+            for path in &self.expected.written {
+                assert_eq!(leaked_secret(&file(path)), None, "a secret is in {}, written by {run}", path.display());
+            }
         }
         run
     }

@@ -4,55 +4,72 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use granit_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput, Tag};
+use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, Tag};
 use serde_json::Value;
 
 use super::anchors::{Anchored, Anchors, Cost};
 use super::mapping::{Kinds, Open, Pending, Places};
 use super::positions::{Hold, Keys, Nodes};
+use super::repair::Repairs;
 use super::scalar::{self, KeyKind, Scalar};
 use super::stream::Content;
+use super::text::Cursor;
+use super::token::Tokens;
 use super::{MAX_DEPTH, MAX_PROBLEMS, Mark, Problem, mistakes, syntax, text};
 
 const YAML_TAGS: &str = "tag:yaml.org,2002:";
 
 /// Reads the text between two separators.
 pub(super) fn document(bytes: &[u8], start: Mark, keys: &mut Keys, problems: &mut Vec<Problem>) -> Content {
-    let nothing = |start| Content { value: None, start, nodes: Nodes::default() };
     let text = match text::check(bytes, start) {
         Ok(text) => text.strip_prefix('\u{FEFF}').unwrap_or(text),
         Err(problem) => {
             problems.push(problem);
-            return nothing(start);
+            return Content { value: None, start, nodes: Nodes::default() };
         }
     };
-    let (text, rest) = text.split_at(syntax::end_of_document(text));
+    let end = syntax::end_marker(text);
+    let (text, rest) = text.split_at(end.unwrap_or(text.len()));
     // kubectl ends every line, the last one too.
-    let text = if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) };
-    let used = used_anchors(&text);
-    let mut composer = Composer {
-        text: &text,
-        start,
-        keys,
-        problems,
-        nodes: Nodes::default(),
-        frames: Vec::new(),
-        anchors: Anchors::new(used),
-        cost: Cost::new(),
-        root: None,
-        root_mark: start,
-    };
-    composer.run();
-    let Composer { root, root_mark, nodes, .. } = composer;
-    if let Some(problem) = syntax::text_after_end(&text, rest, start) {
-        problems.push(problem);
+    let mut text = if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) };
+    let mut repairs = Repairs::default();
+    loop {
+        let (known, mut tokens) = (problems.len(), Tokens::new(&text, start));
+        let mut composer = Composer::new(&text, start, keys, problems);
+        let error = composer.run(&mut tokens).err();
+        let Composer { root, root_mark, nodes, .. } = composer;
+        if let Some(error) = &error {
+            if let Some(repaired) = repairs.repair(error, &text, &tokens) {
+                problems.truncate(known);
+                text = Cow::Owned(repaired);
+                continue;
+            }
+            problems.push(syntax::explain(error, &text, &tokens, start));
+        } else if end.is_some() {
+            check_end(&text, rest, start, problems);
+        }
+        let content =
+            Content { value: root.filter(|value| !value.is_null() && error.is_none()), start: root_mark, nodes };
+        return repairs.undo(content, start, problems, known);
     }
-    Content { value: root.filter(|value| !value.is_null()), start: root_mark, nodes }
+}
+
+/// Looks at the end marker `...`, which the text ends with, and at what follows it.
+fn check_end(text: &str, rest: &str, start: Mark, problems: &mut Vec<Problem>) {
+    let before = text.trim_end().len() - 3;
+    let mark = Cursor::new(text.as_bytes(), start).mark(before);
+    if syntax::first_content(&text[..before]).is_none() {
+        problems.push(mistakes::only_end_marker(mark));
+    } else if let Some(dropped) = syntax::first_content(rest) {
+        let behind = Mark { column: mark.column + 3, ..mark };
+        problems.push(mistakes::dropped(Cursor::new(rest.as_bytes(), behind).mark(dropped), mark));
+    }
 }
 
 fn parser(text: &str) -> Parser<'_, StrInput<'_>> {
     let mut options = granit_parser::options! {
         emit_unresolved_aliases: true,
+        emit_anchor_events: true,
         // The composer's own bound comes first.
         flow_nesting_limit: MAX_DEPTH + 1,
         block_nesting_limit: MAX_DEPTH + 1,
@@ -100,6 +117,8 @@ struct Done {
     value: Value,
     kinds: Kinds,
     height: usize,
+    /// It is a copy of an anchored node.
+    alias: bool,
 }
 
 struct Composer<'t, 'k> {
@@ -115,27 +134,55 @@ struct Composer<'t, 'k> {
     root_mark: Mark,
 }
 
-impl Composer<'_, '_> {
-    fn run(&mut self) {
+impl<'t, 'k> Composer<'t, 'k> {
+    fn new(text: &'t str, start: Mark, keys: &'k mut Keys, problems: &'k mut Vec<Problem>) -> Self {
+        Self {
+            text,
+            start,
+            keys,
+            problems,
+            nodes: Nodes::default(),
+            frames: Vec::new(),
+            anchors: Anchors::new(used_anchors(text)),
+            cost: Cost::new(),
+            root: None,
+            root_mark: start,
+        }
+    }
+
+    /// Reads the events up to the end of the document.
+    fn run(&mut self, tokens: &mut Tokens) -> Result<(), ScanError> {
         for event in parser(self.text) {
-            let (event, span) = match event {
-                Ok(event) => event,
-                Err(error) => {
-                    let problem = syntax::explain(&error, self.text, self.start);
-                    self.report(problem);
-                    return;
-                }
-            };
-            if matches!(event, Event::DocumentEnd) || self.event(event, span).is_break() {
-                return;
+            let (event, span) = event?;
+            let problem = tokens.pass(&event, &span).filter(|_| self.problems.len() < MAX_PROBLEMS);
+            if let Some((at, problem)) = problem {
+                let mark = Cursor::new(self.text.as_bytes(), self.start).mark(at);
+                self.report(Problem { mark, ..problem });
             }
+            if matches!(event, Event::DocumentEnd) {
+                self.check_rest(span);
+                return Ok(());
+            }
+            if self.event(event, span).is_break() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// kubectl reads one document only: what follows it without a separator is lost.
+    fn check_rest(&mut self, span: Span) {
+        let Some(end) = span.start.byte_offset() else { return };
+        let rest = &self.text[end..];
+        if let Some(dropped) = syntax::first_content(rest).filter(|_| !rest.starts_with("...")) {
+            let mark = Cursor::new(self.text.as_bytes(), self.start).mark(end + dropped);
+            self.report(mistakes::dropped(mark, self.root_mark));
         }
     }
 
     fn event(&mut self, event: Event, span: Span) -> ControlFlow<()> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                self.check_token(style, &span);
                 self.scalar(text, style, tag.as_deref(), anchor, self.mark(span.start));
             }
             Event::Alias(anchor) => self.alias(anchor, self.mark(span.start)),
@@ -159,16 +206,6 @@ impl Composer<'_, '_> {
         ControlFlow::Continue(())
     }
 
-    /// Refuses what the parser lets pass and go-yaml does not.
-    fn check_token(&mut self, style: ScalarStyle, span: &Span) {
-        let Some(raw) = span.slice(self.text) else { return };
-        if style == ScalarStyle::DoubleQuoted {
-            if let Some(escape) = syntax::unknown_escape(raw) {
-                self.report(mistakes::unknown_escape(self.mark(span.start), escape));
-            }
-        }
-    }
-
     fn scalar(&mut self, text: Cow<str>, style: ScalarStyle, tag: Option<&Tag>, anchor: usize, mark: Mark) {
         let name = tag.and_then(|tag| tag.suffix_in_namespace(YAML_TAGS));
         if let Some(pending) = self.expects_key() {
@@ -185,7 +222,8 @@ impl Composer<'_, '_> {
         let scalar = self.resolve(text, style, tag.is_some().then_some(name), mark);
         if self.expects_key().is_some() {
             if self.anchors.is_used(anchor) {
-                self.define(anchor, 0, Some(&scalar), &Value::Null, &Kinds::new(), 0, begun);
+                let value = scalar.clone().into_value().unwrap_or(Value::Null);
+                self.define(anchor, 0, Some(&scalar), &value, &Kinds::new(), 0, begun);
             }
             return self.key(scalar.into_key(), mark);
         }
@@ -198,7 +236,7 @@ impl Composer<'_, '_> {
             self.report(mistakes::not_a_number(mark));
             Value::Null
         });
-        self.attach(Done { value, kinds: Kinds::new(), height: 0 });
+        self.attach(Done { value, kinds: Kinds::new(), height: 0, alias: false });
     }
 
     fn resolve(&mut self, text: Cow<str>, style: ScalarStyle, tag: Option<Option<Cow<str>>>, mark: Mark) -> Scalar {
@@ -267,9 +305,11 @@ impl Composer<'_, '_> {
             return self.key(key, mark);
         }
         let place = self.place_value(mark);
-        self.nodes.link(place, node);
+        if height > 0 {
+            self.nodes.link(place, node);
+        }
         let Some(Anchored { value, kinds, .. }) = self.anchors.get(anchor).cloned() else { return };
-        self.attach(Done { value, kinds, height });
+        self.attach(Done { value, kinds, height, alias: true });
     }
 
     fn open(&mut self, anchor: usize, span: Span, sequence: bool) -> ControlFlow<()> {
@@ -285,7 +325,10 @@ impl Composer<'_, '_> {
         if let Some(pending) = self.expects_key() {
             *pending = Pending::Dropped;
             self.frames.push(Frame::Skipped);
-            self.report(mistakes::collection_as_key(mark, self.text, span));
+            let at = span.start.byte_offset().unwrap_or(0);
+            let template = self.text[..at].ends_with('{') && self.text[at..].starts_with('{');
+            let mark = if template { Mark { column: mark.column - 1, ..mark } } else { mark };
+            self.report(mistakes::collection_as_key(mark, template));
             return ControlFlow::Continue(());
         }
         let begun = self.begin();
@@ -320,7 +363,7 @@ impl Composer<'_, '_> {
         if self.anchors.is_used(anchor) {
             self.define(anchor, node, None, &value, &kinds, height, begun);
         }
-        self.attach(Done { value, kinds, height });
+        self.attach(Done { value, kinds, height, alias: false });
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of an anchored node")]
@@ -361,7 +404,11 @@ impl Composer<'_, '_> {
                     Pending::Value { text, kind, .. } => open.insert(text, kind, done.value),
                     Pending::Merge { mark } => {
                         let places = Places { nodes: &self.nodes, keys: self.keys };
-                        let problem = open.merge(done.value, &done.kinds, mark, &places);
+                        let problem = if done.alias && done.value.is_array() {
+                            Some(super::mapping::not_mergeable(mark))
+                        } else {
+                            open.merge(done.value, &done.kinds, mark, &places)
+                        };
                         self.problems.extend(problem);
                     }
                     Pending::Dropped => {}
@@ -374,7 +421,7 @@ impl Composer<'_, '_> {
 
     /// Stands in for a node that has no value.
     fn attach_unusable(&mut self) {
-        self.attach(Done { value: Value::Null, kinds: Kinds::new(), height: 0 });
+        self.attach(Done { value: Value::Null, kinds: Kinds::new(), height: 0, alias: false });
     }
 
     /// Notes where the next value stands.

@@ -78,10 +78,7 @@ impl Open {
     /// is the first key that was there.
     pub(super) fn merge(&mut self, value: Value, kinds: &Kinds, mark: Mark, places: &Places) -> Option<Problem> {
         let Some(merged) = merged_entries(value) else {
-            return Some(
-                Problem::refused(mark, "the value of the merge key `<<` is not a mapping or a sequence of mappings")
-                    .hint("merge an alias of a mapping, such as `<<: *name`, or quote the key to use it as such"),
-            );
+            return Some(not_mergeable(mark));
         };
         let mut problem = None;
         for (key, value) in merged {
@@ -139,4 +136,10 @@ fn confused(mark: Mark, first: Option<Mark>, key: &str) -> Problem {
     )
     .also(first)
     .hint("kubectl picks one of them at random: keep one, and quote it")
+}
+
+/// Only mappings, aliases of mappings and sequences of both can be merged.
+pub(super) fn not_mergeable(mark: Mark) -> Problem {
+    Problem::refused(mark, "the value of the merge key `<<` is not a mapping or a sequence of mappings")
+        .hint("merge an alias of a mapping, such as `<<: *name`, or quote the key to use it as such")
 }

@@ -2,8 +2,6 @@
 //!
 //! The texts name keys, never values.
 
-use granit_parser::Span;
-
 use super::{MAX_DEPTH, Mark, Problem};
 
 pub(super) fn too_deep(mark: Mark) -> Problem {
@@ -29,11 +27,12 @@ pub(super) fn unsupported_key(mark: Mark) -> Problem {
         .hint("quote the key to use its text")
 }
 
-pub(super) fn collection_as_key(mark: Mark, text: &str, span: Span) -> Problem {
-    let problem = Problem::refused(mark, "a mapping or sequence cannot be a key");
-    let template = span.start.byte_offset().is_some_and(|at| text[at..].starts_with("{"))
-        && span.start.byte_offset().is_some_and(|at| at > 0 && text[..at].ends_with('{'));
-    if template { problem.hint(TEMPLATE_HINT) } else { problem }
+pub(super) fn collection_as_key(mark: Mark, template: bool) -> Problem {
+    if template {
+        Problem::refused(mark, "`{{` opens a mapping inside a mapping's key").hint(TEMPLATE_HINT)
+    } else {
+        Problem::refused(mark, "a mapping or a list cannot be a key").hint("quote the key to use its text")
+    }
 }
 
 /// For `{{ … }}` that was not filled in or not quoted.
@@ -64,4 +63,45 @@ pub(super) fn unknown_escape(mark: Mark, escape: &str) -> Problem {
         "\\u" | "\\U" => problem.hint("write the character itself; YAML has no surrogate pairs"),
         _ => problem.hint("write `\\\\` for a backslash, or use single quotes"),
     }
+}
+
+pub(super) fn tab(mark: Mark) -> Problem {
+    Problem::refused(mark, "a tab is used for indentation, which YAML does not allow").hint("indent with spaces")
+}
+
+pub(super) fn old_line_break(mark: Mark, character: char) -> Problem {
+    Problem::refused(mark, format!("kubectl takes the character U+{:04X} for a line break", u32::from(character)))
+        .hint("write it as an escape in double quotes, such as `\\u2028`")
+}
+
+pub(super) fn key_on_lines(mark: Mark) -> Problem {
+    Problem::refused(mark, "a key inside brackets must stand on one line with its `:`")
+}
+
+pub(super) fn long_key(mark: Mark) -> Problem {
+    Problem::refused(mark, "a key inside brackets cannot be longer than 1024 characters")
+}
+
+pub(super) fn sign_in_flow(mark: Mark, sign: &str) -> Problem {
+    Problem::refused(mark, format!("unquoted text inside brackets cannot have a `{sign}` here"))
+        .hint("put the text into quotes")
+}
+
+pub(super) fn anchor_name(mark: Mark) -> Problem {
+    Problem::refused(mark, "the name of an anchor can only have letters, digits, `-` and `_`")
+        .hint("quote the value if the `&` or `*` belongs to it")
+}
+
+pub(super) fn dropped(mark: Mark, end: Mark) -> Problem {
+    Problem::lossy(mark, "the document ends before this text, and kubectl silently drops it")
+        .also(Some(end))
+        .hint("separate documents with a line `---`, and indent the keys of one mapping alike")
+}
+
+pub(super) fn only_end_marker(mark: Mark) -> Problem {
+    Problem::refused(mark, "`...` ends a document, but none has begun").hint("remove the line")
+}
+
+pub(super) fn colon_in_flow(mark: Mark) -> Problem {
+    Problem::refused(mark, "a blank is missing after this `:`; without it, kubectl takes the `:` for a part of the key")
 }

@@ -18,10 +18,12 @@ mod mapping;
 mod mistakes;
 mod number;
 mod positions;
+mod repair;
 mod scalar;
 mod stream;
 mod syntax;
 mod text;
+mod token;
 
 use serde_json::Value;
 

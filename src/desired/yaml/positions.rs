@@ -224,6 +224,13 @@ impl Nodes {
         Positions { nodes: self.nodes.into(), links: self.links.into(), keys: Arc::clone(keys), root: 0 }
     }
 
+    /// Moves all places.
+    pub(super) fn map_marks(&mut self, mut moved: impl FnMut(Mark) -> Mark) {
+        for node in &mut self.nodes {
+            (node.value, node.key_mark) = (moved(node.value), moved(node.key_mark));
+        }
+    }
+
     /// Gives back the room that growing took.
     pub(super) fn shrink(&mut self) {
         self.nodes.shrink_to_fit();

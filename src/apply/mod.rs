@@ -12,10 +12,11 @@ use serde_json::{Value, json};
 pub use established::wait_until_established;
 
 use crate::cluster::{Cluster, Purpose, Request, RequestError, Retry};
-use crate::compare::{
-    Action, Finding, ForceConflicts, ObjectDiff, Owners, Policy, Questions, Redactor, Setting, refusal, respell, verdict,
-};
 use crate::compare::Refusal;
+use crate::compare::{
+    Action, Finding, ForceConflicts, ObjectDiff, Owners, Policy, Questions, Redactor, Setting, refusal, respell,
+    verdict,
+};
 use crate::live::ask::{apply_query, settle};
 use crate::live::{LiveState, Resource, Target, Trouble, fetch, parse};
 use crate::schema::TypeRef;
@@ -142,9 +143,10 @@ impl Writer<'_> {
             {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
         ]);
         let manager = &self.policy.manager;
-        let request = Request::new(Purpose::Write, http::Method::PATCH, format!("{}?fieldManager={manager}", self.path()))
-            .with_body("application/json-patch+json", patch.to_string())
-            .with_retry(Retry::Safe);
+        let request =
+            Request::new(Purpose::Write, http::Method::PATCH, format!("{}?fieldManager={manager}", self.path()))
+                .with_body("application/json-patch+json", patch.to_string())
+                .with_retry(Retry::Safe);
         let reply = self.cluster.send(request).await?;
         let object: Value = parse(self.cluster, &reply.body)?;
         Ok(object.pointer("/metadata/resourceVersion").cloned().unwrap_or_default())

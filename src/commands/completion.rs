@@ -10,7 +10,12 @@ use crate::terminal::{ColorChoice, Terminal};
 pub(super) fn run(args: &CompletionArgs) -> u8 {
     let mut script = Vec::new();
     if let Some(shell) = args.shell.generator() {
-        clap_complete::generate(shell, &mut Cli::command().bin_name("kubectl-reconcile"), "kubectl-reconcile", &mut script);
+        clap_complete::generate(
+            shell,
+            &mut Cli::command().bin_name("kubectl-reconcile"),
+            "kubectl-reconcile",
+            &mut script,
+        );
     }
     let terminal = Terminal::new(ColorChoice::Never, false);
     match terminal.data(&String::from_utf8_lossy(&script)) {

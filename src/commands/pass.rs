@@ -34,12 +34,7 @@ enum Skip {
 
 impl<'a> Pass<'a> {
     /// Compares targets, which stand in the order of the plan.
-    pub async fn compare(
-        cluster: &'a Cluster,
-        policy: &'a Policy,
-        interrupt: Interrupt,
-        targets: Vec<Target>,
-    ) -> Self {
+    pub async fn compare(cluster: &'a Cluster, policy: &'a Policy, interrupt: Interrupt, targets: Vec<Target>) -> Self {
         let mut comparison = Comparison::new(cluster, policy, interrupt);
         let decisions = comparison.compare(&targets.iter().collect::<Vec<_>>()).await;
         let entries = targets.into_iter().zip(decisions).map(|(target, decision)| Entry::new(target, decision));

@@ -55,11 +55,8 @@ pub(super) async fn connected(
     let options = connect_options(args, verbosity, input, terminal);
     let cluster = connect(&options, &Environment::from_process()).await?;
     let (catalog, version) = futures::join!(Catalog::load(&cluster), version(&cluster));
-    let info = ClusterInfo {
-        context: cluster.context().map(ToOwned::to_owned),
-        server: cluster.server().to_owned(),
-        version,
-    };
+    let info =
+        ClusterInfo { context: cluster.context().map(ToOwned::to_owned), server: cluster.server().to_owned(), version };
     let namespaces = Namespaces { required: args.namespace.clone(), default: cluster.default_namespace().to_owned() };
     Ok(Connected { catalog: catalog?, info, namespaces, cluster })
 }
@@ -70,12 +67,7 @@ async fn version(cluster: &Cluster) -> Option<String> {
     version.get("gitVersion")?.as_str().map(ToOwned::to_owned)
 }
 
-fn connect_options(
-    args: &ConnectionArgs,
-    verbosity: u8,
-    input: &InputArgs,
-    terminal: &Terminal,
-) -> ConnectOptions {
+fn connect_options(args: &ConnectionArgs, verbosity: u8, input: &InputArgs, terminal: &Terminal) -> ConnectOptions {
     let terminal = terminal.clone();
     ConnectOptions {
         kubeconfig: args.kubeconfig.clone(),

@@ -31,8 +31,8 @@ pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, red
     let before = Owners::of(subject.live, &policy.manager);
     let context = Context {
         taken: before.taken(&prediction.owners).into_iter().filter(|(_, entry)| !policy.takes_from(entry)).collect(),
-        ours_before: with_string_data(subject.gvk, before.our_fields()),
-        ours_after: with_string_data(subject.gvk, prediction.owners.our_fields()),
+        ours_before: with_string_data(subject.gvk, before.our_fields(), &before),
+        ours_after: with_string_data(subject.gvk, prediction.owners.our_fields(), &Owners::default()),
         before: &before,
     };
     let differences = changes(subject.live, &prediction.object, subject.of, subject.status_is_apart);
@@ -104,15 +104,12 @@ impl Context<'_> {
     /// The conflicts behind visible differences. Where nothing differs, admission keeps its own value whoever asks, and
     /// there is nothing to settle.
     fn conflicts(&self, found: &[FieldChange]) -> Vec<Conflict> {
-        let is_visible = |path: &FieldPath| {
-            found.iter().any(|change| change.class == Class::Conflict && change.path.overlaps(path))
-        };
+        let is_visible =
+            |path: &FieldPath| found.iter().any(|change| change.class == Class::Conflict && change.path.overlaps(path));
         let visible = self.taken.iter().filter(|(path, _)| is_visible(path));
         // The innermost path says it all: an item and the fields in it are lost together.
         let innermost = visible.filter(|(path, entry)| {
-            !self.taken.iter().any(|(other, by)| {
-                std::ptr::eq(*entry, *by) && path != other && path.is_prefix_of(other)
-            })
+            !self.taken.iter().any(|(other, by)| std::ptr::eq(*entry, *by) && path != other && path.is_prefix_of(other))
         });
         let mut conflicts: Vec<Conflict> =
             innermost.map(|(path, entry)| Conflict { path: path.clone(), owner: Owner::from(*entry) }).collect();
@@ -148,9 +145,7 @@ impl Context<'_> {
 
     /// Whether our entry would be written anew although no value changes.
     fn is_claimed_anew(&self, after: &Owners) -> bool {
-        let key = |owners: &Owners| {
-            owners.ours.as_ref().map(|entry| (entry.api_version.clone(), entry.fields.clone()))
-        };
+        let key = |owners: &Owners| owners.ours.as_ref().map(|entry| (entry.api_version.clone(), entry.fields.clone()));
         // A manifest without any field of its own (a Namespace with only a name) claims nothing.
         let nothing = |owners: &Owners| owners.our_fields().is_empty();
         key(self.before) != key(after) && !(nothing(self.before) && nothing(after))
@@ -219,8 +214,9 @@ fn overridden(subject: Subject<'_>, prediction: &Prediction, found: &[FieldChang
         .collect()
 }
 
-/// Keys that a manifest sets through `stringData` live in `data`.
-fn with_string_data(gvk: &GroupVersionKind, fields: FieldSet) -> FieldSet {
+/// Keys that a manifest sets through `stringData` live in `data`, where nobody is recorded as their owner until somebody
+/// else writes them.
+fn with_string_data(gvk: &GroupVersionKind, fields: FieldSet, owners: &Owners) -> FieldSet {
     if !gvk.is_secret() {
         return fields;
     }
@@ -234,6 +230,7 @@ fn with_string_data(gvk: &GroupVersionKind, fields: FieldSet) -> FieldSet {
             }
             _ => None,
         })
+        .filter(|path| owners.owning(path).next().is_none())
         .collect();
     fields.union(&aliases)
 }

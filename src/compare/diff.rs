@@ -190,15 +190,7 @@ impl ObjectDiff {
         } else {
             Action::None
         };
-        Self {
-            action,
-            evidence: Some(evidence),
-            changes,
-            conflicts,
-            warnings: Vec::new(),
-            trouble: None,
-            reason: None,
-        }
+        Self { action, evidence: Some(evidence), changes, conflicts, warnings: Vec::new(), trouble: None, reason: None }
     }
 
     /// Whether values are equal and only the record of owners would change.

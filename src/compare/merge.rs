@@ -42,8 +42,7 @@ pub fn predict(
         }
     }
     remove_paths(&mut object, &settled.pruned(&claims), of);
-    let changed: FieldSet =
-        super::changes(live, &object, of, true).into_iter().map(|change| change.path).collect();
+    let changed: FieldSet = super::changes(live, &object, of, true).into_iter().map(|change| change.path).collect();
     let ours = ManagedFieldsEntry {
         manager: policy.manager.clone(),
         operation: Operation::Apply,
@@ -143,7 +142,8 @@ pub fn respell(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
     match (manifest, live) {
         (Value::Object(wanted), Value::Object(found)) if !of.is_atomic(manifest) => {
             let field = |(name, value): (&String, &Value)| {
-                let spelled = found.get(name).map_or_else(|| value.clone(), |there| respell(value, there, of.field(name)));
+                let spelled =
+                    found.get(name).map_or_else(|| value.clone(), |there| respell(value, there, of.field(name)));
                 (name.clone(), spelled)
             };
             Value::Object(wanted.iter().map(field).collect())

@@ -17,8 +17,8 @@ mod redact;
 mod refusal;
 mod verdict;
 
-pub use classify::{Subject, judge};
 pub use changes::{Change, Op, changes};
+pub use classify::{Subject, judge};
 pub use diff::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
 pub use inquiry::{Finding, Questions};
 pub use merge::{Prediction, predict, remove_paths, respell};

@@ -2,9 +2,7 @@
 
 use serde_json::Value;
 
-use crate::object::{
-    FieldPath, FieldSet, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement, managed_fields,
-};
+use crate::object::{FieldPath, FieldSet, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement, managed_fields};
 
 /// What may be taken from others when their fields differ from the manifest's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,9 +34,7 @@ impl Policy {
     pub fn is_hand(&self, entry: &ManagedFieldsEntry) -> bool {
         let manager = entry.manager.as_str();
         let kubectl = manager == "kubectl" || manager.starts_with("kubectl-");
-        entry.operation == Operation::Update
-            && (kubectl || manager == "before-first-apply")
-            && manager != self.manager
+        entry.operation == Operation::Update && (kubectl || manager == "before-first-apply") && manager != self.manager
     }
 
     /// Whether a conflict with this owner is settled by taking the field.
@@ -115,8 +111,11 @@ impl Owners {
                 others.push(entry.clone());
                 continue;
             }
-            let pass =
-                if owns_last_applied(&entry.fields) { entry.fields.clone() } else { entry.fields.intersection(&claimed) };
+            let pass = if owns_last_applied(&entry.fields) {
+                entry.fields.clone()
+            } else {
+                entry.fields.intersection(&claimed)
+            };
             let left = entry.fields.difference(&pass);
             if !pass.is_empty() {
                 time = time.max(entry.time.clone());

@@ -82,8 +82,7 @@ impl Redactor {
     fn all(&mut self, value: &Value, part: Part) -> Value {
         match value {
             Value::Object(map) => {
-                let shown: Map<_, _> =
-                    map.iter().map(|(name, value)| (name.clone(), self.all(value, part))).collect();
+                let shown: Map<_, _> = map.iter().map(|(name, value)| (name.clone(), self.all(value, part))).collect();
                 Value::Object(shown)
             }
             Value::Null => Value::Null,
@@ -185,13 +184,17 @@ mod tests {
     #[test]
     fn equal_values_share_a_number_across_data_and_string_data() {
         let mut redactor = Redactor::default();
-        let object = json!({"data": {"a": "aGVsbG8=", "b": "d29ybGQ="}, "stringData": {"c": "hello"}, "type": "Opaque"});
+        let object =
+            json!({"data": {"a": "aGVsbG8=", "b": "d29ybGQ="}, "stringData": {"c": "hello"}, "type": "Opaque"});
         let shown = redactor.value(&secret(), &FieldPath::root(), &object);
-        assert_eq!(shown, json!({
-            "data": {"a": {"redacted": "#1"}, "b": {"redacted": "#2"}},
-            "stringData": {"c": {"redacted": "#1"}},
-            "type": "Opaque",
-        }));
+        assert_eq!(
+            shown,
+            json!({
+                "data": {"a": {"redacted": "#1"}, "b": {"redacted": "#2"}},
+                "stringData": {"c": {"redacted": "#1"}},
+                "type": "Opaque",
+            })
+        );
     }
 
     #[test]

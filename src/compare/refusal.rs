@@ -42,9 +42,7 @@ pub fn refusal(gvk: &GroupVersionKind, status: &StatusError, objects: &[&Value])
     if status.code == 404 && status.details_kind.as_deref() == Some("namespaces") {
         return Refusal::NoNamespace(status.details_name.clone().unwrap_or_default());
     }
-    if status.code == 422
-        && !status.causes.is_empty()
-        && status.causes.iter().all(|cause| is_immutable(&cause.message))
+    if status.code == 422 && !status.causes.is_empty() && status.causes.iter().all(|cause| is_immutable(&cause.message))
     {
         let mut fields: Vec<&str> = status.causes.iter().map(|cause| cause.field.as_str()).collect();
         fields.sort_unstable();

@@ -92,12 +92,7 @@ fn local(target: &Target, live: &Value, setting: Setting<'_>, redactor: &mut Red
 
 fn kind_of(target: &Target) -> Option<KindInfo> {
     let resource = target.resource.as_ref().ok()?;
-    Some(KindInfo {
-        gvk: target.key.gvk.clone(),
-        root: 0,
-        namespaced: resource.namespaced,
-        status: resource.status,
-    })
+    Some(KindInfo { gvk: target.key.gvk.clone(), root: 0, namespaced: resource.namespaced, status: resource.status })
 }
 
 fn subject<'a>(target: &'a Target, live: &'a Value, of: TypeRef<'a>) -> Subject<'a> {

@@ -50,12 +50,7 @@ pub fn load(paths: &[String], recursive: bool) -> Result<Vec<Input>, Vec<InputPr
     if problems.is_empty() { Ok(inputs) } else { Err(problems) }
 }
 
-fn collect(
-    name: &str,
-    content: std::io::Result<Vec<u8>>,
-    inputs: &mut Vec<Input>,
-    problems: &mut Vec<InputProblem>,
-) {
+fn collect(name: &str, content: std::io::Result<Vec<u8>>, inputs: &mut Vec<Input>, problems: &mut Vec<InputProblem>) {
     match content {
         Ok(bytes) => inputs.push(Input { name: name.into(), bytes }),
         Err(error) => problems.push(InputProblem::of_file(name, format!("cannot be read: {}", reason(&error)))),
@@ -102,7 +97,8 @@ fn directory(path: &str, recursive: bool) -> Result<Vec<PathBuf>, InputProblem> 
         .map_err(|(at, error)| InputProblem::of_file(&at, format!("cannot be read: {}", reason(&error))))?;
     if files.is_empty() {
         let below = if recursive { " or below it" } else { "" };
-        let problem = InputProblem::of_file(path, format!("no `.yaml`, `.yml` or `.json` file in this directory{below}"));
+        let problem =
+            InputProblem::of_file(path, format!("no `.yaml`, `.yml` or `.json` file in this directory{below}"));
         return Err(if recursive { problem } else { problem.with_hint("pass `-R` to search its subdirectories too") });
     }
     Ok(files)
@@ -119,8 +115,7 @@ fn walk(
     if !visited.insert(directory.canonicalize().map_err(at)?) {
         return Ok(());
     }
-    let mut entries: Vec<_> =
-        std::fs::read_dir(directory).map_err(at)?.collect::<Result<_, _>>().map_err(at)?;
+    let mut entries: Vec<_> = std::fs::read_dir(directory).map_err(at)?.collect::<Result<_, _>>().map_err(at)?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();

@@ -138,7 +138,9 @@ mod tests {
 
     #[test]
     fn every_operator_of_the_grammar_works() {
-        for yes in ["", "app=web", "app==web,tier", "tier in (back, front)", "app notin (x)", "!legacy", "size>2", "x!=1"] {
+        for yes in
+            ["", "app=web", "app==web,tier", "tier in (back, front)", "app notin (x)", "!legacy", "size>2", "x!=1"]
+        {
             assert!(matches(yes), "{yes}");
         }
         for no in ["app=db", "!app", "tier in (back)", "tier notin (front)", "size<3", "legacy", "app!=web"] {

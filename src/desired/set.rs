@@ -76,12 +76,7 @@ impl InputProblem {
     }
 
     fn at(file: &Arc<str>, mark: Mark, message: impl Into<String>) -> Self {
-        Self {
-            file: Some(file.clone()),
-            line: Some(mark.line),
-            column: Some(mark.column),
-            ..Self::general(message)
-        }
+        Self { file: Some(file.clone()), line: Some(mark.line), column: Some(mark.column), ..Self::general(message) }
     }
 }
 
@@ -228,7 +223,8 @@ fn inherit_type(item: &mut Value, from: Option<&(Value, Value)>) {
 
 fn manifest(mut value: Value, positions: Positions, source: Source) -> Result<Manifest, Vec<InputProblem>> {
     let mut problems = Vec::new();
-    let problem = |steps: &[Step<'_>], message: String| InputProblem::at(&source.file, positions.nearest(steps), message);
+    let problem =
+        |steps: &[Step<'_>], message: String| InputProblem::at(&source.file, positions.nearest(steps), message);
     let text = |value: &Value, pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
     let mut required = |pointer: &str, steps: &[Step<'_>], name: &str| {
         let found = text(&value, pointer).filter(|text| !text.is_empty());

@@ -40,7 +40,13 @@ pub trait Inquiry {
 }
 
 /// Sends an inquiry's questions until it has none.
-pub async fn settle(cluster: &Cluster, target: &Target, resource: &Resource, manager: &str, inquiry: &mut impl Inquiry) {
+pub async fn settle(
+    cluster: &Cluster,
+    target: &Target,
+    resource: &Resource,
+    manager: &str,
+    inquiry: &mut impl Inquiry,
+) {
     let path = resource.object_path(target.key.namespace.as_deref(), &target.key.name);
     while let Some(step) = inquiry.next() {
         let answer = match step {

@@ -273,7 +273,9 @@ mod tests {
                  "verbs": ["get", "patch"], "subresources": [{"subresource": "status"}]}]}]},
             {"metadata": {"name": "metrics.k8s.io"}, "versions": [{"version": "v1beta1", "freshness": "Stale"}]}]}));
         let resolve = |api_version, kind| catalog.resolve(&GroupVersionKind::new(api_version, kind)).clone();
-        assert!(matches!(resolve("apps/v1", "Deployment"), Resolution::Known(found) if found.namespaced && found.status));
+        assert!(
+            matches!(resolve("apps/v1", "Deployment"), Resolution::Known(found) if found.namespaced && found.status)
+        );
         assert_eq!(resolve("metrics.k8s.io/v1beta1", "PodMetrics"), Resolution::Unavailable);
         assert_eq!(resolve("apps/v1", "Deploymint"), Resolution::Unknown);
     }

@@ -66,8 +66,10 @@ pub(crate) async fn json(cluster: &Cluster, request: Request) -> Result<Value, R
 
 /// Reads an answer.
 pub(crate) fn parse<T: serde::de::DeserializeOwned>(cluster: &Cluster, body: &[u8]) -> Result<T, RequestError> {
-    serde_json::from_slice(body)
-        .map_err(|_| RequestError::Unreadable { server: cluster.server().to_owned(), cause: "it is not JSON".to_owned() })
+    serde_json::from_slice(body).map_err(|_| RequestError::Unreadable {
+        server: cluster.server().to_owned(),
+        cause: "it is not JSON".to_owned(),
+    })
 }
 
 impl From<&RequestError> for Trouble {

@@ -99,7 +99,9 @@ fn settle_namespace(manifest: &mut Manifest, namespace: Option<&str>) {
         None => {
             if let Some(written) = metadata.remove("namespace") {
                 let written = written.as_str().unwrap_or_default().to_owned();
-                manifest.warnings.push(format!("`metadata.namespace: {written}` is left out, as the kind is cluster-scoped"));
+                manifest
+                    .warnings
+                    .push(format!("`metadata.namespace: {written}` is left out, as the kind is cluster-scoped"));
             }
         }
     }
@@ -109,9 +111,8 @@ fn settle_namespace(manifest: &mut Manifest, namespace: Option<&str>) {
 fn contradiction(target: &Target, namespaces: &Namespaces) -> Option<InputProblem> {
     let required = namespaces.required.as_ref()?;
     let written = target.key.namespace.as_ref().filter(|written| *written != required)?;
-    let message = format!(
-        "the namespace from the provided object \"{written}\" does not match the namespace \"{required}\""
-    );
+    let message =
+        format!("the namespace from the provided object \"{written}\" does not match the namespace \"{required}\"");
     let hint = format!("pass `--namespace={written}`, or leave `metadata.namespace` out of the manifest");
     Some(InputProblem::of_source(&target.manifest.source, message).with_hint(hint))
 }

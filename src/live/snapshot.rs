@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{LiveState, Target, Trouble};
+use crate::desired::InputProblem;
 use crate::desired::files::Input;
 use crate::desired::yaml::{self, Validation};
-use crate::desired::InputProblem;
 use crate::object::{GroupVersionKind, ObjectKey};
 
 /// Type of the document that records what could not be read.

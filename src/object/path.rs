@@ -135,8 +135,7 @@ impl fmt::Display for FieldPath {
                 PathElement::Member(member) => write!(f, "[={}]", member.to_json())?,
                 PathElement::Index(index) => write!(f, "[{index}]")?,
                 PathElement::Key(keys) => {
-                    let keys: Vec<_> =
-                        keys.iter().map(|(name, value)| format!("{name}={}", key_text(value))).collect();
+                    let keys: Vec<_> = keys.iter().map(|(name, value)| format!("{name}={}", key_text(value))).collect();
                     write!(f, "[{}]", keys.join(","))?;
                 }
             }

@@ -115,14 +115,12 @@ fn fields(text: &mut Styled, changes: &[&FieldChange]) {
     }
 }
 
-/// The innermost list item around a path, and the path inside it.
+/// The outermost list item around a path (a container, a port), and the path inside it.
 fn split_at_item(path: &FieldPath) -> (Option<FieldPath>, FieldPath) {
     let elements = path.elements();
-    let (_, parents) = elements.split_last().map_or((None, elements), |(last, parents)| (Some(last), parents));
-    match parents.iter().rposition(|element| matches!(element, PathElement::Key(_))) {
-        Some(at) => {
-            (Some(FieldPath::from(elements[..=at].to_vec())), FieldPath::from(elements[at + 1..].to_vec()))
-        }
+    let parents = elements.split_last().map_or(elements, |(_, parents)| parents);
+    match parents.iter().position(|element| matches!(element, PathElement::Key(_))) {
+        Some(at) => (Some(FieldPath::from(elements[..=at].to_vec())), FieldPath::from(elements[at + 1..].to_vec())),
         None => (None, path.clone()),
     }
 }
@@ -154,7 +152,9 @@ fn values_on_line(text: &mut Styled, change: &FieldChange) -> usize {
     let live = change.live.as_ref().map(inline);
     let desired = change.desired.as_ref().map(inline);
     let (parts, width): (Vec<(Role, String)>, usize) = match (change.class, change.op, live, desired) {
-        (Class::Unmanaged | Class::Released, _, Some(live), _) => (vec![(Role::Plain, live.clone())], live.chars().count()),
+        (Class::Unmanaged | Class::Released, _, Some(live), _) => {
+            (vec![(Role::Plain, live.clone())], live.chars().count())
+        }
         (_, Op::Remove, Some(live), _) => (vec![(Role::Remove, format!("- {live}"))], live.chars().count() + 2),
         (_, Op::Add, _, Some(desired)) => (vec![(Role::Add, format!("+ {desired}"))], desired.chars().count() + 2),
         (_, _, live, desired) => {
@@ -189,7 +189,8 @@ fn lines(text: &mut Styled, change: &FieldChange, indent: usize) {
                 ChangeTag::Insert => (Role::Add, '+'),
                 ChangeTag::Equal => (Role::Note, ' '),
             };
-            line(text, role, &format!("{margin}{mark} {}", change.value().trim_end_matches('\n')));
+            let content = format!("{margin}{mark} {}", change.value().trim_end_matches('\n'));
+            line(text, role, if mark == ' ' { content.trim_end() } else { &content });
         }
     }
 }

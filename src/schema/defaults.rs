@@ -17,7 +17,10 @@ pub(super) fn known_default(schema: &str, field: &str) -> Option<Value> {
         ("rbac.v1.RoleRef" | "rbac.v1.Subject", "apiGroup") => json!("rbac.authorization.k8s.io"),
         ("networking.v1.NetworkPolicyPort" | "discovery.v1.EndpointPort", "protocol") => json!("TCP"),
         ("discovery.v1.EndpointPort", "name") => json!(""),
-        ("admissionregistration.v1.RuleWithOperations" | "admissionregistration.v1.NamedRuleWithOperations", "scope") => {
+        (
+            "admissionregistration.v1.RuleWithOperations" | "admissionregistration.v1.NamedRuleWithOperations",
+            "scope",
+        ) => {
             json!("*")
         }
         _ => return None,

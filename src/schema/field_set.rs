@@ -53,7 +53,8 @@ fn claims(value: &Value, of: TypeRef<'_>) -> (bool, FieldSet) {
             let mut set = FieldSet::new();
             for item in items {
                 if let Some(element) = item_element(item, of) {
-                    let below = if *of.list_kind() == ListKind::Set { FieldSet::new() } else { claims(item, of.item()).1 };
+                    let below =
+                        if *of.list_kind() == ListKind::Set { FieldSet::new() } else { claims(item, of.item()).1 };
                     set.graft(element, true, below);
                 }
             }

@@ -28,10 +28,7 @@ pub enum CompileError {
 
 /// Compiles OpenAPI v3 documents, one for each group-version, into one table. Schemas of the same name must mean the
 /// same in all of them, as they do within one server's built-in types.
-pub fn compile<'d>(
-    documents: impl IntoIterator<Item = &'d Value>,
-    origin: Origin,
-) -> Result<TypeTable, CompileError> {
+pub fn compile<'d>(documents: impl IntoIterator<Item = &'d Value>, origin: Origin) -> Result<TypeTable, CompileError> {
     let mut compiler = Compiler { origin, table: TypeTable::default(), named: HashMap::new(), scalars: HashMap::new() };
     for document in documents {
         let schemas =
@@ -168,13 +165,7 @@ impl Compiler {
         }
     }
 
-    fn map(
-        &mut self,
-        schema: &Value,
-        name: Option<&str>,
-        schemas: &Map<String, Value>,
-        overrides: Overrides,
-    ) -> Shape {
+    fn map(&mut self, schema: &Value, name: Option<&str>, schemas: &Map<String, Value>, overrides: Overrides) -> Shape {
         let mut fields = BTreeMap::new();
         for (field, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
             let default = name
@@ -206,8 +197,9 @@ impl Compiler {
             Some("set") => ListKind::Set,
             Some("map") => ListKind::Keyed(strings(schema.get("x-kubernetes-list-map-keys"))),
             Some(_) => ListKind::Atomic,
-            None if merges => text("x-kubernetes-patch-merge-key")
-                .map_or(ListKind::Set, |key| ListKind::Keyed(vec![key.to_owned()])),
+            None if merges => {
+                text("x-kubernetes-patch-merge-key").map_or(ListKind::Set, |key| ListKind::Keyed(vec![key.to_owned()]))
+            }
             None => ListKind::Atomic,
         };
         Shape::List(kind, item)

@@ -162,12 +162,9 @@ impl<'t> TypeRef<'t> {
     pub fn field(self, name: &str) -> TypeRef<'t> {
         let Some((table, _)) = self.0 else { return self };
         match self.shape() {
-            Shape::Map(map) => map
-                .fields
-                .get(name)
-                .map(|field| field.id)
-                .or(map.rest)
-                .map_or_else(TypeRef::untyped, |id| table.at(id)),
+            Shape::Map(map) => {
+                map.fields.get(name).map(|field| field.id).or(map.rest).map_or_else(TypeRef::untyped, |id| table.at(id))
+            }
             _ => TypeRef::untyped(),
         }
     }

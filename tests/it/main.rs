@@ -3,4 +3,5 @@
 mod architecture;
 mod control_plane;
 mod dependencies;
+mod embedded_types;
 mod harness;

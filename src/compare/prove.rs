@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::merge::with_string_data_folded;
 use super::owners::Owners;
-use crate::object::{FieldPath, PathElement, Quantity, Scalar, has_managed_fields};
+use crate::object::{FieldPath, PathElement, Quantity, Scalar};
 use crate::schema::{self, KindInfo, ListKind, ScalarKind, TypeRef, is_left_out, item_element, same_meaning};
 
 /// Whether the live object is what an apply would leave.
@@ -70,10 +70,6 @@ pub fn prove(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, m
 }
 
 fn doubt(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, manager: &str) -> Result<(), Doubt> {
-    // Without any record, the first apply invents an owner of everything: a write.
-    if !has_managed_fields(live) {
-        return Err(Doubt::NoEntry);
-    }
     let owners = Owners::of(live, manager);
     let claims = schema::field_set(manifest, of, Some(kind));
     match owners.ours.as_ref().map(std::slice::from_ref).unwrap_or_default() {
@@ -85,7 +81,8 @@ fn doubt(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, manag
             let odd = claims.difference(&entry.fields).union(&entry.fields.difference(&claims));
             return Err(Doubt::OtherFields(odd.paths().into_iter().next().unwrap_or_default()));
         }
-        // A manifest that claims nothing, such as a Namespace with only a name, leaves no entry.
+        // A manifest that claims nothing, such as a Namespace with only a name, leaves no entry. (An apply would still
+        // write where there is no record at all: the server then invents one for those who came before.)
         [] if claims.is_empty() => {}
         _ => return Err(Doubt::NoEntry),
     }

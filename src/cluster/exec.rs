@@ -21,7 +21,7 @@ use super::{
     error::ConnectError,
     options::Environment,
     settings::Identity,
-    text::one_line,
+    text::{io_reason, one_line},
 };
 
 /// How long a plugin may take when nobody seems to be there.
@@ -68,7 +68,7 @@ pub enum ExecError {
         install_hint: Option<String>,
     },
     /// It cannot be started.
-    #[error("the credential plugin `{command}` cannot be started: {source}")]
+    #[error("the credential plugin `{command}` cannot be started: {}", io_reason(source))]
     NotStarted {
         /// Its name or path.
         command: String,

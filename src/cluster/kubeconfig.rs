@@ -12,6 +12,7 @@ use thiserror::Error;
 use super::{
     document::{Document, FieldError},
     options::Environment,
+    text::io_reason,
 };
 
 /// The merged kubeconfig and the files that were looked at, missing ones included.
@@ -60,7 +61,9 @@ impl fmt::Display for FileProblem {
             Problem::Unreadable(error) if error.kind() == io::ErrorKind::NotFound => {
                 write!(formatter, "the kubeconfig `{path}` does not exist")
             }
-            Problem::Unreadable(error) => write!(formatter, "cannot read the kubeconfig `{path}`: {error}"),
+            Problem::Unreadable(error) => {
+                write!(formatter, "cannot read the kubeconfig `{path}`: {}", io_reason(error))
+            }
             Problem::NotText => write!(formatter, "the kubeconfig `{path}` is not UTF-8 text"),
             Problem::Yaml { at: Some((line, column)) } => {
                 write!(formatter, "{path}:{line}:{column}: the kubeconfig is not valid YAML")

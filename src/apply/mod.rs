@@ -1,0 +1,197 @@
+//! Stage 5, act: server-side apply of one object, under a lock on the version that was judged.
+//!
+//! ```text
+//! ObjectDiff ─▶ create: apply, refused if somebody else is there by now
+//!            ─▶ update, adopt: [hands' claims pass to us] ─▶ apply with uid and resourceVersion ─409─▶ judge again
+//! ```
+
+mod established;
+
+use serde_json::{Value, json};
+
+pub use established::wait_until_established;
+
+use crate::cluster::{Cluster, Purpose, Request, RequestError, Retry};
+use crate::compare::Refusal;
+use crate::compare::{
+    Action, Finding, ForceConflicts, ObjectDiff, Owners, Policy, Questions, Redactor, Setting, refusal, respell,
+    verdict,
+};
+use crate::live::ask::{apply_query, settle};
+use crate::live::{LiveState, Resource, Target, Trouble, fetch, parse};
+use crate::schema::TypeRef;
+
+/// How often an object that changes while it is written is judged again.
+const ROUNDS: usize = 5;
+
+/// What was found and decided about one object, as far as a write needs it.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    /// What the comparison rests on.
+    pub finding: Finding,
+    /// The verdict that was shown.
+    pub diff: ObjectDiff,
+}
+
+/// What became of a write.
+#[derive(Clone, Debug)]
+pub enum Written {
+    /// It exists now.
+    Created,
+    /// Its fields are as wanted now.
+    Updated,
+    /// It is recorded as ours now.
+    Adopted,
+    /// Somebody changed it since the difference was shown, so that another write would be needed: it was left alone.
+    Moved(Box<ObjectDiff>),
+    /// It could not be written.
+    Failed(Trouble),
+}
+
+/// Writes one object that differs or isn't ours yet. Nothing is sent for any other.
+pub async fn write(
+    cluster: &Cluster,
+    target: &Target,
+    decision: &Decision,
+    of: TypeRef<'_>,
+    policy: &Policy,
+) -> Option<Written> {
+    let Ok(resource) = &target.resource else { return None };
+    let writer = Writer { cluster, target, resource, of, policy };
+    match (&decision.finding, decision.diff.action) {
+        _ if !decision.diff.conflicts.is_empty() => None,
+        (_, Action::Create) => Some(writer.create(&decision.diff).await),
+        (Finding::Predicted { live, prediction }, Action::Update) => {
+            Some(writer.update(live.clone(), prediction.owners.clone(), &decision.diff).await)
+        }
+        (Finding::Predicted { live, prediction }, Action::None) if decision.diff.is_ownership_only() => {
+            Some(writer.update(live.clone(), prediction.owners.clone(), &decision.diff).await)
+        }
+        _ => None,
+    }
+}
+
+struct Writer<'a> {
+    cluster: &'a Cluster,
+    target: &'a Target,
+    resource: &'a Resource,
+    of: TypeRef<'a>,
+    policy: &'a Policy,
+}
+
+impl Writer<'_> {
+    /// Without force: who created the object meanwhile is not overruled unseen.
+    async fn create(&self, shown: &ObjectDiff) -> Written {
+        match self.apply(self.target.manifest.value.clone(), false).await {
+            Ok(201) => Written::Created,
+            Ok(_) => Written::Updated,
+            Err(error) if is_conflict(&error) => match self.judge_again().await {
+                Some((_, _, diff)) if !diff.same_difference(shown) => Written::Moved(Box::new(diff)),
+                _ => self.failed(&error, None),
+            },
+            Err(error) => self.failed(&error, None),
+        }
+    }
+
+    async fn update(&self, mut live: Value, mut after: Owners, shown: &ObjectDiff) -> Written {
+        let done = if shown.action == Action::None { Written::Adopted } else { Written::Updated };
+        for round in 0.. {
+            let error = match self.write_over(&live, &after).await {
+                Ok(()) => return done,
+                Err(error) => error,
+            };
+            if !is_conflict(&error) || round == ROUNDS {
+                return self.failed(&error, Some(&live));
+            }
+            match self.judge_again().await {
+                // An answer that got lost: the write was done.
+                Some((_, _, diff)) if diff.action == Action::None && !diff.is_ownership_only() => return done,
+                Some((Some(now), owners, diff)) if diff.same_difference(shown) && diff.conflicts.is_empty() => {
+                    (live, after) = (now, owners);
+                }
+                Some((_, _, diff)) => return Written::Moved(Box::new(diff)),
+                None => return self.failed(&error, Some(&live)),
+            }
+        }
+        done
+    }
+
+    /// Takes over the hands' claims where some would stay beside ours, then applies; both locked to the version judged.
+    async fn write_over(&self, live: &Value, after: &Owners) -> Result<(), RequestError> {
+        let manager = &self.policy.manager;
+        let api_version = self.target.key.gvk.api_version();
+        let claims = after.our_fields();
+        let mut version = live.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
+        let settled = Owners::of(live, manager).without_hands(&claims, &api_version, self.policy);
+        if let Some(settled) = settled
+            && after.without_hands(&claims, &api_version, self.policy).is_some()
+        {
+            version = self.take_over(&settled, &version).await?;
+        }
+        let mut body = respell(&self.target.manifest.value, live, self.of);
+        if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
+            metadata.insert("uid".into(), live.pointer("/metadata/uid").cloned().unwrap_or_default());
+            metadata.insert("resourceVersion".into(), version);
+        }
+        self.apply(body, self.policy.force != ForceConflicts::None).await.map(drop)
+    }
+
+    /// Rewrites the record of owners; answers with the new resourceVersion.
+    async fn take_over(&self, owners: &Owners, version: &Value) -> Result<Value, RequestError> {
+        let patch = json!([
+            {"op": "replace", "path": "/metadata/managedFields", "value": owners.to_json()},
+            {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
+        ]);
+        let manager = &self.policy.manager;
+        let request =
+            Request::new(Purpose::Write, http::Method::PATCH, format!("{}?fieldManager={manager}", self.path()))
+                .with_body("application/json-patch+json", patch.to_string())
+                .with_retry(Retry::Safe);
+        let reply = self.cluster.send(request).await?;
+        let object: Value = parse(self.cluster, &reply.body)?;
+        Ok(object.pointer("/metadata/resourceVersion").cloned().unwrap_or_default())
+    }
+
+    /// Answers with the HTTP status: 201 for a new object. Applying twice is the same as once, so it may be repeated.
+    async fn apply(&self, body: Value, force: bool) -> Result<u16, RequestError> {
+        let path = format!("{}?{}", self.path(), apply_query(&self.policy.manager, force));
+        let request = Request::apply_patch(Purpose::Write, path, body.to_string()).with_retry(Retry::Safe);
+        self.cluster.send(request).await.map(|reply| reply.status)
+    }
+
+    fn path(&self) -> String {
+        self.resource.object_path(self.target.key.namespace.as_deref(), &self.target.key.name)
+    }
+
+    /// Reads the object again and asks anew. None when nothing can be said.
+    async fn judge_again(&self) -> Option<(Option<Value>, Owners, ObjectDiff)> {
+        let live = fetch::get(self.cluster, self.target, self.resource).await;
+        if matches!(live, LiveState::Unreadable(_)) {
+            return None;
+        }
+        let mut questions = Questions::new(self.target, live, self.of, self.policy);
+        settle(self.cluster, self.target, self.resource, &self.policy.manager, &mut questions).await;
+        let (finding, _) = questions.finding();
+        let setting = Setting { of: self.of, policy: self.policy, types_will_change: false };
+        // Secrets get numbers of their own here: equal differences get equal numbers.
+        let diff = verdict(self.target, &finding, setting, &mut Redactor::default());
+        Some(match finding {
+            Finding::Predicted { live, prediction } => (Some(live), prediction.owners, diff),
+            _ => (None, Owners::default(), diff),
+        })
+    }
+
+    fn failed(&self, error: &RequestError, live: Option<&Value>) -> Written {
+        let Some(status) = error.status() else { return Written::Failed(Trouble::from(error)) };
+        let objects: Vec<&Value> = std::iter::once(&self.target.manifest.value).chain(live).collect();
+        Written::Failed(match refusal(&self.target.key.gvk, status, &objects) {
+            Refusal::NoNamespace(name) => Trouble::new("NotFound", format!("namespace `{name}` doesn't exist")),
+            Refusal::Immutable(reason) => Trouble::new("Invalid", reason),
+            Refusal::Typed(trouble) | Refusal::Other(trouble) => trouble,
+        })
+    }
+}
+
+fn is_conflict(error: &RequestError) -> bool {
+    error.status().is_some_and(|status| status.code == 409)
+}

@@ -1,0 +1,228 @@
+//! What can be typed: clap types only. What it means is decided in [`crate::commands`].
+
+mod connection;
+mod input;
+mod output;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+pub use connection::ConnectionArgs;
+pub use input::{InputArgs, ValidateLevel};
+pub use output::{Format, OutputArgs, OutputTarget};
+
+/// Shows what differs between manifests and a cluster, field by field, and applies it in one idempotent pass
+#[derive(Debug, Parser)]
+#[command(name = "kubectl-reconcile", bin_name = "kubectl reconcile", version, max_term_width = 100)]
+#[command(disable_help_subcommand = true, subcommand_required = true, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show what differs; exit 1 when something does
+    #[command(after_long_help = DIFF_EXAMPLES)]
+    Diff(DiffArgs),
+    /// Make the cluster as the manifests say, in one pass that can be repeated
+    #[command(after_long_help = APPLY_EXAMPLES)]
+    Apply(ApplyArgs),
+    /// Capture the live objects for an offline `diff --live FILE`
+    #[command(after_long_help = SNAPSHOT_EXAMPLES)]
+    Snapshot(SnapshotArgs),
+    /// Print a completion script
+    #[command(after_long_help = COMPLETION_EXAMPLES)]
+    Completion(CompletionArgs),
+}
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  # What differs between a folder of manifests and the cluster?
+  kubectl reconcile diff -f deploy/
+
+  # The same for the output of another tool
+  helm template shop ./chart | kubectl reconcile diff -f -
+
+  # For a pipeline: 0 in sync, 1 drift, 2 bad input, 3 no cluster, 4 not everything could be compared
+  kubectl reconcile diff -f deploy/ -R -o json=report.json
+
+  # Without a cluster, against captured objects
+  kubectl reconcile diff -f deploy/ --live live.yaml";
+
+const APPLY_EXAMPLES: &str = "\
+Examples:
+  # One pass; a second one sends no write
+  kubectl reconcile apply -f deploy/
+
+  # Also take back what other appliers and controllers own
+  kubectl reconcile apply -f deploy/ --force-conflicts
+
+  # Only what carries a label
+  kubectl reconcile apply -f deploy/ -l app=web";
+
+const SNAPSHOT_EXAMPLES: &str = "\
+Examples:
+  # Capture what the manifests name; values of Secrets are left out
+  kubectl reconcile snapshot -f deploy/ > live.yaml
+
+  # With the values of Secrets, into a file that only its owner can read
+  kubectl reconcile snapshot -f deploy/ --include-secrets --file live.yaml";
+
+const COMPLETION_EXAMPLES: &str = "\
+Examples:
+  # For this shell
+  source <(kubectl reconcile completion bash)
+
+  # For `kubectl reconcile <TAB>`: kubectl runs this file from PATH
+  kubectl reconcile completion kubectl > ~/.local/bin/kubectl_complete-reconcile
+  chmod +x ~/.local/bin/kubectl_complete-reconcile";
+
+/// `diff`
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// Which manifests
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// How they are compared
+    #[command(flatten)]
+    pub compare: CompareArgs,
+    /// Apply the difference, as `apply` does
+    #[arg(long, help_heading = "Act")]
+    pub apply: bool,
+    /// Exit 0 although there is drift
+    #[arg(long, help_heading = "Output")]
+    pub exit_zero: bool,
+    /// Compare with the objects captured in this file instead of a cluster (an empty file: nothing exists)
+    #[arg(long, value_name = "FILE", help_heading = "Compare", conflicts_with = "apply")]
+    pub live: Option<String>,
+    /// How the result is shown
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Which cluster
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
+
+/// `apply`
+#[derive(Debug, Args)]
+pub struct ApplyArgs {
+    /// Which manifests
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// How they are compared
+    #[command(flatten)]
+    pub compare: CompareArgs,
+    /// Only show what would be done, as `diff` does and with its exit codes
+    #[arg(
+        long,
+        value_name = "MODE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "server",
+        help_heading = "Act"
+    )]
+    pub dry_run: Option<DryRun>,
+    /// How the result is shown
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Which cluster
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
+
+/// `--dry-run`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DryRun {
+    /// Ask the server what would happen
+    Server,
+}
+
+/// Flags of `diff` and `apply` on what counts as a difference and whose it is.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Compare")]
+pub struct CompareArgs {
+    /// Name under which fields are owned
+    #[arg(long, value_name = "NAME", default_value = "kubectl-reconcile")]
+    pub field_manager: String,
+    /// Show fields that others added, too
+    #[arg(long)]
+    pub show_unmanaged: bool,
+    /// What may be taken from other owners: what hands changed, everything (also when no value is given), or nothing
+    #[arg(long, value_name = "WHOSE", num_args = 0..=1, require_equals = true, default_value = "by-hand",
+          default_missing_value = "all", help_heading = "Act")]
+    pub force_conflicts: ForceChoice,
+}
+
+/// `--force-conflicts`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ForceChoice {
+    /// What kubectl and its commands changed
+    ByHand,
+    /// Whatever other appliers and controllers own, too
+    All,
+    /// Nothing
+    None,
+}
+
+/// `snapshot`
+#[derive(Debug, Args)]
+pub struct SnapshotArgs {
+    /// Which manifests
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Keep the values of Secrets; a file is then readable by its owner only
+    #[arg(long)]
+    pub include_secrets: bool,
+    /// Write to this file instead of stdout
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<String>,
+    /// When output is coloured, and how much is told
+    #[command(flatten)]
+    pub console: output::ConsoleArgs,
+    /// Which cluster
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
+
+/// `completion`
+#[derive(Debug, Args)]
+pub struct CompletionArgs {
+    /// For which shell; `kubectl` prints what kubectl itself runs for `kubectl reconcile <TAB>`
+    pub shell: CompletionShell,
+}
+
+/// Shells that a completion script can be printed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CompletionShell {
+    /// Bash
+    Bash,
+    /// Elvish
+    Elvish,
+    /// Fish
+    Fish,
+    /// `PowerShell`
+    #[value(name = "powershell")]
+    PowerShell,
+    /// Zsh
+    Zsh,
+    /// The executable `kubectl_complete-reconcile`
+    Kubectl,
+}
+
+impl CompletionShell {
+    /// The generator, for those that have one.
+    #[must_use]
+    pub fn generator(self) -> Option<Shell> {
+        match self {
+            Self::Bash => Some(Shell::Bash),
+            Self::Elvish => Some(Shell::Elvish),
+            Self::Fish => Some(Shell::Fish),
+            Self::PowerShell => Some(Shell::PowerShell),
+            Self::Zsh => Some(Shell::Zsh),
+            Self::Kubectl => None,
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! `apply`: read desired, read current, compare, show, act wave by wave, report.
+
+use super::failure::Failure;
+use super::interrupt::Interrupt;
+use super::output::Output;
+use super::pass::Pass;
+use super::setup::{Connected, connected, policy, read_desired, targets};
+use crate::cli::{ApplyArgs, DiffArgs};
+use crate::report::{Report, text};
+use crate::terminal::Closed;
+
+const COMMAND: &str = "apply";
+
+/// Runs the command to its exit code.
+pub(super) async fn run(args: ApplyArgs) -> u8 {
+    let output = match Output::new(&args.output) {
+        Ok(output) => output,
+        Err(code) => return code,
+    };
+    match report(&args, &output).await {
+        Ok(report) => finish(&report, &output).unwrap_or(report.exit_code),
+        Err(failure) => output.failed(COMMAND, failure),
+    }
+}
+
+fn finish(report: &Report, output: &Output) -> Result<u8, Closed> {
+    output.text(&text::left(report))?;
+    output.text(&text::summary(report))?;
+    output.finish(report)
+}
+
+async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
+    let policy = policy(&args.compare)?;
+    let desired = read_desired(&args.input, &output.terminal)?;
+    let interrupt = Interrupt::listen();
+    let verbosity = args.output.console.verbosity;
+    let Connected { cluster, catalog, info, namespaces } =
+        connected(&args.connection, verbosity, &args.input, &output.terminal).await?;
+    let targets = targets(desired, catalog, &namespaces)?;
+    let mut pass = Pass::compare(&cluster, &policy, interrupt.clone(), targets).await;
+    // A reader that went away changes nothing about the pass.
+    let _ = output.text(&text::differences(&Report::compared(COMMAND, pass.objects(), false)));
+    pass.act(|object| drop(output.text(&text::outcome(object)))).await;
+    let mut report = Report::compared(COMMAND, pass.objects(), false);
+    report.cluster = Some(info);
+    report.requests = cluster.counts();
+    Ok(if interrupt.is_set() { report.interrupted() } else { report })
+}
+
+impl From<DiffArgs> for ApplyArgs {
+    /// `diff --apply` is `apply`.
+    fn from(args: DiffArgs) -> Self {
+        let DiffArgs { input, compare, apply: _, exit_zero: _, live: _, output, connection } = args;
+        Self { input, compare, dry_run: None, output, connection }
+    }
+}

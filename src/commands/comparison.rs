@@ -1,0 +1,87 @@
+//! Stages 2 and 3 for a set of targets: read the live objects, ask the server, and judge in the plan's order.
+
+use std::collections::BTreeSet;
+
+use futures::StreamExt as _;
+
+use super::interrupt::Interrupt;
+use crate::apply::Decision;
+use crate::cluster::Cluster;
+use crate::compare::{Action, Evidence, Finding, Policy, Questions, Redactor, Setting, defines, verdict};
+use crate::live::ask::settle;
+use crate::live::fetch::{IN_FLIGHT, fetch};
+use crate::live::types::Types;
+use crate::live::{LiveState, Target, Trouble};
+
+/// What all comparisons of one run share.
+pub(super) struct Comparison<'a> {
+    /// The connection.
+    pub cluster: &'a Cluster,
+    /// Whose manager we are.
+    pub policy: &'a Policy,
+    /// Types of the kinds at hand.
+    pub types: Types,
+    /// Numbers for secrets.
+    pub redactor: Redactor,
+    /// Ctrl-C.
+    pub interrupt: Interrupt,
+}
+
+impl<'a> Comparison<'a> {
+    /// Nothing compared yet.
+    pub fn new(cluster: &'a Cluster, policy: &'a Policy, interrupt: Interrupt) -> Self {
+        Self { cluster, policy, types: Types::default(), redactor: Redactor::default(), interrupt }
+    }
+
+    /// Compares targets, which stand in the order of the plan: one decision for each.
+    pub async fn compare(&mut self, targets: &[&Target]) -> Vec<Decision> {
+        let kinds = targets.iter().filter(|target| target.resource.as_ref().is_ok_and(|found| !found.pending));
+        let kinds: Vec<_> = kinds.map(|target| &target.key.gvk).collect();
+        let (states, ()) = futures::join!(fetch(self.cluster, targets), self.types.load(self.cluster, kinds));
+        let found = self.ask(targets, states).await;
+        let mut decisions: Vec<Decision> = Vec::with_capacity(targets.len());
+        for (target, (finding, warnings)) in targets.iter().zip(found) {
+            let types_will_change = targets
+                .iter()
+                .zip(&decisions)
+                .any(|(crd, decision)| decision.diff.action != Action::None && defines(crd, target));
+            let setting = Setting { of: self.types.of(&target.key.gvk), policy: self.policy, types_will_change };
+            let mut diff = verdict(target, &finding, setting, &mut self.redactor);
+            diff.warnings.extend(warnings);
+            decisions.push(Decision { finding, diff });
+        }
+        decisions
+    }
+
+    /// Asks about all targets at once. Objects whose namespace or kind is only in this input can't be asked about yet.
+    async fn ask(&self, targets: &[&Target], states: Vec<LiveState>) -> Vec<(Finding, Vec<String>)> {
+        let coming: BTreeSet<&str> = targets
+            .iter()
+            .zip(&states)
+            .filter(|(target, state)| target.key.gvk.is_namespace() && matches!(state, LiveState::Absent))
+            .map(|(target, _)| target.key.name.as_str())
+            .collect();
+        let is_coming = |target: &Target| target.key.namespace.as_deref().is_some_and(|name| coming.contains(name));
+        let questions = targets.iter().zip(states).map(|(target, state)| {
+            let too_early = matches!(state, LiveState::Absent) && is_coming(target);
+            self.ask_one(target, state, too_early)
+        });
+        futures::stream::iter(questions).buffered(IN_FLIGHT).collect().await
+    }
+
+    async fn ask_one(&self, target: &Target, state: LiveState, too_early: bool) -> (Finding, Vec<String>) {
+        let resource = match &target.resource {
+            _ if self.interrupt.is_set() => {
+                let message = "the run was interrupted before this object was compared";
+                return (Finding::Unknown(Trouble::new("Interrupted", message)), Vec::new());
+            }
+            Err(trouble) => return (Finding::Unknown(trouble.clone()), Vec::new()),
+            Ok(resource) if resource.pending || too_early => return (Finding::Missing(Evidence::Local), Vec::new()),
+            Ok(resource) => resource,
+        };
+        let of = self.types.of(&target.key.gvk);
+        let mut questions = Questions::new(target, state, of, self.policy);
+        settle(self.cluster, target, resource, &self.policy.manager, &mut questions).await;
+        questions.finding()
+    }
+}

@@ -1,0 +1,89 @@
+//! `diff`: read desired, read current, compare, report.
+
+use super::comparison::Comparison;
+use super::failure::Failure;
+use super::interrupt::Interrupt;
+use super::output::Output;
+use super::setup::{Connected, connected, policy, read_desired, targets};
+use crate::cli::{ApplyArgs, DiffArgs};
+use crate::compare::{Policy, Redactor, Setting, offline};
+use crate::desired::{DesiredSet, files};
+use crate::live::Catalog;
+use crate::live::resolve::Namespaces;
+use crate::live::snapshot::Snapshot;
+use crate::live::types::Types;
+use crate::report::{ObjectReport, Report, text};
+
+const COMMAND: &str = "diff";
+
+/// Runs the command to its exit code.
+pub(super) async fn run(args: DiffArgs) -> u8 {
+    let output = match Output::new(&args.output) {
+        Ok(output) => output,
+        Err(code) => return code,
+    };
+    match report(&args, &output).await {
+        Ok(report) => show(&report, &output),
+        Err(failure) => output.failed(COMMAND, failure),
+    }
+}
+
+/// A reader that went away ends the run quietly, with the verdict that was found.
+fn show(report: &Report, output: &Output) -> u8 {
+    let shown = output.text(&text::whole(report)).and_then(|()| output.finish(report));
+    shown.unwrap_or(report.exit_code)
+}
+
+async fn report(args: &DiffArgs, output: &Output) -> Result<Report, Failure> {
+    let policy = policy(&args.compare)?;
+    let desired = read_desired(&args.input, &output.terminal)?;
+    match &args.live {
+        Some(file) => without_cluster(args, desired, file, &policy),
+        None => with_cluster(args, desired, &policy, output).await,
+    }
+}
+
+async fn with_cluster(
+    args: &DiffArgs,
+    desired: DesiredSet,
+    policy: &Policy,
+    output: &Output,
+) -> Result<Report, Failure> {
+    let interrupt = Interrupt::listen();
+    let verbosity = args.output.console.verbosity;
+    let Connected { cluster, catalog, info, namespaces } =
+        connected(&args.connection, verbosity, &args.input, &output.terminal).await?;
+    let targets = targets(desired, catalog, &namespaces)?;
+    let mut comparison = Comparison::new(&cluster, policy, interrupt.clone());
+    let decisions = comparison.compare(&targets.iter().collect::<Vec<_>>()).await;
+    let objects =
+        targets.iter().zip(decisions).map(|(target, decision)| ObjectReport::new(target, decision.diff)).collect();
+    let mut report = Report::compared(COMMAND, objects, args.exit_zero);
+    report.cluster = Some(info);
+    report.requests = cluster.counts();
+    Ok(if interrupt.is_set() { report.interrupted() } else { report })
+}
+
+fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Policy) -> Result<Report, Failure> {
+    let snapshot = Snapshot::read(&files::load(&[file.to_owned()], false)?)?;
+    let required = args.connection.namespace.clone();
+    let default = required.clone().unwrap_or_else(|| "default".to_owned());
+    let mut catalog = Catalog::builtin();
+    snapshot.objects().for_each(|object| catalog.learn(object));
+    let targets = targets(desired, catalog, &Namespaces { required, default })?;
+    let types = Types::default();
+    let mut redactor = Redactor::default();
+    let judged = targets.iter().map(|target| {
+        let setting = Setting { of: types.of(&target.key.gvk), policy, types_will_change: false };
+        ObjectReport::new(target, offline(target, &snapshot.state(&target.key), setting, &mut redactor))
+    });
+    Ok(Report::compared(COMMAND, judged.collect(), args.exit_zero))
+}
+
+impl From<ApplyArgs> for DiffArgs {
+    /// `apply --dry-run` is `diff`.
+    fn from(args: ApplyArgs) -> Self {
+        let ApplyArgs { input, compare, dry_run: _, output, connection } = args;
+        Self { input, compare, apply: false, exit_zero: false, live: None, output, connection }
+    }
+}

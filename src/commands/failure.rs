@@ -1,0 +1,42 @@
+use crate::cluster::{ConnectError, RequestError};
+use crate::desired::InputProblem;
+use crate::report::Verdict;
+
+/// Why a run ended before it compared anything.
+#[derive(Debug)]
+pub(super) struct Failure {
+    /// What that means for the exit code.
+    pub verdict: Verdict,
+    /// What to tell.
+    pub problems: Vec<InputProblem>,
+}
+
+impl Failure {
+    /// The input, the command line or the configuration is no good.
+    pub fn invalid(problem: InputProblem) -> Self {
+        Self { verdict: Verdict::Invalid, problems: vec![problem] }
+    }
+}
+
+impl From<Vec<InputProblem>> for Failure {
+    fn from(problems: Vec<InputProblem>) -> Self {
+        Self { verdict: Verdict::Invalid, problems }
+    }
+}
+
+impl From<ConnectError> for Failure {
+    fn from(error: ConnectError) -> Self {
+        let verdict = if error.is_configuration() { Verdict::Invalid } else { Verdict::Unreachable };
+        Self { verdict, problems: vec![advised(error.to_string(), error.hint())] }
+    }
+}
+
+impl From<RequestError> for Failure {
+    fn from(error: RequestError) -> Self {
+        Self { verdict: Verdict::Unreachable, problems: vec![advised(error.to_string(), error.hint())] }
+    }
+}
+
+fn advised(message: String, hint: Option<String>) -> InputProblem {
+    InputProblem { hint, ..InputProblem::general(message) }
+}

@@ -1,0 +1,29 @@
+//! One file for each command: they compose the stages, and nothing else.
+
+mod apply;
+mod comparison;
+mod completion;
+mod diff;
+mod failure;
+mod interrupt;
+mod output;
+mod pass;
+mod setup;
+mod snapshot;
+
+use std::process::ExitCode;
+
+use crate::cli::{Cli, Command};
+
+/// Runs a command to its exit code.
+pub async fn run(cli: Cli) -> ExitCode {
+    let code = match cli.command {
+        Command::Diff(args) if args.apply => apply::run(args.into()).await,
+        Command::Diff(args) => diff::run(args).await,
+        Command::Apply(args) if args.dry_run.is_some() => diff::run(args.into()).await,
+        Command::Apply(args) => apply::run(args).await,
+        Command::Snapshot(args) => snapshot::run(args).await,
+        Command::Completion(args) => completion::run(&args),
+    };
+    ExitCode::from(code)
+}

@@ -1,0 +1,83 @@
+//! Where reports go.
+
+use super::failure::Failure;
+use crate::cli::{Format, OutputArgs, OutputTarget};
+use crate::desired::InputProblem;
+use crate::report::styled::{Role, Styled};
+use crate::report::{EXIT_INVALID, Report, json, text};
+use crate::terminal::{Closed, Terminal, plain};
+
+/// The formats that were asked for, and the terminal.
+pub(super) struct Output {
+    /// The only door to stdout and stderr.
+    pub terminal: Terminal,
+    targets: Vec<OutputTarget>,
+}
+
+impl Output {
+    /// Reads the flags. Two formats on stdout are a usage error, told here, with its exit code; a report to a file
+    /// leaves the text on stdout.
+    pub fn new(args: &OutputArgs) -> Result<Self, u8> {
+        let terminal = Terminal::new(args.console.color, args.quiet);
+        let mut targets = args.output.clone();
+        match targets.iter().filter(|target| target.file.is_none()).count() {
+            0 => targets.push(OutputTarget { format: Format::Text, file: None }),
+            1 => {}
+            _ => {
+                let problem = InputProblem::general("two reports can't share stdout")
+                    .with_hint("send one of them to a file, as in `-o json=report.json`");
+                tell(&terminal, &[problem]);
+                return Err(EXIT_INVALID);
+            }
+        }
+        Ok(Self { terminal, targets })
+    }
+
+    /// Text for people, if stdout is for them.
+    pub fn text(&self, text: &Styled) -> Result<(), Closed> {
+        let wanted = self.targets.iter().any(|target| target.format == Format::Text && target.file.is_none());
+        if wanted { self.terminal.text(text) } else { Ok(()) }
+    }
+
+    /// Writes what belongs into files and, of machine formats, to stdout; answers with the exit code.
+    pub fn finish(&self, report: &Report) -> Result<u8, Closed> {
+        let mut code = report.exit_code;
+        for target in &self.targets {
+            match (&target.file, target.format) {
+                (None, Format::Text) => {}
+                (None, Format::Json) => self.terminal.data(&json::render(report))?,
+                (Some(file), format) => {
+                    if let Err(error) = std::fs::write(file, render(report, format)) {
+                        tell(&self.terminal, &[InputProblem::of_file(file, format!("cannot be written: {error}"))]);
+                        code = code.max(EXIT_INVALID);
+                    }
+                }
+            }
+        }
+        Ok(code)
+    }
+
+    /// Reports a run that ended before it compared anything.
+    pub fn failed(&self, command: &'static str, failure: Failure) -> u8 {
+        tell(&self.terminal, &failure.problems);
+        let report = Report::stopped(command, failure.verdict, failure.problems, false);
+        self.finish(&report).unwrap_or(report.exit_code)
+    }
+}
+
+/// Tells problems on stderr.
+pub(super) fn tell(terminal: &Terminal, problems: &[InputProblem]) {
+    for problem in problems {
+        terminal.note(Role::Problem, &format!("error: {problem}"));
+        if let Some(hint) = &problem.hint {
+            terminal.note(Role::Hint, &format!("hint: {hint}"));
+        }
+    }
+}
+
+fn render(report: &Report, format: Format) -> String {
+    match format {
+        Format::Json => json::render(report),
+        Format::Text => plain(&text::whole(report)),
+    }
+}

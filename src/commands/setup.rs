@@ -1,0 +1,129 @@
+//! What was typed → what it means: the input that is read, the connection, and whose fields are whose.
+
+use super::failure::Failure;
+use crate::cli::{CompareArgs, ConnectionArgs, ForceChoice, InputArgs, ValidateLevel};
+use crate::cluster::{Cluster, ConnectOptions, Environment, Log, Request, connect};
+use crate::compare::{ForceConflicts, Policy};
+use crate::desired::yaml::Validation;
+use crate::desired::{DesiredSet, InputProblem, ReadOptions, Selector, files, read};
+use crate::live::resolve::{Namespaces, Target, resolve};
+use crate::live::{Catalog, json};
+use crate::plan;
+use crate::report::ClusterInfo;
+use crate::report::styled::Role;
+use crate::terminal::Terminal;
+
+/// Reads the manifests, and tells what is odd about them.
+pub(super) fn read_desired(args: &InputArgs, terminal: &Terminal) -> Result<DesiredSet, Failure> {
+    let selector = args.selector.as_deref().map(Selector::parse).transpose().map_err(|error| {
+        let hint = "selectors look like `app=web`, `tier in (a, b)`, `!legacy`";
+        Failure::invalid(InputProblem::general(error.to_string()).with_hint(hint))
+    })?;
+    let validation = match args.validate {
+        ValidateLevel::Strict => Validation::Strict,
+        ValidateLevel::Warn => Validation::Warn,
+        ValidateLevel::Ignore => Validation::Ignore,
+    };
+    let options = ReadOptions { validation, selector: selector.unwrap_or_default(), allow_empty: args.allow_empty };
+    let inputs = files::load(&args.filename, args.recursive)?;
+    let desired = read(&inputs, &options)?;
+    for warning in &desired.warnings {
+        terminal.note(Role::Note, &format!("warning: {warning}"));
+    }
+    Ok(desired)
+}
+
+/// A connected cluster with its catalog.
+pub(super) struct Connected {
+    /// The connection.
+    pub cluster: Cluster,
+    /// What it serves.
+    pub catalog: Catalog,
+    /// What the report says of it.
+    pub info: ClusterInfo,
+    /// Which namespaces apply.
+    pub namespaces: Namespaces,
+}
+
+/// Connects, and asks for the catalog and the version at once. `input` tells whether standard input is taken.
+pub(super) async fn connected(
+    args: &ConnectionArgs,
+    verbosity: u8,
+    input: &InputArgs,
+    terminal: &Terminal,
+) -> Result<Connected, Failure> {
+    let options = connect_options(args, verbosity, input, terminal);
+    let cluster = connect(&options, &Environment::from_process()).await?;
+    let (catalog, version) = futures::join!(Catalog::load(&cluster), version(&cluster));
+    let info =
+        ClusterInfo { context: cluster.context().map(ToOwned::to_owned), server: cluster.server().to_owned(), version };
+    let namespaces = Namespaces { required: args.namespace.clone(), default: cluster.default_namespace().to_owned() };
+    Ok(Connected { catalog: catalog?, info, namespaces, cluster })
+}
+
+/// The server's version; not being allowed to know it is no error.
+async fn version(cluster: &Cluster) -> Option<String> {
+    let version = json(cluster, Request::read("/version")).await.ok()?;
+    version.get("gitVersion")?.as_str().map(ToOwned::to_owned)
+}
+
+fn connect_options(args: &ConnectionArgs, verbosity: u8, input: &InputArgs, terminal: &Terminal) -> ConnectOptions {
+    let terminal = terminal.clone();
+    ConnectOptions {
+        kubeconfig: args.kubeconfig.clone(),
+        context: args.context.clone(),
+        cluster: args.cluster.clone(),
+        user: args.user.clone(),
+        server: args.server.clone(),
+        token: args.token.clone().map(Into::into),
+        as_user: args.as_user.clone(),
+        as_uid: args.as_uid.clone(),
+        as_groups: args.as_group.clone(),
+        as_user_extra: args.as_user_extra.clone(),
+        certificate_authority: args.certificate_authority.clone(),
+        client_certificate: args.client_certificate.clone(),
+        client_key: args.client_key.clone(),
+        insecure_skip_tls_verify: args.insecure_skip_tls_verify,
+        tls_server_name: args.tls_server_name.clone(),
+        disable_compression: args.disable_compression,
+        request_timeout: args.request_timeout,
+        namespace: args.namespace.clone(),
+        verbose: verbosity,
+        stdin_is_free: !input.filename.iter().any(|path| path == "-"),
+        log: Log::to(move |line| terminal.note(Role::Note, line)),
+    }
+}
+
+/// Resolves the manifests, with the kinds that the input itself defines, in the plan's order.
+pub(super) fn targets(
+    desired: DesiredSet,
+    mut catalog: Catalog,
+    namespaces: &Namespaces,
+) -> Result<Vec<Target>, Failure> {
+    for manifest in desired.manifests.iter().filter(|manifest| manifest.gvk.is_crd()) {
+        catalog.expect(&manifest.value);
+    }
+    let mut targets = resolve(desired.manifests, &catalog, namespaces)?;
+    plan::order(&mut targets);
+    Ok(targets)
+}
+
+/// Whose manager we are, and what we take.
+pub(super) fn policy(args: &CompareArgs) -> Result<Policy, Failure> {
+    let manager = args.field_manager.clone();
+    if manager.is_empty() || manager.len() > 128 || manager.chars().any(|c| !c.is_ascii_graphic() && c != ' ') {
+        let message = "`--field-manager` takes 1 to 128 printable characters";
+        return Err(Failure::invalid(InputProblem::general(message)));
+    }
+    if manager == "kubectl" {
+        let message = "`--field-manager=kubectl` would share the fields of `kubectl apply --server-side`";
+        let hint = "the API server treats this name in a way of its own: choose another";
+        return Err(Failure::invalid(InputProblem::general(message).with_hint(hint)));
+    }
+    let force = match args.force_conflicts {
+        ForceChoice::ByHand => ForceConflicts::ByHand,
+        ForceChoice::All => ForceConflicts::All,
+        ForceChoice::None => ForceConflicts::None,
+    };
+    Ok(Policy { manager, force, show_unmanaged: args.show_unmanaged })
+}

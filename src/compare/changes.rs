@@ -1,0 +1,177 @@
+//! Field by field: what differs between two objects. Items of keyed lists are matched by key, never by position.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::object::{FieldPath, PathElement, Scalar};
+use crate::schema::{ListKind, TypeRef, item_element};
+
+/// How a value differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Op {
+    /// Only the second object has it.
+    Add,
+    /// Both have it, and it differs.
+    Change,
+    /// Only the first object has it.
+    Remove,
+    /// The items are the same and stand in another order.
+    Move,
+}
+
+/// One difference between two objects.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Where.
+    pub path: FieldPath,
+    /// How.
+    pub op: Op,
+    /// The value in the first object.
+    pub from: Option<Value>,
+    /// The value in the second object.
+    pub to: Option<Value>,
+}
+
+/// Metadata that the server owns: it never counts as a difference.
+const SERVER_METADATA: [&str; 8] = [
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+/// What differs between two versions of an object, by path; what the server owns is left out, `status` too when the kind
+/// has it as a subresource.
+#[must_use]
+pub fn changes(from: &Value, to: &Value, of: TypeRef<'_>, status_is_apart: bool) -> Vec<Change> {
+    let mut found = Vec::new();
+    let strip = |object: &Value| {
+        let mut object = object.clone();
+        if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+            metadata.retain(|name, _| !SERVER_METADATA.contains(&name.as_str()));
+        }
+        if let (true, Value::Object(fields)) = (status_is_apart, &mut object) {
+            fields.remove("status");
+        }
+        object
+    };
+    walk(&FieldPath::root(), Some(&strip(from)), Some(&strip(to)), of, &mut found);
+    found
+}
+
+fn walk(path: &FieldPath, from: Option<&Value>, to: Option<&Value>, of: TypeRef<'_>, found: &mut Vec<Change>) {
+    match (from, to) {
+        (Some(a), Some(b)) if a == b => {}
+        (Some(Value::Object(a)), Some(Value::Object(b))) => fields(path, a, b, of, found),
+        (Some(Value::Array(a)), Some(Value::Array(b))) => items(path, a, b, of, found),
+        // An entry of a free map (a label, a file of a ConfigMap) has a life and an owner of its own.
+        (None, Some(Value::Object(b))) if is_free_map(b, of) => fields(path, &Map::new(), b, of, found),
+        (Some(Value::Object(a)), None) if is_free_map(a, of) => fields(path, a, &Map::new(), of, found),
+        (None, None) => {}
+        (from, to) => {
+            let op = match (from, to) {
+                (None, _) => Op::Add,
+                (_, None) => Op::Remove,
+                _ => Op::Change,
+            };
+            found.push(Change { path: path.clone(), op, from: from.cloned(), to: to.cloned() });
+        }
+    }
+}
+
+fn is_free_map(value: &Map<String, Value>, of: TypeRef<'_>) -> bool {
+    !value.is_empty() && value.keys().all(|name| !of.declares(name)) && value.values().all(|v| !v.is_object())
+}
+
+fn fields(
+    path: &FieldPath,
+    from: &Map<String, Value>,
+    to: &Map<String, Value>,
+    of: TypeRef<'_>,
+    found: &mut Vec<Change>,
+) {
+    let mut names: Vec<&String> = from.keys().chain(to.keys()).collect();
+    names.sort();
+    names.dedup();
+    for name in names {
+        walk(&path.field(name), from.get(name), to.get(name), of.field(name), found);
+    }
+}
+
+fn items(path: &FieldPath, from: &[Value], to: &[Value], of: TypeRef<'_>, found: &mut Vec<Change>) {
+    if let (Some(before), Some(after)) = (elements(from, of), elements(to, of)) {
+        keyed(path, &before, &after, of, found);
+    } else if from.len() == to.len() {
+        for (index, (a, b)) in from.iter().zip(to).enumerate() {
+            walk(&path.child(PathElement::Index(index)), Some(a), Some(b), of.item(), found);
+        }
+    } else {
+        let (from, to) = (Value::from(from), Value::from(to));
+        found.push(Change { path: path.clone(), op: Op::Change, from: Some(from), to: Some(to) });
+    }
+}
+
+type Item<'v> = (PathElement, &'v Value);
+
+/// The items of a keyed list or of a set with their elements; none for an atomic list, or where an item has no key or
+/// one key stands twice, which leaves nothing but positions.
+fn elements<'v>(items: &'v [Value], of: TypeRef<'_>) -> Option<Vec<Item<'v>>> {
+    if *of.list_kind() == ListKind::Atomic {
+        return None;
+    }
+    let elements: Option<Vec<Item<'v>>> = items.iter().map(|item| Some((item_element(item, of)?, item))).collect();
+    let elements = elements?;
+    let mut seen: Vec<&PathElement> = elements.iter().map(|(element, _)| element).collect();
+    seen.sort();
+    let unique = seen.windows(2).all(|pair| pair[0] != pair[1]);
+    unique.then_some(elements)
+}
+
+fn keyed(path: &FieldPath, from: &[Item<'_>], to: &[Item<'_>], of: TypeRef<'_>, found: &mut Vec<Change>) {
+    let value_of = |items: &[Item<'_>], element: &PathElement| -> Option<Value> {
+        items.iter().find(|(other, _)| other == element).map(|(_, value)| (*value).clone())
+    };
+    for (element, item) in from {
+        let there = value_of(to, element);
+        walk(&path.child(element.clone()), Some(item), there.as_ref(), of.item(), found);
+    }
+    for (element, item) in to {
+        if value_of(from, element).is_none() {
+            walk_new(&path.child(element.clone()), item, found);
+        }
+    }
+    let shared = |items: &[Item<'_>], others: &[Item<'_>]| -> Vec<PathElement> {
+        let both = items.iter().filter(|(element, _)| others.iter().any(|(other, _)| other == element));
+        both.map(|(element, _)| element.clone()).collect()
+    };
+    let (before, after) = (shared(from, to), shared(to, from));
+    if before != after {
+        let named = |elements: &[PathElement]| Some(Value::Array(elements.iter().map(name_of).collect()));
+        found.push(Change { path: path.clone(), op: Op::Move, from: named(&before), to: named(&after) });
+    }
+}
+
+/// A new item is shown whole.
+fn walk_new(path: &FieldPath, item: &Value, found: &mut Vec<Change>) {
+    found.push(Change { path: path.clone(), op: Op::Add, from: None, to: Some(item.clone()) });
+}
+
+/// An item's name in a list whose order changed: its key's value, or its keys when there are several.
+fn name_of(element: &PathElement) -> Value {
+    match element {
+        PathElement::Member(member) => member.to_json(),
+        PathElement::Key(keys) => match keys.as_slice() {
+            [(_, value)] => value.to_json(),
+            several => {
+                Value::Object(several.iter().map(|(name, value)| (name.clone(), Scalar::to_json(value))).collect())
+            }
+        },
+        PathElement::Field(name) => Value::from(name.as_str()),
+        PathElement::Index(index) => Value::from(*index),
+    }
+}

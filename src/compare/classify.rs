@@ -1,0 +1,244 @@
+//! From two versions of an object to a verdict: every difference with its class, its owners and, for a Secret, redacted.
+
+use serde_json::Value;
+
+use super::changes::{Change, Op, changes};
+use super::diff::{Class, Conflict, FieldChange, ObjectDiff, Owner};
+use super::merge::{Prediction, merge, with_string_data_folded};
+use super::owners::{Owners, Policy};
+use super::redact::Redactor;
+use crate::object::{FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, PathElement};
+use crate::schema::TypeRef;
+
+/// One object as it is wanted and as it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// Its type.
+    pub gvk: &'a GroupVersionKind,
+    /// The manifest.
+    pub manifest: &'a Value,
+    /// The live object.
+    pub live: &'a Value,
+    /// The type's fields.
+    pub of: TypeRef<'a>,
+    /// Whether `status` belongs to a subresource.
+    pub status_is_apart: bool,
+}
+
+/// Judges what an apply would change.
+#[must_use]
+pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, redactor: &mut Redactor) -> ObjectDiff {
+    let before = Owners::of(subject.live, &policy.manager);
+    let context = Context {
+        taken: before.taken(&prediction.owners).into_iter().filter(|(_, entry)| !policy.takes_from(entry)).collect(),
+        ours_before: with_string_data(subject.gvk, before.our_fields(), &before),
+        ours_after: with_string_data(subject.gvk, prediction.owners.our_fields(), &Owners::default()),
+        before: &before,
+    };
+    let differences = changes(subject.live, &prediction.object, subject.of, subject.status_is_apart);
+    let mut found: Vec<FieldChange> = differences.into_iter().map(|change| context.classified(change)).collect();
+    let conflicts = context.conflicts(&found);
+    found.extend(overridden(subject, prediction, &found));
+    let released = context.released(subject.live, &found);
+    let mut warnings = Vec::new();
+    for change in released {
+        if change.managers.is_empty() {
+            warnings.extend(kept_string_data(subject.gvk, &change.path));
+        } else {
+            found.push(change);
+        }
+    }
+    if !found.iter().any(|change| change.class.is_drift()) && context.is_claimed_anew(&prediction.owners) {
+        found.push(whole_object(Class::Adopted));
+    }
+    if policy.show_unmanaged {
+        found.extend(context.unmanaged(subject.live, &found));
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    for change in &mut found {
+        for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
+            *value = redactor.value(subject.gvk, &change.path, value);
+        }
+    }
+    let mut diff = ObjectDiff::of(found, conflicts, prediction.evidence);
+    diff.warnings = warnings;
+    diff
+}
+
+struct Context<'a> {
+    before: &'a Owners,
+    /// Fields that others lose and we may not take.
+    taken: Vec<(FieldPath, &'a ManagedFieldsEntry)>,
+    ours_before: FieldSet,
+    ours_after: FieldSet,
+}
+
+impl Context<'_> {
+    fn classified(&self, change: Change) -> FieldChange {
+        let class = self.class(&change);
+        let managers = match class {
+            Class::Conflict | Class::ChangedByOther => owners(self.before.owning(&change.path)),
+            _ => Vec::new(),
+        };
+        FieldChange { path: change.path, op: change.op, class, live: change.from, desired: change.to, managers }
+    }
+
+    fn class(&self, change: &Change) -> Class {
+        let path = &change.path;
+        let was_ours = self.ours_before.covers(path);
+        let will_be_ours = self.ours_after.covers(path);
+        let is_anothers = self.before.owning(path).next().is_some();
+        if self.taken.iter().any(|(taken, _)| taken.overlaps(path)) {
+            return Class::Conflict;
+        }
+        match change.op {
+            Op::Move => Class::Reordered,
+            Op::Remove => Class::Pruned,
+            _ if !will_be_ours && was_ours => Class::Pruned,
+            Op::Change if is_anothers && !was_ours => Class::ChangedByOther,
+            Op::Add if !was_ours && self.before.ours.is_some() => Class::RemovedByOther,
+            Op::Add | Op::Change => Class::Pending,
+        }
+    }
+
+    /// The conflicts behind visible differences. Where nothing differs, admission keeps its own value whoever asks, and
+    /// there is nothing to settle.
+    fn conflicts(&self, found: &[FieldChange]) -> Vec<Conflict> {
+        let is_visible =
+            |path: &FieldPath| found.iter().any(|change| change.class == Class::Conflict && change.path.overlaps(path));
+        let visible = self.taken.iter().filter(|(path, _)| is_visible(path));
+        // The innermost path says it all: an item and the fields in it are lost together.
+        let innermost = visible.filter(|(path, entry)| {
+            !self.taken.iter().any(|(other, by)| std::ptr::eq(*entry, *by) && path != other && path.is_prefix_of(other))
+        });
+        let mut conflicts: Vec<Conflict> =
+            innermost.map(|(path, entry)| Conflict { path: path.clone(), owner: Owner::from(*entry) }).collect();
+        conflicts.sort_by(|a, b| (&a.path, &a.owner).cmp(&(&b.path, &b.owner)));
+        conflicts
+    }
+
+    /// Fields that were ours, aren't in the manifest any more, and stay; with the co-owners who keep them.
+    fn released(&self, live: &Value, found: &[FieldChange]) -> Vec<FieldChange> {
+        let given_up = self.ours_before.difference(&self.ours_after);
+        let stays = |path: &FieldPath| {
+            !self.ours_after.contains_at_or_below(path) && !found.iter().any(|change| change.path.overlaps(path))
+        };
+        let mut released: Vec<FieldChange> = Vec::new();
+        for path in given_up.paths().into_iter().filter(stays) {
+            if released.iter().any(|change| change.path.is_prefix_of(&path)) {
+                continue;
+            }
+            if let Some(value) = path.value_in(live).cloned() {
+                let managers = owners(self.before.owning(&path));
+                released.push(FieldChange {
+                    path,
+                    op: Op::Remove,
+                    class: Class::Released,
+                    desired: Some(value.clone()),
+                    live: Some(value),
+                    managers,
+                });
+            }
+        }
+        released
+    }
+
+    /// Whether our entry would be written anew although no value changes.
+    fn is_claimed_anew(&self, after: &Owners) -> bool {
+        let key = |owners: &Owners| owners.ours.as_ref().map(|entry| (entry.api_version.clone(), entry.fields.clone()));
+        // A manifest without any field of its own (a Namespace with only a name) claims nothing.
+        let nothing = |owners: &Owners| owners.our_fields().is_empty();
+        key(self.before) != key(after) && !(nothing(self.before) && nothing(after))
+    }
+
+    /// Fields that others added: live, theirs, and neither ours nor the manifest's.
+    fn unmanaged(&self, live: &Value, found: &[FieldChange]) -> Vec<FieldChange> {
+        let mut unmanaged: Vec<FieldChange> = Vec::new();
+        let apart = FieldPath::of(&["status"]);
+        let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
+        for entry in self.before.others.iter().filter(|entry| entry.subresource != "status") {
+            for path in entry.fields.paths() {
+                let known = self.ours_before.covers(&path)
+                    || self.ours_after.covers(&path)
+                    || apart.is_prefix_of(&path)
+                    || path.overlaps(&copy)
+                    || found.iter().any(|change| change.path != FieldPath::root() && change.path.is_prefix_of(&path));
+                if known || unmanaged.iter().any(|change| change.path.is_prefix_of(&path)) {
+                    continue;
+                }
+                if let Some(value) = path.value_in(live) {
+                    let managers = owners(self.before.owning(&path));
+                    unmanaged.push(FieldChange {
+                        op: Op::Add,
+                        class: Class::Unmanaged,
+                        live: Some(value.clone()),
+                        desired: None,
+                        managers,
+                        path,
+                    });
+                }
+            }
+        }
+        unmanaged
+    }
+}
+
+fn owners<'e>(entries: impl Iterator<Item = &'e ManagedFieldsEntry>) -> Vec<Owner> {
+    let mut owners: Vec<Owner> = entries.map(Owner::from).collect();
+    owners.sort();
+    owners.dedup();
+    owners
+}
+
+fn whole_object(class: Class) -> FieldChange {
+    let path = FieldPath::root();
+    FieldChange { path, op: Op::Change, class, live: None, desired: None, managers: Vec::new() }
+}
+
+/// Where the manifest's value isn't the one that an apply would leave, although nothing would change: admission or the
+/// server keeps its own.
+fn overridden(subject: Subject<'_>, prediction: &Prediction, found: &[FieldChange]) -> Vec<FieldChange> {
+    let wanted = merge(&with_string_data_folded(subject.manifest), &prediction.object, subject.of);
+    changes(&prediction.object, &wanted, subject.of, subject.status_is_apart)
+        .into_iter()
+        .filter(|change| !found.iter().any(|other| other.path.overlaps(&change.path)))
+        .filter(|change| change.op != Op::Move)
+        .map(|change| FieldChange {
+            path: change.path,
+            op: change.op,
+            class: Class::Overridden,
+            live: change.from,
+            desired: change.to,
+            managers: Vec::new(),
+        })
+        .collect()
+}
+
+/// Keys that a manifest sets through `stringData` live in `data`, where nobody is recorded as their owner until somebody
+/// else writes them.
+fn with_string_data(gvk: &GroupVersionKind, fields: FieldSet, owners: &Owners) -> FieldSet {
+    if !gvk.is_secret() {
+        return fields;
+    }
+    let data = PathElement::Field("data".to_owned());
+    let aliases: FieldSet = fields
+        .paths()
+        .iter()
+        .filter_map(|path| match path.elements() {
+            [PathElement::Field(first), key] if first == "stringData" => {
+                Some(FieldPath::from(vec![data.clone(), key.clone()]))
+            }
+            _ => None,
+        })
+        .filter(|path| owners.owning(path).next().is_none())
+        .collect();
+    fields.union(&aliases)
+}
+
+/// A key that was set through `stringData` stays in `data` when the manifest drops it: the API doesn't remove it.
+fn kept_string_data(gvk: &GroupVersionKind, path: &FieldPath) -> Option<String> {
+    let is_data = matches!(path.elements(), [PathElement::Field(first), _] if first == "data");
+    (gvk.is_secret() && is_data).then(|| {
+        format!("`{path}` stays in the cluster: it was set through `stringData`, from which the API removes nothing")
+    })
+}

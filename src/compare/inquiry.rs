@@ -1,0 +1,198 @@
+//! What has to be asked about one object, step by step. Pure: [`crate::live::ask`] sends the questions.
+
+use serde_json::{Value, json};
+
+use super::diff::Evidence;
+use super::merge::{Prediction, remove_paths, respell};
+use super::owners::{Owners, Policy};
+use super::refusal::{Refusal, refusal};
+use crate::live::ask::{Answer, Inquiry, Step};
+use crate::live::{LiveState, Target, Trouble};
+use crate::schema::TypeRef;
+
+/// How often an object that changes between reading and asking is read again.
+const ROUNDS: usize = 5;
+
+/// What is known of an object when nothing is left to ask.
+#[derive(Clone, Debug)]
+pub enum Finding {
+    /// It doesn't exist, and could be created; the evidence says whether the server was asked.
+    Missing(Evidence),
+    /// It exists, and an apply would make this of it.
+    Predicted {
+        /// The object as it is.
+        live: Value,
+        /// The object as it would be.
+        prediction: Prediction,
+    },
+    /// The server refuses the manifest.
+    Refused {
+        /// The object as it is, where it exists.
+        live: Option<Value>,
+        /// Why.
+        refusal: Refusal,
+    },
+    /// Nothing can be said.
+    Unknown(Trouble),
+}
+
+/// The questions about one object.
+pub struct Questions<'a> {
+    target: &'a Target,
+    of: TypeRef<'a>,
+    policy: &'a Policy,
+    state: State,
+    rounds: usize,
+    warnings: Vec<String>,
+}
+
+enum State {
+    /// The live object is known; the apply is to be asked about.
+    Asking(Option<Value>),
+    /// The object moved while it was asked about: the answer is for another version.
+    Reading(Value),
+    /// The answer is there, and taking over the hands' claims would remove more than it shows.
+    Pruning { live: Value, prediction: Prediction },
+    /// All is known.
+    Done(Finding),
+}
+
+impl<'a> Questions<'a> {
+    /// Starts from what was read.
+    #[must_use]
+    pub fn new(target: &'a Target, live: LiveState, of: TypeRef<'a>, policy: &'a Policy) -> Self {
+        let state = start(live);
+        Self { target, of, policy, state, rounds: ROUNDS, warnings: Vec::new() }
+    }
+
+    /// What was found, and the server's warnings.
+    #[must_use]
+    pub fn finding(self) -> (Finding, Vec<String>) {
+        let finding = match self.state {
+            State::Done(finding) => finding,
+            State::Pruning { live, prediction } => Finding::Predicted { live, prediction },
+            State::Asking(_) | State::Reading(_) => {
+                Finding::Unknown(Trouble::new("Interrupted", "the run ended before this object was compared"))
+            }
+        };
+        (finding, self.warnings)
+    }
+
+    /// The answer belongs to the live object that was read.
+    fn predicted(&mut self, live: Value, answer: Value) -> State {
+        let manager = &self.policy.manager;
+        let api_version = self.target.key.gvk.api_version();
+        let owners = Owners::of(&answer, manager);
+        let claims = owners.our_fields();
+        let mut prediction = Prediction { object: answer, owners, evidence: Evidence::Server };
+        let settled = Owners::of(&live, manager).without_hands(&claims, &api_version, self.policy);
+        let Some(settled) = settled else { return State::Done(Finding::Predicted { live, prediction }) };
+        let before = prediction.object.clone();
+        remove_paths(&mut prediction.object, &settled.pruned(&claims), self.of);
+        if before == prediction.object {
+            return State::Done(Finding::Predicted { live, prediction });
+        }
+        State::Pruning { live, prediction }
+    }
+
+    fn refused(&self, live: Option<Value>, error: &crate::cluster::RequestError) -> State {
+        let Some(status) = error.status() else { return State::Done(Finding::Unknown(Trouble::from(error))) };
+        let objects: Vec<&Value> = std::iter::once(&self.target.manifest.value).chain(&live).collect();
+        let refusal = refusal(&self.target.key.gvk, status, &objects);
+        State::Done(Finding::Refused { live, refusal })
+    }
+}
+
+fn start(live: LiveState) -> State {
+    match live {
+        LiveState::Absent => State::Asking(None),
+        LiveState::Unreadable(trouble) => State::Done(Finding::Unknown(trouble)),
+        LiveState::Present(object) if object.pointer("/metadata/deletionTimestamp").is_some() => {
+            let trouble = Trouble::new("Terminating", "it is being deleted").with_hint("run again when it is gone");
+            State::Done(Finding::Unknown(trouble))
+        }
+        LiveState::Present(object) => State::Asking(Some(object)),
+    }
+}
+
+fn version(object: &Value) -> Option<&Value> {
+    object.pointer("/metadata/resourceVersion")
+}
+
+impl Inquiry for Questions<'_> {
+    fn next(&mut self) -> Option<Step> {
+        match &self.state {
+            State::Asking(Some(live)) => Some(Step::Apply(respell(&self.target.manifest.value, live, self.of))),
+            State::Asking(None) => Some(Step::Apply(self.target.manifest.value.clone())),
+            State::Reading(_) => Some(Step::Read),
+            State::Pruning { live, prediction } => Some(Step::Patch(replacement(live, &prediction.object))),
+            State::Done(_) => None,
+        }
+    }
+
+    fn answered(&mut self, answer: Answer) {
+        let interrupted = Finding::Unknown(Trouble::new("Interrupted", "the comparison was not finished"));
+        let state = std::mem::replace(&mut self.state, State::Done(interrupted));
+        self.state = match (state, answer) {
+            (State::Asking(None), Answer::Object(_, warnings)) => {
+                self.warnings = warnings;
+                State::Done(Finding::Missing(Evidence::Server))
+            }
+            (State::Asking(Some(live)), Answer::Object(object, warnings)) => {
+                self.warnings = warnings;
+                if version(&live) == version(&object) || self.rounds == 0 {
+                    self.predicted(live, object)
+                } else {
+                    self.rounds -= 1;
+                    State::Reading(object)
+                }
+            }
+            (State::Asking(live), Answer::Refused(error)) => self.refused(live, &error),
+            (State::Reading(answer), Answer::Live(LiveState::Present(live))) if version(&live) == version(&answer) => {
+                self.predicted(live, answer)
+            }
+            (State::Reading(_), Answer::Live(live)) => start(live),
+            (State::Pruning { live, mut prediction }, Answer::Object(object, _)) => {
+                // The owners stay those of the apply; the patch was somebody's update.
+                prediction.object = object;
+                State::Done(Finding::Predicted { live, prediction })
+            }
+            // Not allowed, or refused: what was worked out here has to do.
+            (State::Pruning { live, prediction }, _) => State::Done(Finding::Predicted { live, prediction }),
+            (_, _) => State::Done(Finding::Unknown(Trouble::new("Failed", "the answer doesn't fit the question"))),
+        };
+    }
+}
+
+/// A JSON patch that makes `object` of the live one, so that the server fills in its defaults where something went.
+fn replacement(live: &Value, object: &Value) -> Value {
+    const OF_METADATA: [&str; 4] = ["annotations", "finalizers", "labels", "ownerReferences"];
+    let mut operations = Vec::new();
+    let mut replace = |path: String, before: Option<&Value>, after: Option<&Value>| match (before, after) {
+        (Some(before), Some(after)) if before != after => {
+            operations.push(json!({"op": "replace", "path": path, "value": after}));
+        }
+        (None, Some(after)) => operations.push(json!({"op": "add", "path": path, "value": after})),
+        (Some(_), None) => operations.push(json!({"op": "remove", "path": path})),
+        _ => {}
+    };
+    let names = |value: &Value| value.as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default();
+    let mut fields: Vec<String> = names(live);
+    fields.extend(names(object));
+    fields.sort();
+    fields.dedup();
+    fields.retain(|name| !["apiVersion", "kind", "metadata", "status"].contains(&name.as_str()));
+    for name in &fields {
+        let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+        replace(pointer, live.get(name), object.get(name));
+    }
+    let of_metadata = |object: &'_ Value, name: &str| object.pointer(&format!("/metadata/{name}")).cloned();
+    for name in OF_METADATA {
+        let (before, after) = (of_metadata(live, name), of_metadata(object, name));
+        replace(format!("/metadata/{name}"), before.as_ref(), after.as_ref());
+    }
+    if let Some(version) = version(live) {
+        operations.push(json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version}));
+    }
+    Value::Array(operations)
+}

@@ -1,0 +1,196 @@
+//! What an apply would leave, worked out here: for comparisons without a server, and for the spelling of what is sent.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value};
+
+use super::diff::Evidence;
+use super::owners::{Owners, Policy};
+use crate::object::{FieldSet, GroupVersionKind, ManagedFieldsEntry, Operation, PathElement, Scalar};
+use crate::schema::{self, KindInfo, ListKind, TypeRef, item_element, same_meaning};
+
+/// An object as an apply would leave it, and who would own what.
+#[derive(Clone, Debug)]
+pub struct Prediction {
+    /// The object.
+    pub object: Value,
+    /// Its owners.
+    pub owners: Owners,
+    /// What this rests on.
+    pub evidence: Evidence,
+}
+
+/// Predicts an apply without the server: the manifest merged over the live object by the rules of its type, and what
+/// the manifest dropped taken out.
+#[must_use]
+pub fn predict(
+    manifest: &Value,
+    live: &Value,
+    of: TypeRef<'_>,
+    kind: Option<&KindInfo>,
+    policy: &Policy,
+) -> Prediction {
+    let api_version = manifest.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+    let claims = schema::field_set(manifest, of, kind);
+    let before = Owners::of(live, &policy.manager);
+    let settled = before.without_hands(&claims, api_version, policy).unwrap_or_else(|| before.clone());
+    let mut object = merge(&with_string_data_folded(manifest), live, of);
+    if let (Some(fields), true) = (object.as_object_mut(), kind.is_some_and(|info| info.status)) {
+        match live.get("status") {
+            Some(status) => drop(fields.insert("status".into(), status.clone())),
+            None => drop(fields.remove("status")),
+        }
+    }
+    remove_paths(&mut object, &settled.pruned(&claims), of);
+    let changed: FieldSet = super::changes(live, &object, of, true).into_iter().map(|change| change.path).collect();
+    let ours = ManagedFieldsEntry {
+        manager: policy.manager.clone(),
+        operation: Operation::Apply,
+        api_version: api_version.to_owned(),
+        subresource: String::new(),
+        time: None,
+        fields: claims,
+    };
+    let keep = |entry: &ManagedFieldsEntry| -> ManagedFieldsEntry {
+        let fields = entry.fields.filter(|path| !(ours.fields.covers(path) && changed.covers(path)));
+        ManagedFieldsEntry { fields, ..entry.clone() }
+    };
+    let others = before.others.iter().map(keep).collect();
+    Prediction { object, owners: Owners { ours: Some(ours), others }, evidence: Evidence::Local }
+}
+
+/// `stringData` of a Secret as `data`: what the server makes of it.
+#[must_use]
+pub(super) fn with_string_data_folded(manifest: &Value) -> Value {
+    let mut manifest = manifest.clone();
+    let api_version = manifest.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+    let kind = manifest.get("kind").and_then(Value::as_str).unwrap_or_default();
+    if !GroupVersionKind::new(api_version, kind).is_secret() {
+        return manifest;
+    }
+    let Some(fields) = manifest.as_object_mut() else { return manifest };
+    if let Some(Value::Object(texts)) = fields.remove("stringData") {
+        let data = fields.entry("data").or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(data) = data {
+            for (name, text) in texts {
+                let text = text.as_str().unwrap_or_default();
+                data.insert(name, STANDARD.encode(text).into());
+            }
+        }
+    }
+    manifest
+}
+
+/// Merges a manifest over the live object. Where both mean the same, the live spelling stays.
+pub(super) fn merge(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
+    match (manifest, live) {
+        (Value::Null, _) => live.clone(),
+        (Value::Object(wanted), Value::Object(found)) if !of.is_atomic(manifest) => {
+            let mut merged = found.clone();
+            for (name, value) in wanted {
+                match found.get(name) {
+                    Some(there) => drop(merged.insert(name.clone(), merge(value, there, of.field(name)))),
+                    None if is_omitted(value, of.default_of(name)) => {}
+                    None => drop(merged.insert(name.clone(), value.clone())),
+                }
+            }
+            Value::Object(merged)
+        }
+        (Value::Array(wanted), Value::Array(found)) if *of.list_kind() != ListKind::Atomic => {
+            merge_items(wanted, found, of).map_or_else(|| manifest.clone(), Value::Array)
+        }
+        _ if same_meaning(manifest, live, of) => live.clone(),
+        _ => manifest.clone(),
+    }
+}
+
+fn is_omitted(value: &Value, default: Option<&Value>) -> bool {
+    schema::is_zero(value) && (!value.is_object() || default.is_some_and(Value::is_object))
+}
+
+/// Live items stay where they are and new ones come where the manifest has them, unless shared items stand in another
+/// order in the manifest, which then holds (structured-merge-diff `typed/merge.go`).
+fn merge_items(wanted: &[Value], found: &[Value], of: TypeRef<'_>) -> Option<Vec<Value>> {
+    let elements = |items: &[Value]| items.iter().map(|item| item_element(item, of)).collect::<Option<Vec<_>>>();
+    let (wanted_keys, found_keys) = (elements(wanted)?, elements(found)?);
+    let position = |key: &PathElement| found_keys.iter().position(|other| other == key);
+    let merged = |index: usize, at: usize| merge(&wanted[index], &found[at], of.item());
+    let shared: Vec<usize> = wanted_keys.iter().filter_map(position).collect();
+    let in_order = shared.windows(2).all(|pair| pair[0] < pair[1]);
+    let mut result = Vec::with_capacity(wanted.len() + found.len());
+    let mut next = 0;
+    for (index, key) in wanted_keys.iter().enumerate() {
+        match position(key) {
+            Some(at) if in_order => {
+                result.extend(found[next..at].iter().cloned());
+                result.push(merged(index, at));
+                next = at + 1;
+            }
+            Some(at) => result.push(merged(index, at)),
+            None => result.push(wanted[index].clone()),
+        }
+    }
+    let left = found.iter().zip(&found_keys).skip(next).filter(|(_, key)| !wanted_keys.contains(key));
+    result.extend(left.map(|(item, _)| item.clone()));
+    Some(result)
+}
+
+/// The manifest in the live object's spelling wherever both mean the same: the server compares text, and `1000m` against
+/// a co-owner's `1` would be a conflict although nothing differs.
+#[must_use]
+pub fn respell(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
+    match (manifest, live) {
+        (Value::Object(wanted), Value::Object(found)) if !of.is_atomic(manifest) => {
+            let field = |(name, value): (&String, &Value)| {
+                let spelled =
+                    found.get(name).map_or_else(|| value.clone(), |there| respell(value, there, of.field(name)));
+                (name.clone(), spelled)
+            };
+            Value::Object(wanted.iter().map(field).collect())
+        }
+        (Value::Array(wanted), Value::Array(found)) if matches!(of.list_kind(), ListKind::Keyed(_)) => {
+            let item = |item: &Value| {
+                let element = item_element(item, of);
+                let there = found.iter().find(|other| element.is_some() && item_element(other, of) == element);
+                there.map_or_else(|| item.clone(), |there| respell(item, there, of.item()))
+            };
+            Value::Array(wanted.iter().map(item).collect())
+        }
+        _ if !manifest.is_null() && same_meaning(manifest, live, of) && keeps_claims(manifest, of) => live.clone(),
+        _ => manifest.clone(),
+    }
+}
+
+/// Whether the live value can stand in for the manifest's without claiming more: scalars, and what is one claim whole.
+fn keeps_claims(manifest: &Value, of: TypeRef<'_>) -> bool {
+    !(manifest.is_object() || manifest.is_array()) || of.is_atomic(manifest)
+}
+
+/// Takes the values at these paths out of an object.
+pub fn remove_paths(object: &mut Value, paths: &FieldSet, of: TypeRef<'_>) {
+    for path in paths.paths() {
+        remove(object, path.elements(), of);
+    }
+}
+
+fn remove(value: &mut Value, path: &[PathElement], of: TypeRef<'_>) {
+    let Some((element, rest)) = path.split_first() else { return };
+    match (element, value) {
+        (PathElement::Field(name), Value::Object(map)) if rest.is_empty() => drop(map.remove(name)),
+        (PathElement::Field(name), Value::Object(map)) => {
+            if let Some(child) = map.get_mut(name) {
+                remove(child, rest, of.field(name));
+            }
+        }
+        (PathElement::Key(_), Value::Array(items)) => {
+            let is_it = |item: &Value| item_element(item, of).as_ref() == Some(element);
+            if rest.is_empty() {
+                items.retain(|item| !is_it(item));
+            } else if let Some(item) = items.iter_mut().find(|item| is_it(item)) {
+                remove(item, rest, of.item());
+            }
+        }
+        (PathElement::Member(member), Value::Array(items)) => items.retain(|item| Scalar::from_json(item) != *member),
+        _ => {}
+    }
+}

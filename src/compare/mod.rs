@@ -1,0 +1,28 @@
+//! Stage 3, compare: what differs between the live object and what an apply would make of it, field by field, and whose
+//! doing that is.
+//!
+//! ```text
+//! manifest, live ─merge (local) or the server's answer─▶ Prediction ─changes─▶ paths ─classify─▶ ObjectDiff
+//!                      owners of the live object and of the prediction ────────┘
+//! ```
+//! Pure: answers of the server come in as values.
+
+mod changes;
+mod classify;
+mod diff;
+mod inquiry;
+mod merge;
+mod owners;
+mod redact;
+mod refusal;
+mod verdict;
+
+pub use changes::{Change, Op, changes};
+pub use classify::{Subject, judge};
+pub use diff::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
+pub use inquiry::{Finding, Questions};
+pub use merge::{Prediction, predict, remove_paths, respell};
+pub use owners::{ForceConflicts, Owners, Policy};
+pub use redact::{REDACTED, Redactor, withheld};
+pub use refusal::{Refusal, refusal};
+pub use verdict::{Setting, defines, offline, verdict};

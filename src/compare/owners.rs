@@ -1,0 +1,167 @@
+//! Whose field is it? The owners that an object's `managedFields` name, and which of them are hands.
+
+use serde_json::Value;
+
+use crate::object::{FieldPath, FieldSet, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement, managed_fields};
+
+/// What may be taken from others when their fields differ from the manifest's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ForceConflicts {
+    /// What people changed by hand is taken back; what appliers and controllers own is a conflict.
+    #[default]
+    ByHand,
+    /// Everything is taken.
+    All,
+    /// Nothing is taken.
+    None,
+}
+
+/// Whose manager we are, and what we take.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// Our field manager.
+    pub manager: String,
+    /// What is taken from others.
+    pub force: ForceConflicts,
+    /// Whether fields that others added are shown.
+    pub show_unmanaged: bool,
+}
+
+impl Policy {
+    /// Whether an owner is a person's hand: an `Update` of kubectl or one of its commands, or the owner that the server
+    /// invents for objects older than field management. The subresource doesn't matter.
+    #[must_use]
+    pub fn is_hand(&self, entry: &ManagedFieldsEntry) -> bool {
+        let manager = entry.manager.as_str();
+        let kubectl = manager == "kubectl" || manager.starts_with("kubectl-");
+        entry.operation == Operation::Update && (kubectl || manager == "before-first-apply") && manager != self.manager
+    }
+
+    /// Whether a conflict with this owner is settled by taking the field.
+    #[must_use]
+    pub fn takes_from(&self, entry: &ManagedFieldsEntry) -> bool {
+        match self.force {
+            ForceConflicts::All => true,
+            ForceConflicts::ByHand => self.is_hand(entry),
+            ForceConflicts::None => false,
+        }
+    }
+}
+
+/// The owners of an object: our own entry, and everybody else's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Owners {
+    /// Our Apply entry.
+    pub ours: Option<ManagedFieldsEntry>,
+    /// All other entries, in the API's order.
+    pub others: Vec<ManagedFieldsEntry>,
+}
+
+impl Owners {
+    /// Reads an object's owners.
+    #[must_use]
+    pub fn of(object: &Value, manager: &str) -> Self {
+        let is_ours = |entry: &ManagedFieldsEntry| {
+            entry.manager == manager && entry.operation == Operation::Apply && entry.subresource.is_empty()
+        };
+        let (mut ours, others) = managed_fields(object).into_iter().partition::<Vec<_>, _>(is_ours);
+        Self { ours: ours.pop(), others }
+    }
+
+    /// The fields that we own.
+    #[must_use]
+    pub fn our_fields(&self) -> FieldSet {
+        self.ours.as_ref().map(|entry| entry.fields.clone()).unwrap_or_default()
+    }
+
+    /// The others who own a field.
+    pub fn owning<'o>(&'o self, path: &'o FieldPath) -> impl Iterator<Item = &'o ManagedFieldsEntry> {
+        self.others.iter().filter(|entry| entry.fields.covers(path))
+    }
+
+    /// The fields that others lose on the way to `after` because we take them: conflicts, as the server would name them.
+    /// The paths that an entry loses, and that are in our entry afterwards or above a path in it.
+    #[must_use]
+    pub fn taken(&self, after: &Self) -> Vec<(FieldPath, &ManagedFieldsEntry)> {
+        let ours = after.our_fields();
+        let mut taken = Vec::new();
+        for entry in &self.others {
+            let kept = after.others.iter().find(|other| other.same_owner(entry));
+            let kept = kept.map(|other| other.fields.clone()).unwrap_or_default();
+            let lost = entry.fields.difference(&kept);
+            taken.extend(lost.paths().into_iter().filter(|path| ours.contains_at_or_below(path)).map(|p| (p, entry)));
+        }
+        taken
+    }
+
+    /// The owners once the hands' claims on fields of ours or of the manifest are ours, or nothing when no hand has such
+    /// a claim. Where a hand is client-side apply, everything it applied passes to us, as it is our manifest's former
+    /// state (client-go `csaupgrade.UpgradeManagedFields`).
+    #[must_use]
+    pub fn without_hands(&self, manifest: &FieldSet, api_version: &str, policy: &Policy) -> Option<Self> {
+        if policy.force == ForceConflicts::None {
+            return None;
+        }
+        let claimed = self.our_fields().union(manifest);
+        let mut passing = FieldSet::new();
+        let mut others = Vec::new();
+        let mut time = None;
+        for entry in &self.others {
+            if !policy.is_hand(entry) || entry.api_version != api_version {
+                others.push(entry.clone());
+                continue;
+            }
+            let pass = if owns_last_applied(&entry.fields) {
+                entry.fields.clone()
+            } else {
+                entry.fields.intersection(&claimed)
+            };
+            let left = entry.fields.difference(&pass);
+            if !pass.is_empty() {
+                time = time.max(entry.time.clone());
+            }
+            passing = passing.union(&pass);
+            if !left.is_empty() {
+                others.push(ManagedFieldsEntry { fields: left, ..entry.clone() });
+            }
+        }
+        if passing.is_empty() {
+            return None;
+        }
+        let ours = match &self.ours {
+            Some(entry) => ManagedFieldsEntry { fields: entry.fields.clone().union(&passing), ..entry.clone() },
+            None => ManagedFieldsEntry {
+                manager: policy.manager.clone(),
+                operation: Operation::Apply,
+                api_version: api_version.to_owned(),
+                subresource: String::new(),
+                time,
+                fields: passing,
+            },
+        };
+        Some(Self { ours: Some(ours), others })
+    }
+
+    /// The fields that an apply of `manifest` would remove: ours, not in the manifest, and nobody else's.
+    #[must_use]
+    pub fn pruned(&self, manifest: &FieldSet) -> FieldSet {
+        let gone = self.our_fields().difference(manifest);
+        gone.filter(|path| {
+            let is_item = matches!(path.elements().last(), Some(PathElement::Key(_) | PathElement::Member(_)));
+            !manifest.contains_at_or_below(path)
+                && !self.others.iter().any(|entry| {
+                    if is_item { entry.fields.contains(path) } else { entry.fields.contains_at_or_below(path) }
+                })
+        })
+    }
+
+    /// As `metadata.managedFields`.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        self.ours.iter().chain(&self.others).map(ManagedFieldsEntry::to_json).collect()
+    }
+}
+
+fn owns_last_applied(fields: &FieldSet) -> bool {
+    fields.contains(&FieldPath::of(&["metadata", "annotations", LAST_APPLIED]))
+}

@@ -1,0 +1,219 @@
+//! Secret values leave the comparison only as numbers: equal values in one run share one, different ones don't.
+
+use std::collections::HashMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+
+use crate::object::{FieldPath, GroupVersionKind, LAST_APPLIED, PathElement};
+
+/// Name of the one field of a redacted value: `{"redacted": "#1"}`.
+pub const REDACTED: &str = "redacted";
+
+/// Hands out the numbers of one run. Objects must come in a fixed order, so that two runs print the same.
+#[derive(Debug, Default)]
+pub struct Redactor {
+    numbers: HashMap<Vec<u8>, usize>,
+}
+
+/// What a part of a Secret holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Base64 values.
+    Data,
+    /// Values in plain text.
+    Plain,
+}
+
+impl Redactor {
+    /// A value as it may be shown: of a Secret, everything below `data` and `stringData` and the copy that client-side
+    /// apply keeps are numbers; of other objects, the value itself.
+    pub fn value(&mut self, gvk: &GroupVersionKind, path: &FieldPath, value: &Value) -> Value {
+        if !gvk.is_secret() {
+            return value.clone();
+        }
+        let fields: Vec<&str> = path
+            .elements()
+            .iter()
+            .map_while(|element| if let PathElement::Field(name) = element { Some(name.as_str()) } else { None })
+            .collect();
+        match fields.as_slice() {
+            [] => self.object(value),
+            ["data", ..] => self.all(value, Part::Data),
+            ["stringData", ..] | ["metadata", "annotations", LAST_APPLIED, ..] => self.all(value, Part::Plain),
+            ["metadata"] => self.metadata(value),
+            ["metadata", "annotations"] => self.annotations(value),
+            _ => value.clone(),
+        }
+    }
+
+    fn object(&mut self, secret: &Value) -> Value {
+        self.each(secret, |redactor, name, value| match name {
+            "data" => redactor.all(value, Part::Data),
+            "stringData" => redactor.all(value, Part::Plain),
+            "metadata" => redactor.metadata(value),
+            _ => value.clone(),
+        })
+    }
+
+    fn metadata(&mut self, metadata: &Value) -> Value {
+        self.each(metadata, |redactor, name, value| match name {
+            "annotations" => redactor.annotations(value),
+            _ => value.clone(),
+        })
+    }
+
+    fn annotations(&mut self, annotations: &Value) -> Value {
+        self.each(annotations, |redactor, name, value| match name {
+            LAST_APPLIED => redactor.all(value, Part::Plain),
+            _ => value.clone(),
+        })
+    }
+
+    fn each(&mut self, value: &Value, mut of: impl FnMut(&mut Self, &str, &Value) -> Value) -> Value {
+        match value {
+            Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), of(self, name, value))).collect(),
+            other => other.clone(),
+        }
+    }
+
+    /// Every scalar becomes a number; the names of the keys stay.
+    fn all(&mut self, value: &Value, part: Part) -> Value {
+        match value {
+            Value::Object(map) => {
+                let shown: Map<_, _> = map.iter().map(|(name, value)| (name.clone(), self.all(value, part))).collect();
+                Value::Object(shown)
+            }
+            Value::Null => Value::Null,
+            secret => self.number(&plain(secret, part)),
+        }
+    }
+
+    fn number(&mut self, secret: &[u8]) -> Value {
+        let next = self.numbers.len() + 1;
+        let number = *self.numbers.entry(secret.to_owned()).or_insert(next);
+        json!({ REDACTED: format!("#{number}") })
+    }
+}
+
+/// The value itself, so that a key in `stringData` and the same value in `data` share a number.
+fn plain(value: &Value, part: Part) -> Vec<u8> {
+    match (value, part) {
+        (Value::String(text), Part::Data) => {
+            STANDARD.decode(text.replace(['\n', '\r'], "")).unwrap_or_else(|_| text.as_bytes().to_vec())
+        }
+        (Value::String(text), Part::Plain) => text.as_bytes().to_vec(),
+        (other, _) => other.to_string().into_bytes(),
+    }
+}
+
+/// A Secret without its values, for a snapshot: what would have been a value is a number.
+#[must_use]
+pub fn withheld(secret: &Value, redactor: &mut Redactor) -> Value {
+    redactor.value(&GroupVersionKind::new("v1", "Secret"), &FieldPath::root(), secret)
+}
+
+/// Whether an object's values were left out of a snapshot.
+#[must_use]
+pub(super) fn is_withheld(object: &Value) -> bool {
+    let values = ["data", "stringData"].iter().filter_map(|part| object.get(part)?.as_object());
+    values.flat_map(Map::values).any(|value| value.get(REDACTED).is_some())
+}
+
+/// The text of a server's message about an object, without the object's secret values: what the server quotes of a
+/// Secret is cut out, and so is any value that it repeats from the manifest or from the live object.
+#[must_use]
+pub(super) fn scrub(gvk: &GroupVersionKind, message: &str, objects: &[&Value]) -> String {
+    if !gvk.is_secret() {
+        return message.to_owned();
+    }
+    let mut secrets = Vec::new();
+    for object in objects {
+        for part in ["data", "stringData"] {
+            collect(object.get(part).unwrap_or(&Value::Null), &mut secrets);
+        }
+        if let Some(copy) = object.pointer("/metadata/annotations").and_then(|all| all.get(LAST_APPLIED)) {
+            collect(copy, &mut secrets);
+        }
+    }
+    // Longest first, so that no value is left in part because a shorter one was cut out of it.
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    secrets.dedup();
+    let mut message = message.to_owned();
+    for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
+        message = message.replace(secret.as_str(), "***");
+    }
+    // What a decoder quotes in a form of its own (`got &value.valueUnstructured{Value:…}`, `error decoding …`).
+    for quoting in [", got &value", "got &value", "Value:", "error decoding"] {
+        if let Some(at) = message.find(quoting) {
+            message.truncate(at);
+            message = message.trim_end_matches([' ', ',', ':']).to_owned();
+        }
+    }
+    message
+}
+
+fn collect(value: &Value, secrets: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => map.values().for_each(|value| collect(value, secrets)),
+        Value::Array(items) => items.iter().for_each(|value| collect(value, secrets)),
+        Value::String(text) => {
+            secrets.push(text.clone());
+            secrets.push(text.escape_debug().to_string());
+            secrets.push(STANDARD.encode(text));
+            secrets.push(STANDARD.encode(text).trim_end_matches('=').to_owned());
+            if let Some(decoded) = STANDARD.decode(text).ok().and_then(|bytes| String::from_utf8(bytes).ok()) {
+                secrets.push(decoded.escape_debug().to_string());
+                secrets.push(decoded);
+            }
+        }
+        Value::Null | Value::Bool(_) => {}
+        Value::Number(number) => secrets.push(number.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secret() -> GroupVersionKind {
+        GroupVersionKind::new("v1", "Secret")
+    }
+
+    #[test]
+    fn equal_values_share_a_number_across_data_and_string_data() {
+        let mut redactor = Redactor::default();
+        let object =
+            json!({"data": {"a": "aGVsbG8=", "b": "d29ybGQ="}, "stringData": {"c": "hello"}, "type": "Opaque"});
+        let shown = redactor.value(&secret(), &FieldPath::root(), &object);
+        assert_eq!(
+            shown,
+            json!({
+                "data": {"a": {"redacted": "#1"}, "b": {"redacted": "#2"}},
+                "stringData": {"c": {"redacted": "#1"}},
+                "type": "Opaque",
+            })
+        );
+    }
+
+    #[test]
+    fn the_copy_of_client_side_apply_is_redacted_wherever_the_path_ends() {
+        let object = json!({"metadata": {"annotations": {LAST_APPLIED: "{\"stringData\":{\"a\":\"hello\"}}"}}});
+        for path in [FieldPath::root(), FieldPath::of(&["metadata"]), FieldPath::of(&["metadata", "annotations"])] {
+            let value = path.value_in(&object).unwrap();
+            let shown = Redactor::default().value(&secret(), &path, value);
+            assert!(!shown.to_string().contains("hello"), "{path}: {shown}");
+        }
+    }
+
+    #[test]
+    fn messages_lose_values_in_every_spelling_and_what_decoders_quote() {
+        let object = json!({"data": {"a": "aGVsbG8="}, "stringData": {"pin": 4711}});
+        let message = "failed: .data.a: hello and aGVsbG8= and 4711, got &value.valueUnstructured{Value:0x1267}";
+        let shown = scrub(&secret(), message, &[&object]);
+        assert_eq!(shown, "failed: .data.a: *** and *** and ***");
+        let config = GroupVersionKind::new("v1", "ConfigMap");
+        assert_eq!(scrub(&config, message, &[&object]), message);
+    }
+}

@@ -1,0 +1,99 @@
+//! What a refusal of the server means: a field that can't be changed asks for a replacement, everything else leaves the
+//! object uncompared.
+
+use serde_json::Value;
+
+use super::redact::scrub;
+use crate::live::StatusError;
+use crate::live::Trouble;
+use crate::object::GroupVersionKind;
+
+/// What became of the question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The namespace that the object belongs to doesn't exist.
+    NoNamespace(String),
+    /// Only a replacement could bring the change; the text names the fields.
+    Immutable(String),
+    /// The server doesn't accept the object as it is written: unknown fields, wrong types.
+    Typed(Trouble),
+    /// Anything else.
+    Other(Trouble),
+}
+
+/// Final clauses of the API server's messages about fields that can't be changed (`k8s.io/kubernetes`
+/// `pkg/apis/*/validation/validation.go` and apimachinery `pkg/api/validation/objectmeta.go`). The reasons of the causes
+/// (`FieldValueInvalid`, `FieldValueForbidden`) serve bad values too, so the text has to tell.
+const IMMUTABLE: [&str; 9] = [
+    "field is immutable",
+    "is immutable after creation",
+    "field can not be changed",
+    "may not change once set",
+    "cannot change roleRef",
+    "updates to statefulset spec for fields other than",
+    "updates to parameters are forbidden",
+    "pod updates may not change fields other than",
+    "is immutable when `immutable` is set",
+];
+
+/// Reads a refusal. `objects` are the manifest and the live object: none of a Secret's values survives in the text.
+#[must_use]
+pub fn refusal(gvk: &GroupVersionKind, status: &StatusError, objects: &[&Value]) -> Refusal {
+    if status.code == 404 && status.details_kind.as_deref() == Some("namespaces") {
+        return Refusal::NoNamespace(status.details_name.clone().unwrap_or_default());
+    }
+    if status.code == 422 && !status.causes.is_empty() && status.causes.iter().all(|cause| is_immutable(&cause.message))
+    {
+        let mut fields: Vec<&str> = status.causes.iter().map(|cause| cause.field.as_str()).collect();
+        fields.sort_unstable();
+        fields.dedup();
+        let verb = if fields.len() == 1 { "is" } else { "are" };
+        return Refusal::Immutable(format!("{} {verb} immutable", fields.join(", ")));
+    }
+    let message = scrub(gvk, &one_sentence(status), objects);
+    let trouble = Trouble::new(&status.reason, message);
+    if status.code == 500 && is_typed(&status.message) {
+        let hint = "compare the field with `kubectl explain`: its name, its nesting and its type";
+        return Refusal::Typed(Trouble { reason: "Invalid".to_owned(), ..trouble }.with_hint(hint));
+    }
+    Refusal::Other(match hint(status) {
+        Some(hint) => trouble.with_hint(hint),
+        None => trouble,
+    })
+}
+
+fn is_immutable(message: &str) -> bool {
+    IMMUTABLE.iter().any(|clause| message.contains(clause))
+}
+
+/// Manifests that don't fit the type come back as internal errors.
+fn is_typed(message: &str) -> bool {
+    ["failed to create typed patch object", "failed to convert new object"].iter().any(|start| message.contains(start))
+}
+
+/// The causes, where there are any: the message around them repeats them behind the whole object.
+fn one_sentence(status: &StatusError) -> String {
+    if status.code != 422 || status.causes.is_empty() {
+        return status.to_string();
+    }
+    let causes: Vec<String> =
+        status.causes.iter().map(|cause| format!("{}: {}", cause.field, final_clause(&cause.message))).collect();
+    causes.join("; ")
+}
+
+/// `Invalid value: {a whole pod spec}: field is immutable` ends in what matters; a short message stays whole.
+fn final_clause(message: &str) -> &str {
+    const SHORT: usize = 300;
+    if message.len() <= SHORT {
+        return message;
+    }
+    message.rsplit_once(": ").map_or(message, |(_, clause)| clause)
+}
+
+fn hint(status: &StatusError) -> Option<&'static str> {
+    if status.message.contains("does not support dry run") {
+        return Some("the webhook declares side effects, so the server can't try the change");
+    }
+    (status.code == 403 && status.message.contains("cannot patch resource"))
+        .then_some("the comparison needs the right to `patch`, although nothing is written")
+}

@@ -1,0 +1,112 @@
+//! From what was found to the verdict on one object.
+
+use serde_json::Value;
+
+use super::classify::{Subject, judge};
+use super::diff::{Action, Evidence, ObjectDiff};
+use super::inquiry::Finding;
+use super::merge::predict;
+use super::owners::Policy;
+use super::redact::{Redactor, is_withheld};
+use super::refusal::Refusal;
+use crate::live::{LiveState, Target, Trouble};
+use crate::object::FieldPath;
+use crate::schema::{self, KindInfo, TypeRef};
+
+/// What a verdict needs beside the finding.
+#[derive(Clone, Copy)]
+pub struct Setting<'a> {
+    /// The type's fields.
+    pub of: TypeRef<'a>,
+    /// Whose manager we are.
+    pub policy: &'a Policy,
+    /// Whether the kind's CustomResourceDefinition changes in this input, so that the server's types are not the last word.
+    pub types_will_change: bool,
+}
+
+/// The verdict. Objects must come in a fixed order, for the numbers of their secrets.
+#[must_use]
+pub fn verdict(target: &Target, finding: &Finding, setting: Setting<'_>, redactor: &mut Redactor) -> ObjectDiff {
+    match finding {
+        Finding::Missing(evidence) => create(target, *evidence, redactor),
+        Finding::Predicted { live, prediction } => {
+            judge(subject(target, live, setting.of), prediction, setting.policy, redactor)
+        }
+        Finding::Unknown(trouble) => ObjectDiff::unknown(trouble.clone()),
+        Finding::Refused { live, refusal } => match (refusal, live) {
+            (Refusal::Immutable(reason), Some(live)) => {
+                let mut diff = local(target, live, setting, redactor);
+                diff.action = Action::Replace;
+                diff.reason = Some(reason.clone());
+                diff
+            }
+            (Refusal::Typed(trouble) | Refusal::Other(trouble), live) if setting.types_will_change => {
+                let mut diff = match live {
+                    Some(live) => local(target, live, setting, redactor),
+                    None => create(target, Evidence::Local, redactor),
+                };
+                diff.warnings.push(format!(
+                    "compared without the server, which doesn't accept it before its CustomResourceDefinition is changed: {}",
+                    trouble.message
+                ));
+                diff
+            }
+            (Refusal::NoNamespace(name), _) => {
+                let message = format!("namespace `{name}` doesn't exist");
+                let hint = format!("add a manifest for it, or run `kubectl create namespace {name}`");
+                ObjectDiff::unknown(Trouble::new("NotFound", message).with_hint(hint))
+            }
+            (Refusal::Immutable(reason), None) => ObjectDiff::unknown(Trouble::new("Invalid", reason.clone())),
+            (Refusal::Typed(trouble) | Refusal::Other(trouble), _) => ObjectDiff::unknown(trouble.clone()),
+        },
+    }
+}
+
+/// The verdict without a server.
+#[must_use]
+pub fn offline(target: &Target, live: &LiveState, setting: Setting<'_>, redactor: &mut Redactor) -> ObjectDiff {
+    match live {
+        LiveState::Absent => create(target, Evidence::Local, redactor),
+        LiveState::Unreadable(trouble) => ObjectDiff::unknown(trouble.clone()),
+        LiveState::Present(live) if is_withheld(live) => {
+            let message = "its values are not in the snapshot";
+            let hint = "take the snapshot with `--include-secrets`";
+            ObjectDiff::unknown(Trouble::new("ValuesWithheld", message).with_hint(hint))
+        }
+        LiveState::Present(live) if live.pointer("/metadata/deletionTimestamp").is_some() => {
+            ObjectDiff::unknown(Trouble::new("Terminating", "it was being deleted").with_hint("take a new snapshot"))
+        }
+        LiveState::Present(live) => local(target, live, setting, redactor),
+    }
+}
+
+fn create(target: &Target, evidence: Evidence, redactor: &mut Redactor) -> ObjectDiff {
+    ObjectDiff::create(redactor.value(&target.key.gvk, &FieldPath::root(), &target.manifest.value), evidence)
+}
+
+fn local(target: &Target, live: &Value, setting: Setting<'_>, redactor: &mut Redactor) -> ObjectDiff {
+    let kind = kind_of(target);
+    let prediction = predict(&target.manifest.value, live, setting.of, kind.as_ref(), setting.policy);
+    judge(subject(target, live, setting.of), &prediction, setting.policy, redactor)
+}
+
+fn kind_of(target: &Target) -> Option<KindInfo> {
+    let resource = target.resource.as_ref().ok()?;
+    Some(KindInfo { gvk: target.key.gvk.clone(), root: 0, namespaced: resource.namespaced, status: resource.status })
+}
+
+fn subject<'a>(target: &'a Target, live: &'a Value, of: TypeRef<'a>) -> Subject<'a> {
+    // A kind of which nothing is known keeps its status to itself, as nearly all do.
+    let status_is_apart = target.resource.as_ref().map_or(true, |resource| resource.status);
+    Subject { gvk: &target.key.gvk, manifest: &target.manifest.value, live, of, status_is_apart }
+}
+
+/// Whether a CustomResourceDefinition defines a kind.
+#[must_use]
+pub fn defines(crd: &Target, target: &Target) -> bool {
+    let at = |pointer: &str| crd.manifest.value.pointer(pointer).and_then(Value::as_str);
+    crd.key.gvk.is_crd()
+        && at("/spec/group") == Some(target.key.gvk.group.as_str())
+        && at("/spec/names/kind") == Some(target.key.gvk.kind.as_str())
+        && schema::builtin_kind(&target.key.gvk).is_none()
+}

@@ -1,0 +1,106 @@
+//! Anchors and the cost of their aliases.
+//!
+//! An anchored value is copied for each alias, so that a few lines can grow without limit. go-yaml counts its decoding steps
+//! and refuses a document in which too many of them come from aliases; the same count is kept here, and a bound on the size
+//! of the copies beside it.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::mapping::Kinds;
+use super::scalar::KeyKind;
+
+/// The most that aliases may add to a document, in bytes of memory by a rough count.
+const MAX_COPIES: usize = 64 << 20;
+/// What a value takes beside its text, roughly.
+const VALUE_SIZE: usize = 256;
+
+/// A node with an anchor, complete.
+#[derive(Clone)]
+pub(super) struct Anchored {
+    pub value: Value,
+    /// The key that the node makes if it is a scalar.
+    pub key: Option<(String, KeyKind)>,
+    pub kinds: Kinds,
+    pub node: u32,
+    /// How many levels of collections are in it.
+    pub height: usize,
+    /// go-yaml's steps to decode it.
+    pub steps: usize,
+    /// Its size by the count of [`Cost`].
+    pub size: usize,
+}
+
+/// The anchors of a document.
+#[derive(Default)]
+pub(super) struct Anchors {
+    /// Those that an alias refers to. The others are not kept.
+    used: HashSet<usize>,
+    complete: HashMap<usize, Anchored>,
+}
+
+impl Anchors {
+    pub(super) fn new(used: HashSet<usize>) -> Self {
+        Self { used, complete: HashMap::new() }
+    }
+
+    pub(super) fn is_used(&self, anchor: usize) -> bool {
+        anchor != 0 && self.used.contains(&anchor)
+    }
+
+    pub(super) fn define(&mut self, anchor: usize, anchored: Anchored) {
+        self.complete.insert(anchor, anchored);
+    }
+
+    /// The node of an anchor; nothing while the node is still open, which is where an alias would contain itself.
+    pub(super) fn get(&self, anchor: usize) -> Option<&Anchored> {
+        self.complete.get(&anchor)
+    }
+}
+
+/// The work and memory that a document took so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Cost {
+    pub steps: usize,
+    alias_steps: usize,
+    pub size: usize,
+    copies: usize,
+}
+
+impl Cost {
+    /// The cost of a document before its first node, which go-yaml counts too.
+    pub(super) fn new() -> Self {
+        Self { steps: 1, ..Self::default() }
+    }
+
+    /// Counts a node with a text of some length.
+    pub(super) fn node(&mut self, length: usize) {
+        self.steps += 1;
+        self.size += VALUE_SIZE + length;
+    }
+
+    /// Counts the copy of an anchored node, and tells whether it is still allowed.
+    pub(super) fn copy(&mut self, steps: usize, size: usize) -> bool {
+        self.steps += steps;
+        self.alias_steps += steps;
+        self.size += size;
+        self.keep(size) && !self.is_excessive()
+    }
+
+    /// Counts the copy that is kept for later aliases.
+    pub(super) fn keep(&mut self, size: usize) -> bool {
+        self.copies = self.copies.saturating_add(size);
+        self.copies <= MAX_COPIES
+    }
+
+    /// go-yaml's rule (`decode.go`): from 99 % of the steps in small documents down to 10 % in large ones.
+    pub(super) fn is_excessive(&self) -> bool {
+        const LOW: f64 = 400_000.0;
+        const HIGH: f64 = 4_000_000.0;
+        #[expect(clippy::cast_precision_loss, reason = "documents are bounded, and so are their steps")]
+        let (steps, alias_steps) = (self.steps as f64, self.alias_steps as f64);
+        let allowed = 0.99 - 0.89 * ((steps.clamp(LOW, HIGH) - LOW) / (HIGH - LOW));
+        self.alias_steps > 100 && self.steps > 1000 && alias_steps / steps > allowed
+    }
+}

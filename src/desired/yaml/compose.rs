@@ -1,0 +1,457 @@
+//! Builds the value of one YAML document from parser events, as `decode.go` of go-yaml v2 does.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, Tag};
+use serde_json::Value;
+
+use super::anchors::{Anchored, Anchors, Cost};
+use super::mapping::{Kinds, Open, Pending, Places};
+use super::positions::{Hold, Keys, Nodes};
+use super::repair::Repairs;
+use super::scalar::{self, KeyKind, Scalar};
+use super::stream::Content;
+use super::text::Cursor;
+use super::token::Tokens;
+use super::{MAX_DEPTH, MAX_PROBLEMS, Mark, Problem, mistakes, syntax, text};
+
+const YAML_TAGS: &str = "tag:yaml.org,2002:";
+
+/// Reads the text between two separators.
+pub(super) fn document(bytes: &[u8], start: Mark, keys: &mut Keys, problems: &mut Vec<Problem>) -> Content {
+    let text = match text::check(bytes, start) {
+        Ok(text) => text.strip_prefix('\u{FEFF}').unwrap_or(text),
+        Err(problem) => {
+            problems.push(problem);
+            return Content { value: None, start, nodes: Nodes::default() };
+        }
+    };
+    let end = syntax::end_marker(text);
+    let (text, rest) = text.split_at(end.unwrap_or(text.len()));
+    // kubectl ends every line, the last one too.
+    let mut text = if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) };
+    let mut repairs = Repairs::default();
+    loop {
+        let (known, mut tokens) = (problems.len(), Tokens::new(&text, start));
+        let mut composer = Composer::new(&text, start, keys, problems);
+        let error = composer.run(&mut tokens).err();
+        let Composer { root, root_mark, nodes, .. } = composer;
+        if let Some(error) = &error {
+            if let Some(repaired) = repairs.repair(error, &text, &tokens) {
+                problems.truncate(known);
+                text = Cow::Owned(repaired);
+                continue;
+            }
+            problems.push(syntax::explain(error, &text, &tokens, start));
+        } else if end.is_some() {
+            check_end(&text, rest, start, problems);
+        }
+        let content =
+            Content { value: root.filter(|value| !value.is_null() && error.is_none()), start: root_mark, nodes };
+        return repairs.undo(content, start, problems, known);
+    }
+}
+
+/// Looks at the end marker `...`, which the text ends with, and at what follows it.
+fn check_end(text: &str, rest: &str, start: Mark, problems: &mut Vec<Problem>) {
+    let before = text.trim_end().len() - 3;
+    let mark = Cursor::new(text.as_bytes(), start).mark(before);
+    if syntax::first_content(&text[..before]).is_none() {
+        problems.push(mistakes::only_end_marker(mark));
+    } else if let Some(dropped) = syntax::first_content(rest) {
+        let behind = Mark { column: mark.column + 3, ..mark };
+        problems.push(mistakes::dropped(Cursor::new(rest.as_bytes(), behind).mark(dropped), mark));
+    }
+}
+
+fn parser(text: &str) -> Parser<'_, StrInput<'_>> {
+    let mut options = granit_parser::options! {
+        emit_unresolved_aliases: true,
+        emit_anchor_events: true,
+        // The composer's own bound comes first.
+        flow_nesting_limit: MAX_DEPTH + 1,
+        block_nesting_limit: MAX_DEPTH + 1,
+    };
+    options.set_emit_comments(false);
+    Parser::new_from_str_with_options(text, options)
+}
+
+/// The anchors that aliases refer to. Only their values are worth a copy: keeping those of all anchors would be quadratic
+/// for anchors inside each other.
+fn used_anchors(text: &str) -> HashSet<usize> {
+    if !text.contains('*') || !text.contains('&') {
+        return HashSet::new();
+    }
+    parser(text).map_while(Result::ok).filter_map(|(event, _)| event.alias_id()).collect()
+}
+
+/// A collection that is still open.
+enum Frame {
+    Sequence {
+        node: u32,
+        anchor: usize,
+        items: Vec<Value>,
+        begun: Begun,
+        merge: Option<Kinds>,
+    },
+    Mapping {
+        open: Box<Open>,
+        begun: Begun,
+    },
+    /// A collection inside a key, which is not read.
+    Skipped,
+}
+
+/// What was counted when a node began, and how deep its deepest child is.
+#[derive(Clone, Copy, Default)]
+struct Begun {
+    steps: usize,
+    size: usize,
+    height: usize,
+}
+
+/// A complete node.
+struct Done {
+    value: Value,
+    kinds: Kinds,
+    height: usize,
+    /// It is a copy of an anchored node.
+    alias: bool,
+}
+
+struct Composer<'t, 'k> {
+    text: &'t str,
+    start: Mark,
+    keys: &'k mut Keys,
+    problems: &'k mut Vec<Problem>,
+    nodes: Nodes,
+    frames: Vec<Frame>,
+    anchors: Anchors,
+    cost: Cost,
+    root: Option<Value>,
+    root_mark: Mark,
+}
+
+impl<'t, 'k> Composer<'t, 'k> {
+    fn new(text: &'t str, start: Mark, keys: &'k mut Keys, problems: &'k mut Vec<Problem>) -> Self {
+        Self {
+            text,
+            start,
+            keys,
+            problems,
+            nodes: Nodes::default(),
+            frames: Vec::new(),
+            anchors: Anchors::new(used_anchors(text)),
+            cost: Cost::new(),
+            root: None,
+            root_mark: start,
+        }
+    }
+
+    /// Reads the events up to the end of the document.
+    fn run(&mut self, tokens: &mut Tokens) -> Result<(), ScanError> {
+        for event in parser(self.text) {
+            let (event, span) = event?;
+            let problem = tokens.pass(&event, &span).filter(|_| self.problems.len() < MAX_PROBLEMS);
+            if let Some((at, problem)) = problem {
+                let mark = Cursor::new(self.text.as_bytes(), self.start).mark(at);
+                self.report(Problem { mark, ..problem });
+            }
+            if matches!(event, Event::DocumentEnd) {
+                self.check_rest(span);
+                return Ok(());
+            }
+            if self.event(event, span).is_break() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// kubectl reads one document only: what follows it without a separator is lost.
+    fn check_rest(&mut self, span: Span) {
+        let Some(end) = span.start.byte_offset() else { return };
+        let rest = &self.text[end..];
+        if let Some(dropped) = syntax::first_content(rest).filter(|_| !rest.starts_with("...")) {
+            let mark = Cursor::new(self.text.as_bytes(), self.start).mark(end + dropped);
+            self.report(mistakes::dropped(mark, self.root_mark));
+        }
+    }
+
+    fn event(&mut self, event: Event, span: Span) -> ControlFlow<()> {
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                self.scalar(text, style, tag.as_deref(), anchor, self.mark(span.start));
+            }
+            Event::Alias(anchor) => self.alias(anchor, self.mark(span.start)),
+            Event::UnresolvedAlias(name) => {
+                self.report(mistakes::unknown_anchor(self.mark(span.start), &name));
+                self.place_value(self.mark(span.start));
+                self.attach_unusable();
+            }
+            Event::SequenceStart(_, anchor, _) => return self.open(anchor, span, true),
+            Event::MappingStart(_, anchor, _) => return self.open(anchor, span, false),
+            Event::SequenceEnd | Event::MappingEnd => self.close(),
+            Event::DocumentStart(_, Some(version)) if (version.major, version.minor) != (1, 1) => {
+                self.report(Problem::refused(self.mark(span.start), "only YAML 1.1 is supported"));
+            }
+            _ => {}
+        }
+        if self.cost.is_excessive() {
+            self.report(mistakes::too_many_aliases(self.mark(span.start)));
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn scalar(&mut self, text: Cow<str>, style: ScalarStyle, tag: Option<&Tag>, anchor: usize, mark: Mark) {
+        let name = tag.and_then(|tag| tag.suffix_in_namespace(YAML_TAGS));
+        if let Some(pending) = self.expects_key() {
+            let plain = style == ScalarStyle::Plain && tag.is_none();
+            let bare = tag.is_some_and(|tag| tag.handle().is_empty() && tag.suffix() == "!");
+            if text == "<<" && (plain || bare || name.as_deref() == Some("merge")) {
+                *pending = Pending::Merge { mark };
+                return;
+            }
+        }
+        let length = text.len();
+        let begun = self.begin();
+        self.cost.node(length);
+        let scalar = self.resolve(text, style, tag.is_some().then_some(name), mark);
+        if self.expects_key().is_some() {
+            if self.anchors.is_used(anchor) {
+                let value = scalar.clone().into_value().unwrap_or(Value::Null);
+                self.define(anchor, 0, Some(&scalar), &value, &Kinds::new(), 0, begun);
+            }
+            return self.key(scalar.into_key(), mark);
+        }
+        let node = self.place_value(mark);
+        if self.anchors.is_used(anchor) {
+            let value = scalar.clone().into_value().unwrap_or(Value::Null);
+            self.define(anchor, node, Some(&scalar), &value, &Kinds::new(), 0, begun);
+        }
+        let value = scalar.into_value().unwrap_or_else(|| {
+            self.report(mistakes::not_a_number(mark));
+            Value::Null
+        });
+        self.attach(Done { value, kinds: Kinds::new(), height: 0, alias: false });
+    }
+
+    fn resolve(&mut self, text: Cow<str>, style: ScalarStyle, tag: Option<Option<Cow<str>>>, mark: Mark) -> Scalar {
+        match tag {
+            None if style == ScalarStyle::Plain => scalar::plain(text),
+            None => Scalar::Text(text.into_owned()),
+            Some(Some(name)) if name == "binary" => {
+                let Some(bytes) = scalar::binary(&text) else {
+                    self.report(mistakes::not_base64(mark));
+                    return Scalar::Null;
+                };
+                let replaced = text::replace_invalid(&bytes);
+                if matches!(replaced, Cow::Owned(_)) {
+                    self.report(mistakes::binary_loss(mark));
+                }
+                Scalar::Text(replaced.into_owned())
+            }
+            Some(name) => scalar::tagged(name.as_deref(), text).unwrap_or_else(|| {
+                self.report(mistakes::tag_mismatch(mark, name.as_deref().unwrap_or_default()));
+                Scalar::Null
+            }),
+        }
+    }
+
+    /// The innermost mapping's state if its next node is a key.
+    fn expects_key(&mut self) -> Option<&mut Pending> {
+        match self.frames.last_mut() {
+            Some(Frame::Mapping { open, .. }) if matches!(open.pending, Pending::Key) => Some(&mut open.pending),
+            _ => None,
+        }
+    }
+
+    fn key(&mut self, key: Option<(String, KeyKind)>, mark: Mark) {
+        let Some(Frame::Mapping { open, .. }) = self.frames.last_mut() else { return };
+        let Some((text, kind)) = key else {
+            open.pending = Pending::Dropped;
+            return self.report(mistakes::unsupported_key(mark));
+        };
+        let full = self.problems.len() >= MAX_PROBLEMS;
+        let places = Places { nodes: &self.nodes, keys: self.keys };
+        let problem = if full { None } else { open.check(&text, kind, mark, &places) };
+        open.pending = Pending::Value { text, kind, mark };
+        self.problems.extend(problem);
+    }
+
+    fn alias(&mut self, anchor: usize, mark: Mark) {
+        let Some(target) = self.anchors.get(anchor) else {
+            self.report(mistakes::alias_in_itself(mark));
+            self.place_value(mark);
+            return self.attach_unusable();
+        };
+        let (height, node) = (target.height, target.node);
+        self.cost.steps += 1;
+        if !self.cost.copy(target.steps, target.size) {
+            self.report(mistakes::too_many_aliases(mark));
+            self.place_value(mark);
+            return self.attach_unusable();
+        }
+        if self.frames.len() + height > MAX_DEPTH {
+            self.report(mistakes::too_deep(mark));
+            self.place_value(mark);
+            return self.attach_unusable();
+        }
+        if self.expects_key().is_some() {
+            let key = self.anchors.get(anchor).and_then(|target| target.key.clone());
+            return self.key(key, mark);
+        }
+        let place = self.place_value(mark);
+        if height > 0 {
+            self.nodes.link(place, node);
+        }
+        let Some(Anchored { value, kinds, .. }) = self.anchors.get(anchor).cloned() else { return };
+        self.attach(Done { value, kinds, height, alias: true });
+    }
+
+    fn open(&mut self, anchor: usize, span: Span, sequence: bool) -> ControlFlow<()> {
+        let mark = self.mark(span.start);
+        if self.frames.len() == MAX_DEPTH {
+            self.report(mistakes::too_deep(mark));
+            return ControlFlow::Break(());
+        }
+        if matches!(self.frames.last(), Some(Frame::Skipped)) {
+            self.frames.push(Frame::Skipped);
+            return ControlFlow::Continue(());
+        }
+        if let Some(pending) = self.expects_key() {
+            *pending = Pending::Dropped;
+            self.frames.push(Frame::Skipped);
+            let at = span.start.byte_offset().unwrap_or(0);
+            let template = self.text[..at].ends_with('{') && self.text[at..].starts_with('{');
+            let mark = if template { Mark { column: mark.column - 1, ..mark } } else { mark };
+            self.report(mistakes::collection_as_key(mark, template));
+            return ControlFlow::Continue(());
+        }
+        let begun = self.begin();
+        let merging = matches!(self.frames.last(),
+            Some(Frame::Mapping { open, .. }) if matches!(open.pending, Pending::Merge { .. }));
+        if !(sequence && merging) {
+            self.cost.node(0);
+        }
+        let node = self.place_value(mark);
+        self.frames.push(if sequence {
+            Frame::Sequence { node, anchor, items: Vec::new(), begun, merge: merging.then(Kinds::new) }
+        } else {
+            Frame::Mapping { open: Box::new(Open::new(node, anchor)), begun }
+        });
+        ControlFlow::Continue(())
+    }
+
+    fn close(&mut self) {
+        let (node, anchor, begun, value, kinds) = match self.frames.pop() {
+            Some(Frame::Sequence { node, anchor, items, begun, merge }) => {
+                (node, anchor, begun, Value::Array(items), merge.unwrap_or_default())
+            }
+            Some(Frame::Mapping { open, begun }) => {
+                let (node, anchor) = (open.node, open.anchor);
+                let (value, kinds) = open.finish();
+                (node, anchor, begun, value, kinds)
+            }
+            Some(Frame::Skipped) | None => return,
+        };
+        self.nodes.close(node);
+        let height = begun.height + 1;
+        if self.anchors.is_used(anchor) {
+            self.define(anchor, node, None, &value, &kinds, height, begun);
+        }
+        self.attach(Done { value, kinds, height, alias: false });
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of an anchored node")]
+    fn define(
+        &mut self,
+        anchor: usize,
+        node: u32,
+        scalar: Option<&Scalar>,
+        value: &Value,
+        kinds: &Kinds,
+        height: usize,
+        begun: Begun,
+    ) {
+        let (steps, size) = (self.cost.steps - begun.steps, self.cost.size - begun.size);
+        if !self.cost.keep(size) {
+            return;
+        }
+        let key = scalar.and_then(|scalar| scalar.clone().into_key());
+        let (value, kinds) = (value.clone(), kinds.clone());
+        self.anchors.define(anchor, Anchored { value, key, kinds, node, height, steps, size });
+    }
+
+    /// Puts a complete node where it belongs.
+    fn attach(&mut self, done: Done) {
+        match self.frames.last_mut() {
+            None => self.root = Some(done.value),
+            Some(Frame::Skipped) => {}
+            Some(Frame::Sequence { items, begun, merge, .. }) => {
+                begun.height = begun.height.max(done.height);
+                if let Some(kinds) = merge {
+                    kinds.extend(done.kinds);
+                }
+                items.push(done.value);
+            }
+            Some(Frame::Mapping { open, begun }) => {
+                begun.height = begun.height.max(done.height);
+                match std::mem::replace(&mut open.pending, Pending::Key) {
+                    Pending::Value { text, kind, .. } => open.insert(text, kind, done.value),
+                    Pending::Merge { mark } => {
+                        let places = Places { nodes: &self.nodes, keys: self.keys };
+                        let problem = if done.alias && done.value.is_array() {
+                            Some(super::mapping::not_mergeable(mark))
+                        } else {
+                            open.merge(done.value, &done.kinds, mark, &places)
+                        };
+                        self.problems.extend(problem);
+                    }
+                    Pending::Dropped => {}
+                    // A key that is no scalar.
+                    Pending::Key => open.pending = Pending::Dropped,
+                }
+            }
+        }
+    }
+
+    /// Stands in for a node that has no value.
+    fn attach_unusable(&mut self) {
+        self.attach(Done { value: Value::Null, kinds: Kinds::new(), height: 0, alias: false });
+    }
+
+    /// Notes where the next value stands.
+    fn place_value(&mut self, mark: Mark) -> u32 {
+        let hold = match self.frames.last() {
+            None => {
+                self.root_mark = mark;
+                Hold::Item
+            }
+            Some(Frame::Mapping { open, .. }) => match &open.pending {
+                Pending::Value { text, mark, .. } => Hold::Entry(text, *mark),
+                Pending::Merge { .. } => Hold::Merge,
+                Pending::Key | Pending::Dropped => Hold::Item,
+            },
+            Some(_) => Hold::Item,
+        };
+        self.nodes.open(self.keys, hold, mark)
+    }
+
+    fn begin(&self) -> Begun {
+        Begun { steps: self.cost.steps, size: self.cost.size, height: 0 }
+    }
+
+    fn report(&mut self, problem: Problem) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(problem);
+        }
+    }
+
+    fn mark(&self, marker: Marker) -> Mark {
+        syntax::place(marker, self.start)
+    }
+}

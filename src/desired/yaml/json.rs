@@ -1,0 +1,377 @@
+//! JSON values in sequence, as Go's `encoding/json` and `sigs.k8s.io/json` read them.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+use serde_json::{Map, Number, Value};
+
+use super::positions::{Hold, Keys, Nodes};
+use super::stream::{Content, too_large};
+use super::text::{self, Cursor};
+use super::{MAX_DEPTH, MAX_DOCUMENT, Mark, Problem, mapping, mistakes};
+
+/// Reads the JSON values of an input one after the other.
+pub(super) struct Scanner<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    cursor: Cursor<'a>,
+}
+
+/// A collection that is still open.
+enum Frame {
+    Array { node: u32, items: Vec<Value> },
+    Object { node: u32, entries: Map<String, Value>, key: String, key_mark: Mark },
+}
+
+/// Why a value ends before its text does.
+enum Stop {
+    /// The text is not JSON.
+    Syntax(Problem),
+    /// A bound is exceeded; the value has to be skipped.
+    Bound(Problem),
+}
+
+impl From<Problem> for Stop {
+    fn from(problem: Problem) -> Self {
+        Self::Syntax(problem)
+    }
+}
+
+/// The document that is being read.
+struct Document<'a> {
+    start: usize,
+    frames: Vec<Frame>,
+    nodes: Nodes,
+    keys: &'a mut Keys,
+    problems: &'a mut Vec<Problem>,
+}
+
+impl<'a> Scanner<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0, cursor: Cursor::new(bytes, Mark::START) }
+    }
+
+    /// Where the last value ended.
+    pub(super) fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// The next value; an error if what follows is not JSON, nothing at the end. `null` is no content.
+    pub(super) fn next_document(
+        &mut self,
+        keys: &mut Keys,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Result<Content, Problem>> {
+        self.skip_blank();
+        self.peek()?;
+        let start = self.here();
+        let mut document = Document { start: self.at, frames: Vec::new(), nodes: Nodes::default(), keys, problems };
+        let value = match self.value(&mut document) {
+            Ok(Value::Null) => None,
+            Ok(value) => Some(value),
+            Err(Stop::Syntax(problem)) => return Some(Err(problem)),
+            Err(Stop::Bound(problem)) => {
+                if let Err(problem) = self.skip(document.frames.len()) {
+                    return Some(Err(problem));
+                }
+                document.problems.push(problem);
+                None
+            }
+        };
+        let nodes = document.nodes;
+        Some(Ok(Content { value, start, nodes }))
+    }
+
+    fn value(&mut self, document: &mut Document) -> Result<Value, Stop> {
+        loop {
+            let mut done = self.start_value(document)?;
+            // Hang a finished value on the collection above it, which may finish that one too.
+            while let Some(value) = done {
+                match self.finish_value(document, value)? {
+                    ControlFlow::Break(value) => return Ok(value),
+                    ControlFlow::Continue(next) => done = next,
+                }
+            }
+        }
+    }
+
+    /// Reads a scalar, or opens a collection and returns nothing unless it is empty.
+    fn start_value(&mut self, document: &mut Document) -> Result<Option<Value>, Stop> {
+        self.skip_blank();
+        let mark = self.here();
+        if self.at - document.start > MAX_DOCUMENT {
+            return Err(Stop::Bound(too_large(Mark::START)));
+        }
+        let hold = match document.frames.last() {
+            Some(Frame::Object { key, key_mark, .. }) => Hold::Entry(key, *key_mark),
+            _ => Hold::Item,
+        };
+        let node = document.nodes.open(document.keys, hold, mark);
+        let value = match self.peek() {
+            Some(b'{' | b'[') if document.frames.len() == MAX_DEPTH => {
+                return Err(Stop::Bound(mistakes::too_deep(mark)));
+            }
+            Some(b'{') => {
+                self.at += 1;
+                if self.take_after_blank(b'}') {
+                    return Ok(Some(Value::Object(Map::new())));
+                }
+                document.frames.push(Frame::Object { node, entries: Map::new(), key: String::new(), key_mark: mark });
+                self.key(document)?;
+                return Ok(None);
+            }
+            Some(b'[') => {
+                self.at += 1;
+                if self.take_after_blank(b']') {
+                    return Ok(Some(Value::Array(Vec::new())));
+                }
+                document.frames.push(Frame::Array { node, items: Vec::new() });
+                return Ok(None);
+            }
+            Some(b'"') => Value::String(self.string(document.problems)?),
+            Some(b't') => self.word("true", Value::Bool(true))?,
+            Some(b'f') => self.word("false", Value::Bool(false))?,
+            Some(b'n') => self.word("null", Value::Null)?,
+            Some(b'-' | b'0'..=b'9') => self.number(document.problems)?,
+            _ => return Err(self.unexpected("a value").into()),
+        };
+        Ok(Some(value))
+    }
+
+    /// Adds a value to the innermost open collection; breaks with it if there is none.
+    fn finish_value(
+        &mut self,
+        document: &mut Document,
+        value: Value,
+    ) -> Result<ControlFlow<Value, Option<Value>>, Stop> {
+        let Some(frame) = document.frames.last_mut() else { return Ok(ControlFlow::Break(value)) };
+        self.skip_blank();
+        let (more, close, node) = match frame {
+            Frame::Array { node, items } => {
+                items.push(value);
+                (b',', b']', *node)
+            }
+            Frame::Object { node, entries, key, .. } => {
+                entries.insert(std::mem::take(key), value);
+                (b',', b'}', *node)
+            }
+        };
+        match self.peek() {
+            Some(byte) if byte == more => {
+                self.at += 1;
+                if close == b'}' {
+                    self.key(document)?;
+                }
+                Ok(ControlFlow::Continue(None))
+            }
+            Some(byte) if byte == close => {
+                self.at += 1;
+                document.nodes.close(node);
+                Ok(ControlFlow::Continue(document.frames.pop().map(|frame| match frame {
+                    Frame::Array { items, .. } => Value::Array(items),
+                    Frame::Object { entries, .. } => Value::Object(entries),
+                })))
+            }
+            _ => Err(self.unexpected(if close == b'}' { "`,` or `}`" } else { "`,` or `]`" }).into()),
+        }
+    }
+
+    /// Reads a key and its colon.
+    fn key(&mut self, document: &mut Document) -> Result<(), Stop> {
+        self.skip_blank();
+        let mark = self.here();
+        if self.peek() != Some(b'"') {
+            return Err(self.unexpected("a key in double quotes").into());
+        }
+        let text = self.string(document.problems)?;
+        if !self.take_after_blank(b':') {
+            return Err(self.unexpected("`:`").into());
+        }
+        if let Some(Frame::Object { node, entries, key, key_mark }) = document.frames.last_mut() {
+            if entries.contains_key(&text) && document.problems.len() < super::MAX_PROBLEMS {
+                let first = document.nodes.key_in(document.keys, *node, &text);
+                document.problems.push(mapping::duplicate(mark, first, &text));
+            }
+            (*key, *key_mark) = (text, mark);
+        }
+        Ok(())
+    }
+
+    /// Reads a string; the first quote is known to be there.
+    fn string(&mut self, problems: &mut Vec<Problem>) -> Result<String, Problem> {
+        let start = self.here();
+        let (mut text, mut lost) = (String::new(), false);
+        self.at += 1;
+        loop {
+            let rest = &self.bytes[self.at..];
+            let length = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
+            let Some(length) = length else {
+                return Err(Problem::refused(start, "the closing quote of this string is missing"));
+            };
+            match text::replace_invalid(&rest[..length]) {
+                Cow::Borrowed(part) => text.push_str(part),
+                Cow::Owned(part) => {
+                    lost = true;
+                    text.push_str(&part);
+                }
+            }
+            self.at += length;
+            match rest[length] {
+                b'"' => break,
+                b'\\' => text.push(self.escape()?.unwrap_or_else(|| {
+                    lost = true;
+                    '\u{FFFD}'
+                })),
+                _ => return Err(self.unexpected("a closing quote before the end of the line or a control character")),
+            }
+        }
+        self.at += 1;
+        if lost {
+            problems.push(
+                Problem::lossy(start, "this string is not valid Unicode, and kubectl replaces the invalid parts")
+                    .hint("save the file as UTF-8, and write surrogate escapes in pairs"),
+            );
+        }
+        Ok(text)
+    }
+
+    /// Reads an escape; nothing for half of a surrogate pair.
+    fn escape(&mut self) -> Result<Option<char>, Problem> {
+        let character = match self.bytes.get(self.at + 1) {
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{C}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(plain @ (b'"' | b'\\' | b'/')) => char::from(*plain),
+            Some(b'u') => return self.unicode_escape(),
+            _ => return Err(self.unexpected("an escape that JSON knows")),
+        };
+        self.at += 2;
+        Ok(Some(character))
+    }
+
+    fn unicode_escape(&mut self) -> Result<Option<char>, Problem> {
+        let Some(unit) = self.hexadecimal(self.at) else {
+            return Err(self.unexpected("four hexadecimal digits after `\\u`"));
+        };
+        self.at += 6;
+        if !(0xD800..0xE000).contains(&unit) {
+            return Ok(char::from_u32(unit));
+        }
+        let low = self.hexadecimal(self.at).filter(|low| unit < 0xDC00 && (0xDC00..0xE000).contains(low));
+        Ok(low.and_then(|low| {
+            self.at += 6;
+            char::from_u32(0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00))
+        }))
+    }
+
+    /// The number of a `\uXXXX` at an offset.
+    fn hexadecimal(&self, at: usize) -> Option<u32> {
+        let escape = self.bytes.get(at..at + 6)?;
+        let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
+        if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) { u32::from_str_radix(digits, 16).ok() } else { None }
+    }
+
+    /// Reads a number: with a dot or an exponent it stays a float, even if it is whole.
+    fn number(&mut self, problems: &mut Vec<Problem>) -> Result<Value, Problem> {
+        let (mark, from) = (self.here(), self.at);
+        self.take(b'-');
+        if !self.take(b'0') {
+            self.digits()?;
+        }
+        let mut whole = true;
+        if self.take(b'.') {
+            whole = false;
+            self.digits()?;
+        }
+        if self.take(b'e') || self.take(b'E') {
+            whole = false;
+            let _ = self.take(b'+') || self.take(b'-');
+            self.digits()?;
+        }
+        let text = text::replace_invalid(&self.bytes[from..self.at]);
+        let integer = match (whole, text.parse::<i64>()) {
+            (true, Ok(value)) => Some(Number::from(value)),
+            (true, Err(_)) => text.parse::<u64>().ok().map(Number::from),
+            (false, _) => None,
+        };
+        let number = integer.or_else(|| Number::from_f64(text.parse().ok()?));
+        Ok(number.map_or_else(
+            || {
+                problems.push(Problem::refused(mark, "this number is too large"));
+                Value::Null
+            },
+            Value::Number,
+        ))
+    }
+
+    fn digits(&mut self) -> Result<(), Problem> {
+        let length = self.bytes[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if length == 0 {
+            return Err(self.unexpected("a digit"));
+        }
+        self.at += length;
+        Ok(())
+    }
+
+    fn word(&mut self, word: &str, value: Value) -> Result<Value, Problem> {
+        if !self.bytes[self.at..].starts_with(word.as_bytes()) {
+            return Err(self.unexpected("a value"));
+        }
+        self.at += word.len();
+        Ok(value)
+    }
+
+    /// Passes over the rest of a value of which some collections are open.
+    fn skip(&mut self, mut open: usize) -> Result<(), Problem> {
+        loop {
+            match self.peek() {
+                None => return Err(self.unexpected("the end of the value")),
+                Some(b'"') => {
+                    self.at += 1;
+                    while let Some(byte) = self.peek().filter(|byte| *byte != b'"') {
+                        self.at += if byte == b'\\' { 2 } else { 1 };
+                    }
+                }
+                Some(b'{' | b'[') => open += 1,
+                Some(b'}' | b']') => open = open.saturating_sub(1),
+                Some(_) => {}
+            }
+            self.at = self.bytes.len().min(self.at + 1);
+            if open == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    fn skip_blank(&mut self) {
+        let rest = &self.bytes[self.at..];
+        self.at += rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n')).count();
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn take(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn take_after_blank(&mut self, byte: u8) -> bool {
+        self.skip_blank();
+        self.take(byte)
+    }
+
+    fn here(&mut self) -> Mark {
+        self.cursor.mark(self.at)
+    }
+
+    fn unexpected(&mut self, expected: &str) -> Problem {
+        let (mark, end) = (self.here(), self.peek().is_none());
+        let found = if end { "the input ends where JSON needs" } else { "JSON needs" };
+        Problem::refused(mark, format!("{found} {expected}{}", if end { "" } else { " here" }))
+    }
+}

@@ -1,0 +1,145 @@
+//! A mapping while it is read: keys as JSON has them, duplicates, and merges in go-yaml's order.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value};
+
+use super::positions::{Keys, Nodes};
+use super::scalar::KeyKind;
+use super::{Mark, Problem};
+
+/// The keys of a mapping that are not text in YAML (`1`, `yes`).
+pub(super) type Kinds = HashMap<String, KeyKind>;
+
+/// What the next node of the mapping is.
+pub(super) enum Pending {
+    Key,
+    Value {
+        text: String,
+        kind: KeyKind,
+        mark: Mark,
+    },
+    Merge {
+        mark: Mark,
+    },
+    /// The value of a key that cannot be used.
+    Dropped,
+}
+
+/// A mapping that is still open.
+pub(super) struct Open {
+    pub node: u32,
+    pub anchor: usize,
+    pub pending: Pending,
+    entries: Map<String, Value>,
+    kinds: Kinds,
+    /// The keys that came with a merge and were not written since.
+    merged: HashSet<String>,
+}
+
+/// What an entry needs to look up the place of an earlier one.
+pub(super) struct Places<'a> {
+    pub nodes: &'a Nodes,
+    pub keys: &'a Keys,
+}
+
+impl Open {
+    pub(super) fn new(node: u32, anchor: usize) -> Self {
+        Self { node, anchor, pending: Pending::Key, entries: Map::new(), kinds: Kinds::new(), merged: HashSet::new() }
+    }
+
+    /// Checks a key against those that are there, before its value is read.
+    pub(super) fn check(&mut self, text: &str, kind: KeyKind, mark: Mark, places: &Places) -> Option<Problem> {
+        if !self.entries.contains_key(text) {
+            return None;
+        }
+        let present = self.kind(text);
+        // A key behind a merge that brings it overrides it: that is what merges are for.
+        if self.merged.remove(text) && present == kind {
+            return None;
+        }
+        let first = places.nodes.key_in(places.keys, self.node, text);
+        Some(if present == kind { duplicate(mark, first, text) } else { confused(mark, first, text) })
+    }
+
+    /// Adds the value of a key.
+    pub(super) fn insert(&mut self, text: String, kind: KeyKind, value: Value) {
+        if kind == KeyKind::Text {
+            if !self.kinds.is_empty() {
+                self.kinds.remove(&text);
+            }
+        } else {
+            self.kinds.insert(text.clone(), kind);
+        }
+        self.entries.insert(text, value);
+    }
+
+    /// Adds the entries of a merged mapping, over those that are there (go-yaml decodes it into the same map). The problem
+    /// is the first key that was there.
+    pub(super) fn merge(&mut self, value: Value, kinds: &Kinds, mark: Mark, places: &Places) -> Option<Problem> {
+        let Some(merged) = merged_entries(value) else {
+            return Some(not_mergeable(mark));
+        };
+        let mut problem = None;
+        for (key, value) in merged {
+            let kind = kinds.get(&key).copied().unwrap_or(KeyKind::Text);
+            if self.entries.contains_key(&key) && problem.is_none() {
+                let first = places.nodes.key_in(places.keys, self.node, &key);
+                problem = Some(
+                    Problem::lossy(mark, format!("this merge overrides the key `{key}`, which is set before it"))
+                        .also(first)
+                        .hint("move `<<` to the top of the mapping, so that the keys after it override what it brings"),
+                );
+            }
+            self.merged.insert(key.clone());
+            self.insert(key, kind, value);
+        }
+        problem
+    }
+
+    pub(super) fn finish(self) -> (Value, Kinds) {
+        (Value::Object(self.entries), self.kinds)
+    }
+
+    fn kind(&self, text: &str) -> KeyKind {
+        self.kinds.get(text).copied().unwrap_or(KeyKind::Text)
+    }
+}
+
+/// The entries that the value of a merge key brings; of several mappings the first one wins.
+fn merged_entries(value: Value) -> Option<Map<String, Value>> {
+    match value {
+        Value::Object(entries) => Some(entries),
+        Value::Array(items) => {
+            let mut all = Map::new();
+            for item in items.into_iter().rev() {
+                let Value::Object(mut entries) = item else { return None };
+                all.append(&mut entries);
+            }
+            Some(all)
+        }
+        _ => None,
+    }
+}
+
+/// Two equal keys in one mapping.
+pub(super) fn duplicate(mark: Mark, first: Option<Mark>, key: &str) -> Problem {
+    Problem::lossy(mark, format!("the key `{key}` is set twice in this mapping"))
+        .also(first)
+        .hint("kubectl silently uses the last one: keep one of them")
+}
+
+fn confused(mark: Mark, first: Option<Mark>, key: &str) -> Problem {
+    Problem::lossy(
+        mark,
+        format!("two keys of this mapping both mean `{key}`, one as text and one as a number or boolean"),
+    )
+    .also(first)
+    .hint("kubectl picks one of them at random: keep one, and quote it")
+}
+
+/// Only mappings, aliases of mappings and sequences of both can be merged.
+pub(super) fn not_mergeable(mark: Mark) -> Problem {
+    Problem::refused(mark, "the value of the merge key `<<` is not a mapping or a sequence of mappings")
+        .hint("merge an alias of a mapping, such as `<<: *name`, or quote the key to use it as such")
+}

@@ -1,0 +1,244 @@
+//! Where the parts of a document stand.
+//!
+//! A document's nodes lie in one array in the order of the text, each with the index behind its subtree, so that a sibling
+//! is one step away and nothing but the array is allocated. Keys are numbers into a table that all documents of an input
+//! share, since manifests repeat the same few keys.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::Mark;
+
+/// One step of a path into a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// The value of a key.
+    Key(&'a str),
+    /// An item of a sequence, from 0.
+    Index(usize),
+}
+
+/// A key's number in the table, or one of the two below.
+type Symbol = u32;
+/// The node is an item of a sequence, or the document itself.
+const NO_KEY: Symbol = u32::MAX;
+/// The node is the value of a merge key: its entries belong to the mapping around it.
+const MERGE: Symbol = u32::MAX - 1;
+
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    value: Mark,
+    key_mark: Mark,
+    key: Symbol,
+    /// The index behind the last node below this one.
+    end: u32,
+}
+
+/// Where the values and keys of a document, or of a part of it, stand.
+#[derive(Clone)]
+pub struct Positions {
+    nodes: Arc<[Node]>,
+    /// Aliases: the index of the alias and of the node it stands for, in the order of the first.
+    links: Arc<[(u32, u32)]>,
+    keys: Arc<[Arc<str>]>,
+    root: u32,
+}
+
+impl fmt::Debug for Positions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Positions({} nodes)", self.nodes[self.root as usize].end - self.root)
+    }
+}
+
+impl Positions {
+    /// Where the value at a path stands. A part that comes from an anchor stands where the anchor's text is; the alias
+    /// itself stands at its `*`.
+    #[must_use]
+    pub fn value_at(&self, path: &[Step]) -> Option<Mark> {
+        self.find(path).map(|node| self.node(node).value)
+    }
+
+    /// Where the key of the value at a path stands; nothing for items of a sequence.
+    #[must_use]
+    pub fn key_at(&self, path: &[Step]) -> Option<Mark> {
+        let node = self.node(self.find(path)?);
+        (!path.is_empty() && node.key < MERGE).then_some(node.key_mark)
+    }
+
+    /// Where the deepest part of the path that exists stands: its key if it has one, else its value.
+    #[must_use]
+    pub fn nearest(&self, path: &[Step]) -> Mark {
+        (0..=path.len())
+            .rev()
+            .find_map(|length| self.key_at(&path[..length]).or_else(|| self.value_at(&path[..length])))
+            .unwrap_or(Mark::START)
+    }
+
+    /// The positions below a path, as those of a document of its own; nothing is copied.
+    #[must_use]
+    pub fn descend(&self, path: &[Step]) -> Option<Self> {
+        Some(Self { root: self.find(path)?, ..self.clone() })
+    }
+
+    /// The positions of each item of the sequence at a path, such as the objects of a `List`.
+    #[must_use]
+    pub fn items(&self, path: &[Step]) -> Vec<Self> {
+        let Some(node) = self.find(path) else { return Vec::new() };
+        self.children(self.target(node)).map(|root| Self { root, ..self.clone() }).collect()
+    }
+
+    fn node(&self, index: u32) -> &Node {
+        &self.nodes[index as usize]
+    }
+
+    fn find(&self, path: &[Step]) -> Option<u32> {
+        path.iter().try_fold(self.root, |node, step| {
+            let node = self.target(node);
+            match *step {
+                Step::Key(key) => self.entry(node, key),
+                Step::Index(index) => self.children(node).filter(|child| self.node(*child).key == NO_KEY).nth(index),
+            }
+        })
+    }
+
+    /// The node that an alias stands for, or the node itself.
+    fn target(&self, node: u32) -> u32 {
+        match self.links.binary_search_by_key(&node, |link| link.0) {
+            Ok(found) => self.links[found].1,
+            Err(_) => node,
+        }
+    }
+
+    fn children(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
+        let end = self.node(node).end;
+        let first = node + 1;
+        std::iter::successors(Some(first), |child| Some(self.node(*child).end)).take_while(move |child| *child < end)
+    }
+
+    /// The entry that wins: the last one written, merged entries included; of several merged mappings the first.
+    fn entry(&self, mapping: u32, key: &str) -> Option<u32> {
+        let mut found = None;
+        for child in self.children(mapping) {
+            match self.node(child).key {
+                NO_KEY => return None,
+                MERGE => found = self.merged_entry(child, key).or(found),
+                symbol if *self.keys[symbol as usize] == *key => found = Some(child),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn merged_entry(&self, merge: u32, key: &str) -> Option<u32> {
+        let merged = self.target(merge);
+        self.entry(merged, key).or_else(|| {
+            self.children(merged)
+                .filter(|item| self.node(*item).key == NO_KEY)
+                .find_map(|item| self.entry(self.target(item), key))
+        })
+    }
+}
+
+/// The table of the keys of one input.
+#[derive(Default)]
+pub(super) struct Keys {
+    symbols: HashMap<Arc<str>, Symbol>,
+    texts: Vec<Arc<str>>,
+}
+
+impl Keys {
+    fn symbol(&mut self, key: &str) -> Symbol {
+        if let Some(symbol) = self.symbols.get(key) {
+            return *symbol;
+        }
+        let (text, symbol) = (Arc::<str>::from(key), index(self.texts.len()));
+        self.texts.push(Arc::clone(&text));
+        self.symbols.insert(text, symbol);
+        symbol
+    }
+
+    /// The finished table, for the positions of all documents.
+    pub(super) fn finish(self) -> Arc<[Arc<str>]> {
+        self.texts.into()
+    }
+}
+
+/// How a node hangs on the one above it.
+#[derive(Clone, Copy)]
+pub(super) enum Hold<'a> {
+    /// An item of a sequence, or the document.
+    Item,
+    /// The value of a key that stands at a place.
+    Entry(&'a str, Mark),
+    /// The value of a merge key.
+    Merge,
+}
+
+/// The positions of one document while it is read, and then until the table of keys is finished.
+#[derive(Default)]
+pub(super) struct Nodes {
+    nodes: Vec<Node>,
+    links: Vec<(u32, u32)>,
+}
+
+impl Nodes {
+    /// Adds a node and returns its index.
+    pub(super) fn open(&mut self, keys: &mut Keys, hold: Hold, value: Mark) -> u32 {
+        let (key, key_mark) = match hold {
+            Hold::Item => (NO_KEY, value),
+            Hold::Entry(key, mark) => (keys.symbol(key), mark),
+            Hold::Merge => (MERGE, value),
+        };
+        let node = index(self.nodes.len());
+        self.nodes.push(Node { value, key_mark, key, end: node + 1 });
+        node
+    }
+
+    /// Ends a collection: the nodes added since are below it.
+    pub(super) fn close(&mut self, node: u32) {
+        let end = index(self.nodes.len());
+        self.nodes[node as usize].end = end;
+    }
+
+    /// Lets an alias stand for an earlier node.
+    pub(super) fn link(&mut self, alias: u32, target: u32) {
+        self.links.push((alias, target));
+    }
+
+    /// Where the last entry with this key in a mapping that is still open stands.
+    pub(super) fn key_in(&self, keys: &Keys, mapping: u32, key: &str) -> Option<Mark> {
+        let symbol = *keys.symbols.get(key)?;
+        let (mut child, mut found) = (mapping as usize + 1, None);
+        while let Some(node) = self.nodes.get(child) {
+            if node.key == symbol {
+                found = Some(node.key_mark);
+            }
+            child = node.end as usize;
+        }
+        found
+    }
+
+    /// The finished positions.
+    pub(super) fn finish(self, keys: &Arc<[Arc<str>]>) -> Positions {
+        Positions { nodes: self.nodes.into(), links: self.links.into(), keys: Arc::clone(keys), root: 0 }
+    }
+
+    /// Moves all places.
+    pub(super) fn map_marks(&mut self, mut moved: impl FnMut(Mark) -> Mark) {
+        for node in &mut self.nodes {
+            (node.value, node.key_mark) = (moved(node.value), moved(node.key_mark));
+        }
+    }
+
+    /// Gives back the room that growing took.
+    pub(super) fn shrink(&mut self) {
+        self.nodes.shrink_to_fit();
+        self.links.shrink_to_fit();
+    }
+}
+
+/// Documents are bounded far below what 32 bits count.
+fn index(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(MERGE - 1)
+}

@@ -1,0 +1,203 @@
+//! Splits an input into documents as kubectl does (`apimachinery/pkg/util/yaml/decoder.go`): an input that starts with `{`
+//! is a sequence of JSON values until one of the first two is none; the rest is cut at lines that begin with `---`, before
+//! any YAML is understood.
+
+use serde_json::Value;
+
+use super::positions::{Keys, Nodes};
+use super::text::{self, Cursor};
+use super::{Document, MAX_DOCUMENT, MAX_INPUT, MAX_PROBLEMS, Mark, Problem, Severity, Stream, Validation};
+use super::{compose, json};
+
+/// How far kubectl looks for the brace that makes an input JSON.
+const GUESS_LENGTH: usize = 4096;
+const SEPARATOR: &[u8] = b"---";
+
+/// What reading one document gave.
+pub(super) struct Content {
+    /// The value; nothing if the document is empty or cannot be read.
+    pub value: Option<Value>,
+    pub start: Mark,
+    pub nodes: Nodes,
+}
+
+/// The state of reading one input.
+struct Reader {
+    validation: Validation,
+    keys: Keys,
+    documents: Vec<(usize, Content)>,
+    problems: Vec<Problem>,
+    /// How many documents were not empty so far.
+    count: usize,
+}
+
+pub(super) fn read(input: &[u8], validation: Validation) -> Stream {
+    let mut reader =
+        Reader { validation, keys: Keys::default(), documents: Vec::new(), problems: Vec::new(), count: 0 };
+    if input.len() > MAX_INPUT {
+        reader
+            .problems
+            .push(Problem::refused(Mark::START, "the input is larger than 1 GiB").hint("split it into several inputs"));
+    } else {
+        match text::decode_utf16(input) {
+            Some(Ok(text)) => reader.yaml(text.as_bytes(), Mark::START),
+            Some(Err(problem)) => reader.problems.push(problem),
+            None if starts_like_json(input) => reader.json(input),
+            None => reader.yaml(input, Mark::START),
+        }
+    }
+    reader.finish()
+}
+
+/// Whether the first character that is no space is a brace (`GuessJSONStream`).
+fn starts_like_json(input: &[u8]) -> bool {
+    let beginning = text::replace_invalid(&input[..input.len().min(GUESS_LENGTH)]);
+    beginning.trim_start().starts_with('{')
+}
+
+impl Reader {
+    fn json(&mut self, input: &[u8]) {
+        let mut scanner = json::Scanner::new(input);
+        let mut values = 0;
+        loop {
+            let mut found = Vec::new();
+            let from = scanner.offset();
+            match scanner.next_document(&mut self.keys, &mut found) {
+                Some(Ok(content)) => {
+                    values += 1;
+                    self.add(content, found);
+                }
+                Some(Err(problem)) => {
+                    // After one value at most, what follows may still be YAML; kubectl needs four more bytes to see it.
+                    let rest = after_blank_line(&input[from..]);
+                    match rest {
+                        Some(skipped) if values <= 1 => {
+                            let start = Cursor::new(input, Mark::START).mark(from + skipped);
+                            self.yaml(&input[from + skipped..], start);
+                        }
+                        _ => self.refuse(problem),
+                    }
+                    return;
+                }
+                None => return,
+            }
+        }
+    }
+
+    fn yaml(&mut self, input: &[u8], start: Mark) {
+        let mut mark = start;
+        let (mut chunk, mut at) = (Chunk { from: 0, start }, 0);
+        let mut skipping = false;
+        while at < input.len() {
+            let end = input[at..].iter().position(|byte| *byte == b'\n').map_or(input.len(), |length| at + length + 1);
+            let line = &input[at..end];
+            if let Some(rest) = line.strip_prefix(SEPARATOR) {
+                let next = Chunk { from: end, start: Mark { line: mark.line + 1, column: 1 } };
+                if !is_blank_or_comment(rest) {
+                    if !skipping {
+                        self.chunk(&input[chunk.from..at], chunk.start);
+                        self.refuse(bad_separator(mark, rest));
+                    }
+                    (chunk, skipping) = (next, true);
+                } else if skipping || at > chunk.from {
+                    if !skipping {
+                        self.chunk(&input[chunk.from..at], chunk.start);
+                    }
+                    (chunk, skipping) = (next, false);
+                }
+            }
+            at = end;
+            mark = Mark { line: mark.line + 1, column: 1 };
+        }
+        if !skipping {
+            self.chunk(&input[chunk.from..], chunk.start);
+        }
+    }
+
+    /// Reads the text between two separators.
+    fn chunk(&mut self, bytes: &[u8], start: Mark) {
+        if bytes.len() > MAX_DOCUMENT {
+            return self.refuse(too_large(start));
+        }
+        let mut found = Vec::new();
+        let content = compose::document(bytes, start, &mut self.keys, &mut found);
+        self.add(content, found);
+    }
+
+    /// Counts a document, and keeps it if it can be used.
+    fn add(&mut self, mut content: Content, mut found: Vec<Problem>) {
+        if content.value.is_none() && found.is_empty() {
+            return;
+        }
+        self.count += 1;
+        if self.validation == Validation::Ignore {
+            found.retain(|problem| problem.severity == Severity::Refused);
+        }
+        let refused = match self.validation {
+            Validation::Strict => !found.is_empty(),
+            Validation::Warn | Validation::Ignore => found.iter().any(|problem| problem.severity == Severity::Refused),
+        };
+        found.truncate(MAX_PROBLEMS);
+        self.problems.append(&mut found);
+        if !refused && content.value.is_some() {
+            content.nodes.shrink();
+            self.documents.push((self.count, content));
+        }
+    }
+
+    fn refuse(&mut self, problem: Problem) {
+        self.count += 1;
+        self.problems.push(problem);
+    }
+
+    fn finish(self) -> Stream {
+        let keys = self.keys.finish();
+        let documents = self.documents.into_iter().filter_map(|(number, content)| {
+            let positions = content.nodes.finish(&keys);
+            Some(Document { number, start: content.start, value: content.value?, positions })
+        });
+        Stream { documents: documents.collect(), problems: self.problems }
+    }
+}
+
+/// The lines of one document so far.
+struct Chunk {
+    from: usize,
+    start: Mark,
+}
+
+fn is_blank_or_comment(rest: &[u8]) -> bool {
+    let rest = text::replace_invalid(rest);
+    let rest = rest.trim();
+    rest.is_empty() || rest.starts_with('#')
+}
+
+/// The length of the white space that kubectl skips between JSON and YAML: up to a line break and with it. Nothing if the
+/// input ends within the four bytes it reads ahead.
+fn after_blank_line(rest: &[u8]) -> Option<usize> {
+    let mut skipped = 0;
+    loop {
+        let ahead = rest.get(skipped..skipped + 4)?;
+        let text = text::replace_invalid(ahead);
+        match text.chars().next()? {
+            '\n' => return Some(skipped + 1),
+            '\u{FFFD}' => return None,
+            space if space.is_whitespace() => skipped += space.len_utf8(),
+            _ => return Some(skipped),
+        }
+    }
+}
+
+pub(super) fn too_large(mark: Mark) -> Problem {
+    Problem::refused(mark, "the document is larger than 8 MiB").hint("split it: the API server accepts 3 MiB at most")
+}
+
+fn bad_separator(mark: Mark, rest: &[u8]) -> Problem {
+    if rest.starts_with(b"-") {
+        Problem::refused(mark, "a line that begins with `---` separates documents and cannot have more dashes")
+            .hint("if the line belongs to a text such as a certificate, indent it further than the key of the text")
+    } else {
+        Problem::refused(mark, "only a comment may follow `---` on its line")
+            .hint("start the document on the next line")
+    }
+}

@@ -1,0 +1,152 @@
+//! The input as text: encodings, the characters that YAML allows, and places in it.
+
+use std::borrow::Cow;
+
+use super::{Mark, Problem};
+
+/// Follows a text and tells the place of ever later bytes; all steps together look at each byte once.
+pub(super) struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    mark: Mark,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(bytes: &'a [u8], start: Mark) -> Self {
+        Self { bytes, at: 0, mark: start }
+    }
+
+    /// The place of the byte at an offset that is not before the last one asked for.
+    pub(super) fn mark(&mut self, offset: usize) -> Mark {
+        let end = offset.min(self.bytes.len());
+        let passed = self.bytes.get(self.at..end).unwrap_or_default();
+        for byte in passed {
+            match byte {
+                b'\n' => self.mark = Mark { line: self.mark.line + 1, column: 1 },
+                // The later bytes of a character.
+                0x80..=0xBF => {}
+                _ => self.mark.column += 1,
+            }
+        }
+        self.at = self.at.max(end);
+        self.mark
+    }
+}
+
+/// The text of an input in UTF-16, which a byte order mark tells.
+pub(super) fn decode_utf16(input: &[u8]) -> Option<Result<String, Problem>> {
+    let unit: fn([u8; 2]) -> u16 = match input {
+        [0xFF, 0xFE, ..] => u16::from_le_bytes,
+        [0xFE, 0xFF, ..] => u16::from_be_bytes,
+        _ => return None,
+    };
+    let (pairs, rest) = input[2..].as_chunks();
+    let mut text = String::with_capacity(input.len() / 2);
+    for character in char::decode_utf16(pairs.iter().copied().map(unit)) {
+        match character {
+            Ok(character) => text.push(character),
+            Err(_) => return Some(Err(not_utf(&text, "UTF-16"))),
+        }
+    }
+    Some(if rest.is_empty() { Ok(text) } else { Err(not_utf(&text, "UTF-16")) })
+}
+
+/// A document as text, if it is UTF-8 and has only characters that YAML allows.
+pub(super) fn check(document: &[u8], start: Mark) -> Result<&str, Problem> {
+    let text = std::str::from_utf8(document).map_err(|error| {
+        let mark = Cursor::new(document, start).mark(error.valid_up_to());
+        Problem::refused(mark, "a byte here is not valid UTF-8")
+            .hint("save the file as UTF-8; put binary data into `binaryData` or `data` as base64")
+    })?;
+    match text.char_indices().find(|(_, character)| !is_printable(*character)) {
+        None => Ok(text),
+        Some((at, character)) => {
+            let mark = Cursor::new(document, start).mark(at);
+            Err(Problem::refused(mark, format!("the control character U+{:04X} is not allowed", u32::from(character)))
+                .hint("remove it, or write it as an escape in double quotes"))
+        }
+    }
+}
+
+fn not_utf(before: &str, encoding: &str) -> Problem {
+    let mark = Cursor::new(before.as_bytes(), Mark::START).mark(before.len());
+    Problem::refused(mark, format!("the text here is not valid {encoding}")).hint("save the file as UTF-8")
+}
+
+/// YAML's printable characters, as go-yaml's reader has them.
+fn is_printable(character: char) -> bool {
+    matches!(character,
+        '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
+}
+
+/// The bytes as text with U+FFFD for each byte that is not UTF-8, as Go's JSON package writes them.
+pub(super) fn replace_invalid(mut bytes: &[u8]) -> Cow<'_, str> {
+    let mut text = String::new();
+    loop {
+        match std::str::from_utf8(bytes) {
+            Ok(rest) if text.is_empty() => return Cow::Borrowed(rest),
+            Ok(rest) => return Cow::Owned(text + rest),
+            Err(error) => {
+                let (valid, rest) = bytes.split_at(error.valid_up_to());
+                text.push_str(&String::from_utf8_lossy(valid));
+                text.push('\u{FFFD}');
+                bytes = &rest[1..];
+            }
+        }
+    }
+}
+
+/// Whether go-yaml takes a text for a timestamp: a date, or a date and a time, where all but the year may have one digit.
+pub(super) fn is_timestamp(text: &str) -> bool {
+    let Some((year, rest)) = text.split_once('-') else { return false };
+    let Some((month, rest)) = rest.split_once('-') else { return false };
+    let day_length = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (day, time) = rest.split_at(day_length);
+    let (Some(year), Some(month), Some(day)) = (digits(year, 4..=4), digits(month, 1..=2), digits(day, 1..=2)) else {
+        return false;
+    };
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + u32::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return false,
+    };
+    if day == 0 || day > days {
+        return false;
+    }
+    match time.as_bytes().first() {
+        None => true,
+        Some(b'T' | b't') => zoned(&time[1..]),
+        Some(b' ') => clock(&time[1..]),
+        Some(_) => false,
+    }
+}
+
+fn digits(text: &str, length: std::ops::RangeInclusive<usize>) -> Option<u32> {
+    let sound = length.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    if sound { text.parse().ok() } else { None }
+}
+
+/// A time with a zone: `Z` or `±hh:mm`.
+fn zoned(text: &str) -> bool {
+    if let Some(time) = text.strip_suffix('Z') {
+        return clock(time);
+    }
+    let Some(sign) = text.rfind(['+', '-']) else { return false };
+    let zone = text[sign + 1..].split_once(':').map(|(hours, minutes)| (digits(hours, 2..=2), digits(minutes, 2..=2)));
+    matches!(zone, Some((Some(0..=24), Some(0..=60)))) && clock(&text[..sign])
+}
+
+/// `h:m:s` with a fraction of a second after a dot or a comma.
+fn clock(text: &str) -> bool {
+    let (time, fraction) = match text.split_once(['.', ',']) {
+        Some((time, fraction)) => (time, Some(fraction)),
+        None => (text, None),
+    };
+    let mut parts = time.split(':').map(|part| digits(part, 1..=2));
+    let (hour, minute, second) = (parts.next().flatten(), parts.next().flatten(), parts.next().flatten());
+    let whole = matches!((hour, minute, second), (Some(0..=23), Some(0..=59), Some(0..=59)));
+    let fraction = fraction.is_none_or(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
+    whole && fraction && parts.next().is_none()
+}

@@ -1,0 +1,299 @@
+//! Which resources the server has (discovery), in our own form: a group whose API service is down is unavailable,
+//! which is not the same as an unknown kind.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::cluster::{Cluster, Request, RequestError};
+use crate::object::GroupVersionKind;
+use crate::schema;
+
+/// Aggregated discovery in all its versions, with the legacy documents as the fallback (KEP-3352).
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
+                          application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,\
+                          application/json";
+
+/// A resource: where the objects of a kind live.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resource {
+    /// The kind.
+    pub gvk: GroupVersionKind,
+    /// Plural name in URLs, such as `deployments`.
+    pub plural: String,
+    /// Whether its objects live in namespaces.
+    pub namespaced: bool,
+    /// What can be done, such as `list` and `patch`.
+    pub verbs: BTreeSet<String>,
+    /// Whether there is a `/status` subresource.
+    pub status: bool,
+    /// Whether it isn't served yet, as its CustomResourceDefinition is only in the input: it holds no objects.
+    pub pending: bool,
+}
+
+impl Resource {
+    /// URL path of the collection, or of all namespaces' objects where none is given.
+    #[must_use]
+    pub fn collection_path(&self, namespace: Option<&str>) -> String {
+        let root = if self.gvk.group.is_empty() { "/api/" } else { "/apis/" };
+        let api_version = self.gvk.api_version();
+        match namespace {
+            Some(namespace) if self.namespaced => format!("{root}{api_version}/namespaces/{namespace}/{}", self.plural),
+            _ => format!("{root}{api_version}/{}", self.plural),
+        }
+    }
+
+    /// URL path of one object. Names are path segments by the API's own rules, so nothing needs to be escaped but what
+    /// a manifest may hold against them.
+    #[must_use]
+    pub fn object_path(&self, namespace: Option<&str>, name: &str) -> String {
+        let escaped: String = name.bytes().map(escape).collect();
+        format!("{}/{escaped}", self.collection_path(namespace))
+    }
+}
+
+pub(super) fn escape(byte: u8) -> String {
+    if byte.is_ascii_alphanumeric() || b"-._~:@".contains(&byte) {
+        char::from(byte).to_string()
+    } else {
+        format!("%{byte:02X}")
+    }
+}
+
+/// What the catalog knows of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resolution<'c> {
+    /// It is served.
+    Known(&'c Resource),
+    /// Its group-version is registered, and the API service behind it doesn't answer.
+    Unavailable,
+    /// The server has no such kind.
+    Unknown,
+}
+
+/// All resources of a server.
+#[derive(Clone, Debug, Default)]
+pub struct Catalog {
+    resources: BTreeMap<GroupVersionKind, Resource>,
+    /// (group, version) pairs that are registered and don't answer.
+    unavailable: BTreeSet<(String, String)>,
+}
+
+impl Catalog {
+    /// The built-in kinds, for comparisons without a server. Plural names aren't known, and not needed there.
+    #[must_use]
+    pub fn builtin() -> Self {
+        let resource = |info: &schema::KindInfo| Resource {
+            gvk: info.gvk.clone(),
+            plural: String::new(),
+            namespaced: info.namespaced,
+            verbs: BTreeSet::new(),
+            status: info.status,
+            pending: false,
+        };
+        let resources = schema::builtin().kinds().iter().map(|info| (info.gvk.clone(), resource(info))).collect();
+        Self { resources, unavailable: BTreeSet::new() }
+    }
+
+    /// Looks a kind up.
+    #[must_use]
+    pub fn resolve(&self, gvk: &GroupVersionKind) -> Resolution<'_> {
+        match self.resources.get(gvk) {
+            Some(resource) => Resolution::Known(resource),
+            None if self.unavailable.contains(&(gvk.group.clone(), gvk.version.clone())) => Resolution::Unavailable,
+            None => Resolution::Unknown,
+        }
+    }
+
+    /// Kinds of the same name under another group or version: for hints.
+    #[must_use]
+    pub fn same_kind_elsewhere(&self, gvk: &GroupVersionKind) -> Vec<String> {
+        let others = self.resources.keys().filter(|other| other.kind == gvk.kind && *other != gvk);
+        others.map(GroupVersionKind::api_version).collect()
+    }
+
+    /// Asks the server: two requests where it knows aggregated discovery (since 1.26), else one for each group-version.
+    pub async fn load(cluster: &Cluster) -> Result<Self, RequestError> {
+        let (core, groups) =
+            futures::try_join!(fetch(cluster, "/api", AGGREGATED), fetch(cluster, "/apis", AGGREGATED))?;
+        let mut catalog = Self::default();
+        let mut legacy = Vec::new();
+        for (document, is_core) in [(core, true), (groups, false)] {
+            if document.get("kind").is_some_and(|kind| kind == "APIGroupDiscoveryList") {
+                catalog.add_aggregated(&document);
+            } else {
+                legacy.extend(legacy_group_versions(&document, is_core));
+            }
+        }
+        let documents = legacy.into_iter().map(|(group, version)| async move {
+            let path = if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
+            let document = fetch(cluster, &path, "application/json").await;
+            (group, version, document)
+        });
+        for (group, version, document) in futures::future::join_all(documents).await {
+            match document {
+                Ok(document) => catalog.add_legacy(&group, &version, &document),
+                Err(error) if error.is_whole_run() => return Err(error),
+                Err(_) => drop(catalog.unavailable.insert((group, version))),
+            }
+        }
+        Ok(catalog)
+    }
+
+    /// Adds the kinds that a CustomResourceDefinition of the input defines and the server doesn't serve yet.
+    pub fn expect(&mut self, crd: &Value) {
+        let at = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let versions = crd.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten();
+        for version in versions.filter(|version| version.get("served") == Some(&Value::Bool(true))) {
+            let version_name = text(version, "name").to_owned();
+            self.add(Resource {
+                gvk: GroupVersionKind { group: at("/spec/group"), version: version_name, kind: at("/spec/names/kind") },
+                plural: at("/spec/names/plural"),
+                namespaced: at("/spec/scope") == "Namespaced",
+                verbs: ["get", "list", "patch"].map(ToOwned::to_owned).into(),
+                status: version.pointer("/subresources/status").is_some(),
+                pending: true,
+            });
+        }
+    }
+
+    /// Learns a kind from an object of it, for comparisons without a server: its scope shows in its metadata.
+    pub fn learn(&mut self, object: &Value) {
+        let at = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
+        if let (Some(api_version), Some(kind)) = (at("/apiVersion"), at("/kind")) {
+            self.add(Resource {
+                gvk: GroupVersionKind::new(api_version, kind),
+                plural: kind.to_lowercase(),
+                namespaced: at("/metadata/namespace").is_some(),
+                verbs: ["get"].map(ToOwned::to_owned).into(),
+                status: true,
+                pending: false,
+            });
+        }
+    }
+
+    fn add_aggregated(&mut self, list: &Value) {
+        for group in array(list, "items") {
+            let group_name = group.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+            for version in array(group, "versions") {
+                let version_name = text(version, "version");
+                if text(version, "freshness") == "Stale" {
+                    self.unavailable.insert((group_name.to_owned(), version_name.to_owned()));
+                }
+                for resource in array(version, "resources") {
+                    let kind = resource.get("responseKind").unwrap_or(&Value::Null);
+                    let subresources = array(resource, "subresources");
+                    self.add(Resource {
+                        gvk: GroupVersionKind {
+                            group: group_name.to_owned(),
+                            version: version_name.to_owned(),
+                            kind: text(kind, "kind").to_owned(),
+                        },
+                        plural: text(resource, "resource").to_owned(),
+                        namespaced: text(resource, "scope") == "Namespaced",
+                        verbs: verbs(resource),
+                        status: subresources.into_iter().any(|sub| text(sub, "subresource") == "status"),
+                        pending: false,
+                    });
+                }
+            }
+        }
+    }
+
+    fn add_legacy(&mut self, group: &str, version: &str, list: &Value) {
+        let resources = array(list, "resources");
+        for resource in &resources {
+            let name = text(resource, "name");
+            if name.contains('/') {
+                continue;
+            }
+            let status = format!("{name}/status");
+            self.add(Resource {
+                gvk: GroupVersionKind {
+                    group: group.to_owned(),
+                    version: version.to_owned(),
+                    kind: text(resource, "kind").to_owned(),
+                },
+                plural: name.to_owned(),
+                namespaced: resource.get("namespaced").and_then(Value::as_bool).unwrap_or(false),
+                verbs: verbs(resource),
+                status: resources.iter().any(|other| text(other, "name") == status),
+                pending: false,
+            });
+        }
+    }
+
+    /// Kinds that can't be read by name, such as the reviews of `authorization.k8s.io`, hold no objects. Where two
+    /// resources serve one kind, the first stays.
+    fn add(&mut self, resource: Resource) {
+        if !resource.plural.is_empty() && resource.verbs.contains("get") {
+            self.resources.entry(resource.gvk.clone()).or_insert(resource);
+        }
+    }
+}
+
+async fn fetch(cluster: &Cluster, path: &str, accept: &'static str) -> Result<Value, RequestError> {
+    super::json(cluster, Request::read(path).with_accept(accept)).await
+}
+
+/// The group-versions that the documents of legacy discovery name (`APIVersions`, `APIGroupList`).
+fn legacy_group_versions(document: &Value, is_core: bool) -> Vec<(String, String)> {
+    if is_core {
+        let versions = array(document, "versions").into_iter().filter_map(Value::as_str);
+        return versions.map(|version| (String::new(), version.to_owned())).collect();
+    }
+    let of_group = |group| array(group, "versions").into_iter().map(|version| text(version, "groupVersion"));
+    let all = array(document, "groups").into_iter().flat_map(of_group);
+    all.filter_map(|name| name.split_once('/')).map(|(group, version)| (group.to_owned(), version.to_owned())).collect()
+}
+
+fn array<'v>(value: &'v Value, name: &str) -> Vec<&'v Value> {
+    value.get(name).and_then(Value::as_array).map(|items| items.iter().collect()).unwrap_or_default()
+}
+
+fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn verbs(resource: &Value) -> BTreeSet<String> {
+    array(resource, "verbs").into_iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_stale_group_is_unavailable_and_an_unlisted_kind_unknown() {
+        let mut catalog = Catalog::default();
+        catalog.add_aggregated(&json!({"kind": "APIGroupDiscoveryList", "items": [
+            {"metadata": {"name": "apps"}, "versions": [{"version": "v1", "freshness": "Current", "resources": [
+                {"resource": "deployments", "responseKind": {"kind": "Deployment"}, "scope": "Namespaced",
+                 "verbs": ["get", "patch"], "subresources": [{"subresource": "status"}]}]}]},
+            {"metadata": {"name": "metrics.k8s.io"}, "versions": [{"version": "v1beta1", "freshness": "Stale"}]}]}));
+        let resolve = |api_version, kind| catalog.resolve(&GroupVersionKind::new(api_version, kind)).clone();
+        assert!(
+            matches!(resolve("apps/v1", "Deployment"), Resolution::Known(found) if found.namespaced && found.status)
+        );
+        assert_eq!(resolve("metrics.k8s.io/v1beta1", "PodMetrics"), Resolution::Unavailable);
+        assert_eq!(resolve("apps/v1", "Deploymint"), Resolution::Unknown);
+    }
+
+    #[test]
+    fn paths_are_those_of_the_api() {
+        let mut resource = Resource {
+            gvk: GroupVersionKind::new("apps/v1", "Deployment"),
+            plural: "deployments".into(),
+            namespaced: true,
+            verbs: BTreeSet::new(),
+            status: true,
+            pending: false,
+        };
+        assert_eq!(resource.object_path(Some("shop"), "web"), "/apis/apps/v1/namespaces/shop/deployments/web");
+        resource.gvk = GroupVersionKind::new("v1", "Namespace");
+        resource.namespaced = false;
+        resource.plural = "namespaces".into();
+        assert_eq!(resource.object_path(None, "a/b"), "/api/v1/namespaces/a%2Fb");
+    }
+}

@@ -1,0 +1,118 @@
+//! Manifest → [`Target`]: which resource it belongs to, and which namespace it lives in.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::Trouble;
+use super::catalog::{Catalog, Resolution, Resource};
+use crate::desired::{InputProblem, Manifest};
+use crate::object::ObjectKey;
+
+/// A manifest with its place in the cluster.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Which object it is.
+    pub key: ObjectKey,
+    /// Where such objects live, or why that isn't known.
+    pub resource: Result<Resource, Trouble>,
+    /// The manifest, with `metadata.namespace` as it will be sent.
+    pub manifest: Manifest,
+}
+
+/// The namespace that applies: the one that `--namespace` demands, else the context's for manifests without one.
+#[derive(Clone, Debug)]
+pub struct Namespaces {
+    /// `--namespace`, where it is given.
+    pub required: Option<String>,
+    /// Where manifests without a namespace go.
+    pub default: String,
+}
+
+/// Resolves all manifests. Kinds that the catalog doesn't have stay, with the reason; a namespace that contradicts
+/// `--namespace`, and an object that stands in the input twice once its namespace is known, are problems of the input.
+pub fn resolve(
+    manifests: Vec<Manifest>,
+    catalog: &Catalog,
+    namespaces: &Namespaces,
+) -> Result<Vec<Target>, Vec<InputProblem>> {
+    let mut problems = Vec::new();
+    let mut targets: Vec<Target> = Vec::with_capacity(manifests.len());
+    let mut seen = BTreeMap::new();
+    for manifest in manifests {
+        let target = place(manifest, catalog, namespaces);
+        if let Some(problem) = contradiction(&target, namespaces) {
+            problems.push(problem);
+        }
+        let key = (
+            target.key.gvk.group.clone(),
+            target.key.gvk.kind.clone(),
+            target.key.namespace.clone(),
+            target.key.name.clone(),
+        );
+        match seen.get(&key) {
+            Some(first) => problems.push(crate::desired::twice(&target.manifest, first)),
+            None => drop(seen.insert(key, target.manifest.source.clone())),
+        }
+        targets.push(target);
+    }
+    if problems.is_empty() { Ok(targets) } else { Err(problems) }
+}
+
+/// The resource of one kind, or why there is none.
+pub fn resource_of(manifest: &Manifest, catalog: &Catalog) -> Result<Resource, Trouble> {
+    let gvk = &manifest.gvk;
+    match catalog.resolve(gvk) {
+        Resolution::Known(resource) => Ok(resource.clone()),
+        Resolution::Unavailable => {
+            let message = format!("the API service behind `{}` does not answer", gvk.api_version());
+            Err(Trouble::new("ServiceUnavailable", message).with_hint("see `kubectl get apiservices`"))
+        }
+        Resolution::Unknown => {
+            let message = format!("the server has no kind `{}` in `{}`", gvk.kind, gvk.api_version());
+            let trouble = Trouble::new("UnknownKind", message);
+            Err(match catalog.same_kind_elsewhere(gvk).as_slice() {
+                [] => trouble.with_hint("check `apiVersion` and `kind`, or install the CustomResourceDefinition first"),
+                others => trouble.with_hint(format!("the server has `{}` in `{}`", gvk.kind, others.join("`, `"))),
+            })
+        }
+    }
+}
+
+fn place(mut manifest: Manifest, catalog: &Catalog, namespaces: &Namespaces) -> Target {
+    let resource = resource_of(&manifest, catalog);
+    // A kind that nobody knows keeps what is written: its scope can't be told.
+    let namespace = match &resource {
+        Ok(resource) if !resource.namespaced => None,
+        Ok(_) => Some(manifest.namespace.clone().unwrap_or_else(|| namespaces.default.clone())),
+        Err(_) => manifest.namespace.clone(),
+    };
+    settle_namespace(&mut manifest, namespace.as_deref());
+    let key = ObjectKey { gvk: manifest.gvk.clone(), namespace, name: manifest.name.clone() };
+    Target { key, resource, manifest }
+}
+
+fn settle_namespace(manifest: &mut Manifest, namespace: Option<&str>) {
+    let Some(Value::Object(metadata)) = manifest.value.get_mut("metadata") else { return };
+    match namespace {
+        Some(namespace) => drop(metadata.insert("namespace".into(), namespace.into())),
+        None => {
+            if let Some(written) = metadata.remove("namespace") {
+                let written = written.as_str().unwrap_or_default().to_owned();
+                manifest
+                    .warnings
+                    .push(format!("`metadata.namespace: {written}` is left out, as the kind is cluster-scoped"));
+            }
+        }
+    }
+}
+
+/// kubectl's rule for `--namespace` (cli-runtime `resource.RequireNamespace`).
+fn contradiction(target: &Target, namespaces: &Namespaces) -> Option<InputProblem> {
+    let required = namespaces.required.as_ref()?;
+    let written = target.key.namespace.as_ref().filter(|written| *written != required)?;
+    let message =
+        format!("the namespace from the provided object \"{written}\" does not match the namespace \"{required}\"");
+    let hint = format!("pass `--namespace={written}`, or leave `metadata.namespace` out of the manifest");
+    Some(InputProblem::of_source(&target.manifest.source, message).with_hint(hint))
+}

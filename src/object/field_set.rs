@@ -1,0 +1,223 @@
+use std::collections::BTreeMap;
+
+use super::{FieldPath, PathElement};
+
+/// A set of field paths, as a tree: what a field manager owns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldSet {
+    children: BTreeMap<PathElement, Node>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Node {
+    /// Whether the path that ends here is itself in the set.
+    member: bool,
+    below: FieldSet,
+}
+
+impl FieldSet {
+    /// The empty set.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether no path is in the set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.children.is_empty()
+    }
+
+    /// Adds one path. The root (the whole object) is never a member.
+    pub fn insert(&mut self, path: &FieldPath) {
+        let Some((last, parents)) = path.elements().split_last() else { return };
+        let mut set = self;
+        for element in parents {
+            set = &mut set.children.entry(element.clone()).or_default().below;
+        }
+        set.children.entry(last.clone()).or_default().member = true;
+    }
+
+    /// Adds a path below an element: used while a tree is built from the leaves up.
+    pub(super) fn insert_node(&mut self, element: PathElement, member: bool, below: FieldSet) {
+        if member || !below.is_empty() {
+            let node = self.children.entry(element).or_default();
+            node.member |= member;
+            node.below = std::mem::take(&mut node.below).union(&below);
+        }
+    }
+
+    /// Adds a whole subtree below a path's element, with or without the element itself.
+    pub fn graft(&mut self, element: PathElement, member: bool, below: FieldSet) {
+        self.insert_node(element, member, below);
+    }
+
+    pub(super) fn nodes(&self) -> impl Iterator<Item = (&PathElement, bool, &FieldSet)> {
+        self.children.iter().map(|(element, node)| (element, node.member, &node.below))
+    }
+
+    /// Whether exactly this path is in the set.
+    #[must_use]
+    pub fn contains(&self, path: &FieldPath) -> bool {
+        self.node(path).is_some_and(|node| node.member)
+    }
+
+    /// Whether the set says anything about the value at this path: the path itself or something below it is in the
+    /// set, or a path above it is owned as a whole (an atomic list, map or struct has no paths below its own).
+    #[must_use]
+    pub fn covers(&self, path: &FieldPath) -> bool {
+        let mut set = self;
+        for element in path.elements() {
+            match set.children.get(element) {
+                None => return false,
+                Some(node) if node.below.is_empty() => return node.member,
+                Some(node) => set = &node.below,
+            }
+        }
+        true
+    }
+
+    /// Whether this path is in the set, or anything below it.
+    #[must_use]
+    pub fn contains_at_or_below(&self, path: &FieldPath) -> bool {
+        path.elements().is_empty() && !self.is_empty() || self.node(path).is_some()
+    }
+
+    fn node(&self, path: &FieldPath) -> Option<&Node> {
+        let (last, parents) = path.elements().split_last()?;
+        let mut set = self;
+        for element in parents {
+            set = &set.children.get(element)?.below;
+        }
+        set.children.get(last)
+    }
+
+    /// All paths in the set, in order: parents before their children.
+    #[must_use]
+    pub fn paths(&self) -> Vec<FieldPath> {
+        fn collect(set: &FieldSet, at: &FieldPath, into: &mut Vec<FieldPath>) {
+            for (element, node) in &set.children {
+                let path = at.child(element.clone());
+                if node.member {
+                    into.push(path.clone());
+                }
+                collect(&node.below, &path, into);
+            }
+        }
+        let mut paths = Vec::new();
+        collect(self, &FieldPath::root(), &mut paths);
+        paths
+    }
+
+    /// The paths of the set that have none of its other paths below them.
+    #[must_use]
+    pub fn leaves(&self) -> Vec<FieldPath> {
+        let mut paths = self.paths();
+        paths.retain(|path| self.node(path).is_some_and(|node| node.below.is_empty()));
+        paths
+    }
+
+    /// What is in either set.
+    #[must_use]
+    pub fn union(mut self, other: &Self) -> Self {
+        for (element, node) in &other.children {
+            let mine = self.children.entry(element.clone()).or_default();
+            mine.member |= node.member;
+            mine.below = std::mem::take(&mut mine.below).union(&node.below);
+        }
+        self
+    }
+
+    /// What is in both sets.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        self.combine(other, |mine, theirs| mine && theirs)
+    }
+
+    /// What is in this set and not in the other.
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> Self {
+        self.combine(other, |mine, theirs| mine && !theirs)
+    }
+
+    fn combine(&self, other: &Self, keep: fn(bool, bool) -> bool) -> Self {
+        let nothing = Node::default();
+        let mut result = Self::new();
+        for (element, node) in &self.children {
+            let theirs = other.children.get(element).unwrap_or(&nothing);
+            let below = node.below.combine(&theirs.below, keep);
+            result.insert_node(element.clone(), keep(node.member, theirs.member), below);
+        }
+        result
+    }
+
+    /// The subset of paths that satisfy a condition.
+    #[must_use]
+    pub fn filter(&self, keep: impl Fn(&FieldPath) -> bool) -> Self {
+        let mut result = Self::new();
+        for path in self.paths().iter().filter(|path| keep(path)) {
+            result.insert(path);
+        }
+        result
+    }
+
+    /// Removes a path of plain fields and everything below it.
+    pub fn remove_subtree(&mut self, fields: &[&str]) {
+        let Some((first, rest)) = fields.split_first() else { return };
+        let element = PathElement::Field((*first).to_owned());
+        if rest.is_empty() {
+            self.children.remove(&element);
+        } else if let Some(node) = self.children.get_mut(&element) {
+            node.below.remove_subtree(rest);
+            if !node.member && node.below.is_empty() {
+                self.children.remove(&element);
+            }
+        }
+    }
+}
+
+impl FromIterator<FieldPath> for FieldSet {
+    fn from_iter<I: IntoIterator<Item = FieldPath>>(paths: I) -> Self {
+        let mut set = Self::new();
+        for path in paths {
+            set.insert(&path);
+        }
+        set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(paths: &[&[&str]]) -> FieldSet {
+        paths.iter().map(|path| FieldPath::of(path)).collect()
+    }
+
+    #[test]
+    fn algebra_works_on_members_not_on_shared_ancestors() {
+        let a = set(&[&["spec", "a"], &["spec", "b"]]);
+        let b = set(&[&["spec", "b"], &["spec", "c"]]);
+        assert_eq!(a.intersection(&b), set(&[&["spec", "b"]]));
+        assert_eq!(a.difference(&b), set(&[&["spec", "a"]]));
+        assert_eq!(a.clone().union(&b), set(&[&["spec", "a"], &["spec", "b"], &["spec", "c"]]));
+        assert!(a.difference(&a).is_empty());
+    }
+
+    #[test]
+    fn an_atomic_parent_covers_what_is_below_it_but_a_granular_one_does_not() {
+        let atomic = set(&[&["spec", "args"]]);
+        assert!(atomic.covers(&FieldPath::of(&["spec", "args"]).child(PathElement::Index(1))));
+        let item = set(&[&["spec", "item"], &["spec", "item", "name"]]);
+        assert!(item.covers(&FieldPath::of(&["spec", "item", "name"])));
+        assert!(!item.covers(&FieldPath::of(&["spec", "item", "image"])));
+        assert!(item.covers(&FieldPath::of(&["spec"])));
+    }
+
+    #[test]
+    fn removing_a_subtree_leaves_no_empty_branch() {
+        let mut only = set(&[&["status", "phase"]]);
+        only.remove_subtree(&["status", "phase"]);
+        assert!(only.is_empty());
+    }
+}

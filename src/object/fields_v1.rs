@@ -1,0 +1,108 @@
+//! The `FieldsV1` format of `managedFields` (structured-merge-diff, `fieldpath/serialize.go` and `serialize-pe.go`):
+//! `f:<name>`, `k:<json keys>`, `v:<json scalar>`, `i:<index>`, and `.` for "this path itself".
+
+use serde_json::{Map, Value};
+
+use super::{FieldSet, PathElement, Scalar};
+
+/// A `fieldsV1` value that can't be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FieldsV1Error {
+    /// Not a JSON object.
+    #[error("`fieldsV1` is not an object")]
+    NotAnObject,
+    /// A path element whose text can't be read.
+    #[error("`fieldsV1` has an unreadable path element")]
+    BadElement,
+}
+
+impl FieldSet {
+    /// Reads `fieldsV1`. Elements with an unknown prefix are dropped, as the API server does.
+    pub fn from_fields_v1(value: &Value) -> Result<Self, FieldsV1Error> {
+        let object = value.as_object().ok_or(FieldsV1Error::NotAnObject)?;
+        let mut set = Self::new();
+        for (name, below) in object {
+            if name == "." {
+                continue;
+            }
+            let Some(element) = element_from(name)? else { continue };
+            let children = Self::from_fields_v1(below)?;
+            let below = below.as_object().ok_or(FieldsV1Error::NotAnObject)?;
+            let member = below.is_empty() || below.contains_key(".");
+            set.insert_node(element, member, children);
+        }
+        Ok(set)
+    }
+
+    /// Writes `fieldsV1`, as the API server reads it.
+    #[must_use]
+    pub fn to_fields_v1(&self) -> Value {
+        let mut object = Map::new();
+        for (element, member, below) in self.nodes() {
+            let Value::Object(mut children) = below.to_fields_v1() else { continue };
+            if member && !children.is_empty() {
+                children.insert(".".to_owned(), Value::Object(Map::new()));
+            }
+            object.insert(element_to(element), Value::Object(children));
+        }
+        Value::Object(object)
+    }
+}
+
+fn element_from(text: &str) -> Result<Option<PathElement>, FieldsV1Error> {
+    let (prefix, rest) = text.split_at_checked(2).ok_or(FieldsV1Error::BadElement)?;
+    let json = || serde_json::from_str::<Value>(rest).map_err(|_| FieldsV1Error::BadElement);
+    Ok(Some(match prefix {
+        "f:" => PathElement::Field(rest.to_owned()),
+        "v:" => PathElement::Member(Scalar::from_json(&json()?)),
+        "i:" => PathElement::Index(rest.parse().map_err(|_| FieldsV1Error::BadElement)?),
+        "k:" => match json()? {
+            Value::Object(keys) => {
+                PathElement::key(keys.iter().map(|(name, value)| (name.clone(), Scalar::from_json(value))))
+            }
+            _ => return Err(FieldsV1Error::BadElement),
+        },
+        _ => return Ok(None),
+    }))
+}
+
+fn element_to(element: &PathElement) -> String {
+    match element {
+        PathElement::Field(name) => format!("f:{name}"),
+        PathElement::Member(member) => format!("v:{}", member.to_json()),
+        PathElement::Index(index) => format!("i:{index}"),
+        PathElement::Key(keys) => {
+            let keys: Map<_, _> = keys.iter().map(|(name, value)| (name.clone(), value.to_json())).collect();
+            format!("k:{}", Value::Object(keys))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn reading_and_writing_agree() {
+        let fields = json!({
+            "f:metadata": {"f:finalizers": {".": {}, "v:\"example.com/guard\"": {}}, "f:labels": {"f:app": {}}},
+            "f:spec": {"f:ports": {"k:{\"port\":80,\"protocol\":\"TCP\"}": {".": {}, "f:port": {}}}, "f:args": {}},
+        });
+        let set = FieldSet::from_fields_v1(&fields).unwrap();
+        assert_eq!(set.to_fields_v1(), fields);
+        let paths: Vec<_> = set.paths().iter().map(ToString::to_string).collect();
+        assert!(paths.contains(&"spec.ports[port=80,protocol=TCP].port".to_owned()));
+        assert!(paths.contains(&r#"metadata.finalizers[="example.com/guard"]"#.to_owned()));
+        assert!(!paths.contains(&"spec.ports".to_owned()));
+    }
+
+    #[test]
+    fn unknown_prefixes_are_dropped_and_broken_elements_are_errors() {
+        let set = FieldSet::from_fields_v1(&json!({"x:future": {}, "f:a": {}})).unwrap();
+        assert_eq!(set.paths().len(), 1);
+        for broken in [json!({"k:{": {}}), json!({"i:x": {}}), json!({"f": {}}), json!({"f:a": 1}), json!([])] {
+            assert!(FieldSet::from_fields_v1(&broken).is_err(), "{broken}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The type of an object. The group is empty for the core group.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct GroupVersionKind {
+    /// API group, such as `apps`; empty for the core group.
+    pub group: String,
+    /// API version, such as `v1`.
+    pub version: String,
+    /// Kind, such as `Deployment`.
+    pub kind: String,
+}
+
+impl GroupVersionKind {
+    /// From a manifest's `apiVersion` and `kind`.
+    #[must_use]
+    pub fn new(api_version: &str, kind: &str) -> Self {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        Self { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() }
+    }
+
+    /// `group/version`, or the version alone in the core group.
+    #[must_use]
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
+    }
+
+    /// Whether this is the core group's `Secret`, in any version: its values are never shown.
+    #[must_use]
+    pub fn is_secret(&self) -> bool {
+        self.group.is_empty() && self.kind == "Secret"
+    }
+
+    /// Whether this is a core `Namespace`.
+    #[must_use]
+    pub fn is_namespace(&self) -> bool {
+        self.group.is_empty() && self.kind == "Namespace"
+    }
+
+    /// Whether this is a `CustomResourceDefinition`.
+    #[must_use]
+    pub fn is_crd(&self) -> bool {
+        self.group == "apiextensions.k8s.io" && self.kind == "CustomResourceDefinition"
+    }
+}
+
+/// Which object: its type, its namespace (none when cluster-scoped) and its name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectKey {
+    /// The type as the manifest names it.
+    pub gvk: GroupVersionKind,
+    /// The namespace; none for a cluster-scoped object.
+    pub namespace: Option<String>,
+    /// `metadata.name`.
+    pub name: String,
+}
+
+/// `Deployment shop/web`, or `Namespace shop`.
+impl fmt::Display for ObjectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.gvk.kind)?;
+        if let Some(namespace) = &self.namespace {
+            write!(f, "{namespace}/")?;
+        }
+        f.write_str(&self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn api_version_splits_into_group_and_version_and_back() {
+        let deployment = GroupVersionKind::new("apps/v1", "Deployment");
+        assert_eq!((deployment.group.as_str(), deployment.version.as_str()), ("apps", "v1"));
+        assert_eq!(deployment.api_version(), "apps/v1");
+        assert_eq!(GroupVersionKind::new("v1", "Secret").api_version(), "v1");
+    }
+
+    #[test]
+    fn a_key_reads_kind_then_namespace_and_name() {
+        let gvk = GroupVersionKind::new("apps/v1", "Deployment");
+        let key = ObjectKey { gvk, namespace: Some("shop".into()), name: "web".into() };
+        assert_eq!(key.to_string(), "Deployment shop/web");
+    }
+}

@@ -1,0 +1,17 @@
+//! The vocabulary of every stage: object keys, field paths, field sets, owners and quantities. Pure.
+
+mod field_set;
+mod fields_v1;
+mod key;
+mod managed_fields;
+mod path;
+mod quantity;
+mod scalar;
+
+pub use field_set::FieldSet;
+pub use fields_v1::FieldsV1Error;
+pub use key::{GroupVersionKind, ObjectKey};
+pub use managed_fields::{LAST_APPLIED, ManagedFieldsEntry, Operation, has_managed_fields, managed_fields};
+pub use path::{FieldPath, PathElement};
+pub use quantity::Quantity;
+pub use scalar::Scalar;

@@ -1,0 +1,86 @@
+use crate::object::GroupVersionKind;
+use crate::schema;
+
+/// Objects of one wave don't need each other, so they are written in parallel; waves follow one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wave {
+    /// Namespaces and CustomResourceDefinitions: others can't even be named without them.
+    Foundations,
+    /// What is only referred to: classes, quotas, accounts, roles, configuration, volumes.
+    Configuration,
+    /// What ties the former together: bindings, claims, policies, services.
+    Bindings,
+    /// Workloads, and every other built-in kind.
+    Workloads,
+    /// Custom resources, which may need anything of the above.
+    Custom,
+    /// What can get in the way of every request: webhooks and API services.
+    Admission,
+}
+
+/// Kinds that aren't workloads, by the order that Helm (`kind_sorter.go`) and cli-utils (`ordering/sort.go`) agree on.
+const CONFIGURATION: [&str; 12] = [
+    "ClusterRole",
+    "ConfigMap",
+    "IngressClass",
+    "LimitRange",
+    "PersistentVolume",
+    "PriorityClass",
+    "ResourceQuota",
+    "Role",
+    "RuntimeClass",
+    "Secret",
+    "ServiceAccount",
+    "StorageClass",
+];
+
+const BINDINGS: [&str; 6] =
+    ["ClusterRoleBinding", "NetworkPolicy", "PersistentVolumeClaim", "PodDisruptionBudget", "RoleBinding", "Service"];
+
+const ADMISSION: [&str; 7] = [
+    "APIService",
+    "MutatingAdmissionPolicy",
+    "MutatingAdmissionPolicyBinding",
+    "MutatingWebhookConfiguration",
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding",
+    "ValidatingWebhookConfiguration",
+];
+
+impl Wave {
+    /// The wave of a kind.
+    #[must_use]
+    pub fn of(gvk: &GroupVersionKind) -> Self {
+        let is_in = |kinds: &[&str]| kinds.contains(&gvk.kind.as_str());
+        if gvk.is_namespace() || gvk.is_crd() {
+            Self::Foundations
+        } else if schema::builtin_kind(gvk).is_none() {
+            Self::Custom
+        } else if is_in(&CONFIGURATION) {
+            Self::Configuration
+        } else if is_in(&BINDINGS) {
+            Self::Bindings
+        } else if is_in(&ADMISSION) {
+            Self::Admission
+        } else {
+            Self::Workloads
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_need_comes_first() {
+        let of = |api_version, kind| Wave::of(&GroupVersionKind::new(api_version, kind));
+        assert!(of("v1", "Namespace") < of("v1", "Secret"));
+        assert!(of("v1", "Secret") < of("apps/v1", "Deployment"));
+        assert!(of("rbac.authorization.k8s.io/v1", "Role") < of("rbac.authorization.k8s.io/v1", "RoleBinding"));
+        assert!(of("apiextensions.k8s.io/v1", "CustomResourceDefinition") < of("example.com/v1", "Widget"));
+        let webhooks = of("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration");
+        assert!(of("example.com/v1", "Widget") < webhooks);
+        assert_eq!(of("example.com/v1", "Service"), Wave::Custom);
+    }
+}

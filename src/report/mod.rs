@@ -1,0 +1,13 @@
+//! Stage 7, report: one model, and one file for each format that shows it.
+
+mod exit;
+pub mod json;
+mod model;
+pub mod styled;
+pub mod text;
+mod value;
+
+pub use exit::{
+    EXIT_CLEAN, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_UNREACHABLE, Verdict,
+};
+pub use model::{ClusterInfo, ErrorInfo, ObjectReport, Outcome, Report, Summary};

@@ -1,0 +1,252 @@
+use serde::Serialize;
+
+use super::exit::Verdict;
+use crate::compare::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff};
+use crate::desired::{InputProblem, Source};
+use crate::live::{RequestCounts, Target, Trouble};
+use crate::object::ObjectKey;
+
+/// Everything that a run found and did: the contract behind `-o json`, and what every format shows.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// Always `kubectl-reconcile/v1`.
+    pub api_version: &'static str,
+    /// Always `Report`.
+    pub kind: &'static str,
+    /// `diff` or `apply`.
+    pub command: &'static str,
+    /// What it came to.
+    pub verdict: Verdict,
+    /// The exit code of the process.
+    pub exit_code: u8,
+    /// The cluster; none offline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterInfo>,
+    /// Counts.
+    pub summary: Summary,
+    /// Requests sent, by kind.
+    pub requests: RequestCounts,
+    /// The objects, in the order of the plan.
+    pub objects: Vec<ObjectReport>,
+    /// Problems of the input or of the run as a whole.
+    pub errors: Vec<InputProblem>,
+}
+
+/// Which cluster was compared with.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClusterInfo {
+    /// The context of the kubeconfig, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// The server's URL.
+    pub server: String,
+    /// Its version, where it tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+}
+
+/// How many objects are in which state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// All of them.
+    pub objects: usize,
+    /// Nothing to do.
+    pub in_sync: usize,
+    /// To be created.
+    pub create: usize,
+    /// To be updated.
+    pub update: usize,
+    /// To be replaced.
+    pub replace: usize,
+    /// To be deleted.
+    pub delete: usize,
+    /// Not compared.
+    pub unknown: usize,
+    /// In sync, proven without asking.
+    pub proven: usize,
+    /// Left alone because others own fields.
+    pub conflict: usize,
+    /// In sync, with only their ownership to be recorded.
+    pub adopted: usize,
+    /// Differences that a rule ignores.
+    pub ignored: usize,
+}
+
+/// What `apply` did with one object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Outcome {
+    /// It exists now.
+    Created,
+    /// Its fields are as wanted now.
+    Updated,
+    /// Its values were right, and are recorded as ours now.
+    Adopted,
+    /// Nothing was to be done.
+    Unchanged,
+    /// Others own fields of it: left alone.
+    Conflict,
+    /// It could not be written.
+    Failed,
+    /// It was not tried.
+    Skipped,
+}
+
+/// Why an object could not be compared or written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ErrorInfo {
+    /// A short name in the API's style.
+    pub reason: String,
+    /// One sentence.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl From<Trouble> for ErrorInfo {
+    fn from(trouble: Trouble) -> Self {
+        Self { reason: trouble.reason, message: trouble.message, hint: trouble.hint }
+    }
+}
+
+/// One object of the report.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectReport {
+    /// `apps/v1`
+    pub api_version: String,
+    /// `Deployment`
+    pub kind: String,
+    /// None for a cluster-scoped object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// Its name.
+    pub name: String,
+    /// Where it was written.
+    pub source: Source,
+    /// What has to be done.
+    pub action: Action,
+    /// What that rests on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+    /// What differs.
+    pub changes: Vec<FieldChange>,
+    /// Fields of others in the way.
+    pub conflicts: Vec<Conflict>,
+    /// What its author should know.
+    pub warnings: Vec<String>,
+    /// Why it could not be compared or written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorInfo>,
+    /// Why it is to be replaced, or was skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What `apply` did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// The key in full, for sorting and display.
+    #[serde(skip)]
+    pub key: ObjectKey,
+}
+
+impl ObjectReport {
+    /// From the verdict on one target.
+    #[must_use]
+    pub fn new(target: &Target, diff: ObjectDiff) -> Self {
+        let mut warnings = target.manifest.warnings.clone();
+        warnings.extend(diff.warnings);
+        Self {
+            api_version: target.key.gvk.api_version(),
+            kind: target.key.gvk.kind.clone(),
+            namespace: target.key.namespace.clone(),
+            name: target.key.name.clone(),
+            source: target.manifest.source.clone(),
+            action: diff.action,
+            evidence: diff.evidence,
+            changes: diff.changes,
+            conflicts: diff.conflicts,
+            warnings,
+            error: diff.trouble.map(ErrorInfo::from),
+            reason: diff.reason,
+            outcome: None,
+            key: target.key.clone(),
+        }
+    }
+
+    /// Whether only the record of owners would change.
+    #[must_use]
+    pub fn is_ownership_only(&self) -> bool {
+        let ownership = |change: &FieldChange| matches!(change.class, Class::Adopted | Class::Released);
+        self.action == Action::None && self.changes.iter().any(ownership)
+    }
+
+    fn is_incomplete(&self) -> bool {
+        self.action == Action::Unknown
+            || matches!(self.outcome, Some(Outcome::Conflict | Outcome::Failed | Outcome::Skipped))
+    }
+}
+
+impl Report {
+    /// The report of a run that got as far as comparing.
+    #[must_use]
+    pub fn compared(command: &'static str, objects: Vec<ObjectReport>, exit_zero: bool) -> Self {
+        let verdict = if objects.iter().any(ObjectReport::is_incomplete) {
+            Verdict::Incomplete
+        } else if command == "apply" {
+            Verdict::Applied
+        } else if objects.iter().any(|object| object.action != Action::None) {
+            Verdict::Drift
+        } else {
+            Verdict::InSync
+        };
+        Self { summary: Summary::of(&objects), objects, ..Self::stopped(command, verdict, Vec::new(), exit_zero) }
+    }
+
+    /// The report of a run that ended before it compared anything.
+    #[must_use]
+    pub fn stopped(command: &'static str, verdict: Verdict, errors: Vec<InputProblem>, exit_zero: bool) -> Self {
+        Self {
+            api_version: "kubectl-reconcile/v1",
+            kind: "Report",
+            command,
+            verdict,
+            exit_code: verdict.exit_code(exit_zero),
+            cluster: None,
+            summary: Summary::default(),
+            requests: RequestCounts::default(),
+            objects: Vec::new(),
+            errors,
+        }
+    }
+
+    /// The same, interrupted.
+    #[must_use]
+    pub fn interrupted(mut self) -> Self {
+        self.verdict = Verdict::Interrupted;
+        self.exit_code = self.verdict.exit_code(false);
+        self
+    }
+}
+
+impl Summary {
+    fn of(objects: &[ObjectReport]) -> Self {
+        let count = |test: &dyn Fn(&ObjectReport) -> bool| objects.iter().filter(|object| test(object)).count();
+        let with = |action: Action| count(&|object| object.action == action);
+        Self {
+            objects: objects.len(),
+            in_sync: with(Action::None),
+            create: with(Action::Create),
+            update: with(Action::Update),
+            replace: with(Action::Replace),
+            delete: with(Action::Delete),
+            unknown: with(Action::Unknown),
+            proven: count(&|object| object.evidence == Some(Evidence::Proven)),
+            conflict: count(&|object| !object.conflicts.is_empty()),
+            adopted: count(&ObjectReport::is_ownership_only),
+            ignored: 0,
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! `-o text`: for people. Live on the left, desired on the right: what `apply` would do.
+
+use similar::{ChangeTag, TextDiff};
+
+use super::styled::{Role, Styled};
+use super::value::{block, inline, is_long};
+use super::{ObjectReport, Outcome, Report, Summary, Verdict};
+use crate::compare::{Action, Class, FieldChange, Op, Owner};
+use crate::object::{FieldPath, PathElement};
+
+/// Column of the source behind an object's name, and of the values behind a path.
+const SOURCE_COLUMN: usize = 66;
+const VALUE_COLUMN: usize = 36;
+const NOTE_COLUMN: usize = 24;
+/// Lines of context around a change within a text.
+const CONTEXT: usize = 2;
+
+/// Everything at once.
+#[must_use]
+pub fn whole(report: &Report) -> Styled {
+    let mut text = differences(report);
+    report.objects.iter().for_each(|object| text.append(outcome(object)));
+    text.append(left(report));
+    text.append(summary(report));
+    text
+}
+
+/// The differences of all objects.
+#[must_use]
+pub fn differences(report: &Report) -> Styled {
+    let mut text = Styled::new();
+    for object in &report.objects {
+        text.append(object_text(object));
+    }
+    text
+}
+
+fn object_text(object: &ObjectReport) -> Styled {
+    let mut text = Styled::new();
+    let shown: Vec<&FieldChange> = object.changes.iter().filter(|change| is_shown(change)).collect();
+    let (mark, role) = match object.action {
+        Action::Create => ("+", Role::Add),
+        Action::Update if !object.conflicts.is_empty() => ("!", Role::Problem),
+        Action::Update => ("~", Role::Change),
+        Action::Replace => ("-/+", Role::Remove),
+        Action::Delete => ("-", Role::Remove),
+        Action::Unknown => ("!", Role::Problem),
+        Action::None if shown.is_empty() && object.warnings.is_empty() => return text,
+        Action::None => ("=", Role::Note),
+    };
+    let name = object.key.to_string();
+    let padding = SOURCE_COLUMN.saturating_sub(mark.len() + 1 + name.chars().count()).max(2);
+    text.push(role, format!("{mark} "));
+    text.push(Role::Name, name);
+    text.push(Role::Note, format!("{}{}", " ".repeat(padding), object.source));
+    text.line_end();
+    if let (Action::Replace, Some(reason)) = (object.action, &object.reason) {
+        line(&mut text, Role::Problem, &format!("    {reason}"));
+    }
+    if object.action == Action::Unknown {
+        problem(&mut text, "cannot compare", object);
+    }
+    fields(&mut text, &shown);
+    for conflict in &object.conflicts {
+        let owner = owner_text(&conflict.owner);
+        line(&mut text, Role::Problem, &format!("    conflict: {} is owned by {owner}", conflict.path));
+    }
+    if !object.conflicts.is_empty() {
+        line(&mut text, Role::Hint, &format!("    hint: {}", conflict_hint(object)));
+    }
+    for warning in &object.warnings {
+        line(&mut text, Role::Note, &format!("    warning: {warning}"));
+    }
+    text
+}
+
+fn is_shown(change: &FieldChange) -> bool {
+    !matches!(change.class, Class::Missing | Class::Adopted)
+}
+
+fn line(text: &mut Styled, role: Role, content: &str) {
+    text.push(role, content);
+    text.line_end();
+}
+
+fn problem(text: &mut Styled, what: &str, object: &ObjectReport) {
+    if let Some(error) = &object.error {
+        line(text, Role::Problem, &format!("    {what}: {} ({})", error.message, error.reason));
+        if let Some(hint) = &error.hint {
+            line(text, Role::Hint, &format!("    hint: {hint}"));
+        }
+    }
+}
+
+fn conflict_hint(object: &ObjectReport) -> &'static str {
+    let by_controller = object.conflicts.iter().any(|conflict| conflict.owner.operation == "Update");
+    if by_controller {
+        "leave the field out of the manifest if its owner should keep it, or take it with `--force-conflicts`"
+    } else {
+        "another tool applies this field: agree on one owner, or take it with `--force-conflicts`"
+    }
+}
+
+/// Changes inside one list item stand under the item's path.
+fn fields(text: &mut Styled, changes: &[&FieldChange]) {
+    let mut group: Option<FieldPath> = None;
+    for change in changes {
+        let (item, rest) = split_at_item(&change.path);
+        let indent = if item.is_some() { 6 } else { 4 };
+        if item.is_some() && item != group {
+            line(text, Role::Plain, &format!("    {}", item.clone().unwrap_or_default()));
+        }
+        group = item;
+        field(text, change, &rest.to_string(), indent);
+    }
+}
+
+/// The outermost list item around a path (a container, a port), and the path inside it.
+fn split_at_item(path: &FieldPath) -> (Option<FieldPath>, FieldPath) {
+    let elements = path.elements();
+    let parents = elements.split_last().map_or(elements, |(_, parents)| parents);
+    match parents.iter().position(|element| matches!(element, PathElement::Key(_))) {
+        Some(at) => (Some(FieldPath::from(elements[..=at].to_vec())), FieldPath::from(elements[at + 1..].to_vec())),
+        None => (None, path.clone()),
+    }
+}
+
+fn field(text: &mut Styled, change: &FieldChange, path: &str, indent: usize) {
+    let name = format!("{}{path}", " ".repeat(indent));
+    let width = name.chars().count();
+    let note = note(change);
+    let values = [&change.live, &change.desired];
+    if values.into_iter().flatten().any(is_long) {
+        text.push(Role::Plain, name);
+        if !note.is_empty() {
+            text.push(Role::Note, format!("  {note}"));
+        }
+        text.line_end();
+        lines(text, change, indent + 2);
+        return;
+    }
+    text.push(Role::Plain, format!("{name}{}", " ".repeat(VALUE_COLUMN.saturating_sub(width).max(1))));
+    let shown = values_on_line(text, change);
+    if !note.is_empty() {
+        text.push(Role::Note, format!("{}{note}", " ".repeat(NOTE_COLUMN.saturating_sub(shown).max(2))));
+    }
+    text.line_end();
+}
+
+/// `2 → 3`, `+ x` or `- x`; returns its width.
+fn values_on_line(text: &mut Styled, change: &FieldChange) -> usize {
+    let live = change.live.as_ref().map(inline);
+    let desired = change.desired.as_ref().map(inline);
+    let (parts, width): (Vec<(Role, String)>, usize) = match (change.class, change.op, live, desired) {
+        (Class::Unmanaged | Class::Released, _, Some(live), _) => {
+            (vec![(Role::Plain, live.clone())], live.chars().count())
+        }
+        (_, Op::Remove, Some(live), _) => (vec![(Role::Remove, format!("- {live}"))], live.chars().count() + 2),
+        (_, Op::Add, _, Some(desired)) => (vec![(Role::Add, format!("+ {desired}"))], desired.chars().count() + 2),
+        (_, _, live, desired) => {
+            let (live, desired) = (live.unwrap_or_default(), desired.unwrap_or_default());
+            let width = live.chars().count() + desired.chars().count() + 3;
+            (vec![(Role::Remove, live), (Role::Plain, " → ".to_owned()), (Role::Add, desired)], width)
+        }
+    };
+    for (role, part) in parts {
+        text.push(role, part);
+    }
+    width
+}
+
+/// Long values as a comparison of their lines.
+fn lines(text: &mut Styled, change: &FieldChange, indent: usize) {
+    let margin = " ".repeat(indent);
+    let live = change.live.as_ref().map(block).unwrap_or_default();
+    let desired = change.desired.as_ref().map(block).unwrap_or_default();
+    if matches!(change.class, Class::Unmanaged | Class::Released) {
+        live.lines().for_each(|content| line(text, Role::Plain, &format!("{margin}  {content}")));
+        return;
+    }
+    let diff = TextDiff::configure().timeout(std::time::Duration::from_millis(500)).diff_lines(&live, &desired);
+    for (index, group) in diff.grouped_ops(CONTEXT).iter().enumerate() {
+        if index > 0 {
+            line(text, Role::Note, &format!("{margin}…"));
+        }
+        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+            let (role, mark) = match change.tag() {
+                ChangeTag::Delete => (Role::Remove, '-'),
+                ChangeTag::Insert => (Role::Add, '+'),
+                ChangeTag::Equal => (Role::Note, ' '),
+            };
+            let content = format!("{margin}{mark} {}", change.value().trim_end_matches('\n'));
+            line(text, role, if mark == ' ' { content.trim_end() } else { &content });
+        }
+    }
+}
+
+fn note(change: &FieldChange) -> String {
+    let by = || change.managers.iter().map(owner_text).collect::<Vec<_>>().join(", ");
+    match change.class {
+        Class::ChangedByOther => format!("changed by {}", by()),
+        Class::Conflict => "conflict".to_owned(),
+        Class::RemovedByOther => "not in the cluster: new in the manifest or removed there".to_owned(),
+        Class::Pruned => "no longer in the manifest".to_owned(),
+        Class::Released => format!("no longer in the manifest, kept by {}", by()),
+        Class::Reordered => "order only".to_owned(),
+        Class::Unmanaged => format!("added by {}", by()),
+        Class::Overridden => "the cluster keeps its own value".to_owned(),
+        Class::Pending | Class::Missing | Class::Adopted => String::new(),
+    }
+}
+
+/// `kubectl (scale) 2026-11-20T10:00:00Z`, `helm (Apply) …`
+fn owner_text(owner: &Owner) -> String {
+    let mut text = owner.manager.clone();
+    if !owner.subresource.is_empty() {
+        text.push_str(&format!(" ({})", owner.subresource));
+    } else if owner.operation == "Apply" {
+        text.push_str(" (Apply)");
+    }
+    if let Some(time) = &owner.time {
+        text.push_str(&format!(" {time}"));
+    }
+    text
+}
+
+/// The line about one object that `apply` is done with; nothing where there was nothing to do.
+#[must_use]
+pub fn outcome(object: &ObjectReport) -> Styled {
+    let (word, role) = match object.outcome {
+        Some(Outcome::Created) => ("created", Role::Add),
+        Some(Outcome::Updated) => ("updated", Role::Change),
+        Some(Outcome::Adopted) => ("adopted", Role::Note),
+        _ => return Styled::new(),
+    };
+    let mut text = Styled::new().with(role, format!("{word} ")).with(Role::Name, object.key.to_string());
+    text.line_end();
+    text
+}
+
+/// What `apply` left, and why.
+#[must_use]
+pub fn left(report: &Report) -> Styled {
+    let mut text = Styled::new();
+    for object in &report.objects {
+        let word = match object.outcome {
+            Some(Outcome::Conflict) => "conflict",
+            Some(Outcome::Failed) => "failed",
+            Some(Outcome::Skipped) => "skipped",
+            _ => continue,
+        };
+        text.push(Role::Problem, format!("{word} "));
+        text.push(Role::Name, object.key.to_string());
+        if let Some(reason) = &object.reason {
+            text.push(Role::Plain, format!(": {reason}"));
+        } else if object.outcome == Some(Outcome::Conflict) {
+            let fields: Vec<String> = object.conflicts.iter().map(|conflict| conflict.path.to_string()).collect();
+            text.push(Role::Plain, format!(": others own {}", fields.join(", ")));
+        }
+        text.line_end();
+        if object.action != Action::Unknown {
+            problem(&mut text, "the server says", object);
+        }
+    }
+    text
+}
+
+/// The last line.
+#[must_use]
+pub fn summary(report: &Report) -> Styled {
+    let counts = &report.summary;
+    let mut parts = Vec::new();
+    let mut part = |count: usize, text: &str| {
+        if count > 0 {
+            parts.push(format!("{count} {text}"));
+        }
+    };
+    if report.command == "apply" {
+        let done = |outcome: Outcome| report.objects.iter().filter(|object| object.outcome == Some(outcome)).count();
+        part(done(Outcome::Created), "created");
+        part(done(Outcome::Updated), "updated");
+        part(done(Outcome::Adopted), "adopted");
+        part(done(Outcome::Unchanged), "unchanged");
+        part(done(Outcome::Conflict), "left alone because of conflicts");
+        part(done(Outcome::Failed), "failed");
+        part(done(Outcome::Skipped), "skipped");
+    } else {
+        part(counts.create, "to create");
+        part(counts.update, "to update");
+        part(counts.replace, "to replace");
+        part(counts.delete, "to delete");
+        part(counts.unknown, "not compared");
+    }
+    let mut sentence = parts.join(", ");
+    if report.command != "apply" {
+        let separator = if sentence.is_empty() { "" } else { "; " };
+        sentence = format!("{sentence}{separator}{}", in_sync(counts));
+    } else if sentence.is_empty() {
+        "nothing to do".clone_into(&mut sentence);
+    }
+    if report.verdict == Verdict::Interrupted {
+        sentence = format!("interrupted: {sentence}");
+    }
+    let mut text = Styled::new().with(Role::Plain, sentence);
+    text.line_end();
+    text
+}
+
+fn in_sync(counts: &Summary) -> String {
+    let mut notes = Vec::new();
+    if counts.proven > 0 {
+        notes.push(format!("{} of them proven without asking", counts.proven));
+    }
+    if counts.adopted > 0 {
+        notes.push(format!("{} not recorded as ours yet", counts.adopted));
+    }
+    let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
+    format!("{} in sync{notes}", counts.in_sync)
+}

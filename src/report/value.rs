@@ -1,0 +1,61 @@
+//! Values as text: short ones on a line, long ones as lines that can be compared.
+
+use serde_json::Value;
+
+use crate::compare::REDACTED;
+
+/// Longest value that stands on the line of its path, in characters.
+const SHORT: usize = 60;
+
+/// A value on one line, in YAML's flow style: `{value: debug}`, `[a, b]`, `3`, `"3"` for the string.
+pub(super) fn inline(value: &Value) -> String {
+    match value {
+        Value::Object(map) if is_redacted(value) => {
+            let number = map.get(REDACTED).and_then(Value::as_str).unwrap_or_default();
+            format!("(secret {number})")
+        }
+        Value::Object(map) => {
+            let fields: Vec<String> = map.iter().map(|(name, value)| format!("{name}: {}", inline(value))).collect();
+            format!("{{{}}}", fields.join(", "))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
+        Value::String(text) if is_bare(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn is_redacted(value: &Value) -> bool {
+    value.as_object().is_some_and(|map| map.len() == 1 && map.contains_key(REDACTED))
+}
+
+/// Whether a string can stand without quotes and still be told from numbers, booleans, null and collections.
+fn is_bare(text: &str) -> bool {
+    let starts_well = text.starts_with(|c: char| c.is_alphabetic() || "/_.*%~$".contains(c))
+        || text.starts_with(|c: char| c.is_ascii_digit()) && text.parse::<f64>().is_err();
+    let is_word = matches!(text, "true" | "false" | "null" | "yes" | "no" | "on" | "off");
+    starts_well
+        && !is_word
+        && !text.ends_with(char::is_whitespace)
+        && !text.contains(|c: char| c.is_control() || "{}[],\"'#".contains(c))
+        && !text.contains(": ")
+}
+
+/// Whether a value is shown as lines of its own.
+pub(super) fn is_long(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\n') || text.chars().count() > SHORT,
+        Value::Object(_) | Value::Array(_) if !is_redacted(value) => inline(value).chars().count() > SHORT,
+        _ => false,
+    }
+}
+
+/// A value as lines: the lines of a string, or YAML.
+pub(super) fn block(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(_) | Value::Array(_) => {
+            serde_saphyr::to_string(value).map_or_else(|_| inline(value), |yaml| yaml.trim_end().to_owned())
+        }
+        other => inline(other),
+    }
+}

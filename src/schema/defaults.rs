@@ -1,0 +1,28 @@
+use serde_json::{Value, json};
+
+/// Defaults that the server fills in inside lists and structs that are replaced as a whole, where a field that only
+/// the live object has must be told from one that somebody added. OpenAPI publishes few of them; the source of each is
+/// the `SetDefaults_*` function of its API group (`k8s.io/kubernetes/pkg/apis/<group>/<version>/defaults.go`). A row
+/// that is missing here costs a question to the server, never a wrong answer.
+pub(super) fn known_default(schema: &str, field: &str) -> Option<Value> {
+    let name = schema.strip_prefix("io.k8s.api.")?;
+    Some(match (name, field) {
+        ("core.v1.ObjectFieldSelector", "apiVersion") => json!("v1"),
+        ("core.v1.ResourceFieldSelector", "divisor") => json!("0"),
+        ("core.v1.ServiceAccountTokenProjection", "expirationSeconds") => json!(3600),
+        ("core.v1.PersistentVolumeClaim", "apiVersion") => json!("v1"),
+        ("core.v1.PersistentVolumeClaim", "kind") => json!("PersistentVolumeClaim"),
+        ("core.v1.PersistentVolumeClaim", "status") => json!({"phase": "Pending"}),
+        ("core.v1.PersistentVolumeClaimSpec", "volumeMode") => json!("Filesystem"),
+        ("rbac.v1.RoleRef" | "rbac.v1.Subject", "apiGroup") => json!("rbac.authorization.k8s.io"),
+        ("networking.v1.NetworkPolicyPort" | "discovery.v1.EndpointPort", "protocol") => json!("TCP"),
+        ("discovery.v1.EndpointPort", "name") => json!(""),
+        (
+            "admissionregistration.v1.RuleWithOperations" | "admissionregistration.v1.NamedRuleWithOperations",
+            "scope",
+        ) => {
+            json!("*")
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,94 @@
+//! When two values mean the same although they are written differently: the API server's own normalisations.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+use super::table::{ListKind, ScalarKind, TypeRef, item_element};
+use crate::object::{Quantity, Scalar};
+
+/// Whether a manifest's value means what the live value means: quantities by value, times by instant, base64 by its
+/// bytes, whole numbers however written. In values that are replaced as a whole, a field that only the live one has
+/// must be a known default; elsewhere it belongs to somebody else and doesn't count.
+#[must_use]
+pub fn same_meaning(manifest: &Value, live: &Value, of: TypeRef<'_>) -> bool {
+    compare(manifest, live, of, of.is_atomic(manifest))
+}
+
+fn compare(manifest: &Value, live: &Value, of: TypeRef<'_>, whole: bool) -> bool {
+    let whole = whole || of.is_atomic(manifest);
+    match (manifest, live) {
+        (Value::Object(wanted), Value::Object(found)) => {
+            let wanted_holds = wanted.iter().all(|(name, value)| match found.get(name) {
+                Some(there) => compare(value, there, of.field(name), whole),
+                None => is_left_out(value, of.default_of(name)),
+            });
+            let extras_hold = !whole
+                || found.iter().all(|(name, there)| wanted.contains_key(name) || of.default_of(name) == Some(there));
+            wanted_holds && extras_hold
+        }
+        (Value::Array(wanted), Value::Array(found)) if whole || *of.list_kind() == ListKind::Atomic => {
+            wanted.len() == found.len() && wanted.iter().zip(found).all(|(a, b)| compare(a, b, of.item(), true))
+        }
+        (Value::Array(wanted), Value::Array(found)) => wanted.iter().all(|item| {
+            let element = item_element(item, of);
+            let there = found.iter().find(|other| element.is_some() && item_element(other, of) == element);
+            there.is_some_and(|there| compare(item, there, of.item(), false))
+        }),
+        _ => same_scalar(manifest, live, of.scalar()),
+    }
+}
+
+/// Whether the server leaves such a value out: zero scalars and empty lists, and empty structs that aren't pointers in
+/// Go, which is where OpenAPI publishes `{}` as the default (`resources`, but not `emptyDir`).
+fn is_left_out(value: &Value, default: Option<&Value>) -> bool {
+    is_zero(value) && (!value.is_object() || default.is_some_and(Value::is_object))
+}
+
+fn same_scalar(a: &Value, b: &Value, kind: ScalarKind) -> bool {
+    match kind {
+        ScalarKind::Quantity => match (quantity(a), quantity(b)) {
+            (Some(a), Some(b)) => a == b,
+            _ => a == b,
+        },
+        ScalarKind::Time => match (a.as_str().map(instant), b.as_str().map(instant)) {
+            (Some(Some(a)), Some(Some(b))) => a == b,
+            _ => a == b,
+        },
+        ScalarKind::Bytes => match (a.as_str().and_then(bytes), b.as_str().and_then(bytes)) {
+            (Some(a), Some(b)) => a == b,
+            _ => a == b,
+        },
+        _ => a == b || Scalar::from_json(a) == Scalar::from_json(b),
+    }
+}
+
+fn quantity(value: &Value) -> Option<Quantity> {
+    match value {
+        Value::String(text) => Quantity::parse(text),
+        Value::Number(number) => Quantity::parse(&number.to_string()),
+        _ => None,
+    }
+}
+
+fn instant(text: &str) -> Option<jiff::Timestamp> {
+    text.parse().ok()
+}
+
+/// Line breaks are ignored, as Go's decoder does.
+fn bytes(text: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(text.replace(['\n', '\r'], "")).ok()
+}
+
+/// Whether a value is what Go leaves out when it is empty: null, false, 0, `""`, `[]`, or a map of such values.
+#[must_use]
+pub fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(b) => !b,
+        Value::Number(n) => n.as_f64() == Some(0.0),
+        Value::String(s) => s.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.values().all(is_zero),
+    }
+}

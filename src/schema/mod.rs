@@ -1,0 +1,21 @@
+//! The API's types as a compact table: which lists are keyed, which maps are atomic, which scalars are quantities.
+//!
+//! ```text
+//! OpenAPI v3 ─compile─▶ TypeTable ─▶ TypeRef (one step at a time, down a value)
+//!                          ▲             ├─▶ field_set: the fields that a manifest claims
+//!                     builtin.json       └─▶ equality: when two spellings mean the same
+//! ```
+//! Pure: documents come in as JSON, nothing is fetched here.
+
+mod builtin;
+mod defaults;
+mod equality;
+mod field_set;
+mod openapi;
+mod table;
+
+pub use builtin::{builtin, builtin_kind, untyped_object};
+pub use equality::{is_zero, same_meaning};
+pub use field_set::field_set;
+pub use openapi::{CompileError, Origin, compile};
+pub use table::{Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeId, TypeRef, TypeTable, item_element};

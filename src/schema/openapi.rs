@@ -1,0 +1,232 @@
+//! OpenAPI v3 → [`TypeTable`], by the rules of kube-openapi's `schemaconv/openapi.go`.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Map, Value};
+
+use super::defaults::known_default;
+use super::table::{Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeId, TypeTable};
+use crate::object::GroupVersionKind;
+
+/// Whose types a document describes: built-in types are decoded into Go structs, which normalises base64 and times;
+/// custom resources keep their text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Compiled into the API server.
+    BuiltIn,
+    /// A custom resource or an aggregated API.
+    Custom,
+}
+
+/// An OpenAPI document that can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    /// There is no `components.schemas`.
+    #[error("the OpenAPI document has no schemas")]
+    NoSchemas,
+}
+
+/// Compiles OpenAPI v3 documents, one for each group-version, into one table. Schemas of the same name must mean the
+/// same in all of them, as they do within one server's built-in types.
+pub fn compile<'d>(documents: impl IntoIterator<Item = &'d Value>, origin: Origin) -> Result<TypeTable, CompileError> {
+    let mut compiler = Compiler { origin, table: TypeTable::default(), named: HashMap::new(), scalars: HashMap::new() };
+    for document in documents {
+        let schemas =
+            document.pointer("/components/schemas").and_then(Value::as_object).ok_or(CompileError::NoSchemas)?;
+        let paths = paths_of(document);
+        for (name, schema) in schemas {
+            let kinds = schema.get("x-kubernetes-group-version-kind").and_then(Value::as_array);
+            for gvk in kinds.into_iter().flatten().filter_map(gvk_of) {
+                if let Some(found) = paths.get(&gvk) {
+                    let root = compiler.named(name, schemas, Overrides::default());
+                    compiler.table.kinds.push(KindInfo {
+                        gvk,
+                        root,
+                        namespaced: found.namespaced,
+                        status: found.status,
+                    });
+                }
+            }
+        }
+    }
+    Ok(compiler.table)
+}
+
+#[derive(Default)]
+struct KindPaths {
+    namespaced: bool,
+    status: bool,
+}
+
+/// Kinds that can be patched, with what their paths show.
+fn paths_of(document: &Value) -> BTreeMap<GroupVersionKind, KindPaths> {
+    let mut kinds: BTreeMap<GroupVersionKind, KindPaths> = BTreeMap::new();
+    let paths = document.get("paths").and_then(Value::as_object).into_iter().flatten();
+    for (path, operations) in paths {
+        let Some(gvk) = operations.pointer("/patch/x-kubernetes-group-version-kind").and_then(gvk_of) else { continue };
+        if path.ends_with("/{name}") {
+            kinds.entry(gvk).or_default().namespaced |= path.contains("/{namespace}/");
+        } else if path.ends_with("/{name}/status") {
+            kinds.entry(gvk).or_default().status = true;
+        }
+    }
+    kinds
+}
+
+fn gvk_of(value: &Value) -> Option<GroupVersionKind> {
+    let text = |name: &str| value.get(name).and_then(Value::as_str).map(ToOwned::to_owned);
+    Some(GroupVersionKind { group: text("group")?, version: text("version")?, kind: text("kind")? })
+}
+
+/// What the place of use says over a referenced schema.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+struct Overrides {
+    map_is_atomic: Option<bool>,
+}
+
+struct Compiler {
+    origin: Origin,
+    table: TypeTable,
+    named: HashMap<(String, Overrides), TypeId>,
+    scalars: HashMap<ScalarKind, TypeId>,
+}
+
+impl Compiler {
+    fn push(&mut self, shape: Shape) -> TypeId {
+        if let Shape::Scalar(kind) = &shape {
+            if let Some(id) = self.scalars.get(kind) {
+                return *id;
+            }
+            self.scalars.insert(*kind, self.next_id());
+        }
+        self.table.types.push(shape);
+        self.next_id() - 1
+    }
+
+    fn next_id(&self) -> TypeId {
+        TypeId::try_from(self.table.types.len()).unwrap_or(TypeId::MAX)
+    }
+
+    /// A schema by name. It takes its place in the table before its fields are compiled, as types can be recursive.
+    fn named(&mut self, name: &str, schemas: &Map<String, Value>, overrides: Overrides) -> TypeId {
+        if let Some(id) = self.named.get(&(name.to_owned(), overrides)) {
+            return *id;
+        }
+        if let Some(kind) = special(name) {
+            return self.push(kind);
+        }
+        let id = self.push(Shape::Untyped);
+        self.named.insert((name.to_owned(), overrides), id);
+        if let Some(schema) = schemas.get(name) {
+            let shape = self.shape(schema, Some(name), schemas, overrides);
+            if let Some(slot) = self.table.types.get_mut(id as usize) {
+                *slot = shape;
+            }
+        }
+        id
+    }
+
+    /// The type of a schema where it stands.
+    fn place(&mut self, schema: &Value, schemas: &Map<String, Value>) -> TypeId {
+        let map_is_atomic = schema.get("x-kubernetes-map-type").and_then(Value::as_str).map(|kind| kind == "atomic");
+        match reference(schema) {
+            Some(name) => self.named(name, schemas, Overrides { map_is_atomic }),
+            None => {
+                let shape = self.shape(schema, None, schemas, Overrides { map_is_atomic });
+                self.push(shape)
+            }
+        }
+    }
+
+    fn shape(
+        &mut self,
+        schema: &Value,
+        name: Option<&str>,
+        schemas: &Map<String, Value>,
+        overrides: Overrides,
+    ) -> Shape {
+        let flag = |key: &str| schema.get(key).and_then(Value::as_bool).unwrap_or(false);
+        if flag("x-kubernetes-int-or-string") {
+            return Shape::Scalar(ScalarKind::IntOrString);
+        }
+        let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
+        match schema.get("type").and_then(Value::as_str) {
+            Some("object") => self.map(schema, name, schemas, overrides),
+            Some("array") => self.list(schema, schemas),
+            Some("integer" | "number") => Shape::Scalar(ScalarKind::Number),
+            Some("boolean") => Shape::Scalar(ScalarKind::Boolean),
+            Some("string") => Shape::Scalar(match (self.origin, format) {
+                (Origin::BuiltIn, "byte") => ScalarKind::Bytes,
+                (Origin::Custom, "byte") | (_, "") => ScalarKind::Text,
+                _ => ScalarKind::Any,
+            }),
+            _ if schema.get("properties").is_some() => self.map(schema, name, schemas, overrides),
+            _ => Shape::Untyped,
+        }
+    }
+
+    fn map(&mut self, schema: &Value, name: Option<&str>, schemas: &Map<String, Value>, overrides: Overrides) -> Shape {
+        let mut fields = BTreeMap::new();
+        for (field, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let default = name
+                .and_then(|name| known_default(name, field))
+                .or_else(|| property.get("default").filter(|value| !value.is_array()).cloned());
+            fields.insert(field.clone(), Field { id: self.place(property, schemas), default });
+        }
+        let preserves = schema.get("x-kubernetes-preserve-unknown-fields").and_then(Value::as_bool).unwrap_or(false);
+        let rest = match schema.get("additionalProperties") {
+            Some(entry @ Value::Object(_)) => Some(self.place(entry, schemas)),
+            Some(Value::Bool(true)) => Some(self.push(Shape::Untyped)),
+            _ if preserves => Some(self.push(Shape::Untyped)),
+            _ => None,
+        };
+        let own = schema.get("x-kubernetes-map-type").and_then(Value::as_str).map(|kind| kind == "atomic");
+        let atomic = overrides.map_is_atomic.or(own).unwrap_or(false);
+        if fields.is_empty() && rest.is_none() && !atomic {
+            return Shape::Untyped;
+        }
+        Shape::Map(MapShape { fields, rest, atomic })
+    }
+
+    fn list(&mut self, schema: &Value, schemas: &Map<String, Value>) -> Shape {
+        let items = schema.get("items").cloned().unwrap_or_default();
+        let item = self.place(&items, schemas);
+        let text = |key: &str| schema.get(key).and_then(Value::as_str);
+        let merges = text("x-kubernetes-patch-strategy").is_some_and(|s| s.split(',').any(|part| part == "merge"));
+        let kind = match text("x-kubernetes-list-type") {
+            Some("set") => ListKind::Set,
+            Some("map") => ListKind::Keyed(strings(schema.get("x-kubernetes-list-map-keys"))),
+            Some(_) => ListKind::Atomic,
+            None if merges => {
+                text("x-kubernetes-patch-merge-key").map_or(ListKind::Set, |key| ListKind::Keyed(vec![key.to_owned()]))
+            }
+            None => ListKind::Atomic,
+        };
+        Shape::List(kind, item)
+    }
+}
+
+fn strings(value: Option<&Value>) -> Vec<String> {
+    value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).map(ToOwned::to_owned).collect()
+}
+
+/// The name that a schema refers to, directly or as the one member of `allOf`.
+fn reference(schema: &Value) -> Option<&str> {
+    let direct = schema.get("$ref").or_else(|| match schema.get("allOf")?.as_array()?.as_slice() {
+        [only] => only.get("$ref"),
+        _ => None,
+    });
+    direct?.as_str()?.strip_prefix("#/components/schemas/")
+}
+
+/// Types that mean more than their schema says.
+fn special(name: &str) -> Option<Shape> {
+    let name = name.strip_prefix("io.k8s.apimachinery.pkg.")?;
+    match name {
+        "api.resource.Quantity" => Some(Shape::Scalar(ScalarKind::Quantity)),
+        "apis.meta.v1.Time" | "apis.meta.v1.MicroTime" => Some(Shape::Scalar(ScalarKind::Time)),
+        "util.intstr.IntOrString" => Some(Shape::Scalar(ScalarKind::IntOrString)),
+        "runtime.RawExtension" => Some(Shape::Opaque),
+        _ => None,
+    }
+}

@@ -1,0 +1,245 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::object::{GroupVersionKind, PathElement, Scalar};
+
+/// Position of a type in its table.
+pub type TypeId = u32;
+
+/// The types of some group-versions.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct TypeTable {
+    pub(super) types: Vec<Shape>,
+    pub(super) kinds: Vec<KindInfo>,
+}
+
+/// A kind and what its API paths tell of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KindInfo {
+    /// The kind.
+    #[serde(flatten)]
+    pub gvk: GroupVersionKind,
+    /// Type of the whole object.
+    #[serde(rename = "type")]
+    pub root: TypeId,
+    /// Whether its objects live in namespaces.
+    pub namespaced: bool,
+    /// Whether it has a `/status` subresource, so that writes to the object leave `status` alone.
+    pub status: bool,
+}
+
+/// What kind of value stands at a place, and how apply merges it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Shape {
+    /// A scalar.
+    Scalar(ScalarKind),
+    /// A struct or a map.
+    Map(MapShape),
+    /// A list.
+    List(ListKind, TypeId),
+    /// Anything, replaced as a whole (`runtime.RawExtension`).
+    Opaque,
+    /// Anything: maps merge, lists are replaced as a whole.
+    Untyped,
+}
+
+/// A struct, a map, or both.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MapShape {
+    /// Declared fields.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, Field>,
+    /// Type of the entries that aren't declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<TypeId>,
+    /// Whether it is replaced as a whole.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub atomic: bool,
+}
+
+/// A declared field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Field {
+    /// Its type.
+    #[serde(rename = "type")]
+    pub id: TypeId,
+    /// What the server puts in when it is left out, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<Value>,
+}
+
+/// How a list merges.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ListKind {
+    /// Replaced as a whole.
+    Atomic,
+    /// Members are matched by value.
+    Set,
+    /// Items are matched by the values of these keys (an associative list).
+    Keyed(Vec<String>),
+}
+
+/// What a scalar means, where spelling and meaning can differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ScalarKind {
+    /// Any scalar.
+    Any,
+    /// A string.
+    Text,
+    /// A number.
+    Number,
+    /// A boolean.
+    Boolean,
+    /// `resource.Quantity`.
+    Quantity,
+    /// A number or a string, which differ.
+    IntOrString,
+    /// `metav1.Time` or `metav1.MicroTime`.
+    Time,
+    /// Base64 text (`format: byte` of a built-in kind).
+    Bytes,
+}
+
+const UNTYPED: Shape = Shape::Untyped;
+
+/// A type in its table: what a walk carries down along a value. Where nothing is known it is untyped.
+#[derive(Clone, Copy, Debug)]
+pub struct TypeRef<'t>(Option<(&'t TypeTable, TypeId)>);
+
+impl TypeTable {
+    /// The kinds in the table.
+    #[must_use]
+    pub fn kinds(&self) -> &[KindInfo] {
+        &self.kinds
+    }
+
+    /// What is known of a kind.
+    #[must_use]
+    pub fn kind(&self, gvk: &GroupVersionKind) -> Option<&KindInfo> {
+        self.kinds.iter().find(|info| info.gvk == *gvk)
+    }
+
+    /// The type of a kind's objects.
+    #[must_use]
+    pub fn object(&self, gvk: &GroupVersionKind) -> Option<TypeRef<'_>> {
+        self.kind(gvk).map(|info| self.at(info.root))
+    }
+
+    /// As JSON text, one type a line: the form in which the built-in types are kept.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let lines = |items: Vec<Value>| items.iter().map(Value::to_string).collect::<Vec<_>>().join(",\n");
+        let json = |items: &Value| items.as_array().cloned().unwrap_or_default();
+        let (types, kinds) = (serde_json::json!(self.types), serde_json::json!(self.kinds));
+        format!("{{\"types\":[\n{}\n],\"kinds\":[\n{}\n]}}\n", lines(json(&types)), lines(json(&kinds)))
+    }
+
+    pub(super) fn at(&self, id: TypeId) -> TypeRef<'_> {
+        TypeRef(Some((self, id)))
+    }
+}
+
+impl<'t> TypeRef<'t> {
+    /// The type of which nothing is known.
+    #[must_use]
+    pub fn untyped() -> Self {
+        Self(None)
+    }
+
+    /// What stands here.
+    #[must_use]
+    pub fn shape(self) -> &'t Shape {
+        self.0.and_then(|(table, id)| table.types.get(id as usize)).unwrap_or(&UNTYPED)
+    }
+
+    /// The type of a map's entry.
+    #[must_use]
+    pub fn field(self, name: &str) -> TypeRef<'t> {
+        let Some((table, _)) = self.0 else { return self };
+        match self.shape() {
+            Shape::Map(map) => {
+                map.fields.get(name).map(|field| field.id).or(map.rest).map_or_else(TypeRef::untyped, |id| table.at(id))
+            }
+            _ => TypeRef::untyped(),
+        }
+    }
+
+    /// Whether a field is declared by name, rather than an entry of a free map.
+    #[must_use]
+    pub fn declares(self, name: &str) -> bool {
+        matches!(self.shape(), Shape::Map(map) if map.fields.contains_key(name))
+    }
+
+    /// The known default of a field.
+    #[must_use]
+    pub fn default_of(self, name: &str) -> Option<&'t Value> {
+        match self.shape() {
+            Shape::Map(map) => map.fields.get(name)?.default.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The type of a list's items.
+    #[must_use]
+    pub fn item(self) -> TypeRef<'t> {
+        match (self.0, self.shape()) {
+            (Some((table, _)), Shape::List(_, item)) => table.at(*item),
+            _ => TypeRef::untyped(),
+        }
+    }
+
+    /// How the list here merges; atomic where nothing is known.
+    #[must_use]
+    pub fn list_kind(self) -> &'t ListKind {
+        match self.shape() {
+            Shape::List(kind, _) => kind,
+            _ => &ListKind::Atomic,
+        }
+    }
+
+    /// Whether a value here is replaced as a whole.
+    #[must_use]
+    pub fn is_atomic(self, value: &Value) -> bool {
+        match (value, self.shape()) {
+            (_, Shape::Opaque) => true,
+            (Value::Object(_), Shape::Map(map)) => map.atomic,
+            (Value::Array(_), _) => *self.list_kind() == ListKind::Atomic,
+            _ => false,
+        }
+    }
+
+    /// The scalar's meaning; any where nothing is known.
+    #[must_use]
+    pub fn scalar(self) -> ScalarKind {
+        match self.shape() {
+            Shape::Scalar(kind) => *kind,
+            _ => ScalarKind::Any,
+        }
+    }
+}
+
+/// The path element of an item of a keyed list or of a set: keys that the item leaves out take their defaults, as in
+/// structured-merge-diff (`typed/helpers.go`, `keyedAssociativeListItemToPathElement`). None where a key is missing.
+#[must_use]
+pub fn item_element(item: &Value, list: TypeRef<'_>) -> Option<PathElement> {
+    match list.list_kind() {
+        ListKind::Atomic => None,
+        ListKind::Set => Some(PathElement::Member(Scalar::from_json(item))),
+        ListKind::Keyed(keys) => {
+            let of = list.item();
+            let pairs: Option<Vec<_>> = keys
+                .iter()
+                .map(|key| {
+                    let value = item.get(key).or_else(|| of.default_of(key))?;
+                    Some((key.clone(), Scalar::from_json(value)))
+                })
+                .collect();
+            pairs.map(PathElement::key)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The only door to stdout and stderr: colours, and untrusted text made visible.
+
+mod sanitize;
+
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::Arc;
+
+use colored::{ColoredString, Colorize as _};
+
+use crate::report::styled::{Role, Styled};
+pub use sanitize::visible;
+
+/// When output is coloured (`--color`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless `NO_COLOR` is set; elsewhere when `CLICOLOR_FORCE` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Both streams, with their colours decided once.
+#[derive(Clone, Debug)]
+pub struct Terminal {
+    inner: Arc<Streams>,
+}
+
+#[derive(Debug)]
+struct Streams {
+    stdout_colored: bool,
+    stderr_colored: bool,
+    quiet: bool,
+}
+
+/// Stdout was closed by its reader: the run ends quietly.
+#[derive(Debug)]
+pub struct Closed;
+
+impl Terminal {
+    /// Decides on colours.
+    #[must_use]
+    pub fn new(choice: ColorChoice, quiet: bool) -> Self {
+        let wanted = |is_terminal: bool| match choice {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => {
+                let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+                let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+                !refused && (is_terminal || set("CLICOLOR_FORCE"))
+            }
+        };
+        let stdout_colored = wanted(std::io::stdout().is_terminal());
+        let stderr_colored = wanted(std::io::stderr().is_terminal());
+        // The library decides by stdout alone; here each stream is decided, so the library always paints.
+        colored::control::set_override(true);
+        Self { inner: Arc::new(Streams { stdout_colored, stderr_colored, quiet }) }
+    }
+
+    /// Prints text for people to stdout, unless quiet.
+    pub fn text(&self, text: &Styled) -> Result<(), Closed> {
+        if self.inner.quiet { Ok(()) } else { self.data(&paint(text, self.inner.stdout_colored)) }
+    }
+
+    /// Prints a document to stdout as it is.
+    pub fn data(&self, text: &str) -> Result<(), Closed> {
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|_| Closed)
+    }
+
+    /// Prints a note to stderr; an error of stderr itself has nowhere to go.
+    pub fn note(&self, role: Role, line: &str) {
+        let mut text = Styled::new();
+        for (index, part) in line.split('\n').enumerate() {
+            if index > 0 {
+                text.line_end();
+            }
+            text.push(role, part);
+        }
+        text.line_end();
+        let _ = std::io::stderr().lock().write_all(paint(&text, self.inner.stderr_colored).as_bytes());
+    }
+}
+
+/// Text without colours, for files.
+#[must_use]
+pub fn plain(text: &Styled) -> String {
+    paint(text, false)
+}
+
+fn paint(text: &Styled, colored: bool) -> String {
+    let span = |(role, text): &(Role, String)| {
+        if text == "\n" {
+            return text.clone();
+        }
+        let text = visible(text);
+        if colored { in_color(*role, &text).to_string() } else { text.into_owned() }
+    };
+    text.spans().iter().map(span).collect()
+}
+
+fn in_color(role: Role, text: &str) -> ColoredString {
+    match role {
+        Role::Plain => text.normal(),
+        Role::Add => text.green(),
+        Role::Change => text.yellow(),
+        Role::Remove => text.red(),
+        Role::Problem => text.red().bold(),
+        Role::Name => text.bold(),
+        Role::Note => text.dimmed(),
+        Role::Hint => text.cyan(),
+    }
+}

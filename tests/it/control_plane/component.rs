@@ -1,0 +1,121 @@
+//! A process that cannot outlive the test run.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+
+/// Runs a command and ends it, by its own process id, when the supervisor's standard input closes.
+///
+/// The test process holds the other end of that pipe, so the kernel closes it however the test process ends: values in statics are
+/// never dropped, and after SIGKILL nobody is left to tidy up. The supervisor is in a process group of its own, so that Ctrl-C on
+/// a terminal reaches the test process alone.
+///
+/// `$1` is the folder of the component, removed once the component was ended this way (a component that ends by itself leaves its
+/// log behind to be read); `$2` is the log. The folder above goes as well when it is empty by then.
+const SUPERVISOR: &str = r#"
+folder=$1 log=$2
+shift 2
+exec 3<&0 </dev/null 2>/dev/null
+"$@" 3<&- >"$log" 2>&1 &
+component=$!
+echo "$component"
+exec >&-
+{ read -r _ <&3; : >"$folder/.ended"; kill -KILL "$component"; } &
+watch=$!
+exec 3<&-
+wait "$component"
+status=$?
+if [ -e "$folder/.ended" ]; then
+  rm -rf "$folder"
+  rmdir "${folder%/*}"
+else
+  kill "$watch"
+fi
+exit "$status"
+"#;
+
+/// A supervised process; dropping it ends the process and removes its folder.
+#[derive(Debug)]
+pub struct Component {
+    name: String,
+    folder: PathBuf,
+    supervisor: Child,
+    lifeline: Option<ChildStdin>,
+    pid: u32,
+    keep_folder: bool,
+}
+
+impl Component {
+    /// Starts `program` with `folder` (made when missing) for its log and data.
+    pub fn start<S: AsRef<std::ffi::OsStr>>(
+        name: &str,
+        folder: PathBuf,
+        program: &Path,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Result<Component, String> {
+        let failed = |error: std::io::Error| format!("failed to start {name}: {error}");
+        fs::create_dir_all(&folder).map_err(failed)?;
+        let mut supervisor = Command::new("sh")
+            .args(["-c", SUPERVISOR, "supervisor"])
+            .arg(&folder)
+            .arg(folder.join("log"))
+            .arg(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .map_err(failed)?;
+        let lifeline = supervisor.stdin.take();
+        let mut first_line = String::new();
+        if let Some(stdout) = supervisor.stdout.take() {
+            BufReader::new(stdout).read_line(&mut first_line).map_err(failed)?;
+        }
+        let pid = first_line.trim().parse().map_err(|_| format!("failed to start {name}: no process id"))?;
+        Ok(Component { name: name.to_owned(), folder, supervisor, lifeline, pid, keep_folder: false })
+    }
+
+    /// The process id of the component itself, not of its supervisor.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// How the component ended, when it has ended by itself.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.supervisor.try_wait().ok().flatten()
+    }
+
+    /// Leaves the folder of a component that has ended by itself in place.
+    pub fn keep_folder(&mut self) {
+        self.keep_folder = true;
+    }
+
+    pub fn log(&self) -> String {
+        fs::read(self.folder.join("log")).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+    }
+
+    /// The end of the log under a heading, for the message of a failed start.
+    pub fn log_tail(&self) -> String {
+        let log = self.log();
+        let lines: Vec<&str> = log.lines().collect();
+        format!("--- the end of the log of {} ---\n{}\n", self.name, lines[lines.len().saturating_sub(25)..].join("\n"))
+    }
+}
+
+impl Drop for Component {
+    fn drop(&mut self) {
+        let ended_by_itself = self.ended().is_some();
+        drop(self.lifeline.take());
+        // Waiting matters: data must not be removed, nor a port taken for free, while the process still lives.
+        let _ = self.supervisor.wait();
+        if ended_by_itself && !self.keep_folder {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+}

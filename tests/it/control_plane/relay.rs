@@ -1,0 +1,99 @@
+//! A network between client and server: each byte arrives later, and none is lost.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What is under way in one direction may be this many chunks of 64 KiB: delay must not limit bandwidth.
+const CHUNKS_UNDER_WAY: usize = 1024;
+
+/// A TCP relay with a delay in each direction, as between distant places.
+pub struct Relay {
+    address: SocketAddr,
+    connections: Arc<AtomicUsize>,
+    closed: Arc<AtomicBool>,
+}
+
+impl Relay {
+    /// Relays to `upstream`, an `https://` URL without a path; each direction takes `delay`, and so a round trip twice that.
+    pub fn new(upstream: &str, delay: Duration) -> Relay {
+        let upstream = upstream.strip_prefix("https://").expect("the URL of an API server").to_owned();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port for the relay");
+        let address = listener.local_addr().expect("the address of the relay");
+        let relay = Relay { address, connections: Arc::default(), closed: Arc::default() };
+        let (connections, closed) = (Arc::clone(&relay.connections), Arc::clone(&relay.closed));
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                if closed.load(Ordering::Relaxed) {
+                    break;
+                }
+                connections.fetch_add(1, Ordering::Relaxed);
+                let upstream = upstream.clone();
+                // Without a connection to the server, dropping the client's tells it so.
+                thread::spawn(move || connect(client, &upstream, delay));
+            }
+        });
+        relay
+    }
+
+    /// Where clients connect to.
+    pub fn url(&self) -> String {
+        format!("https://{}", self.address)
+    }
+
+    /// How many connections were made so far.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.closed.store(true, Ordering::Relaxed);
+        // Wakes the accepting thread; connections end when either side closes them.
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+fn connect(client: TcpStream, upstream: &str, delay: Duration) -> io::Result<()> {
+    let server = TcpStream::connect(upstream)?;
+    client.set_nodelay(true)?;
+    server.set_nodelay(true)?;
+    // The local handshake took no time; over the distance it takes a round trip.
+    thread::sleep(2 * delay);
+    relay(client.try_clone()?, server.try_clone()?, delay);
+    relay(server, client, delay);
+    Ok(())
+}
+
+/// Starts one direction.
+fn relay(from: TcpStream, to: TcpStream, delay: Duration) {
+    let (sender, receiver) = sync_channel(CHUNKS_UNDER_WAY);
+    thread::spawn(move || receive(from, &sender, delay));
+    thread::spawn(move || deliver(to, &receiver));
+}
+
+/// Reads chunks and notes when each is due at the other end. An empty chunk is the end.
+fn receive(mut from: TcpStream, sender: &SyncSender<(Instant, Vec<u8>)>, delay: Duration) {
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let length = from.read(&mut buffer).unwrap_or(0);
+        if sender.send((Instant::now() + delay, buffer[..length].to_vec())).is_err() || length == 0 {
+            return;
+        }
+    }
+}
+
+fn deliver(mut to: TcpStream, receiver: &Receiver<(Instant, Vec<u8>)>) {
+    while let Ok((due, chunk)) = receiver.recv() {
+        thread::sleep(due.saturating_duration_since(Instant::now()));
+        if chunk.is_empty() || to.write_all(&chunk).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(Shutdown::Write);
+}

@@ -1,0 +1,46 @@
+//! What a program has printed and how it ended.
+
+use serde_json::Value;
+
+/// The result of running `kubectl` or our program.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// The command line, for messages.
+    pub command: String,
+    /// The exit code; the negative number of the signal that ended it otherwise.
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+    /// The JSON document that was printed, or else written as the report that each run of ours is asked for.
+    pub report: Option<Value>,
+}
+
+impl Run {
+    /// Fails the test, with all output, unless the exit code is `code`.
+    #[track_caller]
+    pub fn exits_with(self, code: i32) -> Run {
+        assert_eq!(self.code, code, "exit code of {self}");
+        self
+    }
+
+    /// The report; fails the test when there is none.
+    #[track_caller]
+    pub fn report(&self) -> &Value {
+        self.report.as_ref().unwrap_or_else(|| panic!("no report from {self}"))
+    }
+
+    /// The object of the report with this kind and name; fails the test when there is none.
+    #[track_caller]
+    pub fn object(&self, kind: &str, name: &str) -> &Value {
+        let objects = self.report()["objects"].as_array().map_or(&[][..], Vec::as_slice);
+        let found = objects.iter().find(|object| object["kind"] == kind && object["name"] == name);
+        found.unwrap_or_else(|| panic!("no {kind} {name} in the report of {self}"))
+    }
+}
+
+impl std::fmt::Display for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}` (exit code {})\n--- stdout ---\n{}", self.command, self.code, self.stdout)?;
+        write!(f, "--- stderr ---\n{}", self.stderr)
+    }
+}

@@ -1,0 +1,118 @@
+//! A program under way in a workspace.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::run::Run;
+use super::secrets::leaked_secret;
+
+/// A program that runs for longer than this hangs.
+const DEADLINE: Duration = Duration::from_mins(3);
+
+/// What is known beforehand about what a program leaves behind.
+#[derive(Default)]
+pub struct Expected {
+    /// Where it writes its JSON report, when it does not print it.
+    pub report: Option<PathBuf>,
+    /// All files that it writes.
+    pub written: Vec<PathBuf>,
+    /// Whether a registered secret in its output or its files fails the test.
+    pub keeps_secrets: bool,
+}
+
+/// A started program; dropping it kills it.
+#[must_use]
+pub struct Running {
+    command: String,
+    child: Child,
+    stdout: Option<JoinHandle<Vec<u8>>>,
+    stderr: Option<JoinHandle<Vec<u8>>>,
+    expected: Expected,
+}
+
+impl Running {
+    /// Starts a command whose line is `name` in messages.
+    pub(super) fn start(name: String, command: &mut Command, stdin: String, expected: Expected) -> Running {
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("failed to run `{name}`: {error}"));
+        let mut input = child.stdin.take().expect("a pipe");
+        // Who does not read what it is given may be gone already.
+        thread::spawn(move || input.write_all(stdin.as_bytes()).is_ok());
+        let stdout = child.stdout.take().map(|pipe| thread::spawn(|| read(pipe)));
+        let stderr = child.stderr.take().map(|pipe| thread::spawn(|| read(pipe)));
+        Running { command: name, child, stdout, stderr, expected }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// What Ctrl-C does.
+    pub fn interrupt(&self) {
+        let sent = Command::new("sh").args(["-c", "kill -INT $0", &self.pid().to_string()]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "`{}` has ended already", self.command);
+    }
+
+    /// Waits for the end.
+    #[track_caller]
+    pub fn finish(mut self) -> Run {
+        let status = self.wait();
+        let text = |reader: Option<JoinHandle<Vec<u8>>>| {
+            let bytes = reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        let (stdout, stderr) = (text(self.stdout.take()), text(self.stderr.take()));
+        let file = |path: &PathBuf| fs::read_to_string(path).unwrap_or_default();
+        let report = self.expected.report.as_ref().map_or_else(|| stdout.clone(), file);
+        let code = status.and_then(|status| status.code().or(status.signal().map(|signal| -signal)));
+        let run = Run {
+            command: self.command.clone(),
+            code: code.unwrap_or_default(),
+            stdout,
+            stderr,
+            report: serde_json::from_str::<Value>(&report).ok(),
+        };
+        assert!(status.is_some(), "hangs, and was killed after {} s: {run}", DEADLINE.as_secs());
+        if self.expected.keeps_secrets {
+            let shown = leaked_secret(&format!("{}\n{}", run.stdout, run.stderr));
+            assert_eq!(shown, None, "a secret is shown by {run}");
+            for path in &self.expected.written {
+                assert_eq!(leaked_secret(&file(path)), None, "a secret is in {}, written by {run}", path.display());
+            }
+        }
+        run
+    }
+
+    /// Waits for the end, or kills what has not ended by the deadline.
+    fn wait(&mut self) -> Option<ExitStatus> {
+        let started = Instant::now();
+        while started.elapsed() < DEADLINE {
+            if let Some(status) = self.child.try_wait().expect("the state of a child") {
+                return Some(status);
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        let _ = self.child.kill();
+        None
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn read(mut pipe: impl Read) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let _ = pipe.read_to_end(&mut bytes);
+    bytes
+}

@@ -1,0 +1,6 @@
+//! Everything that is tested from outside: scenarios against a real Kubernetes API server, and the architecture of the source.
+
+mod architecture;
+mod control_plane;
+mod dependencies;
+mod harness;

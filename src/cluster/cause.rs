@@ -47,12 +47,15 @@ pub(super) fn of(error: &(dyn Error + 'static)) -> Cause {
         next = below(error);
     }
     best.unwrap_or_else(|| {
-        // Neither type of hyper-util can be named.
-        for (start, who) in
+        // These types of hyper-util cannot be named, and the one of SOCKS hides what is below it.
+        if last == "SOCKS error: failed to create underlying connection" {
+            return cause(CauseKind::NoConnection, "the proxy is not there", None);
+        }
+        for (start, words) in
             [("tunnel error: ", "the proxy gives no tunnel"), ("SOCKS error: ", "the proxy gives no connection")]
         {
             if let Some(reason) = last.strip_prefix(start) {
-                return cause(CauseKind::NoConnection, format!("{who}: {}", one_line(reason, LIBRARY_TEXT)), None);
+                return cause(CauseKind::NoConnection, format!("{words}: {}", one_line(reason, LIBRARY_TEXT)), None);
             }
         }
         let kind = if connecting { CauseKind::NoConnection } else { CauseKind::Unreadable };

@@ -4,3 +4,4 @@ mod architecture;
 mod control_plane;
 mod dependencies;
 mod harness;
+mod kubeconfig;

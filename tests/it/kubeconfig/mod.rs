@@ -148,7 +148,7 @@ clusters:
     disable-compression: true
     extensions:
     - {name: other, extension: 1}
-    - {name: client.authentication.k8s.io/exec, extension: {audience: [x, {k: 1}]}}
+    - {name: client.authentication.k8s.io/exec, extension: {audience: [x, {y: 1}]}}
 - name: insecure
   cluster: {server: 'https://{a}', insecure-skip-tls-verify: true}
 users:
@@ -313,6 +313,14 @@ async fn files_are_read_as_by_kubectl() {
         ),
         with("a second document", "}\n---\ncurrent-context: other\n"),
         with("broken YAML", ", \"users\": [}"),
+        case("a YAML 1.1 boolean")
+            .kubeconfig("clusters: [{name: x, cluster: {server: 'https://{a}', insecure-skip-tls-verify: yes}}]")
+            .args(&["--cluster=x", "--token=t"]),
+        case("a key twice")
+            .kubeconfig(
+                "clusters: [{name: x, cluster: {server: 'https://{b}', server: 'https://{a}', insecure-skip-tls-verify: on}}]",
+            )
+            .args(&["--cluster=x", "--token=t"]),
         case("an empty file").file("empty", "").env("KUBECONFIG", "{dir}/empty").args(&["--server=http://{plain}"]),
         case("a comment")
             .file("empty", "# nothing\n")

@@ -6,7 +6,6 @@ mod server;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    env,
     ffi::OsString,
     path::PathBuf,
     sync::Arc,
@@ -23,18 +22,14 @@ use tokio_rustls::rustls::{
 };
 
 use self::server::{Server, answer, ok};
-
-/// The kubectl to compare with.
-fn kubectl_path() -> PathBuf {
-    let assets = env::var_os("KUBEBUILDER_ASSETS").expect("KUBEBUILDER_ASSETS names the folder with kubectl");
-    PathBuf::from(assets).join("kubectl")
-}
+use crate::control_plane::ControlPlane;
 
 /// Two servers, a proxy that refuses everybody, and a folder with certificates and kubeconfig files.
 pub(super) struct World {
     pub(super) folder: tempfile::TempDir,
     servers: [(&'static str, Server); 4],
     authority: String,
+    kubectl: PathBuf,
 }
 
 /// What a server saw of somebody.
@@ -65,6 +60,7 @@ const HEADERS: [&str; 7] = [
 
 impl World {
     pub(super) async fn new() -> Self {
+        let kubectl = tokio::task::spawn_blocking(|| ControlPlane::shared().kubectl()).await.unwrap();
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
@@ -97,7 +93,7 @@ impl World {
         std::fs::write(folder.path().join("client.crt"), certificate.pem()).unwrap();
         std::fs::write(folder.path().join("client.key"), key.serialize_pem()).unwrap();
         let authority = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, issuer.pem());
-        Self { folder, servers, authority }
+        Self { folder, servers, authority, kubectl }
     }
 
     /// Replaces `{a}`, `{b}`, `{plain}`, `{proxy}` by addresses, `{ca}` by the authority in base64 and `{dir}` by the folder.
@@ -131,7 +127,7 @@ impl World {
 
     pub(super) async fn kubectl(&self, case: &Case) -> (Outcome, String) {
         let before = self.visits();
-        let mut command = Command::new(kubectl_path());
+        let mut command = Command::new(&self.kubectl);
         command.args(["get", "--raw", "/probe"]).args(case.args.iter().map(|argument| self.fill(argument)));
         command.env_clear().env("HOME", self.folder.path().join("home")).current_dir(self.folder.path());
         for (name, value) in &case.env {

@@ -26,6 +26,10 @@ use super::{
 /// How long a token file is trusted before it is read again, as client-go does.
 const TOKEN_FILE_AGE: Duration = Duration::from_mins(1);
 
+/// How long new credentials are used at least, even if they claim to be over: a clock may be wrong, and a plugin is not to run
+/// for every request.
+const LEAST_AGE: Duration = Duration::from_secs(1);
+
 /// The credentials of one moment. Requests in flight keep theirs when new ones come.
 pub(super) struct Session {
     pub(super) client: Client,
@@ -177,7 +181,8 @@ async fn ask(
         Some(token) => Some(bearer(token.expose_secret()).ok_or_else(|| unusable("its token is not text".to_owned()))?),
         None => None,
     };
-    Ok((client, authorization, answer.expires.map_or(Expires::Never, Expires::At)))
+    let expires = answer.expires.map_or(Expires::Never, |time| Expires::At(time.max(Timestamp::now() + LEAST_AGE)));
+    Ok((client, authorization, expires))
 }
 
 fn read_token(path: &Path) -> std::io::Result<HeaderValue> {

@@ -43,7 +43,7 @@ impl Authority {
     }
 
     /// Writes `client.crt` and `client.key`, the latter without a last line end.
-    fn issue_client(&self) {
+    pub(super) fn issue_client(&self) {
         let (certificate, key) = self.issue("client");
         std::fs::write(self.file("client.crt"), certificate.pem()).unwrap();
         std::fs::write(self.file("client.key"), key.serialize_pem().trim_end()).unwrap();

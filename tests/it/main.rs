@@ -5,3 +5,4 @@ mod control_plane;
 mod dependencies;
 mod embedded_types;
 mod harness;
+mod one_pass;

@@ -39,7 +39,7 @@ fn a_second_pass_sends_no_write() {
     let empty = ws.all_resource_versions();
     let (diff, requests) = ws.requests_during(|| ws.reconcile(["diff", "-f", "."]));
     assert_eq!(diff.exits_with(1).report()["summary"]["create"], 4);
-    assert!(!requests.iter().any(|request| request.is_write()), "{requests:#?}");
+    assert!(!requests.iter().any(Request::is_write), "{requests:#?}");
     assert_eq!(ws.all_resource_versions(), empty);
 
     let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
@@ -53,7 +53,7 @@ fn a_second_pass_sends_no_write() {
     });
     assert_eq!(again.report()["requests"]["write"], 0);
     assert_eq!(again.report()["summary"]["inSync"], 4);
-    assert!(!requests.iter().any(|request| request.is_write()), "{requests:#?}");
+    assert!(!requests.iter().any(Request::is_write), "{requests:#?}");
     assert_eq!(ws.all_resource_versions(), applied);
 }
 

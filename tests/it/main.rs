@@ -6,3 +6,4 @@ mod dependencies;
 mod embedded_types;
 mod harness;
 mod kubeconfig;
+mod one_pass;

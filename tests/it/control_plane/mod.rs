@@ -29,6 +29,7 @@ mod secrets;
 mod server;
 mod workspace;
 
+pub use audit::Request;
 pub use component::Component;
 pub use proxy::{Fault, Proxy};
 pub use relay::Relay;

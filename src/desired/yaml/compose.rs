@@ -348,7 +348,9 @@ impl<'t, 'k> Composer<'t, 'k> {
 
     fn close(&mut self) {
         let (node, anchor, begun, value, kinds) = match self.frames.pop() {
-            Some(Frame::Sequence { node, anchor, items, begun, merge }) => {
+            Some(Frame::Sequence { node, anchor, mut items, begun, merge }) => {
+                // Most sequences have one item or two, and growing made room for four.
+                items.shrink_to_fit();
                 (node, anchor, begun, Value::Array(items), merge.unwrap_or_default())
             }
             Some(Frame::Mapping { open, begun }) => {

@@ -168,7 +168,10 @@ impl<'a> Scanner<'a> {
                 self.at += 1;
                 document.nodes.close(node);
                 Ok(ControlFlow::Continue(document.frames.pop().map(|frame| match frame {
-                    Frame::Array { items, .. } => Value::Array(items),
+                    Frame::Array { mut items, .. } => {
+                        items.shrink_to_fit();
+                        Value::Array(items)
+                    }
                     Frame::Object { entries, .. } => Value::Object(entries),
                 })))
             }

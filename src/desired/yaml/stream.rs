@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::positions::{Keys, Nodes};
+use super::positions::{Keys, Nodes, Sealed};
 use super::text::{self, Cursor};
 use super::{Document, MAX_DOCUMENT, MAX_INPUT, MAX_PROBLEMS, Mark, Problem, Severity, Stream, Validation};
 use super::{compose, json};
@@ -21,11 +21,19 @@ pub(super) struct Content {
     pub nodes: Nodes,
 }
 
+/// A document that can be used.
+struct Read {
+    number: usize,
+    start: Mark,
+    value: Value,
+    positions: Sealed,
+}
+
 /// The state of reading one input.
 struct Reader {
     validation: Validation,
     keys: Keys,
-    documents: Vec<(usize, Content)>,
+    documents: Vec<Read>,
     problems: Vec<Problem>,
     /// How many documents were not empty so far.
     count: usize,
@@ -125,7 +133,7 @@ impl Reader {
     }
 
     /// Counts a document, and keeps it if it can be used.
-    fn add(&mut self, mut content: Content, mut found: Vec<Problem>) {
+    fn add(&mut self, content: Content, mut found: Vec<Problem>) {
         if content.value.is_none() && found.is_empty() {
             return;
         }
@@ -139,9 +147,9 @@ impl Reader {
         };
         found.truncate(MAX_PROBLEMS);
         self.problems.append(&mut found);
-        if !refused && content.value.is_some() {
-            content.nodes.shrink();
-            self.documents.push((self.count, content));
+        if let Some(value) = content.value.filter(|_| !refused) {
+            let (number, start) = (self.count, content.start);
+            self.documents.push(Read { number, start, value, positions: content.nodes.seal() });
         }
     }
 
@@ -152,9 +160,9 @@ impl Reader {
 
     fn finish(self) -> Stream {
         let keys = self.keys.finish();
-        let documents = self.documents.into_iter().filter_map(|(number, content)| {
-            let positions = content.nodes.finish(&keys);
-            Some(Document { number, start: content.start, value: content.value?, positions })
+        let documents = self.documents.into_iter().map(|Read { number, start, value, positions }| {
+            let positions = positions.finish(&keys);
+            Document { number, start, value, positions }
         });
         Stream { documents: documents.collect(), problems: self.problems }
     }

@@ -58,6 +58,11 @@ pub(super) fn check(document: &[u8], start: Mark) -> Result<&str, Problem> {
         Problem::refused(mark, "a byte here is not valid UTF-8")
             .hint("save the file as UTF-8; put binary data into `binaryData` or `data` as base64")
     })?;
+    // Nearly all documents are printable ASCII, which is quick to see.
+    let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r');
+    if document.iter().fold(true, |all, byte| all & plain(byte)) {
+        return Ok(text);
+    }
     match text.char_indices().find(|(_, character)| !is_printable(*character)) {
         None => Ok(text),
         Some((at, character)) => {

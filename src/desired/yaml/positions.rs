@@ -112,8 +112,12 @@ impl Positions {
 
     fn children(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
         let end = self.node(node).end;
-        let first = node + 1;
-        std::iter::successors(Some(first), |child| Some(self.node(*child).end)).take_while(move |child| *child < end)
+        let mut next = node + 1;
+        std::iter::from_fn(move || {
+            let child = next;
+            next = (child < end).then(|| self.node(child).end)?;
+            Some(child)
+        })
     }
 
     /// The entry that wins: the last one written, merged entries included; of several merged mappings the first.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::positions::{Keys, Nodes, Sealed};
 use super::text::{self, Cursor};
 use super::{Document, MAX_DOCUMENT, MAX_INPUT, MAX_PROBLEMS, Mark, Problem, Severity, Stream, Validation};
-use super::{compose, json};
+use super::{document, json};
 
 /// How far kubectl looks for the brace that makes an input JSON.
 const GUESS_LENGTH: usize = 4096;
@@ -48,10 +48,9 @@ pub(super) fn read(input: &[u8], validation: Validation) -> Stream {
             .push(Problem::refused(Mark::START, "the input is larger than 1 GiB").hint("split it into several inputs"));
     } else {
         match text::decode_utf16(input) {
-            Some(Ok(text)) => reader.yaml(text.as_bytes(), Mark::START),
+            Some(Ok(text)) => reader.input(text.as_bytes()),
             Some(Err(problem)) => reader.problems.push(problem),
-            None if starts_like_json(input) => reader.json(input),
-            None => reader.yaml(input, Mark::START),
+            None => reader.input(input.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(input)),
         }
     }
     reader.finish()
@@ -59,11 +58,15 @@ pub(super) fn read(input: &[u8], validation: Validation) -> Stream {
 
 /// Whether the first character that is no space is a brace (`GuessJSONStream`).
 fn starts_like_json(input: &[u8]) -> bool {
-    let beginning = text::replace_invalid(&input[..input.len().min(GUESS_LENGTH)]);
+    let beginning = String::from_utf8_lossy(&input[..input.len().min(GUESS_LENGTH)]);
     beginning.trim_start().starts_with('{')
 }
 
 impl Reader {
+    fn input(&mut self, input: &[u8]) {
+        if starts_like_json(input) { self.json(input) } else { self.yaml(input, Mark::START) }
+    }
+
     fn json(&mut self, input: &[u8]) {
         let mut scanner = json::Scanner::new(input);
         let mut values = 0;
@@ -128,7 +131,7 @@ impl Reader {
             return self.refuse(too_large(start));
         }
         let mut found = Vec::new();
-        let content = compose::document(bytes, start, &mut self.keys, &mut found);
+        let content = document::read(bytes, start, &mut self.keys, &mut found);
         self.add(content, found);
     }
 
@@ -175,7 +178,7 @@ struct Chunk {
 }
 
 fn is_blank_or_comment(rest: &[u8]) -> bool {
-    let rest = text::replace_invalid(rest);
+    let rest = String::from_utf8_lossy(rest);
     let rest = rest.trim();
     rest.is_empty() || rest.starts_with('#')
 }
@@ -186,7 +189,7 @@ fn after_blank_line(rest: &[u8]) -> Option<usize> {
     let mut skipped = 0;
     loop {
         let ahead = rest.get(skipped..skipped + 4)?;
-        let text = text::replace_invalid(ahead);
+        let text = String::from_utf8_lossy(ahead);
         match text.chars().next()? {
             '\n' => return Some(skipped + 1),
             '\u{FFFD}' => return None,

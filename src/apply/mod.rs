@@ -173,7 +173,7 @@ impl Writer<'_> {
         }
         let mut questions = Questions::new(self.target, live, self.of, self.policy);
         settle(self.cluster, self.target, self.resource, &self.policy.manager, &mut questions).await;
-        let (finding, _) = questions.finding();
+        let finding = questions.found().finding;
         let setting = Setting { of: self.of, policy: self.policy, types_will_change: false };
         // Secrets get numbers of their own here: equal differences get equal numbers.
         let diff = verdict(self.target, &finding, setting, &mut Redactor::default());
@@ -189,7 +189,7 @@ impl Writer<'_> {
         Written::Failed(match refusal(&self.target.key.gvk, status, &objects) {
             Refusal::NoNamespace(name) => Trouble::new("NotFound", format!("namespace `{name}` doesn't exist")),
             Refusal::Immutable(reason) => Trouble::new("Invalid", reason),
-            Refusal::Typed(trouble) | Refusal::Other(trouble) => trouble,
+            Refusal::Typed(trouble) | Refusal::NotTried(trouble) | Refusal::Other(trouble) => trouble,
         })
     }
 }

@@ -147,6 +147,10 @@ pub struct CompareArgs {
     /// Name under which fields are owned
     #[arg(long, value_name = "NAME", default_value = "kubectl-reconcile")]
     pub field_manager: String,
+    /// How a verdict is come by: prove, else ask the server (auto); ask for every object (server); never send a PATCH,
+    /// and compare here what can't be proven (read-only)
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    pub evidence: EvidenceChoice,
     /// Show fields that others added, too
     #[arg(long)]
     pub show_unmanaged: bool,
@@ -154,6 +158,17 @@ pub struct CompareArgs {
     #[arg(long, value_name = "WHOSE", num_args = 0..=1, require_equals = true, default_value = "by-hand",
           default_missing_value = "all", help_heading = "Act")]
     pub force_conflicts: ForceChoice,
+}
+
+/// `--evidence`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EvidenceChoice {
+    /// Prove; where that fails, ask; where that isn't possible, compare here
+    Auto,
+    /// Ask the server about every object
+    Server,
+    /// Never send a PATCH
+    ReadOnly,
 }
 
 /// `--force-conflicts`

@@ -5,7 +5,7 @@ use std::{error::Error, io};
 use hyper_util::client::legacy::Error as Connecting;
 use rustls::{AlertDescription, CertificateError};
 
-use super::text::one_line;
+use super::text::{listed, one_line};
 
 /// The longest text of a library that is shown, in characters.
 const LIBRARY_TEXT: usize = 200;
@@ -47,6 +47,17 @@ pub(super) fn of(error: &(dyn Error + 'static)) -> Cause {
         next = below(error);
     }
     best.unwrap_or_else(|| {
+        // These types of hyper-util cannot be named, and the one of SOCKS hides what is below it.
+        if last == "SOCKS error: failed to create underlying connection" {
+            return cause(CauseKind::NoConnection, "the proxy is not there", None);
+        }
+        for (start, words) in
+            [("tunnel error: ", "the proxy gives no tunnel"), ("SOCKS error: ", "the proxy gives no connection")]
+        {
+            if let Some(reason) = last.strip_prefix(start) {
+                return cause(CauseKind::NoConnection, format!("{words}: {}", one_line(reason, LIBRARY_TEXT)), None);
+            }
+        }
         let kind = if connecting { CauseKind::NoConnection } else { CauseKind::Unreadable };
         Cause { kind, text: one_line(&last, LIBRARY_TEXT), hint: None }
     })
@@ -132,10 +143,9 @@ fn of_tls(error: &rustls::Error) -> Cause {
             Bad::NotValidYet | Bad::NotValidYetContext { .. } => {
                 ("the server's certificate is not valid yet".to_owned(), Some("is the clock of this machine right?"))
             }
-            Bad::NotValidForName | Bad::NotValidForNameContext { .. } => (
-                "the server's certificate is for another name".to_owned(),
-                Some("`--tls-server-name` says which name the certificate carries"),
-            ),
+            Bad::NotValidForName | Bad::NotValidForNameContext { .. } => {
+                (wrong_name(bad), Some("`--tls-server-name` says which name the certificate carries"))
+            }
             other => (one_line(&format!("the server's certificate is not accepted: {other}"), LIBRARY_TEXT), None),
         },
         rustls::Error::AlertReceived(alert) => {
@@ -147,6 +157,20 @@ fn of_tls(error: &rustls::Error) -> Cause {
         other => (one_line(&format!("TLS: {other}"), LIBRARY_TEXT), None),
     };
     Cause { kind: CauseKind::NoConnection, text, hint }
+}
+
+/// rustls gives the names of a certificate as `DnsName("api.example.com")` and `IpAddress(10.0.0.1)`.
+fn wrong_name(error: &CertificateError) -> String {
+    let CertificateError::NotValidForNameContext { expected, presented } = error else {
+        return "the server's certificate is for another name".to_owned();
+    };
+    let names = presented.iter().map(|name| name.split_once('(').map_or(name.as_str(), |(_, name)| name));
+    let names: Vec<_> = names.map(|name| name.trim_matches([')', '"'])).collect();
+    let expected = expected.to_str();
+    if names.is_empty() {
+        return format!("the server's certificate is for no name, and so not for `{expected}`");
+    }
+    format!("the server's certificate is for {}, not for `{expected}`", listed(names, 5))
 }
 
 fn alert_words(alert: AlertDescription) -> &'static str {

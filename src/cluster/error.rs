@@ -4,7 +4,12 @@ use std::{path::PathBuf, time::Duration};
 
 use thiserror::Error;
 
-use super::{exec::ExecError, kubeconfig::KubeconfigError, status::StatusError, text::listed};
+use super::{
+    exec::ExecError,
+    kubeconfig::KubeconfigError,
+    status::StatusError,
+    text::{io_reason, listed},
+};
 
 /// How many names a hint lists.
 const NAMES_SHOWN: usize = 10;
@@ -42,7 +47,7 @@ pub enum ConnectError {
         hint: Option<String>,
     },
     /// A file that a setting names cannot be read.
-    #[error("cannot read the {what} `{}`: {source}", path.display())]
+    #[error("cannot read the {what} `{}`: {}", path.display(), io_reason(source))]
     File {
         /// What the file is: `certificate authority`, `client certificate`, `client key`, `token file`.
         what: &'static str,

@@ -19,9 +19,10 @@ use tokio::{io::AsyncReadExt, process::Command};
 use super::{
     document::{ClusterEntry, ExecEntry},
     error::ConnectError,
+    kubeconfig::first_document,
     options::Environment,
     settings::Identity,
-    text::one_line,
+    text::{io_reason, one_line},
 };
 
 /// How long a plugin may take when nobody seems to be there.
@@ -68,7 +69,7 @@ pub enum ExecError {
         install_hint: Option<String>,
     },
     /// It cannot be started.
-    #[error("the credential plugin `{command}` cannot be started: {source}")]
+    #[error("the credential plugin `{command}` cannot be started: {}", io_reason(source))]
     NotStarted {
         /// Its name or path.
         command: String,
@@ -242,10 +243,9 @@ impl Plugin {
     }
 
     fn read(&self, output: &[u8]) -> Result<Answer, String> {
-        let text = str::from_utf8(output).map_err(|_| "it is not UTF-8 text".to_owned())?;
-        let credential: ExecCredential = serde_json::from_str(text)
-            .or_else(|_| serde_saphyr::from_str(text))
-            .map_err(|_| "it is not an `ExecCredential`".to_owned())?;
+        let value = first_document(output).map_err(|_| "it is neither JSON nor YAML".to_owned())?;
+        let credential: ExecCredential =
+            serde_json::from_value(value).map_err(|_| "it is not an `ExecCredential`".to_owned())?;
         if credential.kind != "ExecCredential" {
             return Err("it is not an `ExecCredential`".to_owned());
         }

@@ -12,7 +12,9 @@ use thiserror::Error;
 use super::{
     document::{Document, FieldError},
     options::Environment,
+    text::io_reason,
 };
+use crate::desired::yaml::{self, Mark, Validation};
 
 /// The merged kubeconfig and the files that were looked at, missing ones included.
 #[derive(Debug, Default)]
@@ -48,8 +50,7 @@ struct FileProblem {
 #[derive(Debug)]
 enum Problem {
     Unreadable(io::Error),
-    NotText,
-    Yaml { at: Option<(u64, u64)> },
+    Yaml { at: Mark },
     Content(FieldError),
 }
 
@@ -60,12 +61,12 @@ impl fmt::Display for FileProblem {
             Problem::Unreadable(error) if error.kind() == io::ErrorKind::NotFound => {
                 write!(formatter, "the kubeconfig `{path}` does not exist")
             }
-            Problem::Unreadable(error) => write!(formatter, "cannot read the kubeconfig `{path}`: {error}"),
-            Problem::NotText => write!(formatter, "the kubeconfig `{path}` is not UTF-8 text"),
-            Problem::Yaml { at: Some((line, column)) } => {
+            Problem::Unreadable(error) => {
+                write!(formatter, "cannot read the kubeconfig `{path}`: {}", io_reason(error))
+            }
+            Problem::Yaml { at: Mark { line, column } } => {
                 write!(formatter, "{path}:{line}:{column}: the kubeconfig is not valid YAML")
             }
-            Problem::Yaml { at: None } => write!(formatter, "the kubeconfig `{path}` is not valid YAML"),
             Problem::Content(error) => write!(formatter, "the kubeconfig `{path}` makes no sense: {error}"),
         }
     }
@@ -116,19 +117,22 @@ fn default_files(environment: &Environment) -> Vec<PathBuf> {
 
 fn read_file(path: &Path) -> Result<Document, Problem> {
     let bytes = std::fs::read(path).map_err(Problem::Unreadable)?;
-    let text = str::from_utf8(&bytes).map_err(|_| Problem::NotText)?;
-    let value = read_yaml(text.trim_start_matches('\u{feff}'))?;
+    let value = first_document(&bytes).map_err(|at| Problem::Yaml { at })?;
     let mut document = Document::read(&value).map_err(Problem::Content)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     resolve(&mut document, &std::path::absolute(folder).map_err(Problem::Unreadable)?);
     Ok(document)
 }
 
-/// The first YAML document of `text`.
-fn read_yaml(text: &str) -> Result<Value, Problem> {
-    let documents = serde_saphyr::from_multiple::<Value>(text)
-        .map_err(|error| Problem::Yaml { at: error.location().map(|at| (at.line(), at.column())) })?;
-    Ok(documents.into_iter().next().unwrap_or_default())
+/// The first document of YAML or JSON, which is all that kubectl reads of a kubeconfig; null when there is none. The error is the
+/// place of the first mistake.
+pub(super) fn first_document(bytes: &[u8]) -> Result<Value, Mark> {
+    let stream = yaml::read(bytes, Validation::Ignore);
+    match (stream.documents.into_iter().next(), stream.problems.first()) {
+        (Some(document), _) if document.number == 1 => Ok(document.value),
+        (_, Some(problem)) => Err(problem.mark),
+        (_, None) => Ok(Value::Null),
+    }
 }
 
 /// Makes the paths of a file absolute: they are relative to its folder. A plugin without a separator is searched on `PATH`.

@@ -4,10 +4,10 @@
 //! one [`Request`]: within its deadline, again when that is harmless, and counted.
 //!
 //! ```text
-//! flags + environment ─▶ kubeconfig ─▶ settings ─▶ session (client, token) ─▶ transport ─▶ Reply
-//!                         (document)     (proxy)      (exec)   ▲                  │
-//!                                                              └──── 401 ─────────┤
-//!                                                                     retry ◀─────┘  RequestError
+//! flags + environment ─▶ kubeconfig ─▶ settings ─▶ session ─▶ transport ─▶ Reply
+//!                        (document)    (selection,  (exec,  ▲           │
+//!                                       pod, proxy)  token) └── 401 ────┤
+//!                                                             retry ◀───┘ RequestError (cause, status)
 //! ```
 
 mod cause;
@@ -17,9 +17,11 @@ mod error;
 mod exec;
 mod kubeconfig;
 mod options;
+mod pod;
 mod proxy;
 mod requests;
 mod retry;
+mod selection;
 mod session;
 mod settings;
 mod status;
@@ -44,7 +46,7 @@ use self::{
     requests::Counters,
     session::{Session, Sessions},
     settings::Settings,
-    transport::Budget,
+    transport::{Budget, Target},
 };
 pub use self::{
     error::{ConnectError, RequestError},
@@ -68,11 +70,14 @@ pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Res
         options.log.note(note);
     }
     let connector = Connector::new(&settings, options.request_timeout)?;
-    let Settings { context, server, namespace, identity, credentials, .. } = settings;
+    let Settings { context, server, namespace, identity, credentials, proxy, .. } = settings;
     let sessions = Sessions::open(connector, identity.as_ref(), credentials, options, environment).await?;
     Ok(Cluster(Arc::new(Inner {
         context,
-        server: server.to_string().trim_end_matches('/').to_owned(),
+        target: Target {
+            server: server.to_string().trim_end_matches('/').to_owned(),
+            proxy: proxy.as_ref().map(proxy::without_password),
+        },
         namespace,
         sessions,
         timeout: options.request_timeout,
@@ -89,7 +94,7 @@ pub struct Cluster(Arc<Inner>);
 
 struct Inner {
     context: Option<String>,
-    server: String,
+    target: Target,
     namespace: String,
     sessions: Sessions,
     timeout: RequestTimeout,
@@ -105,7 +110,7 @@ impl std::fmt::Debug for Cluster {
         formatter
             .debug_struct("Cluster")
             .field("context", &self.0.context)
-            .field("server", &self.0.server)
+            .field("server", &self.0.target.server)
             .finish_non_exhaustive()
     }
 }
@@ -120,7 +125,7 @@ impl Cluster {
     /// The server's URL.
     #[must_use]
     pub fn server(&self) -> &str {
-        &self.0.server
+        &self.0.target.server
     }
 
     /// The namespace of objects that name none: of the flag, the context, the pod, or `default`.
@@ -174,7 +179,7 @@ impl Cluster {
     async fn once(&self, session: &Session, request: &Request, budget: Budget) -> Result<Reply, RequestError> {
         let start = Instant::now();
         self.0.counters.sent(request.purpose);
-        let outcome = transport::exchange(session, &self.0.server, request, budget).await;
+        let outcome = transport::exchange(session, &self.0.target, request, budget).await;
         if matches!(outcome, Err(RequestError::Unreachable { .. } | RequestError::Invalid { .. })) {
             self.0.counters.never_left(request.purpose);
         }

@@ -56,6 +56,13 @@ pub(super) fn parse(address: &str) -> Result<Uri, ProxyError> {
     format!("{scheme}://{authority}{port}").parse().map_err(|_| ProxyError::NotUrl)
 }
 
+/// The address of a proxy as messages may show it.
+pub(super) fn without_password(proxy: &Uri) -> String {
+    let authority = proxy.authority().map_or("", |authority| authority.as_str());
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{}://{host}", proxy.scheme_str().unwrap_or("http"))
+}
+
 /// The host of a server, without the brackets of IPv6, and its port.
 fn host_and_port(server: &Uri) -> (String, u16) {
     let host = server.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']').to_lowercase();

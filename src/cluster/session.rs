@@ -26,6 +26,10 @@ use super::{
 /// How long a token file is trusted before it is read again, as client-go does.
 const TOKEN_FILE_AGE: Duration = Duration::from_mins(1);
 
+/// How long new credentials are used at least, even if they claim to be over: a clock may be wrong, and a plugin is not to run
+/// for every request.
+const LEAST_AGE: Duration = Duration::from_secs(1);
+
 /// The credentials of one moment. Requests in flight keep theirs when new ones come.
 pub(super) struct Session {
     pub(super) client: Client,
@@ -85,12 +89,14 @@ impl Sessions {
                     bearer(token.expose_secret()).ok_or_else(|| ConnectError::setting("the token is not text"))?;
                 (connector.client(identity)?, Some(header), Expires::Never)
             }
-            Credentials::TokenFile(path) => {
-                let header = read_token(path).map_err(|source| ConnectError::File {
-                    what: "token file",
-                    path: path.clone(),
-                    source,
-                })?;
+            Credentials::TokenFile { path, otherwise } => {
+                let otherwise = otherwise.as_ref().and_then(|token| bearer(token.expose_secret()));
+                let header = match (read_token(path), otherwise) {
+                    (Ok(header), _) | (Err(_), Some(header)) => header,
+                    (Err(source), None) => {
+                        return Err(ConnectError::File { what: "token file", path: path.clone(), source });
+                    }
+                };
                 (connector.client(identity)?, Some(header), Expires::AfterReading(Instant::now()))
             }
             Credentials::Plugin(plugin) => ask(plugin, &connector, options.stdin_is_free, environment).await?,
@@ -122,7 +128,7 @@ impl Sessions {
     pub(super) async fn after_refusal(&self, refused: &Arc<Session>) -> Result<Option<Arc<Session>>, ExecError> {
         let hopeless = match self.credentials {
             Credentials::None | Credentials::Token(_) => true,
-            Credentials::TokenFile(_) => false,
+            Credentials::TokenFile { .. } => false,
             Credentials::Plugin(_) => refused.renewed_after_refusal && !refused.accepted.load(Ordering::Relaxed),
         };
         if hopeless {
@@ -130,7 +136,7 @@ impl Sessions {
         }
         let session = self.renew(refused, true).await?;
         let same_file =
-            matches!(self.credentials, Credentials::TokenFile(_)) && session.authorization == refused.authorization;
+            matches!(self.credentials, Credentials::TokenFile { .. }) && session.authorization == refused.authorization;
         Ok((!same_file).then_some(session))
     }
 
@@ -143,7 +149,7 @@ impl Sessions {
         let (client, authorization, expires) = match &self.credentials {
             Credentials::None | Credentials::Token(_) => return Ok(current),
             // A file that is gone by now was good when it was read: its token is kept.
-            Credentials::TokenFile(path) => {
+            Credentials::TokenFile { path, .. } => {
                 let header = read_token(path).ok().or_else(|| old.authorization.clone());
                 (old.client.clone(), header, Expires::AfterReading(Instant::now()))
             }
@@ -175,7 +181,8 @@ async fn ask(
         Some(token) => Some(bearer(token.expose_secret()).ok_or_else(|| unusable("its token is not text".to_owned()))?),
         None => None,
     };
-    Ok((client, authorization, answer.expires.map_or(Expires::Never, Expires::At)))
+    let expires = answer.expires.map_or(Expires::Never, |time| Expires::At(time.max(Timestamp::now() + LEAST_AGE)));
+    Ok((client, authorization, expires))
 }
 
 fn read_token(path: &Path) -> std::io::Result<HeaderValue> {

@@ -9,12 +9,14 @@ use http::Uri;
 use secrecy::{SecretSlice, SecretString};
 
 use super::{
-    document::{ClusterEntry, ContextEntry, UserEntry},
+    document::{ClusterEntry, UserEntry},
     error::ConnectError,
     exec::Plugin,
     kubeconfig::Kubeconfig,
     options::{ConnectOptions, Environment},
+    pod::Pod,
     proxy::{self, ProxyError},
+    selection::{Chosen, given, given_token, override_cluster, override_user},
 };
 
 /// Everything that a connection needs to know.
@@ -59,8 +61,8 @@ pub(super) enum Credentials {
     None,
     /// A bearer token.
     Token(SecretString),
-    /// A file with a bearer token that may change.
-    TokenFile(PathBuf),
+    /// A file with a bearer token that may change, and the token to use while it cannot be read.
+    TokenFile { path: PathBuf, otherwise: Option<SecretString> },
     /// A program that knows.
     Plugin(Box<Plugin>),
 }
@@ -83,12 +85,11 @@ impl Settings {
     ) -> Result<Self, ConnectError> {
         let mut notes = Vec::new();
         let chosen = Chosen::from(options, kubeconfig, &mut notes)?;
-        let pod = in_cluster(environment);
-        let pod_namespace = || pod.as_ref().map(|_| namespace_of_pod(environment));
+        let pod = Pod::detect(environment);
         let namespace = given(options.namespace.as_deref())
             .map(|name| without_prefix(name).to_owned())
             .or_else(|| chosen.context.namespace.clone())
-            .or_else(pod_namespace)
+            .or_else(|| pod.as_ref().and_then(Pod::namespace))
             .unwrap_or_else(|| "default".to_owned());
 
         let mut cluster = chosen.cluster;
@@ -96,7 +97,7 @@ impl Settings {
         if given(options.server.as_deref()).is_none() && cluster.server.is_none() {
             match (chosen.cluster_name.as_deref(), &pod) {
                 (Some(name), _) => return Err(missing_server(name, kubeconfig)),
-                (None, Some(server)) => (cluster, user) = (pod_cluster(environment, server), pod_user(environment)),
+                (None, Some(pod)) => (cluster, user) = (pod.cluster(), pod.user()),
                 (None, None) => return Err(ConnectError::NoCluster { looked_at: kubeconfig.looked_at.clone() }),
             }
         }
@@ -111,7 +112,7 @@ impl Settings {
         let (identity, credentials) = if secure {
             (identity(&user, name)?, credentials(user, name, &cluster, &mut notes)?)
         } else {
-            if given_secret(options) {
+            if given_token(options).is_some() {
                 notes.push("credentials are not sent, because the server's address is plain `http://`".to_owned());
             }
             (None, Credentials::None)
@@ -139,80 +140,6 @@ impl Settings {
     }
 }
 
-/// The entries of the kubeconfig that the flags and the current context choose.
-struct Chosen {
-    context_name: Option<String>,
-    context: ContextEntry,
-    cluster_name: Option<String>,
-    cluster: ClusterEntry,
-    user_name: Option<String>,
-    user: UserEntry,
-}
-
-impl Chosen {
-    fn from(options: &ConnectOptions, kubeconfig: &Kubeconfig, notes: &mut Vec<String>) -> Result<Self, ConnectError> {
-        let document = &kubeconfig.document;
-        let not_found = |what, name: &str, existing: Vec<String>| ConnectError::NotFound {
-            what,
-            name: name.to_owned(),
-            existing,
-            looked_at: kubeconfig.looked_at.clone(),
-        };
-        let context_name =
-            given(options.context.as_deref()).map(str::to_owned).or_else(|| document.current_context.clone());
-        let context = match &context_name {
-            Some(name) => document
-                .contexts
-                .get(name)
-                .cloned()
-                .ok_or_else(|| not_found("context", name, document.contexts.keys().cloned().collect()))?,
-            None => ContextEntry::default(),
-        };
-
-        let cluster_name = given(options.cluster.as_deref()).map(str::to_owned).or_else(|| context.cluster.clone());
-        let cluster = match cluster_name.as_deref() {
-            Some(name) => match document.clusters.get(name) {
-                Some(cluster) => cluster.clone(),
-                // `--server` stands in for a cluster that the context only names.
-                None if given(options.cluster.as_deref()).is_none() && given(options.server.as_deref()).is_some() => {
-                    ClusterEntry::default()
-                }
-                None => return Err(not_found("cluster", name, document.clusters.keys().cloned().collect())),
-            },
-            None => ClusterEntry::default(),
-        };
-
-        let user_name = given(options.user.as_deref()).map(str::to_owned).or_else(|| context.user.clone());
-        let user = match user_name.as_deref().map(|name| (name, document.users.get(name))) {
-            Some((_, Some(user))) => user.clone(),
-            Some((name, None)) if given(options.user.as_deref()).is_some() => {
-                return Err(not_found("user", name, document.users.keys().cloned().collect()));
-            }
-            Some((name, None)) => {
-                notes.push(format!(
-                    "user `{name}` of the context does not exist in the kubeconfig: requests are anonymous"
-                ));
-                UserEntry::default()
-            }
-            None => UserEntry::default(),
-        };
-        Ok(Self { context_name, context, cluster_name, cluster, user_name, user })
-    }
-}
-
-/// A flag that is set to something.
-fn given(flag: Option<&str>) -> Option<&str> {
-    flag.filter(|value| !value.is_empty())
-}
-
-fn given_path(flag: Option<&PathBuf>) -> Option<&PathBuf> {
-    flag.filter(|path| !path.as_os_str().is_empty())
-}
-
-fn given_secret(options: &ConnectOptions) -> bool {
-    options.token.is_some() || options.client_certificate.is_some()
-}
-
 /// kubectl takes `ns/shop` for `shop`.
 fn without_prefix(namespace: &str) -> &str {
     ["namespaces/", "namespace/", "ns/"]
@@ -236,95 +163,6 @@ fn proxy_error(what: &str, error: &ProxyError) -> ConnectError {
     ConnectError::setting(format!("{what} cannot be used: {error}"))
 }
 
-/// The server of the cluster that this process runs in, if it runs in one.
-fn in_cluster(environment: &Environment) -> Option<String> {
-    let (host, port) = (environment.service_host.as_deref()?, environment.service_port.as_deref()?);
-    if !environment.service_account.join("token").is_file() {
-        return None;
-    }
-    let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
-    Some(format!("https://{host}:{port}"))
-}
-
-fn pod_cluster(environment: &Environment, server: &str) -> ClusterEntry {
-    let authority = environment.service_account.join("ca.crt");
-    ClusterEntry {
-        server: Some(server.to_owned()),
-        certificate_authority: authority.is_file().then_some(authority),
-        ..ClusterEntry::default()
-    }
-}
-
-fn pod_user(environment: &Environment) -> UserEntry {
-    UserEntry { token_file: Some(environment.service_account.join("token")), ..UserEntry::default() }
-}
-
-fn namespace_of_pod(environment: &Environment) -> String {
-    let in_file = || std::fs::read_to_string(environment.service_account.join("namespace")).ok();
-    environment
-        .pod_namespace
-        .clone()
-        .or_else(in_file)
-        .map(|name| name.trim().to_owned())
-        .filter(|name| !name.is_empty())
-        .unwrap_or_else(|| "default".to_owned())
-}
-
-fn override_cluster(cluster: &mut ClusterEntry, options: &ConnectOptions) {
-    let server = given(options.server.as_deref());
-    let authority = given_path(options.certificate_authority.as_ref());
-    let insecure = options.insecure_skip_tls_verify == Some(true);
-    let server_name = given(options.tls_server_name.as_deref());
-    // Either flag replaces all that the kubeconfig says about trust.
-    if insecure || authority.is_some() {
-        cluster.insecure_skip_tls_verify = insecure;
-        cluster.certificate_authority = authority.cloned();
-        cluster.certificate_authority_data = None;
-    }
-    // The name of the kubeconfig belongs to the server of the kubeconfig.
-    if server.is_some() || server_name.is_some() {
-        cluster.tls_server_name = server_name.map(str::to_owned);
-    }
-    if let Some(server) = server {
-        cluster.server = Some(server.to_owned());
-    }
-    cluster.disable_compression |= options.disable_compression == Some(true);
-}
-
-fn override_user(user: &mut UserEntry, options: &ConnectOptions) -> Result<(), ConnectError> {
-    if let Some(token) = &options.token {
-        user.token = Some(token.clone());
-        // kubectl lets the kubeconfig's token file win here, by accident: what is typed counts.
-        user.token_file = None;
-    }
-    if let Some(path) = given_path(options.client_certificate.as_ref()) {
-        user.client_certificate = Some(path.clone());
-        user.client_certificate_data = None;
-    }
-    if let Some(path) = given_path(options.client_key.as_ref()) {
-        user.client_key = Some(path.clone());
-        user.client_key_data = None;
-    }
-    if let Some(name) = given(options.as_user.as_deref()) {
-        user.impersonate = Some(name.to_owned());
-    }
-    if let Some(uid) = given(options.as_uid.as_deref()) {
-        user.impersonate_uid = Some(uid.to_owned());
-    }
-    if !options.as_groups.is_empty() {
-        user.impersonate_groups.clone_from(&options.as_groups);
-    }
-    let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for pair in &options.as_user_extra {
-        let Some((key, value)) = pair.split_once('=').filter(|(key, _)| !key.is_empty()) else {
-            return Err(ConnectError::setting(format!("`--as-user-extra={pair}` is not `key=value`")));
-        };
-        extra.entry(key.to_owned()).or_default().push(value.to_owned());
-    }
-    user.impersonate_user_extra.extend(extra);
-    Ok(())
-}
-
 /// Reads the address of a server: a URL, or `host:port`, which means plain HTTP as it does for kubectl.
 fn server_uri(address: &str) -> Result<Uri, ConnectError> {
     let invalid = || ConnectError::Setting {
@@ -334,7 +172,11 @@ fn server_uri(address: &str) -> Result<Uri, ConnectError> {
     let full = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
     let full = full.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
     let uri: Uri = full.parse().map_err(|_| invalid())?;
-    let named = uri.host().is_some_and(|host| !host.is_empty());
+    // A port that is no number is not noticed by the parser.
+    let named = uri.authority().is_some_and(|authority| {
+        let place = authority.as_str().rsplit('@').next().unwrap_or_default();
+        !authority.host().is_empty() && (place == authority.host() || authority.port().is_some())
+    });
     if matches!(uri.scheme_str(), Some("http" | "https")) && named { Ok(uri) } else { Err(invalid()) }
 }
 
@@ -403,11 +245,11 @@ fn credentials(
         ));
     }
     let certified = user.client_certificate.is_some() || user.client_certificate_data.is_some();
+    if let Some(path) = user.token_file {
+        return Ok(Credentials::TokenFile { path, otherwise: user.token });
+    }
     if let Some(token) = user.token {
         return Ok(Credentials::Token(token));
-    }
-    if let Some(path) = user.token_file {
-        return Ok(Credentials::TokenFile(path));
     }
     if let Some(provider) = user.auth_provider {
         return Err(ConnectError::Setting {

@@ -1,4 +1,6 @@
-//! Untrusted text on one line.
+//! Texts of others, made fit for a message.
+
+use std::io;
 
 /// `text` on one line: runs of blanks become one, control and direction characters go, and what is longer than `limit`
 /// characters is cut with an ellipsis.
@@ -27,6 +29,13 @@ pub(super) fn one_line(text: &str, limit: usize) -> String {
         length += 1;
     }
     line
+}
+
+/// What the operating system says, without its number.
+pub(super) fn io_reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" (os error ").unwrap_or(text.len());
+    one_line(&text[..end], 200).to_lowercase()
 }
 
 /// Characters that reorder or hide what is displayed after them.

@@ -23,6 +23,15 @@ use super::{
 /// How long the server may stay silent when the request as a whole is not bounded.
 const IDLE: Duration = Duration::from_secs(90);
 
+/// Where requests go, as messages name it.
+#[derive(Debug)]
+pub(super) struct Target {
+    /// The server's URL.
+    pub(super) server: String,
+    /// The proxy that leads there, if one does.
+    pub(super) proxy: Option<String>,
+}
+
 /// The time that is left for a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
@@ -57,17 +66,18 @@ impl Budget {
 /// Sends `request` once. An answer outside 200–299 is an error.
 pub(super) async fn exchange(
     session: &Session,
-    server: &str,
+    target: &Target,
     request: &Request,
     budget: Budget,
 ) -> Result<Reply, RequestError> {
+    let server = &target.server;
     let message = message(session, request)?;
-    let response = budget.spend(server, session.client.send(message)).await?.map_err(|error| failed(server, &error))?;
+    let response = budget.spend(server, session.client.send(message)).await?.map_err(|error| failed(target, &error))?;
     let (head, mut body) = response.into_parts();
     let limit = request.purpose.body_limit();
     let mut content = Collected::default();
     while let Some(frame) = budget.spend(server, body.frame()).await? {
-        let frame = frame.map_err(|error| interrupted(server, &error))?;
+        let frame = frame.map_err(|error| interrupted(target, &error))?;
         if let Ok(data) = frame.into_data() {
             content.add(data);
             if content.len() > limit {
@@ -112,21 +122,26 @@ fn user_agent() -> String {
 }
 
 /// There was no answer at all.
-fn failed(server: &str, error: &kube::Error) -> RequestError {
+fn failed(target: &Target, error: &kube::Error) -> RequestError {
     let cause = cause::of(error);
-    let server = server.to_owned();
-    match cause.kind {
-        CauseKind::NoConnection => {
+    let server = target.server.clone();
+    match (cause.kind, &target.proxy) {
+        (CauseKind::NoConnection, Some(proxy)) => RequestError::Unreachable {
+            server,
+            cause: format!("{} (through the proxy `{proxy}`)", cause.text),
+            hint: Some("is the proxy right? `NO_PROXY` lists hosts that are reached without one".to_owned()),
+        },
+        (CauseKind::NoConnection, None) => {
             RequestError::Unreachable { server, cause: cause.text, hint: cause.hint.map(str::to_owned) }
         }
-        CauseKind::Broken => RequestError::Interrupted { server, cause: cause.text },
-        CauseKind::Unreadable => RequestError::Unreadable { server, cause: cause.text },
+        (CauseKind::Broken, _) => RequestError::Interrupted { server, cause: cause.text },
+        (CauseKind::Unreadable, _) => RequestError::Unreadable { server, cause: cause.text },
     }
 }
 
 /// The answer began, and did not end well.
-fn interrupted(server: &str, error: &kube::Error) -> RequestError {
-    match failed(server, error) {
+fn interrupted(target: &Target, error: &kube::Error) -> RequestError {
+    match failed(target, error) {
         RequestError::Unreachable { server, cause, .. } => RequestError::Interrupted { server, cause },
         other => other,
     }

@@ -6,6 +6,8 @@ use super::output::Output;
 use super::pass::Pass;
 use super::setup::{Connected, connected, policy, read_desired, targets};
 use crate::cli::{ApplyArgs, DiffArgs};
+use crate::compare::EvidenceMode;
+use crate::desired::InputProblem;
 use crate::report::{Report, text};
 use crate::terminal::Closed;
 
@@ -31,6 +33,10 @@ fn finish(report: &Report, output: &Output) -> Result<u8, Closed> {
 
 async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     let policy = policy(&args.compare)?;
+    if policy.evidence == EvidenceMode::ReadOnly {
+        let problem = InputProblem::general("`--evidence=read-only` forbids what `apply` is for: to write");
+        return Err(Failure::invalid(problem.with_hint("compare with `diff --evidence=read-only`")));
+    }
     let desired = read_desired(&args.input, &output.terminal)?;
     let interrupt = Interrupt::listen();
     let verbosity = args.output.console.verbosity;
@@ -38,6 +44,7 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
         connected(&args.connection, verbosity, &args.input, &output.terminal).await?;
     let targets = targets(desired, catalog, &namespaces)?;
     let mut pass = Pass::compare(&cluster, &policy, interrupt.clone(), targets).await;
+    output.details(verbosity, pass.doubts());
     // A reader that went away changes nothing about the pass.
     let _ = output.text(&text::differences(&Report::compared(COMMAND, pass.objects(), false)));
     pass.act(|object| drop(output.text(&text::outcome(object)))).await;

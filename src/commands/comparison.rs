@@ -7,7 +7,7 @@ use futures::StreamExt as _;
 use super::interrupt::Interrupt;
 use crate::apply::Decision;
 use crate::cluster::Cluster;
-use crate::compare::{Action, Evidence, Finding, Policy, Questions, Redactor, Setting, defines, verdict};
+use crate::compare::{Action, Evidence, Finding, Found, Policy, Questions, Redactor, Setting, defines, verdict};
 use crate::live::ask::settle;
 use crate::live::fetch::{IN_FLIGHT, fetch};
 use crate::live::types::Types;
@@ -23,6 +23,8 @@ pub(super) struct Comparison<'a> {
     pub types: Types,
     /// Numbers for secrets.
     pub redactor: Redactor,
+    /// Why objects were not proven in sync, a line each.
+    pub doubts: Vec<String>,
     /// Ctrl-C.
     pub interrupt: Interrupt,
 }
@@ -30,7 +32,7 @@ pub(super) struct Comparison<'a> {
 impl<'a> Comparison<'a> {
     /// Nothing compared yet.
     pub fn new(cluster: &'a Cluster, policy: &'a Policy, interrupt: Interrupt) -> Self {
-        Self { cluster, policy, types: Types::default(), redactor: Redactor::default(), interrupt }
+        Self { cluster, policy, types: Types::default(), redactor: Redactor::default(), doubts: Vec::new(), interrupt }
     }
 
     /// Compares targets, which stand in the order of the plan: one decision for each.
@@ -40,7 +42,8 @@ impl<'a> Comparison<'a> {
         let (states, ()) = futures::join!(fetch(self.cluster, targets), self.types.load(self.cluster, kinds));
         let found = self.ask(targets, states).await;
         let mut decisions: Vec<Decision> = Vec::with_capacity(targets.len());
-        for (target, (finding, warnings)) in targets.iter().zip(found) {
+        for (target, Found { finding, warnings, doubt }) in targets.iter().zip(found) {
+            self.doubts.extend(doubt.map(|doubt| format!("not proven: {}: {doubt}", target.key)));
             let types_will_change = targets
                 .iter()
                 .zip(&decisions)
@@ -54,7 +57,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Asks about all targets at once. Objects whose namespace or kind is only in this input can't be asked about yet.
-    async fn ask(&self, targets: &[&Target], states: Vec<LiveState>) -> Vec<(Finding, Vec<String>)> {
+    async fn ask(&self, targets: &[&Target], states: Vec<LiveState>) -> Vec<Found> {
         let coming: BTreeSet<&str> = targets
             .iter()
             .zip(&states)
@@ -69,19 +72,19 @@ impl<'a> Comparison<'a> {
         futures::stream::iter(questions).buffered(IN_FLIGHT).collect().await
     }
 
-    async fn ask_one(&self, target: &Target, state: LiveState, too_early: bool) -> (Finding, Vec<String>) {
+    async fn ask_one(&self, target: &Target, state: LiveState, too_early: bool) -> Found {
         let resource = match &target.resource {
             _ if self.interrupt.is_set() => {
                 let message = "the run was interrupted before this object was compared";
-                return (Finding::Unknown(Trouble::new("Interrupted", message)), Vec::new());
+                return Finding::Unknown(Trouble::new("Interrupted", message)).into();
             }
-            Err(trouble) => return (Finding::Unknown(trouble.clone()), Vec::new()),
-            Ok(resource) if resource.pending || too_early => return (Finding::Missing(Evidence::Local), Vec::new()),
+            Err(trouble) => return Finding::Unknown(trouble.clone()).into(),
+            Ok(resource) if resource.pending || too_early => return Finding::Missing(Evidence::Local).into(),
             Ok(resource) => resource,
         };
         let of = self.types.of(&target.key.gvk);
         let mut questions = Questions::new(target, state, of, self.policy);
         settle(self.cluster, target, resource, &self.policy.manager, &mut questions).await;
-        questions.finding()
+        questions.found()
     }
 }

@@ -58,6 +58,7 @@ async fn with_cluster(
     let decisions = comparison.compare(&targets.iter().collect::<Vec<_>>()).await;
     let objects =
         targets.iter().zip(decisions).map(|(target, decision)| ObjectReport::new(target, decision.diff)).collect();
+    output.details(verbosity, &comparison.doubts);
     let mut report = Report::compared(COMMAND, objects, args.exit_zero);
     report.cluster = Some(info);
     report.requests = cluster.counts();

@@ -57,6 +57,13 @@ impl Output {
         Ok(code)
     }
 
+    /// Lines for those who want to know more (`-v`).
+    pub fn details(&self, verbosity: u8, lines: &[String]) {
+        if verbosity > 0 {
+            lines.iter().for_each(|line| self.terminal.note(Role::Note, line));
+        }
+    }
+
     /// Reports a run that ended before it compared anything.
     pub fn failed(&self, command: &'static str, failure: Failure) -> u8 {
         tell(&self.terminal, &failure.problems);

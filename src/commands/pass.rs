@@ -46,6 +46,11 @@ impl<'a> Pass<'a> {
         self.entries.iter().map(|entry| entry.report.clone()).collect()
     }
 
+    /// Why objects were not proven in sync, a line each.
+    pub fn doubts(&self) -> &[String] {
+        &self.comparison.doubts
+    }
+
     /// Writes what differs; `done` hears of each object in the order of the plan.
     pub async fn act(&mut self, done: impl Fn(&ObjectReport)) {
         let mut start = 0;
@@ -138,7 +143,7 @@ impl Entry {
         match &self.decision.finding {
             Finding::Missing(evidence) => *evidence == Evidence::Local,
             Finding::Refused { .. } => is_local && self.decision.diff.action != Action::Replace,
-            Finding::Predicted { .. } | Finding::Unknown(_) => false,
+            Finding::Proven(_) | Finding::Predicted { .. } | Finding::Unknown(_) => false,
         }
     }
 

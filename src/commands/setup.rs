@@ -1,9 +1,9 @@
 //! What was typed → what it means: the input that is read, the connection, and whose fields are whose.
 
 use super::failure::Failure;
-use crate::cli::{CompareArgs, ConnectionArgs, ForceChoice, InputArgs, ValidateLevel};
+use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ValidateLevel};
 use crate::cluster::{Cluster, ConnectOptions, Environment, Log, Request, connect};
-use crate::compare::{ForceConflicts, Policy};
+use crate::compare::{EvidenceMode, ForceConflicts, Policy};
 use crate::desired::yaml::Validation;
 use crate::desired::{DesiredSet, InputProblem, ReadOptions, Selector, files, read};
 use crate::live::resolve::{Namespaces, Target, resolve};
@@ -125,5 +125,10 @@ pub(super) fn policy(args: &CompareArgs) -> Result<Policy, Failure> {
         ForceChoice::All => ForceConflicts::All,
         ForceChoice::None => ForceConflicts::None,
     };
-    Ok(Policy { manager, force, show_unmanaged: args.show_unmanaged })
+    let evidence = match args.evidence {
+        EvidenceChoice::Auto => EvidenceMode::Auto,
+        EvidenceChoice::Server => EvidenceMode::Server,
+        EvidenceChoice::ReadOnly => EvidenceMode::ReadOnly,
+    };
+    Ok(Policy { manager, force, show_unmanaged: args.show_unmanaged, evidence })
 }

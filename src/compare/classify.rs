@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::changes::{Change, Op, changes};
-use super::diff::{Class, Conflict, FieldChange, ObjectDiff, Owner};
+use super::diff::{Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
 use super::merge::{Prediction, merge, with_string_data_folded};
 use super::owners::{Owners, Policy};
 use super::redact::Redactor;
@@ -45,7 +45,9 @@ pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, red
     let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
     found.retain(|change| change.op != Op::Remove || change.path != copy);
     let conflicts = context.conflicts(&found);
-    found.extend(overridden(subject, prediction, &found));
+    if prediction.evidence != Evidence::Proven {
+        found.extend(overridden(subject, prediction, &found));
+    }
     let released = context.released(subject.live, &found);
     let mut warnings = Vec::new();
     for change in released {

@@ -3,12 +3,25 @@
 use serde_json::{Value, json};
 
 use super::diff::Evidence;
-use super::merge::{Prediction, remove_paths, respell};
+use super::merge::{Prediction, predict, remove_paths, respell};
 use super::owners::{Owners, Policy};
+use super::prove::{Doubt, Proof, prove};
 use super::refusal::{Refusal, refusal};
 use crate::live::ask::{Answer, Inquiry, Step};
-use crate::live::{LiveState, Target, Trouble};
+use crate::live::{LiveState, RequestError, Target, Trouble};
 use crate::schema::TypeRef;
+
+/// How a verdict may be come by (`--evidence`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EvidenceMode {
+    /// Prove; where that fails, ask; where that isn't possible, compare here.
+    #[default]
+    Auto,
+    /// Ask for every object.
+    Server,
+    /// Never send a PATCH: prove, else compare here.
+    ReadOnly,
+}
 
 /// How often an object that changes between reading and asking is read again.
 const ROUNDS: usize = 5;
@@ -18,6 +31,8 @@ const ROUNDS: usize = 5;
 pub enum Finding {
     /// It doesn't exist, and could be created; the evidence says whether the server was asked.
     Missing(Evidence),
+    /// It exists, and an apply would change nothing; the live object is kept where it is to be shown.
+    Proven(Option<Value>),
     /// It exists, and an apply would make this of it.
     Predicted {
         /// The object as it is.
@@ -44,6 +59,24 @@ pub struct Questions<'a> {
     state: State,
     rounds: usize,
     warnings: Vec<String>,
+    doubt: Option<Doubt>,
+}
+
+/// What was found about one object.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The finding.
+    pub finding: Finding,
+    /// What the server warned of.
+    pub warnings: Vec<String>,
+    /// Why nothing could be proven, where that was tried.
+    pub doubt: Option<Doubt>,
+}
+
+impl From<Finding> for Found {
+    fn from(finding: Finding) -> Self {
+        Self { finding, warnings: Vec::new(), doubt: None }
+    }
 }
 
 enum State {
@@ -61,13 +94,15 @@ impl<'a> Questions<'a> {
     /// Starts from what was read.
     #[must_use]
     pub fn new(target: &'a Target, live: LiveState, of: TypeRef<'a>, policy: &'a Policy) -> Self {
-        let state = start(live);
-        Self { target, of, policy, state, rounds: ROUNDS, warnings: Vec::new() }
+        let state = State::Done(Finding::Missing(Evidence::Local));
+        let mut questions = Self { target, of, policy, state, rounds: ROUNDS, warnings: Vec::new(), doubt: None };
+        questions.state = questions.start(live);
+        questions
     }
 
-    /// What was found, and the server's warnings.
+    /// What was found.
     #[must_use]
-    pub fn finding(self) -> (Finding, Vec<String>) {
+    pub fn found(self) -> Found {
         let finding = match self.state {
             State::Done(finding) => finding,
             State::Pruning { live, prediction } => Finding::Predicted { live, prediction },
@@ -75,7 +110,44 @@ impl<'a> Questions<'a> {
                 Finding::Unknown(Trouble::new("Interrupted", "the run ended before this object was compared"))
             }
         };
-        (finding, self.warnings)
+        Found { finding, warnings: self.warnings, doubt: self.doubt }
+    }
+
+    /// What can be said before anything is asked.
+    fn start(&mut self, live: LiveState) -> State {
+        let read_only = self.policy.evidence == EvidenceMode::ReadOnly;
+        match live {
+            LiveState::Absent if read_only => State::Done(Finding::Missing(Evidence::Local)),
+            LiveState::Absent => State::Asking(None),
+            LiveState::Unreadable(trouble) => State::Done(Finding::Unknown(trouble)),
+            LiveState::Present(object) if object.pointer("/metadata/deletionTimestamp").is_some() => {
+                let trouble = Trouble::new("Terminating", "it is being deleted").with_hint("run again when it is gone");
+                State::Done(Finding::Unknown(trouble))
+            }
+            LiveState::Present(object) => match self.proof(&object) {
+                Proof::Proven => State::Done(Finding::Proven(self.policy.show_unmanaged.then_some(object))),
+                Proof::Open(_) if read_only => self.compared_here(object),
+                Proof::Open(_) => State::Asking(Some(object)),
+            },
+        }
+    }
+
+    fn proof(&mut self, live: &Value) -> Proof {
+        let Some(kind) = self.target.kind() else { return Proof::Open(Doubt::NoEntry) };
+        if self.policy.evidence == EvidenceMode::Server {
+            return Proof::Open(Doubt::NoEntry);
+        }
+        let proof = prove(&self.target.manifest.value, live, self.of, &kind, &self.policy.manager);
+        if let Proof::Open(doubt) = &proof {
+            self.doubt = Some(doubt.clone());
+        }
+        proof
+    }
+
+    fn compared_here(&self, live: Value) -> State {
+        let kind = self.target.kind();
+        let prediction = predict(&self.target.manifest.value, &live, self.of, kind.as_ref(), self.policy);
+        State::Done(Finding::Predicted { live, prediction })
     }
 
     /// The answer belongs to the live object that was read.
@@ -95,23 +167,19 @@ impl<'a> Questions<'a> {
         State::Pruning { live, prediction }
     }
 
-    fn refused(&self, live: Option<Value>, error: &crate::cluster::RequestError) -> State {
+    fn refused(&mut self, live: Option<Value>, error: &RequestError) -> State {
         let Some(status) = error.status() else { return State::Done(Finding::Unknown(Trouble::from(error))) };
         let objects: Vec<&Value> = std::iter::once(&self.target.manifest.value).chain(&live).collect();
-        let refusal = refusal(&self.target.key.gvk, status, &objects);
-        State::Done(Finding::Refused { live, refusal })
-    }
-}
-
-fn start(live: LiveState) -> State {
-    match live {
-        LiveState::Absent => State::Asking(None),
-        LiveState::Unreadable(trouble) => State::Done(Finding::Unknown(trouble)),
-        LiveState::Present(object) if object.pointer("/metadata/deletionTimestamp").is_some() => {
-            let trouble = Trouble::new("Terminating", "it is being deleted").with_hint("run again when it is gone");
-            State::Done(Finding::Unknown(trouble))
+        match (refusal(&self.target.key.gvk, status, &objects), live) {
+            (Refusal::NotTried(trouble), live) if self.policy.evidence == EvidenceMode::Auto => {
+                self.warnings.push(format!("compared without the server, which can't be asked: {}", trouble.message));
+                match live {
+                    Some(live) => self.compared_here(live),
+                    None => State::Done(Finding::Missing(Evidence::Local)),
+                }
+            }
+            (refusal, live) => State::Done(Finding::Refused { live, refusal }),
         }
-        LiveState::Present(object) => State::Asking(Some(object)),
     }
 }
 
@@ -151,7 +219,7 @@ impl Inquiry for Questions<'_> {
             (State::Reading(answer), Answer::Live(LiveState::Present(live))) if version(&live) == version(&answer) => {
                 self.predicted(live, answer)
             }
-            (State::Reading(_), Answer::Live(live)) => start(live),
+            (State::Reading(_), Answer::Live(live)) => self.start(live),
             (State::Pruning { live, mut prediction }, Answer::Object(object, _)) => {
                 // The owners stay those of the apply; the patch was somebody's update.
                 prediction.object = object;

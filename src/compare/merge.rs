@@ -90,7 +90,7 @@ pub(super) fn merge(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
             for (name, value) in wanted {
                 match found.get(name) {
                     Some(there) => drop(merged.insert(name.clone(), merge(value, there, of.field(name)))),
-                    None if is_omitted(value, of.default_of(name)) => {}
+                    None if schema::is_left_out(value, of.default_of(name)) => {}
                     None => drop(merged.insert(name.clone(), value.clone())),
                 }
             }
@@ -102,10 +102,6 @@ pub(super) fn merge(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
         _ if same_meaning(manifest, live, of) => live.clone(),
         _ => manifest.clone(),
     }
-}
-
-fn is_omitted(value: &Value, default: Option<&Value>) -> bool {
-    schema::is_zero(value) && (!value.is_object() || default.is_some_and(Value::is_object))
 }
 
 /// Live items stay where they are and new ones come where the manifest has them, unless shared items stand in another

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::inquiry::EvidenceMode;
 use crate::object::{FieldPath, FieldSet, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement, managed_fields};
 
 /// What may be taken from others when their fields differ from the manifest's.
@@ -25,6 +26,8 @@ pub struct Policy {
     pub force: ForceConflicts,
     /// Whether fields that others added are shown.
     pub show_unmanaged: bool,
+    /// How a verdict may be come by.
+    pub evidence: EvidenceMode,
 }
 
 impl Policy {

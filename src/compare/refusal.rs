@@ -17,6 +17,8 @@ pub enum Refusal {
     Immutable(String),
     /// The server doesn't accept the object as it is written: unknown fields, wrong types.
     Typed(Trouble),
+    /// The server can't be asked: the user may not write, or a webhook doesn't take part in a dry-run.
+    NotTried(Trouble),
     /// Anything else.
     Other(Trouble),
 }
@@ -59,10 +61,10 @@ pub fn refusal(gvk: &GroupVersionKind, status: &StatusError, objects: &[&Value])
         let hint = "compare the field with `kubectl explain`: its name, its nesting and its type";
         return Refusal::Typed(Trouble { reason: "Invalid".to_owned(), ..trouble }.with_hint(hint));
     }
-    Refusal::Other(match hint(status) {
-        Some(hint) => trouble.with_hint(hint),
-        None => trouble,
-    })
+    match hint(status) {
+        Some(hint) => Refusal::NotTried(trouble.with_hint(hint)),
+        None => Refusal::Other(trouble),
+    }
 }
 
 fn is_immutable(message: &str) -> bool {
@@ -93,10 +95,13 @@ fn final_clause(message: &str) -> &str {
     message.rsplit_once(": ").map_or(message, |(_, clause)| clause)
 }
 
+/// What to know where the server can't be asked.
 fn hint(status: &StatusError) -> Option<&'static str> {
     if status.message.contains("does not support dry run") {
         return Some("the webhook declares side effects, so the server can't try the change");
     }
-    (status.code == 403 && status.message.contains("cannot patch resource"))
-        .then_some("the comparison needs the right to `patch`, although nothing is written")
+    let may_not_write =
+        ["cannot patch resource", "cannot create resource"].iter().any(|text| status.message.contains(text));
+    (status.code == 403 && may_not_write)
+        .then_some("asking the server needs the right to `patch`, although nothing is written")
 }

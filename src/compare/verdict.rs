@@ -5,13 +5,14 @@ use serde_json::Value;
 use super::classify::{Subject, judge};
 use super::diff::{Action, Evidence, ObjectDiff};
 use super::inquiry::Finding;
-use super::merge::predict;
-use super::owners::Policy;
+use super::merge::{Prediction, predict};
+use super::owners::{Owners, Policy};
+use super::prove::{Proof, prove};
 use super::redact::{Redactor, is_withheld};
 use super::refusal::Refusal;
 use crate::live::{LiveState, Target, Trouble};
 use crate::object::FieldPath;
-use crate::schema::{self, KindInfo, TypeRef};
+use crate::schema::{self, TypeRef};
 
 /// What a verdict needs beside the finding.
 #[derive(Clone, Copy)]
@@ -29,6 +30,12 @@ pub struct Setting<'a> {
 pub fn verdict(target: &Target, finding: &Finding, setting: Setting<'_>, redactor: &mut Redactor) -> ObjectDiff {
     match finding {
         Finding::Missing(evidence) => create(target, *evidence, redactor),
+        Finding::Proven(None) => ObjectDiff::of(Vec::new(), Vec::new(), Evidence::Proven),
+        Finding::Proven(Some(live)) => {
+            let owners = Owners::of(live, &setting.policy.manager);
+            let prediction = Prediction { object: live.clone(), owners, evidence: Evidence::Proven };
+            judge(subject(target, live, setting.of), &prediction, setting.policy, redactor)
+        }
         Finding::Predicted { live, prediction } => {
             judge(subject(target, live, setting.of), prediction, setting.policy, redactor)
         }
@@ -57,7 +64,9 @@ pub fn verdict(target: &Target, finding: &Finding, setting: Setting<'_>, redacto
                 ObjectDiff::unknown(Trouble::new("NotFound", message).with_hint(hint))
             }
             (Refusal::Immutable(reason), None) => ObjectDiff::unknown(Trouble::new("Invalid", reason.clone())),
-            (Refusal::Typed(trouble) | Refusal::Other(trouble), _) => ObjectDiff::unknown(trouble.clone()),
+            (Refusal::Typed(trouble) | Refusal::NotTried(trouble) | Refusal::Other(trouble), _) => {
+                ObjectDiff::unknown(trouble.clone())
+            }
         },
     }
 }
@@ -76,7 +85,16 @@ pub fn offline(target: &Target, live: &LiveState, setting: Setting<'_>, redactor
         LiveState::Present(live) if live.pointer("/metadata/deletionTimestamp").is_some() => {
             ObjectDiff::unknown(Trouble::new("Terminating", "it was being deleted").with_hint("take a new snapshot"))
         }
-        LiveState::Present(live) => local(target, live, setting, redactor),
+        LiveState::Present(live) => {
+            let proof = target
+                .kind()
+                .map(|kind| prove(&target.manifest.value, live, setting.of, &kind, &setting.policy.manager));
+            if proof == Some(Proof::Proven) {
+                let finding = Finding::Proven(setting.policy.show_unmanaged.then(|| live.clone()));
+                return verdict(target, &finding, setting, redactor);
+            }
+            local(target, live, setting, redactor)
+        }
     }
 }
 
@@ -85,14 +103,9 @@ fn create(target: &Target, evidence: Evidence, redactor: &mut Redactor) -> Objec
 }
 
 fn local(target: &Target, live: &Value, setting: Setting<'_>, redactor: &mut Redactor) -> ObjectDiff {
-    let kind = kind_of(target);
+    let kind = target.kind();
     let prediction = predict(&target.manifest.value, live, setting.of, kind.as_ref(), setting.policy);
     judge(subject(target, live, setting.of), &prediction, setting.policy, redactor)
-}
-
-fn kind_of(target: &Target) -> Option<KindInfo> {
-    let resource = target.resource.as_ref().ok()?;
-    Some(KindInfo { gvk: target.key.gvk.clone(), root: 0, namespaced: resource.namespaced, status: resource.status })
 }
 
 fn subject<'a>(target: &'a Target, live: &'a Value, of: TypeRef<'a>) -> Subject<'a> {

@@ -15,9 +15,9 @@ pub mod types;
 
 use serde_json::Value;
 
-use crate::cluster::{Cluster, Request, RequestError};
+use crate::cluster::{Cluster, Request};
 
-pub use crate::cluster::{RequestCounts, StatusError};
+pub use crate::cluster::{RequestCounts, RequestError, StatusError};
 pub use catalog::{Catalog, Resolution, Resource};
 pub use resolve::Target;
 

@@ -8,6 +8,7 @@ use super::Trouble;
 use super::catalog::{Catalog, Resolution, Resource};
 use crate::desired::{InputProblem, Manifest};
 use crate::object::ObjectKey;
+use crate::schema::KindInfo;
 
 /// A manifest with its place in the cluster.
 #[derive(Clone, Debug)]
@@ -18,6 +19,16 @@ pub struct Target {
     pub resource: Result<Resource, Trouble>,
     /// The manifest, with `metadata.namespace` as it will be sent.
     pub manifest: Manifest,
+}
+
+impl Target {
+    /// What the server says of its kind, where it knows it.
+    #[must_use]
+    pub fn kind(&self) -> Option<KindInfo> {
+        let resource = self.resource.as_ref().ok()?;
+        let (namespaced, status) = (resource.namespaced, resource.status);
+        Some(KindInfo { gvk: self.key.gvk.clone(), root: 0, namespaced, status })
+    }
 }
 
 /// The namespace that applies: the one that `--namespace` demands, else the context's for manifests without one.

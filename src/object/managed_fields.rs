@@ -93,9 +93,3 @@ pub fn managed_fields(object: &Value) -> Vec<ManagedFieldsEntry> {
         .map(|entries| entries.iter().filter_map(ManagedFieldsEntry::from_json).collect())
         .unwrap_or_default()
 }
-
-/// Whether an object carries any record of its owners.
-#[must_use]
-pub fn has_managed_fields(object: &Value) -> bool {
-    object.pointer("/metadata/managedFields").and_then(Value::as_array).is_some_and(|entries| !entries.is_empty())
-}

@@ -11,7 +11,7 @@ mod scalar;
 pub use field_set::FieldSet;
 pub use fields_v1::FieldsV1Error;
 pub use key::{GroupVersionKind, ObjectKey};
-pub use managed_fields::{LAST_APPLIED, ManagedFieldsEntry, Operation, has_managed_fields, managed_fields};
+pub use managed_fields::{LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields};
 pub use path::{FieldPath, PathElement};
 pub use quantity::Quantity;
 pub use scalar::Scalar;

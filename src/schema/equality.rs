@@ -41,7 +41,8 @@ fn compare(manifest: &Value, live: &Value, of: TypeRef<'_>, whole: bool) -> bool
 
 /// Whether the server leaves such a value out: zero scalars and empty lists, and empty structs that aren't pointers in
 /// Go, which is where OpenAPI publishes `{}` as the default (`resources`, but not `emptyDir`).
-fn is_left_out(value: &Value, default: Option<&Value>) -> bool {
+#[must_use]
+pub fn is_left_out(value: &Value, default: Option<&Value>) -> bool {
     is_zero(value) && (!value.is_object() || default.is_some_and(Value::is_object))
 }
 
@@ -80,9 +81,8 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text.replace(['\n', '\r'], "")).ok()
 }
 
-/// Whether a value is what Go leaves out when it is empty: null, false, 0, `""`, `[]`, or a map of such values.
-#[must_use]
-pub fn is_zero(value: &Value) -> bool {
+/// Whether a value is empty to Go: null, false, 0, `""`, `[]`, or a map of such values.
+fn is_zero(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Bool(b) => !b,

@@ -15,7 +15,7 @@ mod openapi;
 mod table;
 
 pub use builtin::{builtin, builtin_kind, untyped_object};
-pub use equality::{is_zero, same_meaning};
+pub use equality::{is_left_out, same_meaning};
 pub use field_set::field_set;
 pub use openapi::{CompileError, Origin, compile};
 pub use table::{Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeId, TypeRef, TypeTable, item_element};

@@ -174,11 +174,30 @@ async fn a_path_that_is_none_is_an_error() {
 }
 
 #[tokio::test]
+async fn a_proxy_that_is_not_there_is_told() {
+    for (scheme, cause) in [("http", "connection refused"), ("socks5", "the proxy is not there")] {
+        let proxy = format!("{scheme}://127.0.0.1:1");
+        let environment = Environment { http_proxy: Some(proxy.clone()), ..Environment::default() };
+        let cluster = connect(&to("http://api.invalid"), &environment).await.unwrap();
+        let error = cluster.send(safe()).await.unwrap_err();
+        let expected = format!("cannot connect to http://api.invalid: {cause} (through the proxy `{proxy}`)");
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[tokio::test]
 async fn a_refusal_of_the_proxy_is_told() {
     let proxy = Server::start(|_, _| answer("403 Forbidden", &[], "no")).await;
-    let environment = Environment { http_proxy: Some(proxy.address()), ..Environment::default() };
+    let address = format!("user:hunter2@{}", proxy.address());
+    let environment = Environment { http_proxy: Some(address), ..Environment::default() };
     let cluster = connect(&to("http://api.invalid"), &environment).await.unwrap();
     let error = cluster.send(safe()).await.unwrap_err();
     assert!(matches!(error, RequestError::Unreachable { .. }), "{error:?}");
-    assert!(error.to_string().starts_with("cannot connect to http://api.invalid: "), "{error}");
+    let proxy = proxy.address();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "cannot connect to http://api.invalid: the proxy gives no tunnel: unsuccessful (through the proxy `http://{proxy}`)"
+        )
+    );
 }

@@ -1,5 +1,6 @@
 //! The connection against servers that behave, and servers that do not.
 
+mod choices;
 mod failures;
 mod plugins;
 mod secure;

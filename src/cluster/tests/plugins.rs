@@ -120,12 +120,31 @@ async fn a_plugin_that_gives_refused_tokens_only_is_not_asked_for_ever() {
 }
 
 #[tokio::test]
-async fn a_token_that_ran_out_is_not_sent() {
+async fn a_token_that_ran_out_is_replaced_but_not_for_every_request() {
     let stage = Stage::new(&printing(r#"{"token": "good", "expirationTimestamp": "2020-01-01T00:00:00Z"}"#), "");
     let server = stage.server(guarded).await;
     let cluster = stage.connect(&server).await;
+    for _ in 0..5 {
+        cluster.send(Request::get("/")).await.unwrap();
+    }
+    assert_eq!(stage.runs(), 1, "its clock may be wrong");
+    tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
     cluster.send(Request::get("/")).await.unwrap();
-    assert_eq!((stage.runs(), server.lines().len()), (2, 1));
+    assert_eq!((stage.runs(), server.lines().len()), (2, 6));
+}
+
+#[tokio::test]
+async fn a_certificate_of_a_plugin_is_shown() {
+    let script = format!(
+        "line() {{ awk '{{printf \"%s\\\\n\", $0}}' \"$1\"; }}\n{}",
+        printing(r#"{"clientCertificateData": "$(line client.crt)", "clientKeyData": "$(line client.key)"}"#)
+            .replace("<<'END'", "<<END")
+    );
+    let stage = Stage::new(&script, "");
+    stage.authority.issue_client();
+    let server = Server::start_tls(stage.authority.server("127.0.0.1", true), |_, _| ok()).await;
+    stage.connect(&server).await.send(Request::get("/")).await.unwrap();
+    assert!(server.seen()[0].certified);
 }
 
 #[tokio::test]

@@ -43,7 +43,7 @@ impl Authority {
     }
 
     /// Writes `client.crt` and `client.key`, the latter without a last line end.
-    fn issue_client(&self) {
+    pub(super) fn issue_client(&self) {
         let (certificate, key) = self.issue("client");
         std::fs::write(self.file("client.crt"), certificate.pem()).unwrap();
         std::fs::write(self.file("client.key"), key.serialize_pem().trim_end()).unwrap();
@@ -151,7 +151,8 @@ async fn the_name_in_the_certificate_counts() {
     let authority = Authority::new();
     let server = Server::start_tls(authority.server("api.example.com", false), |_, _| ok()).await;
     let error = send(&authority.trusted(&server)).await.unwrap_err();
-    assert!(error.to_string().ends_with("the server's certificate is for another name"), "{error}");
+    let expected = ": the server's certificate is for `api.example.com`, not for `127.0.0.1`";
+    assert!(error.to_string().ends_with(expected), "{error}");
     assert!(error.hint().unwrap().contains("--tls-server-name"));
 
     let named = ConnectOptions { tls_server_name: Some("api.example.com".into()), ..authority.trusted(&server) };

@@ -1,6 +1,7 @@
 //! What goes over the wire when all is well.
 
 use futures::future::join_all;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{
     server::{Act, Server, answer, ok},
@@ -112,6 +113,36 @@ async fn an_http_proxy_is_asked_for_a_tunnel() {
     cluster.send(Request::get("/api")).await.unwrap();
     assert_eq!(proxy.lines(), ["CONNECT api.invalid:80 HTTP/1.1", "GET /api HTTP/1.1"]);
     assert_eq!(proxy.seen()[0].header("proxy-authorization"), ["Basic dXNlcjpwQHNz"]);
+}
+
+/// A SOCKS5 proxy (RFC 1928) that plays the server itself.
+#[tokio::test]
+async fn a_socks_proxy_resolves_the_name() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let proxy = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut greeting = [0; 3];
+        stream.read_exact(&mut greeting).await.unwrap();
+        stream.write_all(&[5, 0]).await.unwrap();
+        let mut head = [0; 5];
+        stream.read_exact(&mut head).await.unwrap();
+        let mut name = vec![0; usize::from(head[4]) + 2];
+        stream.read_exact(&mut name).await.unwrap();
+        stream.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).await.unwrap();
+        let mut request = Vec::new();
+        while !request.ends_with(b"\r\n\r\n") {
+            request.push(stream.read_u8().await.unwrap());
+        }
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").await.unwrap();
+        (greeting, head, name)
+    });
+    let environment = Environment { http_proxy: Some(format!("socks5h://{address}")), ..Environment::default() };
+    let cluster = connect(&to("http://api.invalid:8080"), &environment).await.unwrap();
+    cluster.send(Request::get("/api")).await.unwrap();
+    let (greeting, head, name) = proxy.await.unwrap();
+    assert_eq!((greeting, head), ([5, 1, 0], [5, 1, 0, 3, 11]), "no password, connect to a name");
+    assert_eq!(name, [b"api.invalid", &8080_u16.to_be_bytes()[..]].concat());
 }
 
 #[tokio::test]

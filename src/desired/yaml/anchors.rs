@@ -80,12 +80,12 @@ impl Cost {
         self.size += VALUE_SIZE + length;
     }
 
-    /// Counts the copy of an anchored node, and tells whether it is still allowed.
+    /// Counts the copy of an anchored node, and tells whether there is room for it.
     pub(super) fn copy(&mut self, steps: usize, size: usize) -> bool {
         self.steps += steps;
         self.alias_steps += steps;
         self.size += size;
-        self.keep(size) && !self.is_excessive()
+        self.keep(size)
     }
 
     /// Counts the copy that is kept for later aliases.

@@ -10,61 +10,12 @@ use serde_json::Value;
 use super::anchors::{Anchored, Anchors, Cost};
 use super::mapping::{Kinds, Open, Pending, Places};
 use super::positions::{Hold, Keys, Nodes};
-use super::repair::Repairs;
 use super::scalar::{self, KeyKind, Scalar};
-use super::stream::Content;
 use super::text::Cursor;
 use super::token::Tokens;
 use super::{MAX_DEPTH, MAX_PROBLEMS, Mark, Problem, mistakes, syntax, text};
 
 const YAML_TAGS: &str = "tag:yaml.org,2002:";
-
-/// Reads the text between two separators.
-pub(super) fn document(bytes: &[u8], start: Mark, keys: &mut Keys, problems: &mut Vec<Problem>) -> Content {
-    let text = match text::check(bytes, start) {
-        Ok(text) => text.strip_prefix('\u{FEFF}').unwrap_or(text),
-        Err(problem) => {
-            problems.push(problem);
-            return Content { value: None, start, nodes: Nodes::default() };
-        }
-    };
-    let end = syntax::end_marker(text);
-    let (text, rest) = text.split_at(end.unwrap_or(text.len()));
-    // kubectl ends every line, the last one too.
-    let mut text = if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) };
-    let mut repairs = Repairs::default();
-    loop {
-        let (known, mut tokens) = (problems.len(), Tokens::new(&text, start));
-        let mut composer = Composer::new(&text, start, keys, problems);
-        let error = composer.run(&mut tokens).err();
-        let Composer { root, root_mark, nodes, .. } = composer;
-        if let Some(error) = &error {
-            if let Some(repaired) = repairs.repair(error, &text, &tokens) {
-                problems.truncate(known);
-                text = Cow::Owned(repaired);
-                continue;
-            }
-            problems.push(syntax::explain(error, &text, &tokens, start));
-        } else if end.is_some() {
-            check_end(&text, rest, start, problems);
-        }
-        let content =
-            Content { value: root.filter(|value| !value.is_null() && error.is_none()), start: root_mark, nodes };
-        return repairs.undo(content, start, problems, known);
-    }
-}
-
-/// Looks at the end marker `...`, which the text ends with, and at what follows it.
-fn check_end(text: &str, rest: &str, start: Mark, problems: &mut Vec<Problem>) {
-    let before = text.trim_end().len() - 3;
-    let mark = Cursor::new(text.as_bytes(), start).mark(before);
-    if syntax::first_content(&text[..before]).is_none() {
-        problems.push(mistakes::only_end_marker(mark));
-    } else if let Some(dropped) = syntax::first_content(rest) {
-        let behind = Mark { column: mark.column + 3, ..mark };
-        problems.push(mistakes::dropped(Cursor::new(rest.as_bytes(), behind).mark(dropped), mark));
-    }
-}
 
 fn parser(text: &str) -> Parser<'_, StrInput<'_>> {
     let mut options = granit_parser::options! {
@@ -121,21 +72,22 @@ struct Done {
     alias: bool,
 }
 
-struct Composer<'t, 'k> {
+/// Follows the events of one document.
+pub(super) struct Composer<'t, 'k> {
     text: &'t str,
     start: Mark,
     keys: &'k mut Keys,
     problems: &'k mut Vec<Problem>,
-    nodes: Nodes,
+    pub nodes: Nodes,
     frames: Vec<Frame>,
     anchors: Anchors,
     cost: Cost,
-    root: Option<Value>,
-    root_mark: Mark,
+    pub root: Option<Value>,
+    pub root_mark: Mark,
 }
 
 impl<'t, 'k> Composer<'t, 'k> {
-    fn new(text: &'t str, start: Mark, keys: &'k mut Keys, problems: &'k mut Vec<Problem>) -> Self {
+    pub(super) fn new(text: &'t str, start: Mark, keys: &'k mut Keys, problems: &'k mut Vec<Problem>) -> Self {
         Self {
             text,
             start,
@@ -151,7 +103,7 @@ impl<'t, 'k> Composer<'t, 'k> {
     }
 
     /// Reads the events up to the end of the document.
-    fn run(&mut self, tokens: &mut Tokens) -> Result<(), ScanError> {
+    pub(super) fn run(&mut self, tokens: &mut Tokens) -> Result<(), ScanError> {
         for event in parser(self.text) {
             let (event, span) = event?;
             let problem = tokens.pass(&event, &span).filter(|_| self.problems.len() < MAX_PROBLEMS);
@@ -186,8 +138,8 @@ impl<'t, 'k> Composer<'t, 'k> {
                 self.scalar(text, style, tag.as_deref(), anchor, self.mark(span.start));
             }
             Event::Alias(anchor) => self.alias(anchor, self.mark(span.start)),
-            Event::UnresolvedAlias(name) => {
-                self.report(mistakes::unknown_anchor(self.mark(span.start), &name));
+            Event::UnresolvedAlias(_) => {
+                self.report(mistakes::unknown_anchor(self.mark(span.start)));
                 self.place_value(self.mark(span.start));
                 self.attach_unusable();
             }
@@ -348,7 +300,9 @@ impl<'t, 'k> Composer<'t, 'k> {
 
     fn close(&mut self) {
         let (node, anchor, begun, value, kinds) = match self.frames.pop() {
-            Some(Frame::Sequence { node, anchor, items, begun, merge }) => {
+            Some(Frame::Sequence { node, anchor, mut items, begun, merge }) => {
+                // Most sequences have one item or two, and growing made room for four.
+                items.shrink_to_fit();
                 (node, anchor, begun, Value::Array(items), merge.unwrap_or_default())
             }
             Some(Frame::Mapping { open, begun }) => {

@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value};
 
 use super::positions::{Hold, Keys, Nodes};
 use super::stream::{Content, too_large};
-use super::text::{self, Cursor};
+use super::text::Cursor;
 use super::{MAX_DEPTH, MAX_DOCUMENT, Mark, Problem, mapping, mistakes};
 
 /// Reads the JSON values of an input one after the other.
@@ -168,7 +168,10 @@ impl<'a> Scanner<'a> {
                 self.at += 1;
                 document.nodes.close(node);
                 Ok(ControlFlow::Continue(document.frames.pop().map(|frame| match frame {
-                    Frame::Array { items, .. } => Value::Array(items),
+                    Frame::Array { mut items, .. } => {
+                        items.shrink_to_fit();
+                        Value::Array(items)
+                    }
                     Frame::Object { entries, .. } => Value::Object(entries),
                 })))
             }
@@ -208,7 +211,7 @@ impl<'a> Scanner<'a> {
             let Some(length) = length else {
                 return Err(Problem::refused(start, "the closing quote of this string is missing"));
             };
-            match text::replace_invalid(&rest[..length]) {
+            match String::from_utf8_lossy(&rest[..length]) {
                 Cow::Borrowed(part) => text.push_str(part),
                 Cow::Owned(part) => {
                     lost = true;
@@ -290,7 +293,7 @@ impl<'a> Scanner<'a> {
             let _ = self.take(b'+') || self.take(b'-');
             self.digits()?;
         }
-        let text = text::replace_invalid(&self.bytes[from..self.at]);
+        let text = String::from_utf8_lossy(&self.bytes[from..self.at]);
         let integer = match (whole, text.parse::<i64>()) {
             (true, Ok(value)) => Some(Number::from(value)),
             (true, Err(_)) => text.parse::<u64>().ok().map(Number::from),

@@ -132,7 +132,7 @@ pub(super) fn duplicate(mark: Mark, first: Option<Mark>, key: &str) -> Problem {
 fn confused(mark: Mark, first: Option<Mark>, key: &str) -> Problem {
     Problem::lossy(
         mark,
-        format!("two keys of this mapping both mean `{key}`, one as text and one as a number or boolean"),
+        format!("two keys of this mapping both become `{key}`, though YAML takes them for different keys"),
     )
     .also(first)
     .hint("kubectl picks one of them at random: keep one, and quote it")

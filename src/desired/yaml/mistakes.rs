@@ -13,9 +13,10 @@ pub(super) fn too_many_aliases(mark: Mark) -> Problem {
         .hint("write the values out, or use fewer aliases inside anchored values")
 }
 
-pub(super) fn unknown_anchor(mark: Mark, name: &str) -> Problem {
-    Problem::refused(mark, format!("`*{name}` is an alias, but no anchor `&{name}` stands before it in this document"))
-        .hint("quote the value if the `*` belongs to it")
+/// The name is not told: the text may be a password that begins with `*`.
+pub(super) fn unknown_anchor(mark: Mark) -> Problem {
+    Problem::refused(mark, "`*` begins an alias here, but no anchor of its name stands before it in this document")
+        .hint("put the value into quotes if the `*` belongs to it")
 }
 
 pub(super) fn alias_in_itself(mark: Mark) -> Problem {
@@ -79,7 +80,8 @@ pub(super) fn key_on_lines(mark: Mark) -> Problem {
 }
 
 pub(super) fn long_key(mark: Mark) -> Problem {
-    Problem::refused(mark, "a key inside brackets cannot be longer than 1024 characters")
+    Problem::refused(mark, "a key cannot be longer than 1024 characters")
+        .hint("write `? ` before the key, and its `: ` on the next line")
 }
 
 pub(super) fn sign_in_flow(mark: Mark, sign: &str) -> Problem {

@@ -13,6 +13,7 @@
 
 mod anchors;
 mod compose;
+mod document;
 mod json;
 mod mapping;
 mod mistakes;

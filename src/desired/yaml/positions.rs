@@ -112,8 +112,12 @@ impl Positions {
 
     fn children(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
         let end = self.node(node).end;
-        let first = node + 1;
-        std::iter::successors(Some(first), |child| Some(self.node(*child).end)).take_while(move |child| *child < end)
+        let mut next = node + 1;
+        std::iter::from_fn(move || {
+            let child = next;
+            next = (child < end).then(|| self.node(child).end)?;
+            Some(child)
+        })
     }
 
     /// The entry that wins: the last one written, merged entries included; of several merged mappings the first.
@@ -175,7 +179,7 @@ pub(super) enum Hold<'a> {
     Merge,
 }
 
-/// The positions of one document while it is read, and then until the table of keys is finished.
+/// The positions of one document while it is read.
 #[derive(Default)]
 pub(super) struct Nodes {
     nodes: Vec<Node>,
@@ -219,9 +223,9 @@ impl Nodes {
         found
     }
 
-    /// The finished positions.
-    pub(super) fn finish(self, keys: &Arc<[Arc<str>]>) -> Positions {
-        Positions { nodes: self.nodes.into(), links: self.links.into(), keys: Arc::clone(keys), root: 0 }
+    /// The nodes in as little room as they need; the room in which they grew is free for the next document.
+    pub(super) fn seal(self) -> Sealed {
+        Sealed { nodes: self.nodes.into(), links: self.links.into() }
     }
 
     /// Moves all places.
@@ -230,11 +234,17 @@ impl Nodes {
             (node.value, node.key_mark) = (moved(node.value), moved(node.key_mark));
         }
     }
+}
 
-    /// Gives back the room that growing took.
-    pub(super) fn shrink(&mut self) {
-        self.nodes.shrink_to_fit();
-        self.links.shrink_to_fit();
+/// The positions of a document that is read, until the table of keys is finished.
+pub(super) struct Sealed {
+    nodes: Arc<[Node]>,
+    links: Arc<[(u32, u32)]>,
+}
+
+impl Sealed {
+    pub(super) fn finish(self, keys: &Arc<[Arc<str>]>) -> Positions {
+        Positions { nodes: self.nodes, links: self.links, keys: Arc::clone(keys), root: 0 }
     }
 }
 

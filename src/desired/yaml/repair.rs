@@ -56,7 +56,7 @@ impl Repairs {
                     Some(open) => open..flow_end(text, open),
                     None => quoted_scalar(text, token).filter(|scalar| scalar.contains(&at))?,
                 };
-                return without_tabs(text, lines);
+                return without_tabs(text, lines, tokens.column() > 0 && tokens.outermost_bracket().is_some());
             }
             ErrorKind::CommentNotSeparated => vec![(at, " ".to_owned())],
             _ => Vec::new(),
@@ -163,14 +163,18 @@ fn flow_end(text: &str, open: usize) -> usize {
     text.len()
 }
 
-/// The text with spaces for the tabs in the indentation of some lines; nothing if there are none.
-fn without_tabs(text: &str, lines: std::ops::Range<usize>) -> Option<String> {
+/// The text with spaces for the tabs in the indentation of some lines; nothing if there are none. Inside a block, go-yaml
+/// does not allow a tab behind a line that ends with unquoted text.
+fn without_tabs(text: &str, lines: std::ops::Range<usize>, in_block: bool) -> Option<String> {
     let mut repaired = String::with_capacity(text.len());
     repaired.push_str(&text[..lines.start]);
-    let mut indentation = false;
+    let (mut indentation, mut ended) = (false, true);
     for character in text[lines.clone()].chars() {
+        if !character.is_whitespace() {
+            ended = "[]{},:\"'".contains(character);
+        }
         indentation = matches!(character, '\n' | '\r') || indentation && matches!(character, ' ' | '\t');
-        repaired.push(if indentation && character == '\t' { ' ' } else { character });
+        repaired.push(if indentation && character == '\t' && (ended || !in_block) { ' ' } else { character });
     }
     repaired.push_str(&text[lines.end..]);
     (repaired != text).then_some(repaired)

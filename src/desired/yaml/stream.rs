@@ -4,10 +4,10 @@
 
 use serde_json::Value;
 
-use super::positions::{Keys, Nodes};
+use super::positions::{Keys, Nodes, Sealed};
 use super::text::{self, Cursor};
 use super::{Document, MAX_DOCUMENT, MAX_INPUT, MAX_PROBLEMS, Mark, Problem, Severity, Stream, Validation};
-use super::{compose, json};
+use super::{document, json};
 
 /// How far kubectl looks for the brace that makes an input JSON.
 const GUESS_LENGTH: usize = 4096;
@@ -21,11 +21,19 @@ pub(super) struct Content {
     pub nodes: Nodes,
 }
 
+/// A document that can be used.
+struct Read {
+    number: usize,
+    start: Mark,
+    value: Value,
+    positions: Sealed,
+}
+
 /// The state of reading one input.
 struct Reader {
     validation: Validation,
     keys: Keys,
-    documents: Vec<(usize, Content)>,
+    documents: Vec<Read>,
     problems: Vec<Problem>,
     /// How many documents were not empty so far.
     count: usize,
@@ -40,10 +48,9 @@ pub(super) fn read(input: &[u8], validation: Validation) -> Stream {
             .push(Problem::refused(Mark::START, "the input is larger than 1 GiB").hint("split it into several inputs"));
     } else {
         match text::decode_utf16(input) {
-            Some(Ok(text)) => reader.yaml(text.as_bytes(), Mark::START),
+            Some(Ok(text)) => reader.input(text.as_bytes()),
             Some(Err(problem)) => reader.problems.push(problem),
-            None if starts_like_json(input) => reader.json(input),
-            None => reader.yaml(input, Mark::START),
+            None => reader.input(input.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(input)),
         }
     }
     reader.finish()
@@ -51,11 +58,15 @@ pub(super) fn read(input: &[u8], validation: Validation) -> Stream {
 
 /// Whether the first character that is no space is a brace (`GuessJSONStream`).
 fn starts_like_json(input: &[u8]) -> bool {
-    let beginning = text::replace_invalid(&input[..input.len().min(GUESS_LENGTH)]);
+    let beginning = String::from_utf8_lossy(&input[..input.len().min(GUESS_LENGTH)]);
     beginning.trim_start().starts_with('{')
 }
 
 impl Reader {
+    fn input(&mut self, input: &[u8]) {
+        if starts_like_json(input) { self.json(input) } else { self.yaml(input, Mark::START) }
+    }
+
     fn json(&mut self, input: &[u8]) {
         let mut scanner = json::Scanner::new(input);
         let mut values = 0;
@@ -120,12 +131,12 @@ impl Reader {
             return self.refuse(too_large(start));
         }
         let mut found = Vec::new();
-        let content = compose::document(bytes, start, &mut self.keys, &mut found);
+        let content = document::read(bytes, start, &mut self.keys, &mut found);
         self.add(content, found);
     }
 
     /// Counts a document, and keeps it if it can be used.
-    fn add(&mut self, mut content: Content, mut found: Vec<Problem>) {
+    fn add(&mut self, content: Content, mut found: Vec<Problem>) {
         if content.value.is_none() && found.is_empty() {
             return;
         }
@@ -139,9 +150,9 @@ impl Reader {
         };
         found.truncate(MAX_PROBLEMS);
         self.problems.append(&mut found);
-        if !refused && content.value.is_some() {
-            content.nodes.shrink();
-            self.documents.push((self.count, content));
+        if let Some(value) = content.value.filter(|_| !refused) {
+            let (number, start) = (self.count, content.start);
+            self.documents.push(Read { number, start, value, positions: content.nodes.seal() });
         }
     }
 
@@ -152,9 +163,9 @@ impl Reader {
 
     fn finish(self) -> Stream {
         let keys = self.keys.finish();
-        let documents = self.documents.into_iter().filter_map(|(number, content)| {
-            let positions = content.nodes.finish(&keys);
-            Some(Document { number, start: content.start, value: content.value?, positions })
+        let documents = self.documents.into_iter().map(|Read { number, start, value, positions }| {
+            let positions = positions.finish(&keys);
+            Document { number, start, value, positions }
         });
         Stream { documents: documents.collect(), problems: self.problems }
     }
@@ -167,7 +178,7 @@ struct Chunk {
 }
 
 fn is_blank_or_comment(rest: &[u8]) -> bool {
-    let rest = text::replace_invalid(rest);
+    let rest = String::from_utf8_lossy(rest);
     let rest = rest.trim();
     rest.is_empty() || rest.starts_with('#')
 }
@@ -178,7 +189,7 @@ fn after_blank_line(rest: &[u8]) -> Option<usize> {
     let mut skipped = 0;
     loop {
         let ahead = rest.get(skipped..skipped + 4)?;
-        let text = text::replace_invalid(ahead);
+        let text = String::from_utf8_lossy(ahead);
         match text.chars().next()? {
             '\n' => return Some(skipped + 1),
             '\u{FFFD}' => return None,

@@ -5,7 +5,7 @@ use granit_parser::{ErrorKind, Marker, ScanError};
 use super::mistakes::{self, TEMPLATE_HINT};
 use super::repair;
 use super::text::Cursor;
-use super::token::Tokens;
+use super::token::{MAX_KEY, Tokens};
 use super::{Mark, Problem};
 
 /// A place in a document as a place in the input.
@@ -49,64 +49,8 @@ pub(super) fn first_content(text: &str) -> Option<usize> {
 /// An error of the parser in plain words.
 pub(super) fn explain(error: &ScanError, text: &str, tokens: &Tokens, start: Mark) -> Problem {
     let place = Place { text, start, at: error.marker().byte_offset().unwrap_or(0).min(text.len()), tokens };
-    match error.kind() {
-        ErrorKind::TabInBlockIndentation
-        | ErrorKind::TabInIndentation
-        | ErrorKind::TabNotAllowed
-        | ErrorKind::TabInPlainScalar
-        | ErrorKind::TabAtBlockScalarStart => mistakes::tab(place.tab()),
-        ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => place.unexpected_colon(),
-        ErrorKind::ExpectedBlockMappingKey | ErrorKind::ExpectedBlockSequenceEntry => place.misaligned(),
-        ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey | ErrorKind::InvalidIndentation => place.no_colon(),
-        ErrorKind::BlockSequenceEntryNotAllowed => Problem::refused(place.mark(), "a list item `- ` cannot stand here")
-            .hint("start the list on a line of its own below its key, or quote the value"),
-        ErrorKind::UnexpectedCharacter { character } => {
-            Problem::refused(place.mark(), format!("unquoted text cannot begin with `{character}`"))
-                .hint("put the value into quotes")
-        }
-        ErrorKind::MissingAnchorOrAliasName => place.no_name(),
-        ErrorKind::UnclosedQuotedScalar
-        | ErrorKind::DocumentIndicatorInQuotedScalar
-        | ErrorKind::InvalidQuotedScalarIndent => place.unclosed_quote(),
-        ErrorKind::InvalidTrailingSingleQuotedScalar => place.after_quote("write `''` for a `'` inside single quotes"),
-        ErrorKind::InvalidTrailingDoubleQuotedScalar => {
-            place.after_quote("write `\\\"` for a `\"` inside double quotes")
-        }
-        ErrorKind::UnexpectedEofFlowSequence
-        | ErrorKind::UnexpectedEofFlowMapping
-        | ErrorKind::UnexpectedEofImplicitFlowMapping
-        | ErrorKind::UnclosedFlowCollection { .. }
-        | ErrorKind::ExpectedFlowMappingSeparator
-        | ErrorKind::ExpectedFlowSequenceSeparator
-        | ErrorKind::BlockEntryInFlowCollection
-        | ErrorKind::FlowMappingValueAdjacentCollection => place.unclosed_bracket(),
-        ErrorKind::MisplacedFlowCollectionEnd => {
-            Problem::refused(place.mark(), "this closing bracket has no opening one")
-                .hint("quote it if it belongs to a text")
-        }
-        ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
-            Problem::refused(place.mark(), format!("`{close}` closes what `{open}` opened")).also(place.bracket())
-        }
-        ErrorKind::UnknownQuotedScalarEscape => mistakes::unknown_escape(place.mark(), place.escape()),
-        ErrorKind::RecursionLimitExceeded => mistakes::too_deep(place.mark()),
-        ErrorKind::InvalidBlockScalarHeader | ErrorKind::ZeroBlockScalarIndent => Problem::refused(
-            place.mark(),
-            "only `+`, `-`, an indentation from 1 to 9 or a comment may follow `|` or `>`",
-        )
-        .hint("start the text on the next line, indented"),
-        ErrorKind::ExpectedDocumentStart | ErrorKind::InvalidDirectiveName | ErrorKind::MissingDirectiveName
-            if place.line().starts_with('%') || text.trim_start().starts_with('%') =>
-        {
-            Problem::refused(place.mark(), "kubectl does not read documents with directives (`%YAML`, `%TAG`)")
-                .hint("remove the directive, or quote the text that begins with `%`")
-        }
-        ErrorKind::UndeclaredTagHandle => Problem::refused(place.mark(), "this tag has a handle that is not declared")
-            .hint("quote the value if the `!` belongs to it"),
-        ErrorKind::CommentInterceptedScalar => {
-            Problem::refused(place.mark(), "a text cannot go on behind a comment").hint("quote the text, or use `|`")
-        }
-        _ => Problem::refused(place.mark(), error.info()),
-    }
+    let problem = place.problem(error);
+    if place.line().contains("{{") { problem.hint(TEMPLATE_HINT) } else { problem }
 }
 
 /// Where an error is.
@@ -118,6 +62,89 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
+    fn problem(&self, error: &ScanError) -> Problem {
+        match error.kind() {
+            ErrorKind::TabInBlockIndentation
+            | ErrorKind::TabInIndentation
+            | ErrorKind::TabNotAllowed
+            | ErrorKind::TabInPlainScalar
+            | ErrorKind::TabAtBlockScalarStart => mistakes::tab(self.tab()),
+            ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => self.unexpected_colon(),
+            ErrorKind::ExpectedBlockMappingKey | ErrorKind::ExpectedBlockSequenceEntry => self.misaligned(),
+            ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey | ErrorKind::InvalidIndentation => {
+                self.no_colon()
+            }
+            ErrorKind::BlockSequenceEntryNotAllowed => {
+                Problem::refused(self.mark(), "a list item `- ` cannot stand here")
+                    .hint("start the list on a line of its own below its key, or quote the value")
+            }
+            ErrorKind::UnexpectedCharacter { character } => {
+                Problem::refused(self.mark(), format!("unquoted text cannot begin with `{character}`"))
+                    .hint("put the value into quotes")
+            }
+            ErrorKind::MissingAnchorOrAliasName => self.no_name(),
+            ErrorKind::UnclosedQuotedScalar
+            | ErrorKind::DocumentIndicatorInQuotedScalar
+            | ErrorKind::InvalidQuotedScalarIndent => self.unclosed_quote(),
+            ErrorKind::InvalidTrailingSingleQuotedScalar => {
+                self.after_quote("write `''` for a `'` inside single quotes")
+            }
+            ErrorKind::InvalidTrailingDoubleQuotedScalar => {
+                self.after_quote("write `\\\"` for a `\"` inside double quotes")
+            }
+            ErrorKind::UnexpectedEofFlowSequence
+            | ErrorKind::UnexpectedEofFlowMapping
+            | ErrorKind::UnexpectedEofImplicitFlowMapping
+            | ErrorKind::UnclosedFlowCollection { .. }
+            | ErrorKind::ExpectedFlowMappingSeparator
+            | ErrorKind::ExpectedFlowSequenceSeparator
+            | ErrorKind::BlockEntryInFlowCollection
+            | ErrorKind::FlowMappingValueAdjacentCollection => self.unclosed_bracket(),
+            ErrorKind::MisplacedFlowCollectionEnd => {
+                Problem::refused(self.mark(), "this closing bracket has no opening one")
+                    .hint("quote it if it belongs to a text")
+            }
+            ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
+                Problem::refused(self.mark(), format!("this `{open}` is closed by `{close}`")).also(self.bracket())
+            }
+            ErrorKind::UnknownQuotedScalarEscape => mistakes::unknown_escape(self.mark(), self.escape()),
+            ErrorKind::RecursionLimitExceeded => mistakes::too_deep(self.mark()),
+            ErrorKind::InvalidBlockScalarHeader | ErrorKind::ZeroBlockScalarIndent => Problem::refused(
+                self.mark(),
+                "only `+`, `-`, an indentation from 1 to 9 or a comment may follow `|` or `>`",
+            )
+            .hint("start the text on the next line, indented"),
+            ErrorKind::ExpectedDocumentStart | ErrorKind::InvalidDirectiveName | ErrorKind::MissingDirectiveName
+                if self.line().starts_with('%') || self.text.trim_start().starts_with('%') =>
+            {
+                let directive = first_content(self.text).unwrap_or(self.at);
+                Problem::refused(
+                    self.mark_at(directive),
+                    "kubectl does not read documents with directives (`%YAML`, `%TAG`)",
+                )
+                .hint("remove the directive, or quote the text that begins with `%`")
+            }
+            ErrorKind::MissingDocumentEndBeforeDirective => {
+                Problem::refused(self.mark(), "a line of a document cannot begin with `%`")
+                    .hint("put the text into quotes")
+            }
+            ErrorKind::UndeclaredTagHandle => {
+                Problem::refused(self.mark(), "this tag has a handle that is not declared")
+                    .hint("quote the value if the `!` belongs to it")
+            }
+            ErrorKind::CommentInterceptedScalar => {
+                Problem::refused(self.mark(), "a text cannot go on behind a comment").hint("quote the text, or use `|`")
+            }
+            ErrorKind::ExpectedNodeContent
+            | ErrorKind::UnexpectedEof
+            | ErrorKind::UnexpectedEofBlockMapping
+            | ErrorKind::UnexpectedEofBlockSequence => {
+                Problem::refused(self.mark(), "a value cannot begin like this").hint("put the value into quotes")
+            }
+            _ => Problem::refused(self.mark(), error.info()),
+        }
+    }
+
     fn mark(&self) -> Mark {
         self.mark_at(self.at)
     }
@@ -148,10 +175,14 @@ impl Place<'_> {
         self.mark()
     }
 
-    /// The mark of the line above that looks like `key:value`, if the error comes from it.
+    /// The mark of the line, or of the one above, that looks like `key:value`, if the error comes from it.
     fn missing_space(&self) -> Option<Mark> {
-        let end = self.line_start(self.at).checked_sub(1)?;
-        let start = self.line_start(end);
+        let start = self.line_start(self.at);
+        let above = start.checked_sub(1).and_then(|end| self.joined_key(self.line_start(end), end));
+        above.or_else(|| self.joined_key(start, start + self.line().len()))
+    }
+
+    fn joined_key(&self, start: usize, end: usize) -> Option<Mark> {
         let line = &self.text[start..end];
         let content = line.trim_start().trim_start_matches("- ");
         let colon = content.find(':')?;
@@ -161,6 +192,16 @@ impl Place<'_> {
         joined.then(|| self.mark_at(start + line.len() - content.len() + colon))
     }
 
+    /// The line above if it is no entry of a mapping, but stands where one would.
+    fn bare_line_above(&self, indentation: usize) -> Option<Mark> {
+        let end = self.line_start(self.at).checked_sub(1)?;
+        let start = self.line_start(end);
+        let line = &self.text[start..end];
+        let content = line.trim_start();
+        let bare = line.len() - content.len() == indentation && !content.contains(':') && !content.starts_with('-');
+        bare.then(|| self.mark_at(start + indentation))
+    }
+
     fn unexpected_colon(&self) -> Problem {
         if let Some(mark) = self.missing_space() {
             return Problem::refused(mark, "a space is missing after this `:`").hint("write `key: value`");
@@ -168,12 +209,19 @@ impl Place<'_> {
         if self.tokens.bracket().is_some() {
             return self.unclosed_bracket();
         }
+        if self.at - self.line_start(self.at) > MAX_KEY {
+            return mistakes::long_key(self.mark_at(self.line_start(self.at)));
+        }
         let before = &self.text[self.line_start(self.at)..self.at];
         if before.contains(": ") {
             return Problem::refused(self.mark(), "a second `: ` on a line cannot start another mapping")
                 .hint("put the value into quotes if the `:` belongs to it");
         }
         let indentation = before.len() - before.trim_start().len();
+        if let Some(mark) = self.bare_line_above(indentation) {
+            return Problem::refused(mark, "this line is no `key: value`")
+                .hint("add the `:`, or put the text behind the key it belongs to");
+        }
         Problem::refused(self.mark_at(self.line_start(self.at) + indentation), "this key is indented too far").hint(
             "align it with the other keys of its mapping; a key with a value on its line cannot have keys below it",
         )
@@ -230,7 +278,10 @@ impl Place<'_> {
     }
 
     fn unclosed_bracket(&self) -> Problem {
-        let Some(open) = self.tokens.bracket() else {
+        // The event of the bracket may still wait for its end.
+        let behind = (self.at + 1).min(self.text.len());
+        let before = self.text.get(..behind).and_then(|text| text.rfind(['[', '{']));
+        let Some(open) = self.tokens.bracket().or(before) else {
             return Problem::refused(self.mark(), "this is not expected inside brackets");
         };
         if self.text[open..].starts_with("{{") || self.text[..open].ends_with('{') {
@@ -239,6 +290,10 @@ impl Place<'_> {
                 .hint(TEMPLATE_HINT);
         }
         let (sign, close) = if self.text[open..].starts_with('[') { ('[', ']') } else { ('{', '}') };
+        if self.at <= open || self.text[self.at..].trim().is_empty() {
+            return Problem::refused(self.mark_at(open), format!("this `{sign}` is not closed"))
+                .hint(format!("close it with `{close}`, or put the text that it belongs to into quotes"));
+        }
         Problem::refused(self.mark(), format!("`,` or `{close}` is expected here, since `{sign}` is still open"))
             .also(self.bracket())
             .hint(format!("close the bracket with `{close}`, or quote the text that it belongs to"))

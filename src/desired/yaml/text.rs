@@ -45,32 +45,44 @@ pub(super) fn decode_utf16(input: &[u8]) -> Option<Result<String, Problem>> {
     for character in char::decode_utf16(pairs.iter().copied().map(unit)) {
         match character {
             Ok(character) => text.push(character),
-            Err(_) => return Some(Err(not_utf(&text, "UTF-16"))),
+            Err(_) => return Some(Err(not_utf16(&text))),
         }
     }
-    Some(if rest.is_empty() { Ok(text) } else { Err(not_utf(&text, "UTF-16")) })
+    Some(if rest.is_empty() { Ok(text) } else { Err(not_utf16(&text)) })
 }
 
-/// A document as text, if it is UTF-8 and has only characters that YAML allows.
-pub(super) fn check(document: &[u8], start: Mark) -> Result<&str, Problem> {
-    let text = std::str::from_utf8(document).map_err(|error| {
-        let mark = Cursor::new(document, start).mark(error.valid_up_to());
-        Problem::refused(mark, "a byte here is not valid UTF-8")
-            .hint("save the file as UTF-8; put binary data into `binaryData` or `data` as base64")
-    })?;
-    match text.char_indices().find(|(_, character)| !is_printable(*character)) {
-        None => Ok(text),
-        Some((at, character)) => {
-            let mark = Cursor::new(document, start).mark(at);
-            Err(Problem::refused(mark, format!("the control character U+{:04X} is not allowed", u32::from(character)))
-                .hint("remove it, or write it as an escape in double quotes"))
+/// A document as text, if it has only characters that YAML allows. kubectl reads the bytes that are not UTF-8 as U+FFFD.
+pub(super) fn decode<'a>(document: &'a [u8], start: Mark, problems: &mut Vec<Problem>) -> Option<Cow<'a, str>> {
+    let text = match std::str::from_utf8(document) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(error) => {
+            let mark = Cursor::new(document, start).mark(error.valid_up_to());
+            problems.push(
+                Problem::lossy(mark, "a byte here is not valid UTF-8, and kubectl replaces it")
+                    .hint("save the file as UTF-8; put binary data into `binaryData` or `data` as base64"),
+            );
+            String::from_utf8_lossy(document)
         }
+    };
+    // Nearly all documents are printable ASCII, which is quick to see.
+    let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r');
+    if text.as_bytes().iter().fold(true, |all, byte| all & plain(byte)) {
+        return Some(text);
     }
+    let Some((at, character)) = text.char_indices().find(|(_, character)| !is_printable(*character)) else {
+        return Some(text);
+    };
+    let mark = Cursor::new(text.as_bytes(), start).mark(at);
+    problems.push(
+        Problem::refused(mark, format!("the control character U+{:04X} is not allowed", u32::from(character)))
+            .hint("remove it, or write it as an escape in double quotes"),
+    );
+    None
 }
 
-fn not_utf(before: &str, encoding: &str) -> Problem {
+fn not_utf16(before: &str) -> Problem {
     let mark = Cursor::new(before.as_bytes(), Mark::START).mark(before.len());
-    Problem::refused(mark, format!("the text here is not valid {encoding}")).hint("save the file as UTF-8")
+    Problem::refused(mark, "the text here is not valid UTF-16").hint("save the file as UTF-8")
 }
 
 /// YAML's printable characters, as go-yaml's reader has them.
@@ -79,7 +91,8 @@ fn is_printable(character: char) -> bool {
         '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
 }
 
-/// The bytes as text with U+FFFD for each byte that is not UTF-8, as Go's JSON package writes them.
+/// The bytes as text with U+FFFD for each byte that is not UTF-8, as Go's JSON package writes them. (Bytes of the input
+/// come through a decoder that writes one for each sequence that is cut off, as [`String::from_utf8_lossy`] does.)
 pub(super) fn replace_invalid(mut bytes: &[u8]) -> Cow<'_, str> {
     let mut text = String::new();
     loop {

@@ -6,10 +6,20 @@ use granit_parser::{Event, ScalarStyle, Span, StructureStyle};
 use super::mistakes;
 use super::{Mark, Problem};
 
-/// The longest key of a flow mapping up to its colon, in characters.
-const MAX_KEY: usize = 1024;
+/// The longest key up to its colon, in characters, without a `?` before it.
+pub(super) const MAX_KEY: usize = 1024;
 /// Characters that are line breaks in YAML 1.1 only.
 const OLD_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
+
+/// A collection that is open.
+enum Level {
+    /// In brackets.
+    Flow,
+    /// A single pair inside brackets, without braces of its own.
+    Pair,
+    /// In a block that begins at a column, from 1.
+    Block(usize),
+}
 
 /// Follows the events of a document.
 pub(super) struct Tokens<'t> {
@@ -18,10 +28,10 @@ pub(super) struct Tokens<'t> {
     /// Where the last token ended, and where it began.
     at: usize,
     last: usize,
-    /// Where the flow collections that are open begin.
+    /// The collections that are open.
+    levels: Vec<Level>,
+    /// Where those in brackets begin.
     open: Vec<usize>,
-    /// The columns of the block collections that are open.
-    columns: Vec<usize>,
     /// go-yaml allows a key here, and therefore no tab.
     key_allowed: bool,
     /// A `?` stands before the key of the flow mapping.
@@ -39,8 +49,8 @@ impl<'t> Tokens<'t> {
             start,
             at: 0,
             last: 0,
+            levels: Vec::new(),
             open: Vec::new(),
-            columns: Vec::new(),
             key_allowed: true,
             explicit_key: false,
             plain: false,
@@ -73,22 +83,26 @@ impl<'t> Tokens<'t> {
         let raw = self.text.get(range.clone())?;
         let problem = match event {
             Event::Scalar(_, style, ..) => self.check_scalar(range.start, raw, *style),
-            Event::Alias(_) | Event::UnresolvedAlias(_) => self.check_name(range.start, raw.trim_start_matches('*')),
-            Event::SequenceStart(StructureStyle::Flow, ..) | Event::MappingStart(StructureStyle::Flow, ..) => {
+            Event::Alias(_) => self.check_name(range.start, raw.trim_start_matches('*')),
+            Event::UnresolvedAlias(_) => None,
+            Event::SequenceStart(style, ..) | Event::MappingStart(style, ..) => {
+                self.levels.push(match style {
+                    StructureStyle::Block => Level::Block(span.start.col() + 1),
+                    StructureStyle::Flow if raw.starts_with(['[', '{']) => Level::Flow,
+                    StructureStyle::Flow => Level::Pair,
+                });
+                if !matches!(self.levels.last(), Some(Level::Flow)) {
+                    return gap;
+                }
                 self.open.push(range.start);
                 None
             }
-            Event::SequenceEnd | Event::MappingEnd if !raw.is_empty() => {
+            Event::SequenceEnd | Event::MappingEnd => {
+                if !matches!(self.levels.pop(), Some(Level::Flow)) {
+                    return gap;
+                }
                 self.open.pop();
                 None
-            }
-            Event::SequenceStart(..) | Event::MappingStart(..) => {
-                self.columns.push(span.start.col());
-                return gap;
-            }
-            Event::SequenceEnd | Event::MappingEnd => {
-                self.columns.pop();
-                return gap;
             }
             _ => return gap,
         };
@@ -98,6 +112,15 @@ impl<'t> Tokens<'t> {
             self.plain = matches!(event, Event::Scalar(_, ScalarStyle::Plain, ..));
         }
         gap.or(problem)
+    }
+
+    /// The column of the innermost block collection, from 1; 0 if there is none.
+    pub(super) fn column(&self) -> usize {
+        let block = self.levels.iter().rev().find_map(|level| match level {
+            Level::Block(column) => Some(*column),
+            Level::Flow | Level::Pair => None,
+        });
+        block.unwrap_or_default()
     }
 
     /// Looks at what stands between the last token and the next: indicators, properties, blanks and comments.
@@ -122,14 +145,14 @@ impl<'t> Tokens<'t> {
                 }
                 _ if comment => {}
                 '#' => comment = true,
-                '\t' if continued && self.columns.last().is_none_or(|indentation| column > *indentation) => continue,
+                '\t' if continued && line_start && column >= self.column() => {}
+                '\t' if continued && line_start => {
+                    problem = problem.or(Some((offset, mistakes::tab(self.start))));
+                }
                 '\t' if self.open.is_empty() && self.key_allowed => {
                     problem = problem.or(Some((offset, mistakes::tab(self.start))));
                 }
-                ' ' | '\t' => {
-                    column += 1;
-                    continue;
-                }
+                ' ' | '\t' => {}
                 '-' if self.open.is_empty() => self.key_allowed = !gap[..at].ends_with('-'),
                 '?' => {
                     self.key_allowed = true;
@@ -143,7 +166,10 @@ impl<'t> Tokens<'t> {
                 ',' => self.explicit_key = false,
                 _ => self.key_allowed = false,
             }
-            (line_start, continued) = (false, false);
+            column += 1;
+            if !matches!(character, ' ' | '\t') {
+                (line_start, continued) = (false, false);
+            }
         }
         problem
     }

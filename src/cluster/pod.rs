@@ -1,0 +1,54 @@
+//! What a pod knows about the cluster that it runs in (`client-go/rest/config.go`, `InClusterConfig`).
+
+use std::path::Path;
+
+use super::{
+    document::{ClusterEntry, UserEntry},
+    options::Environment,
+};
+
+/// The pod that this process runs in.
+pub(super) struct Pod<'a> {
+    server: String,
+    service_account: &'a Path,
+    namespace: Option<&'a str>,
+}
+
+impl<'a> Pod<'a> {
+    /// The pod, if this process runs in one whose service account may talk to the API server.
+    pub(super) fn detect(environment: &'a Environment) -> Option<Self> {
+        let (host, port) = (environment.service_host.as_deref()?, environment.service_port.as_deref()?);
+        let service_account = environment.service_account.as_path();
+        if !service_account.join("token").is_file() {
+            return None;
+        }
+        let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+        Some(Self {
+            server: format!("https://{host}:{port}"),
+            service_account,
+            namespace: environment.pod_namespace.as_deref(),
+        })
+    }
+
+    /// Its cluster, as a kubeconfig would describe it.
+    pub(super) fn cluster(&self) -> ClusterEntry {
+        let authority = self.service_account.join("ca.crt");
+        ClusterEntry {
+            server: Some(self.server.clone()),
+            certificate_authority: authority.is_file().then_some(authority),
+            ..ClusterEntry::default()
+        }
+    }
+
+    /// Its service account, as a kubeconfig would describe it.
+    pub(super) fn user(&self) -> UserEntry {
+        UserEntry { token_file: Some(self.service_account.join("token")), ..UserEntry::default() }
+    }
+
+    /// Its namespace.
+    pub(super) fn namespace(&self) -> Option<String> {
+        let in_file = || std::fs::read_to_string(self.service_account.join("namespace")).ok();
+        let name = self.namespace.map(str::to_owned).or_else(in_file)?;
+        Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+    }
+}

@@ -1,0 +1,149 @@
+//! What the flags choose from the kubeconfig, and what they put in its place.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use secrecy::{ExposeSecret, SecretString};
+
+use super::{
+    document::{ClusterEntry, ContextEntry, UserEntry},
+    error::ConnectError,
+    kubeconfig::Kubeconfig,
+    options::ConnectOptions,
+};
+
+/// The entries of the kubeconfig that the flags and the current context choose.
+pub(super) struct Chosen {
+    pub(super) context_name: Option<String>,
+    pub(super) context: ContextEntry,
+    pub(super) cluster_name: Option<String>,
+    pub(super) cluster: ClusterEntry,
+    pub(super) user_name: Option<String>,
+    pub(super) user: UserEntry,
+}
+
+impl Chosen {
+    /// Looks the entries up, and notes what is odd about them.
+    pub(super) fn from(
+        options: &ConnectOptions,
+        kubeconfig: &Kubeconfig,
+        notes: &mut Vec<String>,
+    ) -> Result<Self, ConnectError> {
+        let document = &kubeconfig.document;
+        let not_found = |what, name: &str, existing: Vec<String>| ConnectError::NotFound {
+            what,
+            name: name.to_owned(),
+            existing,
+            looked_at: kubeconfig.looked_at.clone(),
+        };
+        let context_name =
+            given(options.context.as_deref()).map(str::to_owned).or_else(|| document.current_context.clone());
+        let context = match &context_name {
+            Some(name) => document
+                .contexts
+                .get(name)
+                .cloned()
+                .ok_or_else(|| not_found("context", name, document.contexts.keys().cloned().collect()))?,
+            None => ContextEntry::default(),
+        };
+
+        let cluster_name = given(options.cluster.as_deref()).map(str::to_owned).or_else(|| context.cluster.clone());
+        let cluster = match cluster_name.as_deref() {
+            Some(name) => match document.clusters.get(name) {
+                Some(cluster) => cluster.clone(),
+                // `--server` stands in for a cluster that the context only names.
+                None if given(options.cluster.as_deref()).is_none() && given(options.server.as_deref()).is_some() => {
+                    ClusterEntry::default()
+                }
+                None => return Err(not_found("cluster", name, document.clusters.keys().cloned().collect())),
+            },
+            None => ClusterEntry::default(),
+        };
+
+        let user_name = given(options.user.as_deref()).map(str::to_owned).or_else(|| context.user.clone());
+        let user = match user_name.as_deref().map(|name| (name, document.users.get(name))) {
+            Some((_, Some(user))) => user.clone(),
+            Some((name, None)) if given(options.user.as_deref()).is_some() => {
+                return Err(not_found("user", name, document.users.keys().cloned().collect()));
+            }
+            Some((name, None)) => {
+                notes.push(format!(
+                    "user `{name}` of the context does not exist in the kubeconfig: requests are anonymous"
+                ));
+                UserEntry::default()
+            }
+            None => UserEntry::default(),
+        };
+        Ok(Self { context_name, context, cluster_name, cluster, user_name, user })
+    }
+}
+
+/// A flag that is set to something.
+pub(super) fn given(flag: Option<&str>) -> Option<&str> {
+    flag.filter(|value| !value.is_empty())
+}
+
+fn given_path(flag: Option<&PathBuf>) -> Option<&PathBuf> {
+    flag.filter(|path| !path.as_os_str().is_empty())
+}
+
+/// A token that is set to something.
+pub(super) fn given_token(options: &ConnectOptions) -> Option<&SecretString> {
+    options.token.as_ref().filter(|token| !token.expose_secret().is_empty())
+}
+
+/// Lays the flags over what the kubeconfig says about the cluster.
+pub(super) fn override_cluster(cluster: &mut ClusterEntry, options: &ConnectOptions) {
+    let server = given(options.server.as_deref());
+    let authority = given_path(options.certificate_authority.as_ref());
+    let insecure = options.insecure_skip_tls_verify == Some(true);
+    let server_name = given(options.tls_server_name.as_deref());
+    // Either flag replaces all that the kubeconfig says about trust.
+    if insecure || authority.is_some() {
+        cluster.insecure_skip_tls_verify = insecure;
+        cluster.certificate_authority = authority.cloned();
+        cluster.certificate_authority_data = None;
+    }
+    // The name of the kubeconfig belongs to the server of the kubeconfig.
+    if server.is_some() || server_name.is_some() {
+        cluster.tls_server_name = server_name.map(str::to_owned);
+    }
+    if let Some(server) = server {
+        cluster.server = Some(server.to_owned());
+    }
+    cluster.disable_compression |= options.disable_compression == Some(true);
+}
+
+/// Lays the flags over what the kubeconfig says about the user.
+pub(super) fn override_user(user: &mut UserEntry, options: &ConnectOptions) -> Result<(), ConnectError> {
+    if let Some(token) = given_token(options) {
+        user.token = Some(token.clone());
+        // kubectl lets the kubeconfig's token file win here, by accident: what is typed counts.
+        user.token_file = None;
+    }
+    if let Some(path) = given_path(options.client_certificate.as_ref()) {
+        user.client_certificate = Some(path.clone());
+        user.client_certificate_data = None;
+    }
+    if let Some(path) = given_path(options.client_key.as_ref()) {
+        user.client_key = Some(path.clone());
+        user.client_key_data = None;
+    }
+    if let Some(name) = given(options.as_user.as_deref()) {
+        user.impersonate = Some(name.to_owned());
+    }
+    if let Some(uid) = given(options.as_uid.as_deref()) {
+        user.impersonate_uid = Some(uid.to_owned());
+    }
+    if !options.as_groups.is_empty() {
+        user.impersonate_groups.clone_from(&options.as_groups);
+    }
+    let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for pair in &options.as_user_extra {
+        let Some((key, value)) = pair.split_once('=').filter(|(key, _)| !key.is_empty()) else {
+            return Err(ConnectError::setting(format!("`--as-user-extra={pair}` is not `key=value`")));
+        };
+        extra.entry(key.to_owned()).or_default().push(value.to_owned());
+    }
+    user.impersonate_user_extra.extend(extra);
+    Ok(())
+}

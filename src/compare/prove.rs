@@ -1,0 +1,215 @@
+//! Proves from the live object alone that an apply by us would change nothing, neither a value nor a record of owners.
+//!
+//! When a field is in our Apply entry, no other request has touched it since our last apply, as that would have taken it
+//! out of the entry (structured-merge-diff `merge/update.go`). So: our entry equals the fields of the manifest, hence
+//! nothing to gain and nothing to prune; and every value of the manifest is there, as admission may have changed one
+//! without a record. What can't be proven is asked of the server; nothing is guessed.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use super::merge::with_string_data_folded;
+use super::owners::Owners;
+use crate::object::{FieldPath, PathElement, Quantity, Scalar};
+use crate::schema::{self, KindInfo, ListKind, ScalarKind, TypeRef, is_left_out, item_element, same_meaning};
+
+/// Whether the live object is what an apply would leave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// It is, for certain.
+    Proven,
+    /// The server has to be asked, for this reason.
+    Open(Doubt),
+}
+
+/// Why there is no proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// We never applied it, or under another name.
+    NoEntry,
+    /// We applied it in another version of its API.
+    OtherVersion(String),
+    /// The manifest's fields aren't those that are recorded as ours; one of them is named.
+    OtherFields(FieldPath),
+    /// A value differs.
+    Differs(FieldPath),
+    /// A null, which means something else in every place.
+    Null(FieldPath),
+    /// Not in the live object, and it can't be told whether the server left it out as empty.
+    Absent(FieldPath),
+    /// A field in a value that is replaced as a whole, which only the live object has.
+    Extra(FieldPath),
+    /// Written differently from the live value, and co-owned: the server would see a conflict.
+    Respelled(FieldPath),
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoEntry => f.write_str("it was not applied under this field manager"),
+            Self::OtherVersion(version) => write!(f, "it was applied as `{version}`"),
+            Self::OtherFields(path) => write!(f, "`{path}` is owned or in the manifest, not both"),
+            Self::Differs(path) => write!(f, "`{path}` differs"),
+            Self::Null(path) => write!(f, "`{path}` is null"),
+            Self::Absent(path) => write!(f, "`{path}` is not in the live object"),
+            Self::Extra(path) => write!(f, "`{path}` is only in the live object"),
+            Self::Respelled(path) => write!(f, "`{path}` is written differently and has another owner, too"),
+        }
+    }
+}
+
+/// Tries to prove that applying `manifest` as `manager` changes nothing. `kind` is what the server says of the kind;
+/// whether it is built in decides if empty values may be missing from the live object.
+#[must_use]
+pub fn prove(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, manager: &str) -> Proof {
+    match doubt(manifest, live, of, kind, manager) {
+        Ok(()) => Proof::Proven,
+        Err(doubt) => Proof::Open(doubt),
+    }
+}
+
+fn doubt(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, manager: &str) -> Result<(), Doubt> {
+    let owners = Owners::of(live, manager);
+    let claims = schema::field_set(manifest, of, Some(kind));
+    match owners.ours.as_ref().map(std::slice::from_ref).unwrap_or_default() {
+        [entry] if manifest.get("apiVersion").and_then(Value::as_str) != Some(&entry.api_version) => {
+            return Err(Doubt::OtherVersion(entry.api_version.clone()));
+        }
+        [entry] if claims == entry.fields => {}
+        [entry] => {
+            let odd = claims.difference(&entry.fields).union(&entry.fields.difference(&claims));
+            return Err(Doubt::OtherFields(odd.paths().into_iter().next().unwrap_or_default()));
+        }
+        // A manifest that claims nothing, such as a Namespace with only a name, leaves no entry. (An apply would still
+        // write where there is no record at all: the server then invents one for those who came before.)
+        [] if claims.is_empty() => {}
+        _ => return Err(Doubt::NoEntry),
+    }
+    let walk = Walk { owners: &owners, built_in: schema::builtin_kind(&kind.gvk).is_some() };
+    let folded = with_string_data_folded(manifest);
+    let Value::Object(fields) = &folded else { return Err(Doubt::Absent(FieldPath::root())) };
+    let wanted = fields.iter().filter(|(name, _)| !(kind.status && *name == "status"));
+    let wanted: Map<String, Value> = wanted.map(|(name, value)| (name.clone(), value.clone())).collect();
+    walk.value(&FieldPath::root(), &Value::Object(wanted), live, of, None)
+}
+
+struct Walk<'a> {
+    owners: &'a Owners,
+    built_in: bool,
+}
+
+impl Walk<'_> {
+    /// `whole` is the path of the value around that is replaced as a whole, when there is one.
+    fn value(
+        &self,
+        path: &FieldPath,
+        wanted: &Value,
+        found: &Value,
+        of: TypeRef<'_>,
+        whole: Option<&FieldPath>,
+    ) -> Result<(), Doubt> {
+        let whole = if whole.is_none() && of.is_atomic(wanted) { Some(path) } else { whole };
+        match (wanted, found) {
+            (Value::Null, _) => Err(Doubt::Null(path.clone())),
+            (Value::Object(wanted), Value::Object(found)) => self.fields(path, wanted, found, of, whole),
+            (Value::Array(wanted), Value::Array(found)) if whole.is_some() => {
+                if wanted.len() != found.len() {
+                    return Err(Doubt::Differs(path.clone()));
+                }
+                for (index, (a, b)) in wanted.iter().zip(found).enumerate() {
+                    self.value(&path.child(PathElement::Index(index)), a, b, of.item(), whole)?;
+                }
+                Ok(())
+            }
+            (Value::Array(wanted), Value::Array(found)) => self.items(path, wanted, found, of),
+            _ => self.scalar(path, wanted, found, of, whole),
+        }
+    }
+
+    fn fields(
+        &self,
+        path: &FieldPath,
+        wanted: &Map<String, Value>,
+        found: &Map<String, Value>,
+        of: TypeRef<'_>,
+        whole: Option<&FieldPath>,
+    ) -> Result<(), Doubt> {
+        for (name, value) in wanted {
+            let at = path.field(name);
+            match found.get(name) {
+                Some(there) => self.value(&at, value, there, of.field(name), whole)?,
+                // `kubectl create --dry-run` prints this in templates; the server drops it.
+                None if name == "creationTimestamp" && value.is_null() && self.built_in => {}
+                None if value.is_null() => return Err(Doubt::Null(at)),
+                None if self.built_in && is_left_out(value, of.default_of(name)) => self.respelled(&at, whole)?,
+                None => return Err(Doubt::Absent(at)),
+            }
+        }
+        let Some(atomic) = whole else { return Ok(()) };
+        for (name, there) in found.iter().filter(|(name, _)| !wanted.contains_key(*name)) {
+            if !self.built_in || of.default_of(name) != Some(there) {
+                return Err(Doubt::Extra(path.field(name)));
+            }
+            self.respelled(atomic, whole)?;
+        }
+        Ok(())
+    }
+
+    /// Items of keyed lists and sets: all there, each key once on either side, in the same order.
+    fn items(&self, path: &FieldPath, wanted: &[Value], found: &[Value], of: TypeRef<'_>) -> Result<(), Doubt> {
+        let differs = || Doubt::Differs(path.clone());
+        let keys = |items: &[Value]| items.iter().map(|item| item_element(item, of)).collect::<Option<Vec<_>>>();
+        let (wanted_keys, found_keys) = (keys(wanted).ok_or_else(differs)?, keys(found).ok_or_else(differs)?);
+        if !all_different(&wanted_keys) || !all_different(&found_keys) {
+            return Err(differs());
+        }
+        let mut next = 0;
+        for (key, item) in wanted_keys.iter().zip(wanted) {
+            let ahead = found_keys[next..].iter().position(|other| other == key).ok_or_else(differs)?;
+            let at = next + ahead;
+            if *of.list_kind() != ListKind::Set {
+                self.value(&path.child(key.clone()), item, &found[at], of.item(), None)?;
+            }
+            next = at + 1;
+        }
+        Ok(())
+    }
+
+    fn scalar(
+        &self,
+        path: &FieldPath,
+        wanted: &Value,
+        found: &Value,
+        of: TypeRef<'_>,
+        whole: Option<&FieldPath>,
+    ) -> Result<(), Doubt> {
+        if wanted == found || Scalar::from_json(wanted) == Scalar::from_json(found) {
+            return Ok(());
+        }
+        // Resource lists round up to a thousandth, other places keep what is below: only the server knows.
+        let is_fine = |value: &Value| {
+            let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+            Quantity::parse(&text).is_some_and(Quantity::is_below_milli)
+        };
+        let too_fine = of.scalar() == ScalarKind::Quantity && (is_fine(wanted) || is_fine(found));
+        let normalised = matches!(of.scalar(), ScalarKind::Quantity | ScalarKind::Time | ScalarKind::Bytes);
+        if !normalised || !self.built_in || too_fine || !same_meaning(wanted, found, of) {
+            return Err(Doubt::Differs(path.clone()));
+        }
+        self.respelled(path, whole)
+    }
+
+    /// A value that only means the same is compared as text by the server when somebody else owns it, too.
+    fn respelled(&self, path: &FieldPath, whole: Option<&FieldPath>) -> Result<(), Doubt> {
+        let path = whole.unwrap_or(path);
+        let is_shared = self.owners.owning(path).next().is_some();
+        if is_shared { Err(Doubt::Respelled(path.clone())) } else { Ok(()) }
+    }
+}
+
+fn all_different(keys: &[PathElement]) -> bool {
+    let mut sorted: Vec<&PathElement> = keys.iter().collect();
+    sorted.sort();
+    sorted.windows(2).all(|pair| pair[0] != pair[1])
+}

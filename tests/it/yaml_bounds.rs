@@ -1,0 +1,120 @@
+//! The reader's bounds, and that what it takes grows with the input and no faster.
+
+use std::time::{Duration, Instant};
+
+use kubectl_reconcile::desired::yaml::{self, MAX_DEPTH, MAX_DOCUMENT, Severity, Stream, Validation};
+
+fn read(input: &str) -> Stream {
+    yaml::read(input.as_bytes(), Validation::Strict)
+}
+
+fn nested(open: &str, close: &str, levels: usize) -> String {
+    format!("{}{}", open.repeat(levels), close.repeat(levels))
+}
+
+#[test]
+fn the_deepest_allowed_nesting_is_read_on_a_small_stack() {
+    let block: String = (0..MAX_DEPTH).map(|level| format!("{}a:\n", " ".repeat(level))).collect();
+    let inputs = [
+        format!("a: {}", nested("[", "]", MAX_DEPTH - 1)),
+        nested("{\"a\":", "}", MAX_DEPTH).replace(":}", ":1}"),
+        block,
+    ];
+    for input in inputs {
+        let documents = std::thread::Builder::new()
+            .stack_size(2 << 20)
+            .spawn(move || {
+                let stream = read(&input);
+                let copy = stream.documents.clone();
+                drop(copy);
+                stream.documents.len()
+            })
+            .unwrap();
+        assert_eq!(documents.join().unwrap(), 1);
+    }
+}
+
+#[test]
+fn deeper_nesting_is_refused_with_the_bound() {
+    let block: String = (0..=MAX_DEPTH).map(|level| format!("{}a:\n", " ".repeat(level))).collect();
+    for input in [
+        nested("[", "]", MAX_DEPTH + 1),
+        nested("{\"a\":", "}", 5000),
+        nested("- ", "", 5000),
+        block,
+        "[".repeat(100_000),
+    ] {
+        let stream = read(&input);
+        assert!(stream.documents.is_empty());
+        assert!(stream.problems[0].message.contains("1000 levels"), "{:?}", stream.problems);
+    }
+}
+
+#[test]
+fn a_document_above_the_bound_is_refused_and_the_others_are_read() {
+    let large = format!("a: \"{}\"\n", "x".repeat(MAX_DOCUMENT));
+    let stream = read(&format!("a: 1\n---\n{large}---\nb: 2\n"));
+    assert_eq!(stream.documents.iter().map(|document| document.number).collect::<Vec<_>>(), [1, 3]);
+    assert_eq!(stream.problems[0].message, "the document is larger than 8 MiB");
+    assert_eq!(stream.problems[0].mark.line, 3);
+
+    let large = format!("{{\"a\":[{}1]}}", "1,".repeat(MAX_DOCUMENT / 2));
+    let stream = read(&format!("{{\"a\":1}}{large}{{\"b\":2}}"));
+    assert_eq!(stream.documents.len(), 2);
+    assert_eq!(stream.problems[0].message, "the document is larger than 8 MiB");
+}
+
+#[test]
+fn aliases_that_grow_without_limit_are_refused_quickly() {
+    let levels: String = (1..30)
+        .map(|level| format!("a{level}: &a{level} [{}]\n", vec![format!("*a{}", level - 1); 9].join(", ")))
+        .collect();
+    let long = format!("a: &a \"{}\"\nb: [{}]\n", "x".repeat(1 << 20), vec!["*a"; 500].join(", "));
+    for input in [format!("a0: &a0 [x]\n{levels}"), long] {
+        let stream = read(&input);
+        assert!(stream.documents.is_empty());
+        assert!(stream.problems.iter().all(|problem| problem.severity == Severity::Refused));
+        assert!(stream.problems[0].message.contains("expand"), "{:?}", stream.problems);
+    }
+}
+
+#[test]
+fn the_time_grows_with_the_input_and_no_faster() {
+    let lines = |count: usize, line: fn(usize) -> String| (0..count).map(line).collect::<String>();
+    let inputs: Vec<(&str, fn(usize) -> String)> = vec![
+        ("anchors", |at| format!("k{at}: &a{at} v\n")),
+        ("aliases", |at| if at == 0 { "a: &a v\n".into() } else { format!("k{at}: *a\n") }),
+        ("keys", |at| format!("key-{at}: v\n")),
+        ("one key", |_| "key: v\n".into()),
+        ("items", |at| format!("- item {at}\n")),
+        ("documents", |at| format!("---\nkey-{at}: v\n")),
+        ("empty documents", |_| "---\n".into()),
+        ("comments", |_| "# comment\n".into()),
+        (
+            "anchors inside each other",
+            |at| if at < 900 { format!("{}k: &a{at}\n", " ".repeat(at)) } else { String::new() },
+        ),
+        ("unknown aliases", |at| format!("k{at}: *x\n")),
+        ("tabs", |at| format!("k{at}: v\n\t# c\n")),
+        ("dots", |_| "....\n".into()),
+    ];
+    for (name, line) in inputs {
+        let input = lines(60_000, line);
+        let start = Instant::now();
+        let _ = yaml::read(input.as_bytes(), Validation::Warn);
+        assert!(start.elapsed() < Duration::from_secs(20), "{name} took {:?}", start.elapsed());
+    }
+    for (name, input) in [
+        ("a flow sequence", format!("a: [{}]", "1, ".repeat(500_000))),
+        ("one line of JSON", format!("{{\"a\":[{}1]}}", "{\"b\":1},".repeat(200_000))),
+        ("a quoted text", format!("a: \"{}\"", "x\n  ".repeat(500_000))),
+        ("a literal text", format!("a: |\n{}", "  x\n".repeat(500_000))),
+        ("brackets that are not closed", "[{".repeat(200_000)),
+        ("quotes that are not closed", "a: \"b\n".repeat(100_000)),
+        ("invalid bytes in JSON", format!("{{\"a\":\"{}\"}}", "\\ud800".repeat(200_000))),
+    ] {
+        let start = Instant::now();
+        let _ = yaml::read(input.as_bytes(), Validation::Warn);
+        assert!(start.elapsed() < Duration::from_secs(20), "{name} took {:?}", start.elapsed());
+    }
+}

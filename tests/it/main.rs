@@ -14,6 +14,8 @@ mod manifests;
 mod one_pass;
 mod ownership;
 mod pass;
+mod secrets;
+mod snapshot;
 mod trouble;
 mod values;
 mod waves;

@@ -60,7 +60,9 @@ impl Output {
     /// Lines for those who want to know more (`-v`).
     pub fn details(&self, verbosity: u8, lines: &[String]) {
         if verbosity > 0 {
-            lines.iter().for_each(|line| self.terminal.note(Role::Note, line));
+            for line in lines {
+                self.terminal.note(Role::Note, line);
+            }
         }
     }
 

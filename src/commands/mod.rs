@@ -2,6 +2,7 @@
 
 mod apply;
 mod comparison;
+mod complete;
 mod completion;
 mod diff;
 mod failure;
@@ -24,6 +25,7 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Apply(args) => apply::run(args).await,
         Command::Snapshot(args) => snapshot::run(args).await,
         Command::Completion(args) => completion::run(&args),
+        Command::Complete(args) => complete::run(&args),
     };
     ExitCode::from(code)
 }

@@ -1,6 +1,7 @@
 //! Everything that is tested from outside: scenarios against a real Kubernetes API server, and the architecture of the source.
 
 mod architecture;
+mod completions;
 mod control_plane;
 mod dependencies;
 mod embedded_types;

@@ -122,9 +122,11 @@ impl Writer<'_> {
         let api_version = self.target.key.gvk.api_version();
         let claims = after.our_fields();
         let mut version = live.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
-        let settled = Owners::of(live, manager).without_hands(&claims, &api_version, self.policy);
-        if let Some(settled) = settled
-            && after.without_hands(&claims, &api_version, self.policy).is_some()
+        let before = Owners::of(live, manager);
+        // What the manifest dropped counts too: it goes only when no hand is left beside us.
+        let concerned = claims.union(&before.our_fields());
+        if let Some(settled) = before.without_hands(&concerned, &api_version, self.policy)
+            && after.without_hands(&concerned, &api_version, self.policy).is_some()
         {
             version = self.take_over(&settled, &version).await?;
         }

@@ -18,8 +18,9 @@ const NO_FILES: u8 = 4;
 /// Prints the candidates. A reader that went away ends the run quietly.
 pub(super) fn run(args: &CompleteArgs) -> u8 {
     let (candidates, directive) = complete(&args.words);
-    let lines: String = candidates.iter().map(|candidate| format!("{candidate}\n")).collect();
-    let _ = Terminal::new(ColorChoice::Never, false).data(&format!("{lines}:{directive}\n"));
+    let directive = format!(":{directive}\n");
+    let lines = candidates.join("\n") + if candidates.is_empty() { "" } else { "\n" };
+    let _ = Terminal::new(ColorChoice::Never, false).data(&(lines + &directive));
     EXIT_CLEAN
 }
 

@@ -32,7 +32,7 @@ fn page(args: &ManArgs) -> anyhow::Result<String> {
         Some(name) => {
             let found = program.find_subcommand(name).filter(|command| !command.is_hide_set());
             let command = found.with_context(|| format!("there is no command `{name}`"))?.clone();
-            command.name(format!("kubectl-reconcile-{name}")).bin_name(format!("kubectl reconcile {name}"))
+            command.display_name(format!("kubectl-reconcile-{name}")).bin_name(format!("kubectl reconcile {name}"))
         }
     };
     let mut page = Vec::new();

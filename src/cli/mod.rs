@@ -36,6 +36,11 @@ pub enum Command {
     /// Print a completion script
     #[command(after_long_help = COMPLETION_EXAMPLES)]
     Completion(CompletionArgs),
+    /// Print the manual page, of one command or of the whole program
+    Man(ManArgs),
+    /// Answer what kubectl asks for `kubectl reconcile <TAB>`: candidates, a line each
+    #[command(name = "__complete", hide = true, disable_help_flag = true)]
+    Complete(CompleteArgs),
 }
 
 const DIFF_EXAMPLES: &str = "\
@@ -207,6 +212,21 @@ pub struct SnapshotArgs {
 pub struct CompletionArgs {
     /// For which shell; `kubectl` prints what kubectl itself runs for `kubectl reconcile <TAB>`
     pub shell: CompletionShell,
+}
+
+/// `man`
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// The command, such as `diff`
+    pub command: Option<String>,
+}
+
+/// `__complete`
+#[derive(Debug, Args)]
+pub struct CompleteArgs {
+    /// The words behind `kubectl reconcile`, the last one as far as it is typed
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub words: Vec<String>,
 }
 
 /// Shells that a completion script can be printed for.

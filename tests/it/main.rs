@@ -2,6 +2,7 @@
 
 mod adoption;
 mod architecture;
+mod completions;
 mod control_plane;
 mod dependencies;
 mod diff;

@@ -2,19 +2,26 @@
 
 mod adoption;
 mod architecture;
+mod bad_input;
 mod completions;
+mod connection;
 mod control_plane;
 mod dependencies;
 mod diff;
 mod embedded_types;
+mod faults;
 mod harness;
 mod immutable;
+mod interrupt;
 mod kubeconfig;
 mod lists;
 mod manifests;
+mod many;
 mod one_pass;
+mod output;
 mod ownership;
 mod pass;
+mod prediction;
 mod secrets;
 mod snapshot;
 mod trouble;

@@ -18,3 +18,4 @@ mod pass;
 mod trouble;
 mod values;
 mod waves;
+mod yaml;

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::InputProblem;
+use super::{InputProblem, SourceText};
 
 /// Name under which standard input appears in messages and reports.
 pub const STDIN: &str = "stdin";
@@ -19,7 +19,7 @@ pub struct Input {
     /// Its name as the user would write it.
     pub name: Arc<str>,
     /// What it holds.
-    pub bytes: Vec<u8>,
+    pub text: SourceText,
 }
 
 /// Reads every path: a file whatever its ending, a directory's `.json`, `.yaml` and `.yml` files in lexical order (with
@@ -52,7 +52,7 @@ pub fn load(paths: &[String], recursive: bool) -> Result<Vec<Input>, Vec<InputPr
 
 fn collect(name: &str, content: std::io::Result<Vec<u8>>, inputs: &mut Vec<Input>, problems: &mut Vec<InputProblem>) {
     match content {
-        Ok(bytes) => inputs.push(Input { name: name.into(), bytes }),
+        Ok(bytes) => inputs.push(Input { name: name.into(), text: bytes.into() }),
         Err(error) => problems.push(InputProblem::of_file(name, format!("cannot be read: {}", reason(&error)))),
     }
 }

@@ -97,9 +97,9 @@ impl Reader<'_> {
                 _ => Vec::new(),
             };
             let item_kind = kind_of_items(&object);
+            let places = positions.items(&[Step::Key("items")]);
             for (index, mut item) in items.into_iter().enumerate() {
-                let at = [Step::Key("items"), Step::Index(index)];
-                let positions = positions.descend(&at).unwrap_or_else(|| positions.clone());
+                let positions = places.get(index).unwrap_or(&positions).clone();
                 let line = positions.nearest(&[]).line;
                 inherit_type(&mut item, item_kind.as_ref());
                 self.object(item, positions, Source { line, ..source.clone() }, input);

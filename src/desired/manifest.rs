@@ -37,11 +37,12 @@ impl Manifest {
         self.problem_at(self.positions.nearest(path), None, message)
     }
 
-    /// A problem of the value that a path leads to.
+    /// A problem of the value that a path leads to: of its key where the value begins on a later line.
     #[must_use]
     pub fn problem_of_value(&self, path: &[Step<'_>], message: impl Into<String>) -> InputProblem {
-        let mark = self.positions.value_at(path).unwrap_or_else(|| self.positions.nearest(path));
-        self.problem_at(mark, None, message)
+        let key = self.positions.nearest(path);
+        let value = self.positions.value_at(path).filter(|value| value.line == key.line);
+        self.problem_at(value.unwrap_or(key), None, message)
     }
 
     /// A problem at a place, with its lines unless they may be those of a Secret; `also` is a second place.

@@ -18,6 +18,18 @@ pub enum Expected {
 }
 
 impl Expected {
+    /// Whether a value is what a place takes.
+    #[must_use]
+    pub fn fits(self, value: &Value) -> bool {
+        match self {
+            Self::Text => value.is_string(),
+            Self::Number => value.is_number(),
+            Self::Boolean => value.is_boolean(),
+            Self::Mapping => value.is_object(),
+            Self::List => value.is_array(),
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Text => "a string",

@@ -6,8 +6,12 @@ use crate::desired::{Excerpt, InputProblem, Line};
 /// A problem with its place, its lines and what to do about it; `margin` stands before each line.
 #[must_use]
 pub fn problem(found: &InputProblem, margin: &str, before: &str) -> Styled {
-    let mut text = Styled::new().with(Role::Problem, format!("{margin}{before}{found}"));
-    text.line_end();
+    let mut text = Styled::new();
+    // What another program says may have several lines.
+    for line in format!("{before}{found}").split('\n') {
+        text.push(Role::Problem, format!("{margin}{line}"));
+        text.line_end();
+    }
     if let Some(excerpt) = &found.excerpt {
         text.append(lines(excerpt, margin));
     }

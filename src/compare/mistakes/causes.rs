@@ -15,7 +15,16 @@ const LONGEST: usize = 300;
 pub(super) fn mistakes(subject: &Subject<'_>, causes: &[Cause]) -> Vec<InputProblem> {
     let has_field = |cause: &&Cause| !cause.field.is_empty() && cause.field != NO_FIELD;
     let merged = subject.merged();
-    let found: Vec<_> = causes.iter().filter(has_field).map(|cause| mistake(subject, &merged, cause)).collect();
+    let place_of = |cause: &Cause| follow_validation(Place::root(subject.manifest(), subject.of), &merged, &cause.field);
+    let places: Vec<_> = causes.iter().filter(has_field).map(|cause| (place_of(cause), cause)).collect();
+    // A field that takes its default from another repeats the complaint about that one.
+    let is_echo = |place: &Place<'_>, cause: &Cause| {
+        !place.missing.is_empty()
+            && cause.reason == "FieldValueInvalid"
+            && places.iter().any(|(other, of)| other.missing.is_empty() && of.message == cause.message)
+    };
+    let own = places.iter().filter(|(place, cause)| !is_echo(place, cause));
+    let found: Vec<_> = own.map(|(place, cause)| mistake(subject, place.clone(), cause)).collect();
     if !found.is_empty() {
         return found;
     }
@@ -24,8 +33,7 @@ pub(super) fn mistakes(subject: &Subject<'_>, causes: &[Cause]) -> Vec<InputProb
     causes.iter().map(|cause| subject.of_value(&whole, capped(&subject.safe(&cause.message)))).collect()
 }
 
-fn mistake(subject: &Subject<'_>, merged: &Value, cause: &Cause) -> InputProblem {
-    let place = follow_validation(Place::root(subject.manifest(), subject.of), merged, &cause.field);
+fn mistake(subject: &Subject<'_>, place: Place<'_>, cause: &Cause) -> InputProblem {
     let complaint = Complaint::read(cause);
     let (place, is_key) = complaint.narrowed(place);
     let name = format!("`{}`", place.full_path());

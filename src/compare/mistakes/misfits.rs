@@ -31,7 +31,7 @@ const MISFITS: [Misfit; 6] = [
         sign: "illegal base64",
         is_it: |kind, value| kind == ScalarKind::Bytes && !is_base64(value),
         message: "not base64",
-        hint: "encode the text with `base64`; in a Secret, plain text goes into `stringData`",
+        hint: "encode the bytes with `base64`, or write plain text into `stringData` of a Secret, or `data` of a ConfigMap",
     },
     Misfit {
         sign: "cannot convert float64 to int",

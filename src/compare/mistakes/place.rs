@@ -18,12 +18,14 @@ pub(super) struct Place<'a> {
     pub trail: Vec<(&'a Value, TypeRef<'a>)>,
     /// What the path names further and the manifest doesn't have.
     pub missing: String,
+    /// Which of several items with one key a path means: the server doesn't tell.
+    pub choice: usize,
 }
 
 impl<'a> Place<'a> {
     /// The whole object.
     pub fn root(manifest: &'a Value, of: TypeRef<'a>) -> Self {
-        Self { steps: Vec::new(), path: FieldPath::root(), trail: vec![(manifest, of)], missing: String::new() }
+        Self { steps: Vec::new(), path: FieldPath::root(), trail: vec![(manifest, of)], missing: String::new(), choice: 0 }
     }
 
     /// The value, and its type.
@@ -109,7 +111,9 @@ fn item_by_key<'t>(place: &Place<'_>, text: &'t str) -> Option<(usize, &'t str)>
             value.or_else(|| of.item().default_of(name)).is_some_and(|value| value == wanted)
         })
     };
-    Some((items.iter().position(|item| at(&item))?, rest))
+    let mut found = items.iter().enumerate().filter(|(_, item)| at(item)).map(|(index, _)| index);
+    let first = found.next()?;
+    Some((found.take(place.choice).last().unwrap_or(first), rest))
 }
 
 /// Reads `name="web",port=80]…`; the name of a set's member is empty.

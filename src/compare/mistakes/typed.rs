@@ -8,6 +8,9 @@ use crate::desired::{Expected, InputProblem, advice, mismatch};
 use crate::object::FieldPath;
 use crate::schema::item_element;
 
+/// How many items with one key are looked at.
+const MOST_CHOICES: usize = 20;
+
 /// What stands before each of several complaints.
 const SEVERAL: &str = "errors:";
 
@@ -35,6 +38,14 @@ fn mistake(subject: &Subject<'_>, line: &str) -> InputProblem {
         return duplicate(subject, &place, list);
     }
     if let Some(expected) = complaint.strip_prefix("expected ").and_then(expected) {
+        // Of several items with one key, the one that doesn't fit is meant.
+        let choices = (1..MOST_CHOICES).map(|choice| {
+            let root = Place { choice, ..Place::root(subject.manifest(), subject.of) };
+            follow_managed(root, line).0
+        });
+        if expected.fits(place.here().0) {
+            place = choices.into_iter().find(|place| !expected.fits(place.here().0)).unwrap_or(place);
+        }
         let (found, _) = place.here();
         let message = format!("{}: {}", named(&place.path), mismatch(expected, found));
         let mut problem = subject.of_value(&place, message);

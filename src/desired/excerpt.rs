@@ -87,6 +87,10 @@ fn cut(text: &str, skipped: usize) -> String {
 
 /// How many characters the key or the scalar spans that begins here.
 fn length_at(text: &str) -> usize {
+    let tabs = text.chars().take_while(|c| *c == '\t').count();
+    if tabs > 0 {
+        return tabs;
+    }
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''));
     let mut length = 0;
     let mut characters = text.chars().peekable();
@@ -129,7 +133,7 @@ mod tests {
         assert_eq!(marked("a: \"b: c, d\" # e", 4), "\"b: c, d\"");
         assert_eq!(marked("image: shop/web:1.3", 8), "shop/web:1.3");
         assert_eq!(marked("text: two words", 7), "two words");
-        assert_eq!(marked("\tname: web", 1), "→name");
+        assert_eq!(marked("\t\tname: web", 1), "→→");
         assert_eq!(marked("short", 99), "");
     }
 

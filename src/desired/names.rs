@@ -51,9 +51,8 @@ pub fn name_refused(gvk: &GroupVersionKind, name: &str) -> Option<&'static str> 
 #[must_use]
 pub fn namespace_refused(gvk: &GroupVersionKind, namespace: &str) -> Option<&'static str> {
     let lives_in_one = builtin_kind(gvk).is_some_and(|kind| kind.namespaced);
-    (lives_in_one && !is_dns_label(namespace)).then_some(
-        "it takes up to 63 lowercase letters, digits and `-`, and begins and ends with a letter or a digit",
-    )
+    (lives_in_one && !is_dns_label(namespace))
+        .then_some("it takes up to 63 lowercase letters, digits and `-`, and begins and ends with a letter or a digit")
 }
 
 /// Why the API refuses a label's key, if it does.
@@ -84,7 +83,7 @@ pub fn label_value_refused(value: &str) -> Option<&'static str> {
 }
 
 /// `content.IsLabelValue`; the empty text is one.
-pub(super) fn is_label_value(text: &str) -> bool {
+fn is_label_value(text: &str) -> bool {
     let edge = |c: Option<u8>| c.is_none_or(|c| c.is_ascii_alphanumeric());
     text.len() <= MAX_LABEL
         && text.bytes().all(|c| c.is_ascii_alphanumeric() || b"-_.".contains(&c))

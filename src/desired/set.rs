@@ -9,7 +9,7 @@ use super::problem::InputProblem;
 use super::selector::Selector;
 use super::source::Source;
 use super::structure::manifest;
-use super::yaml::{self, Positions, Problem, Severity, Step, Validation};
+use super::yaml::{self, Mark, Positions, Problem, Severity, Step, Validation};
 
 /// All objects that the user wants, in the order in which they were read.
 #[derive(Debug, Default)]
@@ -139,7 +139,10 @@ impl Reader<'_> {
 /// The problem that one object stands in the input twice.
 #[must_use]
 pub(crate) fn twice(manifest: &Manifest, first: &Source) -> InputProblem {
-    InputProblem::of_source(&manifest.source, format!("{manifest} is defined twice, first at {first}"))
+    let mark = manifest.positions.nearest(&[]);
+    let also = (first.file == manifest.source.file).then_some(Mark { line: first.line, column: mark.column });
+    manifest
+        .problem_at(mark, also, format!("{manifest} is defined twice, first at {first}"))
         .with_hint("remove one of the two")
 }
 

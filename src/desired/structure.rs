@@ -4,9 +4,7 @@ use serde_json::{Map, Value};
 
 use super::manifest::Manifest;
 use super::mismatch::{Expected, advice, mismatch};
-use super::names::{
-    annotation_key_refused, label_key_refused, label_value_refused, name_refused, namespace_refused,
-};
+use super::names::{annotation_key_refused, label_key_refused, label_value_refused, name_refused, namespace_refused};
 use super::problem::InputProblem;
 use super::source::{Source, SourceText};
 use super::yaml::{Positions, Step};
@@ -73,6 +71,7 @@ impl Check<'_> {
                 self.of_value(&steps, Expected::Mapping, other, "metadata");
             }
         }
+        self.problems.sort_by_key(|problem| (problem.line, problem.column));
         self.problems
     }
 
@@ -106,7 +105,8 @@ impl Check<'_> {
 
     fn metadata(&mut self, metadata: &Map<String, Value>) {
         if metadata.get("name").is_none_or(Value::is_null) && metadata.contains_key("generateName") {
-            let message = "`metadata.generateName` can't be compared or applied, as every run would make another object";
+            let message =
+                "`metadata.generateName` can't be compared or applied, as every run would make another object";
             let at = [Step::Key("metadata"), Step::Key("generateName")];
             let problem = self.manifest.problem_of_key(&at, message);
             self.problems.push(problem.with_hint("give the object a `metadata.name`"));

@@ -15,7 +15,8 @@ const LONGEST: usize = 300;
 pub(super) fn mistakes(subject: &Subject<'_>, causes: &[Cause]) -> Vec<InputProblem> {
     let has_field = |cause: &&Cause| !cause.field.is_empty() && cause.field != NO_FIELD;
     let merged = subject.merged();
-    let place_of = |cause: &Cause| follow_validation(Place::root(subject.manifest(), subject.of), &merged, &cause.field);
+    let place_of =
+        |cause: &Cause| follow_validation(Place::root(subject.manifest(), subject.of), &merged, &cause.field);
     let places: Vec<_> = causes.iter().filter(has_field).map(|cause| (place_of(cause), cause)).collect();
     // A field that takes its default from another repeats the complaint about that one.
     let is_echo = |place: &Place<'_>, cause: &Cause| {
@@ -74,7 +75,8 @@ fn mistake(subject: &Subject<'_>, place: Place<'_>, cause: &Cause) -> InputProbl
 
 fn explain(subject: &Subject<'_>, place: &Place<'_>) -> String {
     let missing: Vec<&str> = place.missing.split('.').collect();
-    let path = missing.iter().filter(|name| !name.contains('[')).fold(place.path.clone(), |path, name| path.field(name));
+    let path =
+        missing.iter().filter(|name| !name.contains('[')).fold(place.path.clone(), |path, name| path.field(name));
     suggest::explain(&subject.target.key.gvk, &path)
 }
 
@@ -115,7 +117,8 @@ impl Complaint {
 
     /// The cause names `metadata.labels` and its value the label: the entry that has it, as key or as value.
     fn narrowed<'a>(&self, place: Place<'a>) -> (Place<'a>, bool) {
-        let (Some(Value::String(text)), Value::Object(map), true) = (&self.value, place.here().0, place.missing.is_empty())
+        let (Some(Value::String(text)), Value::Object(map), true) =
+            (&self.value, place.here().0, place.missing.is_empty())
         else {
             let is_key = self.kind == Kind::Invalid
                 && place.missing.is_empty()

@@ -25,7 +25,13 @@ pub(super) struct Place<'a> {
 impl<'a> Place<'a> {
     /// The whole object.
     pub fn root(manifest: &'a Value, of: TypeRef<'a>) -> Self {
-        Self { steps: Vec::new(), path: FieldPath::root(), trail: vec![(manifest, of)], missing: String::new(), choice: 0 }
+        Self {
+            steps: Vec::new(),
+            path: FieldPath::root(),
+            trail: vec![(manifest, of)],
+            missing: String::new(),
+            choice: 0,
+        }
     }
 
     /// The value, and its type.
@@ -240,7 +246,10 @@ mod tests {
         assert_eq!(place.steps[4], Step::Index(0));
         assert_eq!(follow("spec.template.spec.containers[1].args[1]").here().0, &json!(5));
         let injected = follow("spec.template.spec.containers[0].image");
-        assert_eq!((injected.path.to_string().as_str(), injected.missing.as_str()), ("spec.template.spec.containers", "[0].image"));
+        assert_eq!(
+            (injected.path.to_string().as_str(), injected.missing.as_str()),
+            ("spec.template.spec.containers", "[0].image")
+        );
         assert_eq!(follow("spec.selector").full_path(), "spec.selector");
         let data = json!({"data": {"a.b": "x", "c]d": "y"}});
         let root = Place::root(&data, TypeRef::untyped());

@@ -60,14 +60,16 @@ fn mistake(subject: &Subject<'_>, line: &str) -> InputProblem {
         let message = format!("{} is empty", named(&place.path));
         return subject.of_value(&place, message).with_hint("remove the item, or write what belongs to it");
     }
-    if let Some(names) = complaint.strip_prefix("associative list with keys has an element that omits all key fields ") {
+    if let Some(names) = complaint.strip_prefix("associative list with keys has an element that omits all key fields ")
+    {
         let names: Vec<String> = serde_json::Deserializer::from_str(&names.replace(' ', ","))
             .into_iter()
             .next()
             .and_then(Result::ok)
             .unwrap_or_default();
         let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        let message = format!("{} has no {}, which its list tells items apart by", named(&place.path), names.join(", "));
+        let message =
+            format!("{} has no {}, which its list tells items apart by", named(&place.path), names.join(", "));
         return subject.of_value(&place, message);
     }
     subject.of_value(&place, format!("{}: {}", named(&place.path), subject.safe(without_dump(complaint))))

@@ -29,6 +29,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('apply', 'apply', [CompletionResultType]::ParameterValue, 'Make the cluster as the manifests say, in one pass that can be repeated')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Capture the live objects for an offline `diff --live FILE`')
             [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Print a completion script')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page, of one command or of the whole program')
             [CompletionResult]::new('__complete', '__complete', [CompletionResultType]::ParameterValue, 'Answer what kubectl asks for `kubectl reconcile <TAB>`: candidates, a line each')
             break
         }
@@ -165,6 +166,11 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
         'kubectl-reconcile;completion' {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'kubectl-reconcile;man' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'kubectl-reconcile;__complete' {

@@ -28,6 +28,9 @@ _kubectl__reconcile() {
             kubectl__reconcile,diff)
                 cmd="kubectl__reconcile__subcmd__diff"
                 ;;
+            kubectl__reconcile,man)
+                cmd="kubectl__reconcile__subcmd__man"
+                ;;
             kubectl__reconcile,snapshot)
                 cmd="kubectl__reconcile__subcmd__snapshot"
                 ;;
@@ -38,7 +41,7 @@ _kubectl__reconcile() {
 
     case "${cmd}" in
         kubectl__reconcile)
-            opts="-h -V --help --version diff apply snapshot completion __complete"
+            opts="-h -V --help --version diff apply snapshot completion man __complete"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -372,6 +375,20 @@ _kubectl__reconcile() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        kubectl__subcmd__reconcile__subcmd__man)
+            opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;

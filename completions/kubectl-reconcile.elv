@@ -26,6 +26,7 @@ set edit:completion:arg-completer[kubectl-reconcile] = {|@words|
             cand apply 'Make the cluster as the manifests say, in one pass that can be repeated'
             cand snapshot 'Capture the live objects for an offline `diff --live FILE`'
             cand completion 'Print a completion script'
+            cand man 'Print the manual page, of one command or of the whole program'
             cand __complete 'Answer what kubectl asks for `kubectl reconcile <TAB>`: candidates, a line each'
         }
         &'kubectl-reconcile;diff'= {
@@ -158,6 +159,10 @@ set edit:completion:arg-completer[kubectl-reconcile] = {|@words|
         &'kubectl-reconcile;completion'= {
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
+        }
+        &'kubectl-reconcile;man'= {
+            cand -h 'Print help'
+            cand --help 'Print help'
         }
         &'kubectl-reconcile;__complete'= {
         }

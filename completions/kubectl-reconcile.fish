@@ -30,6 +30,7 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a 
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "apply" -d 'Make the cluster as the manifests say, in one pass that can be repeated'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "snapshot" -d 'Capture the live objects for an offline `diff --live FILE`'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "completion" -d 'Print a completion script'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "man" -d 'Print the manual page, of one command or of the whole program'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "__complete" -d 'Answer what kubectl asks for `kubectl reconcile <TAB>`: candidates, a line each'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s f -l filename -d 'File, directory, glob, or `-` for standard input (repeatable)' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s l -l selector -d 'Only manifests whose labels match, such as `app=web,tier in (a, b)`' -r
@@ -154,3 +155,4 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snap
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l include-secrets -d 'Keep the values of Secrets; a file is then readable by its owner only'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand man" -s h -l help -d 'Print help'

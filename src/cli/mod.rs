@@ -36,6 +36,8 @@ pub enum Command {
     /// Print a completion script
     #[command(after_long_help = COMPLETION_EXAMPLES)]
     Completion(CompletionArgs),
+    /// Print the manual page, of one command or of the whole program
+    Man(ManArgs),
     /// Answer what kubectl asks for `kubectl reconcile <TAB>`: candidates, a line each
     #[command(name = "__complete", hide = true, disable_help_flag = true)]
     Complete(CompleteArgs),
@@ -210,6 +212,13 @@ pub struct SnapshotArgs {
 pub struct CompletionArgs {
     /// For which shell; `kubectl` prints what kubectl itself runs for `kubectl reconcile <TAB>`
     pub shell: CompletionShell,
+}
+
+/// `man`
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// The command, such as `diff`
+    pub command: Option<String>,
 }
 
 /// `__complete`

@@ -7,6 +7,7 @@ mod completion;
 mod diff;
 mod failure;
 mod interrupt;
+mod man;
 mod output;
 mod pass;
 mod setup;
@@ -25,6 +26,7 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Apply(args) => apply::run(args).await,
         Command::Snapshot(args) => snapshot::run(args).await,
         Command::Completion(args) => completion::run(&args),
+        Command::Man(args) => man::run(&args),
         Command::Complete(args) => complete::run(&args),
     };
     ExitCode::from(code)

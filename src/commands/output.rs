@@ -57,6 +57,13 @@ impl Output {
         Ok(code)
     }
 
+    /// Tells what concerns the run as a whole.
+    pub fn warn(&self, report: &Report) {
+        for warning in &report.warnings {
+            self.terminal.note(Role::Note, &format!("warning: {warning}"));
+        }
+    }
+
     /// Lines for those who want to know more (`-v`).
     pub fn details(&self, verbosity: u8, lines: &[String]) {
         if verbosity > 0 {

@@ -29,6 +29,9 @@ pub struct Report {
     pub requests: RequestCounts,
     /// The objects, in the order of the plan.
     pub objects: Vec<ObjectReport>,
+    /// What to know about the run as a whole.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Problems of the input or of the run as a whole.
     pub errors: Vec<InputProblem>,
 }
@@ -218,6 +221,7 @@ impl Report {
             summary: Summary::default(),
             requests: RequestCounts::default(),
             objects: Vec::new(),
+            warnings: Vec::new(),
             errors,
         }
     }

@@ -185,8 +185,7 @@ impl Writer<'_> {
 
     fn failed(&self, error: &RequestError, live: Option<&Value>) -> Written {
         let Some(status) = error.status() else { return Written::Failed(Trouble::from(error)) };
-        let objects: Vec<&Value> = std::iter::once(&self.target.manifest.value).chain(live).collect();
-        Written::Failed(match refusal(&self.target.key.gvk, status, &objects) {
+        Written::Failed(match refusal(self.target, live, self.of, status) {
             Refusal::NoNamespace(name) => Trouble::new("NotFound", format!("namespace `{name}` doesn't exist")),
             Refusal::Immutable(reason) => Trouble::new("Invalid", reason),
             Refusal::Typed(trouble) | Refusal::NotTried(trouble) | Refusal::Other(trouble) => trouble,

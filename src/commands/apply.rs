@@ -37,7 +37,7 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
         let problem = InputProblem::general("`--evidence=read-only` forbids what `apply` is for: to write");
         return Err(Failure::invalid(problem.with_hint("compare with `diff --evidence=read-only`")));
     }
-    let desired = read_desired(&args.input, &output.terminal)?;
+    let desired = read_desired(&args.input, &output.terminal).await?;
     let interrupt = Interrupt::listen();
     let verbosity = args.output.console.verbosity;
     let Connected { cluster, catalog, info, namespaces } =

@@ -7,7 +7,8 @@ use super::output::Output;
 use super::setup::{Connected, connected, policy, read_desired, targets};
 use crate::cli::{ApplyArgs, DiffArgs};
 use crate::compare::{Evidence, Policy, Redactor, Setting, offline};
-use crate::desired::{DesiredSet, files};
+use crate::desired::DesiredSet;
+use crate::desired::files::Inputs;
 use crate::live::Catalog;
 use crate::live::admission::Admission;
 use crate::live::resolve::Namespaces;
@@ -38,7 +39,7 @@ fn show(report: &Report, output: &Output) -> u8 {
 
 async fn report(args: &DiffArgs, output: &Output) -> Result<Report, Failure> {
     let policy = policy(&args.compare)?;
-    let desired = read_desired(&args.input, &output.terminal)?;
+    let desired = read_desired(&args.input, &output.terminal).await?;
     match &args.live {
         Some(file) => without_cluster(args, desired, file, &policy),
         None => with_cluster(args, desired, &policy, output).await,
@@ -74,7 +75,9 @@ async fn with_cluster(
 }
 
 fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Policy) -> Result<Report, Failure> {
-    let snapshot = Snapshot::read(&files::load(&[file.to_owned()], false)?)?;
+    let mut captured = Inputs::default();
+    captured.path(file.as_ref(), false);
+    let snapshot = Snapshot::read(&captured.finish()?)?;
     let required = args.connection.namespace.clone();
     let default = required.clone().unwrap_or_else(|| "default".to_owned());
     let mut catalog = Catalog::builtin();

@@ -4,7 +4,7 @@ use super::failure::Failure;
 use crate::cli::{Format, OutputArgs, OutputTarget};
 use crate::desired::InputProblem;
 use crate::report::styled::{Role, Styled};
-use crate::report::{EXIT_INVALID, Report, json, text};
+use crate::report::{EXIT_INVALID, Report, excerpt, json, text};
 use crate::terminal::{Closed, Terminal, plain};
 
 /// The formats that were asked for, and the terminal.
@@ -84,10 +84,7 @@ impl Output {
 /// Tells problems on stderr.
 pub(super) fn tell(terminal: &Terminal, problems: &[InputProblem]) {
     for problem in problems {
-        terminal.note(Role::Problem, &format!("error: {problem}"));
-        if let Some(hint) = &problem.hint {
-            terminal.note(Role::Hint, &format!("hint: {hint}"));
-        }
+        terminal.message(&excerpt::problem(problem, "", "error: "));
     }
 }
 

@@ -170,8 +170,7 @@ impl<'a> Questions<'a> {
 
     fn refused(&mut self, live: Option<Value>, error: &RequestError) -> State {
         let Some(status) = error.status() else { return State::Done(Finding::Unknown(Trouble::from(error))) };
-        let objects: Vec<&Value> = std::iter::once(&self.target.manifest.value).chain(&live).collect();
-        match (refusal(&self.target.key.gvk, status, &objects), live) {
+        match (refusal(self.target, live.as_ref(), self.of, status), live) {
             (Refusal::NotTried(trouble), live) if self.policy.evidence == EvidenceMode::Auto => {
                 self.warnings.push(format!("compared without the server, which can't be asked: {}", trouble.message));
                 match live {

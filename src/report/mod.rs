@@ -1,5 +1,6 @@
 //! Stage 7, report: one model, and one file for each format that shows it.
 
+pub mod excerpt;
 mod exit;
 pub mod json;
 mod model;

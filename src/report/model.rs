@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::exit::Verdict;
@@ -107,11 +109,27 @@ pub struct ErrorInfo {
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The file of the first mistake.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<Arc<str>>,
+    /// The line of the first mistake, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The column of the first mistake, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// What is wrong in the manifest, each at its place.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mistakes: Vec<InputProblem>,
 }
 
 impl From<Trouble> for ErrorInfo {
     fn from(trouble: Trouble) -> Self {
-        Self { reason: trouble.reason, message: trouble.message, hint: trouble.hint }
+        let Trouble { reason, message, hint, mistakes } = trouble;
+        let first = mistakes.first();
+        let file = first.and_then(|mistake| mistake.file.clone());
+        let (line, column) = (first.and_then(|mistake| mistake.line), first.and_then(|mistake| mistake.column));
+        Self { reason, message, hint, file, line, column, mistakes }
     }
 }
 

@@ -104,7 +104,9 @@ impl Owners {
     /// state (client-go `csaupgrade.UpgradeManagedFields`).
     #[must_use]
     pub fn without_hands(&self, manifest: &FieldSet, api_version: &str, policy: &Policy) -> Option<Self> {
-        if policy.force == ForceConflicts::None {
+        // Fields of another version may be named otherwise: the apply itself brings our entry to this version first.
+        let other_version = self.ours.as_ref().is_some_and(|entry| entry.api_version != api_version);
+        if policy.force == ForceConflicts::None || other_version {
             return None;
         }
         let claimed = self.our_fields().union(manifest);

@@ -19,7 +19,6 @@ mod kubeconfig;
 mod lists;
 mod manifests;
 mod many;
-mod one_pass;
 mod output;
 mod ownership;
 mod pass;

@@ -19,7 +19,7 @@ fn interrupted(ws: &Workspace, interrupt: impl Fn(&Running)) -> Run {
     let slow = Fault::After(Arc::new(|| thread::sleep(Duration::from_millis(700))));
     proxy.inject(OBJECTS, "PATCH", "configmaps !dryRun", slow);
     let apply = ws.through(&proxy.url()).start_reconcile(["apply", "-f", "."]);
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_mins(1);
     while !proxy.requests().iter().any(|request| request.starts_with("PATCH") && !request.contains("dryRun")) {
         assert!(Instant::now() < deadline);
         thread::sleep(Duration::from_millis(5));
@@ -85,7 +85,7 @@ fn an_interrupted_diff_says_so() {
     let slow = Fault::After(Arc::new(|| thread::sleep(Duration::from_millis(500))));
     proxy.inject(9, "GET", "configmaps", slow);
     let diff = ws.through(&proxy.url()).start_reconcile(["diff", "-f", "."]);
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_mins(1);
     while !proxy.requests().iter().any(|request| request.contains("configmaps")) {
         assert!(Instant::now() < deadline);
         thread::sleep(Duration::from_millis(5));

@@ -22,8 +22,8 @@ fn steps(path: &str) -> Vec<Step> {
     let mut rest = path;
     while !rest.is_empty() {
         if let Some(inner) = rest.strip_prefix('[') {
-            let end =
-                if inner.starts_with('"') { inner[1..].find("\"]").unwrap() + 2 } else { inner.find(']').unwrap() };
+            let quoted = inner.strip_prefix('"').map(|text| text.find("\"]").unwrap() + 2);
+            let end = quoted.unwrap_or_else(|| inner.find(']').unwrap());
             let (inside, after) = (&inner[..end], &inner[end + 1..]);
             rest = after.strip_prefix('.').unwrap_or(after);
             steps.push(if inside.starts_with('"') {

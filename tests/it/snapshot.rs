@@ -63,7 +63,7 @@ fn offline_verdicts_are_those_of_the_server() {
     let moved =
         format!("{SHOP}---{WEB}").replace("colour: green", "shade: green").replace("threads = 4", "threads = 8");
     let moved = moved.replace("tier: front", "").replace("name: metrics, port: 9090", "name: metrics, port: 9191");
-    ws.write("manifests.yaml", &moved.replace("[get, list]", "[get, list, watch]").replace("verbs", "verbs"));
+    ws.write("manifests.yaml", &moved.replace("[get, list]", "[get, list, watch]"));
     is_the_same_offline(&ws, "changed manifests");
 }
 

@@ -38,7 +38,7 @@ fn leaves_nineteen(ws: &Workspace, call: impl Fn(&str) -> Run, kind: &str, reaso
     assert_eq!(created, 19, "{apply}");
     assert!(["skipped", "failed"].contains(&apply.object(kind, "bad")["outcome"].as_str().unwrap()));
     assert_eq!(call("diff").exits_with(4).report()["summary"]["inSync"], 19);
-    assert_eq!(ws.find("ConfigMap", "good-19").is_some(), true);
+    ws.get("ConfigMap", "good-19");
     bad["error"].clone()
 }
 

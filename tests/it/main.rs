@@ -5,5 +5,8 @@ mod control_plane;
 mod dependencies;
 mod embedded_types;
 mod harness;
+mod inputs;
 mod kubeconfig;
+mod mistakes;
 mod one_pass;
+mod structure;

@@ -31,3 +31,8 @@ mod trouble;
 mod values;
 mod waves;
 mod yaml;
+mod inputs;
+mod kubeconfig;
+mod mistakes;
+mod one_pass;
+mod structure;

@@ -14,7 +14,7 @@ use crate::live::admission::Admission;
 use crate::live::resolve::Namespaces;
 use crate::live::snapshot::Snapshot;
 use crate::live::types::Types;
-use crate::report::{ObjectReport, Report, text};
+use crate::report::{Gate, ObjectReport, Report, text};
 
 const COMMAND: &str = "diff";
 
@@ -28,6 +28,10 @@ pub(super) async fn run(args: DiffArgs) -> u8 {
         Ok(report) => show(&report, &output),
         Err(failure) => output.failed(COMMAND, failure),
     }
+}
+
+fn gate(args: &DiffArgs) -> Gate {
+    Gate { exit_zero: args.exit_zero, strict_ownership: args.compare.strict_ownership }
 }
 
 /// A reader that went away ends the run quietly, with the verdict that was found.
@@ -67,7 +71,7 @@ async fn with_cluster(
     let objects =
         targets.iter().zip(decisions).map(|(target, decision)| ObjectReport::new(target, decision.diff)).collect();
     output.details(verbosity, &comparison.doubts);
-    let mut report = Report::compared(COMMAND, objects, args.exit_zero);
+    let mut report = Report::compared(COMMAND, objects, gate(args));
     report.warnings = caveats;
     report.cluster = Some(info);
     report.requests = cluster.counts();
@@ -89,7 +93,7 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
         let setting = Setting { of: types.of(&target.key.gvk), policy, types_will_change: false };
         ObjectReport::new(target, offline(target, &snapshot.state(&target.key), setting, &mut redactor))
     });
-    Ok(Report::compared(COMMAND, judged.collect(), args.exit_zero))
+    Ok(Report::compared(COMMAND, judged.collect(), gate(args)))
 }
 
 impl From<ApplyArgs> for DiffArgs {

@@ -80,6 +80,12 @@ fn is_immutable(message: &str) -> bool {
 
 /// The causes, where there are any: the message around them repeats them behind the whole object.
 fn one_sentence(status: &StatusError) -> String {
+    if is_typed(status) {
+        // `failed to convert new object (…) to proper version: unable to convert unstructured object to apps/v1, Kind=…: …`
+        let message = status.to_string();
+        let detail = message.rsplit_once("Kind=").and_then(|(_, rest)| rest.split_once(": ")).map(|(_, detail)| detail);
+        return format!("a value does not fit its field: {}", detail.unwrap_or(&message));
+    }
     if status.code != 422 || status.causes.is_empty() {
         return status.to_string();
     }

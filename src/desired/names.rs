@@ -32,18 +32,18 @@ const LABEL_NAMES: [(&str, &str); 2] = [("", "Namespace"), ("", "Service")];
 pub fn name_refused(gvk: &GroupVersionKind, name: &str) -> Option<&'static str> {
     let is = |kinds: &[(&str, &str)]| kinds.contains(&(gvk.group.as_str(), gvk.kind.as_str()));
     if name == "." || name == ".." || name.contains(['/', '%']) {
-        return Some("a name can't be `.` or `..`, and has no `/` and no `%`");
+        return Some("`.`, `..`, `/` and `%` are not allowed, as the name is a part of a URL");
     }
     if is(&FREE_NAMES) || builtin_kind(gvk).is_none() {
         return None;
     }
     if is(&LABEL_NAMES) {
         return (!is_dns_label(name)).then_some(
-            "it takes up to 63 lowercase letters, digits and `-`, and begins and ends with a letter or a digit",
+            "up to 63 lowercase letters, digits and `-` are allowed, with a letter or a digit at both ends",
         );
     }
     (!is_dns_subdomain(name)).then_some(
-        "it takes up to 253 lowercase letters, digits, `-` and `.`, and begins and ends with a letter or a digit",
+        "up to 253 lowercase letters, digits, `-` and `.` are allowed, with a letter or a digit at both ends",
     )
 }
 
@@ -52,7 +52,7 @@ pub fn name_refused(gvk: &GroupVersionKind, name: &str) -> Option<&'static str> 
 pub fn namespace_refused(gvk: &GroupVersionKind, namespace: &str) -> Option<&'static str> {
     let lives_in_one = builtin_kind(gvk).is_some_and(|kind| kind.namespaced);
     (lives_in_one && !is_dns_label(namespace))
-        .then_some("it takes up to 63 lowercase letters, digits and `-`, and begins and ends with a letter or a digit")
+        .then_some("up to 63 lowercase letters, digits and `-` are allowed, with a letter or a digit at both ends")
 }
 
 /// Why the API refuses a label's key, if it does.
@@ -64,7 +64,7 @@ pub fn label_key_refused(key: &str) -> Option<&'static str> {
     }
     let fits = !name.is_empty() && is_label_value(name);
     (!fits).then_some(
-        "it takes up to 63 letters, digits, `-`, `_` and `.`, and begins and ends with a letter or a digit; a prefix such as \
+        "up to 63 letters, digits, `-`, `_` and `.` are allowed, with a letter or a digit at both ends; a prefix such as \
          `example.com/` may stand before it",
     )
 }
@@ -79,7 +79,7 @@ pub fn annotation_key_refused(key: &str) -> Option<&'static str> {
 #[must_use]
 pub fn label_value_refused(value: &str) -> Option<&'static str> {
     (!is_label_value(value))
-        .then_some("it takes up to 63 letters, digits, `-`, `_` and `.`, and begins and ends with a letter or a digit")
+        .then_some("up to 63 letters, digits, `-`, `_` and `.` are allowed, with a letter or a digit at both ends")
 }
 
 /// `content.IsLabelValue`; the empty text is one.

@@ -65,10 +65,9 @@ impl SourceText {
             return None;
         }
         let index = self.0.index.get_or_init(|| Index::of(self.bytes()));
-        let part = index.part(at.line).filter(|part| !part.is_withheld)?;
         let line = |number: u32, mark: Option<Marked>| {
-            let text = part.lines.contains(&number).then(|| self.line(index, number))??;
-            Some(Line::new(number, text, mark))
+            index.part(number).filter(|part| !part.is_withheld)?;
+            Some(Line::new(number, self.line(index, number)?, mark))
         };
         let marked = line(at.line, Some(Marked::Here { column: at.column }))?;
         let also = also.filter(|also| also.line != at.line);
@@ -76,7 +75,10 @@ impl SourceText {
         match also {
             Some(also) => lines.extend(line(also.line, Some(Marked::There { column: also.column }))),
             // The line before tells how deep the marked one should stand.
-            None => lines.extend(line(at.line - 1, None).filter(|line| !line.is_blank())),
+            None if index.part(at.line).is_some_and(|part| part.lines.contains(&(at.line - 1))) => {
+                lines.extend(line(at.line - 1, None).filter(|line| !line.is_blank()));
+            }
+            None => {}
         }
         lines.push(marked);
         lines.sort_by_key(|line| line.number);

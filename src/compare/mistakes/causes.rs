@@ -15,8 +15,14 @@ const LONGEST: usize = 300;
 pub(super) fn mistakes(subject: &Subject<'_>, causes: &[Cause]) -> Vec<InputProblem> {
     let has_field = |cause: &&Cause| !cause.field.is_empty() && cause.field != NO_FIELD;
     let merged = subject.merged();
-    let place_of =
-        |cause: &Cause| follow_validation(Place::root(subject.manifest(), subject.of), &merged, &cause.field);
+    let place_of = |cause: &Cause| {
+        let follow = |field: &str| follow_validation(Place::root(subject.manifest(), subject.of), &merged, field);
+        let place = follow(&cause.field);
+        // What a Secret has in `stringData` is checked when it stands in `data`.
+        let given = if place.missing.is_empty() { None } else { cause.field.strip_prefix("data[") };
+        let given = given.map(|key| follow(&format!("stringData[{key}")));
+        given.filter(|given| given.missing.is_empty()).unwrap_or(place)
+    };
     let places: Vec<_> = causes.iter().filter(has_field).map(|cause| (place_of(cause), cause)).collect();
     // A field that takes its default from another repeats the complaint about that one.
     let is_echo = |place: &Place<'_>, cause: &Cause| {
@@ -111,7 +117,13 @@ impl Complaint {
         let (value, detail) = if has_value { value_and_detail(rest) } else { (None, rest) };
         let detail = if detail.is_empty() && !has_value { title.to_lowercase() } else { detail.to_owned() };
         let detail = if kind == Kind::Required && rest.is_empty() { String::new() } else { detail };
-        let detail = detail.replace(&format!("{} in body ", cause.field), "");
+        let mut detail = detail.replace(&format!("{} in body ", cause.field), "");
+        // `must be of type integer: "number"` repeats the type that it found.
+        if cause.reason == "FieldValueTypeInvalid"
+            && let Some((before, _)) = detail.rsplit_once(": \"")
+        {
+            detail = before.to_owned();
+        }
         Self { kind, value, detail: without_pattern(&detail) }
     }
 

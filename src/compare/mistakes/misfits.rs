@@ -22,7 +22,7 @@ struct Misfit {
 
 const MISFITS: [Misfit; 6] = [
     Misfit {
-        sign: "quantities must match",
+        sign: "quantit",
         is_it: |kind, value| kind == ScalarKind::Quantity && !is_quantity(value),
         message: "not a quantity",
         hint: "quantities look like `500m`, `1.5`, `64Mi` or `2Gi`",

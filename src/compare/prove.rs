@@ -191,7 +191,7 @@ impl Walk<'_> {
         }
         let Some(atomic) = whole else { return Ok(()) };
         for (name, there) in found.iter().filter(|(name, _)| !wanted.contains_key(*name)) {
-            if !is_default(there, name, of) {
+            if !is_default(there, name, of) || there.is_null() && !self.built_in {
                 return Err(Doubt::Extra(at.field(name).path()));
             }
             self.respelled(atomic, whole)?;

@@ -17,7 +17,7 @@ use crate::compare::{
     Action, Finding, ForceConflicts, ObjectDiff, Owners, Policy, Questions, Redactor, Setting, refusal, respell,
     verdict,
 };
-use crate::live::ask::{apply_query, settle};
+use crate::live::ask::{apply_query, manager_query, settle};
 use crate::live::{LiveState, Resource, Target, Trouble, fetch, parse};
 use crate::schema::TypeRef;
 
@@ -144,11 +144,10 @@ impl Writer<'_> {
             {"op": "replace", "path": "/metadata/managedFields", "value": owners.to_json()},
             {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
         ]);
-        let manager = &self.policy.manager;
-        let request =
-            Request::new(Purpose::Write, http::Method::PATCH, format!("{}?fieldManager={manager}", self.path()))
-                .with_body("application/json-patch+json", patch.to_string())
-                .with_retry(Retry::Safe);
+        let path = format!("{}?{}", self.path(), manager_query(&self.policy.manager));
+        let request = Request::new(Purpose::Write, http::Method::PATCH, path)
+            .with_body("application/json-patch+json", patch.to_string())
+            .with_retry(Retry::Safe);
         let reply = self.cluster.send(request).await?;
         let object: Value = parse(self.cluster, &reply.body)?;
         Ok(object.pointer("/metadata/resourceVersion").cloned().unwrap_or_default())
@@ -185,8 +184,7 @@ impl Writer<'_> {
 
     fn failed(&self, error: &RequestError, live: Option<&Value>) -> Written {
         let Some(status) = error.status() else { return Written::Failed(Trouble::from(error)) };
-        let objects: Vec<&Value> = std::iter::once(&self.target.manifest.value).chain(live).collect();
-        Written::Failed(match refusal(&self.target.key.gvk, status, &objects) {
+        Written::Failed(match refusal(self.target, live, self.of, status) {
             Refusal::NoNamespace(name) => Trouble::new("NotFound", format!("namespace `{name}` doesn't exist")),
             Refusal::Immutable(reason) => Trouble::new("Invalid", reason),
             Refusal::Typed(trouble) | Refusal::NotTried(trouble) | Refusal::Other(trouble) => trouble,

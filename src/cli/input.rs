@@ -1,12 +1,17 @@
+use std::ffi::OsString;
+
 use clap::{Args, ValueEnum};
 
 /// Which manifests.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
-    /// File, directory, glob, or `-` for standard input (repeatable)
-    #[arg(short, long = "filename", value_name = "PATH", required = true)]
-    pub filename: Vec<String>,
+    /// File, directory, glob, URL, or `-` for standard input (repeatable)
+    #[arg(short, long = "filename", value_name = "PATH", required_unless_present = "kustomize")]
+    pub filename: Vec<OsString>,
+    /// Directory with a kustomization, built with `kustomize` or `kubectl kustomize`
+    #[arg(short = 'k', long, value_name = "DIR", conflicts_with_all = ["filename", "recursive"])]
+    pub kustomize: Option<OsString>,
     /// Read the subdirectories of directories, too
     #[arg(short = 'R', long)]
     pub recursive: bool,

@@ -159,6 +159,9 @@ pub struct CompareArgs {
     /// Show fields that others added, too
     #[arg(long)]
     pub show_unmanaged: bool,
+    /// Count it as drift when values are equal and only not all of them are recorded as ours
+    #[arg(long)]
+    pub strict_ownership: bool,
     /// What may be taken from other owners: what hands changed, everything (also when no value is given), or nothing
     #[arg(long, value_name = "WHOSE", num_args = 0..=1, require_equals = true, default_value = "by-hand",
           default_missing_value = "all", help_heading = "Act")]

@@ -13,6 +13,7 @@
 mod cause;
 mod connector;
 mod document;
+mod download;
 mod error;
 mod exec;
 mod kubeconfig;
@@ -49,6 +50,7 @@ use self::{
     transport::{Budget, Target},
 };
 pub use self::{
+    download::{Bounds, download, without_credentials},
     error::{ConnectError, RequestError},
     exec::ExecError,
     kubeconfig::KubeconfigError,

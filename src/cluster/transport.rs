@@ -111,7 +111,8 @@ fn message(session: &Session, request: &Request) -> Result<http::Request<Body>, 
     builder.body(Body::from(request.body.clone())).map_err(|error| RequestError::Invalid { cause: error.to_string() })
 }
 
-fn user_agent() -> String {
+/// How we call ourselves.
+pub(super) fn user_agent() -> String {
     format!(
         "{}/{} ({}/{})",
         env!("CARGO_PKG_NAME"),

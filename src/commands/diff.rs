@@ -7,13 +7,14 @@ use super::output::Output;
 use super::setup::{Connected, connected, policy, read_desired, targets};
 use crate::cli::{ApplyArgs, DiffArgs};
 use crate::compare::{Evidence, Policy, Redactor, Setting, offline};
-use crate::desired::{DesiredSet, files};
+use crate::desired::DesiredSet;
+use crate::desired::files::Inputs;
 use crate::live::Catalog;
 use crate::live::admission::Admission;
 use crate::live::resolve::Namespaces;
 use crate::live::snapshot::Snapshot;
 use crate::live::types::Types;
-use crate::report::{ObjectReport, Report, text};
+use crate::report::{Gate, ObjectReport, Report, text};
 
 const COMMAND: &str = "diff";
 
@@ -29,6 +30,10 @@ pub(super) async fn run(args: DiffArgs) -> u8 {
     }
 }
 
+fn gate(args: &DiffArgs) -> Gate {
+    Gate { exit_zero: args.exit_zero, strict_ownership: args.compare.strict_ownership }
+}
+
 /// A reader that went away ends the run quietly, with the verdict that was found.
 fn show(report: &Report, output: &Output) -> u8 {
     output.warn(report);
@@ -38,7 +43,7 @@ fn show(report: &Report, output: &Output) -> u8 {
 
 async fn report(args: &DiffArgs, output: &Output) -> Result<Report, Failure> {
     let policy = policy(&args.compare)?;
-    let desired = read_desired(&args.input, &output.terminal)?;
+    let desired = read_desired(&args.input, &output.terminal).await?;
     match &args.live {
         Some(file) => without_cluster(args, desired, file, &policy),
         None => with_cluster(args, desired, &policy, output).await,
@@ -66,7 +71,7 @@ async fn with_cluster(
     let objects =
         targets.iter().zip(decisions).map(|(target, decision)| ObjectReport::new(target, decision.diff)).collect();
     output.details(verbosity, &comparison.doubts);
-    let mut report = Report::compared(COMMAND, objects, args.exit_zero);
+    let mut report = Report::compared(COMMAND, objects, gate(args));
     report.warnings = caveats;
     report.cluster = Some(info);
     report.requests = cluster.counts();
@@ -74,7 +79,9 @@ async fn with_cluster(
 }
 
 fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Policy) -> Result<Report, Failure> {
-    let snapshot = Snapshot::read(&files::load(&[file.to_owned()], false)?)?;
+    let mut captured = Inputs::default();
+    captured.path(file.as_ref(), false);
+    let snapshot = Snapshot::read(&captured.finish()?)?;
     let required = args.connection.namespace.clone();
     let default = required.clone().unwrap_or_else(|| "default".to_owned());
     let mut catalog = Catalog::builtin();
@@ -86,7 +93,7 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
         let setting = Setting { of: types.of(&target.key.gvk), policy, types_will_change: false };
         ObjectReport::new(target, offline(target, &snapshot.state(&target.key), setting, &mut redactor))
     });
-    Ok(Report::compared(COMMAND, judged.collect(), args.exit_zero))
+    Ok(Report::compared(COMMAND, judged.collect(), gate(args)))
 }
 
 impl From<ApplyArgs> for DiffArgs {

@@ -4,7 +4,7 @@ use super::failure::Failure;
 use crate::cli::{Format, OutputArgs, OutputTarget};
 use crate::desired::InputProblem;
 use crate::report::styled::{Role, Styled};
-use crate::report::{EXIT_INVALID, Report, json, text};
+use crate::report::{EXIT_INVALID, Gate, Report, excerpt, json, text};
 use crate::terminal::{Closed, Terminal, plain};
 
 /// The formats that were asked for, and the terminal.
@@ -76,7 +76,7 @@ impl Output {
     /// Reports a run that ended before it compared anything.
     pub fn failed(&self, command: &'static str, failure: Failure) -> u8 {
         tell(&self.terminal, &failure.problems);
-        let report = Report::stopped(command, failure.verdict, failure.problems, false);
+        let report = Report::stopped(command, failure.verdict, failure.problems, Gate::default());
         self.finish(&report).unwrap_or(report.exit_code)
     }
 }
@@ -84,10 +84,7 @@ impl Output {
 /// Tells problems on stderr.
 pub(super) fn tell(terminal: &Terminal, problems: &[InputProblem]) {
     for problem in problems {
-        terminal.note(Role::Problem, &format!("error: {problem}"));
-        if let Some(hint) = &problem.hint {
-            terminal.note(Role::Hint, &format!("hint: {hint}"));
-        }
+        terminal.message(&excerpt::problem(problem, "", "error: "));
     }
 }
 

@@ -2,10 +2,13 @@
 
 use super::failure::Failure;
 use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ValidateLevel};
-use crate::cluster::{Cluster, ConnectOptions, Environment, Log, Request, connect};
+use crate::cluster::{
+    Bounds, Cluster, ConnectOptions, Environment, Log, Request, connect, download, without_credentials,
+};
 use crate::compare::{EvidenceMode, ForceConflicts, Policy};
+use crate::desired::files::{Input, Inputs};
 use crate::desired::yaml::Validation;
-use crate::desired::{DesiredSet, InputProblem, ReadOptions, Selector, files, read};
+use crate::desired::{DesiredSet, InputProblem, ReadOptions, Selector, read};
 use crate::live::resolve::{Namespaces, Target, resolve};
 use crate::live::{Catalog, json};
 use crate::plan;
@@ -14,7 +17,7 @@ use crate::report::styled::Role;
 use crate::terminal::Terminal;
 
 /// Reads the manifests, and tells what is odd about them.
-pub(super) fn read_desired(args: &InputArgs, terminal: &Terminal) -> Result<DesiredSet, Failure> {
+pub(super) async fn read_desired(args: &InputArgs, terminal: &Terminal) -> Result<DesiredSet, Failure> {
     let selector = args.selector.as_deref().map(Selector::parse).transpose().map_err(|error| {
         let hint = "selectors look like `app=web`, `tier in (a, b)`, `!legacy`";
         Failure::invalid(InputProblem::general(error.to_string()).with_hint(hint))
@@ -25,12 +28,32 @@ pub(super) fn read_desired(args: &InputArgs, terminal: &Terminal) -> Result<Desi
         ValidateLevel::Ignore => Validation::Ignore,
     };
     let options = ReadOptions { validation, selector: selector.unwrap_or_default(), allow_empty: args.allow_empty };
-    let inputs = files::load(&args.filename, args.recursive)?;
+    let inputs = inputs(args, terminal).await?;
     let desired = read(&inputs, &options)?;
     for warning in &desired.warnings {
         terminal.note(Role::Note, &format!("warning: {warning}"));
     }
     Ok(desired)
+}
+
+/// Reads files, standard input, URLs and what a kustomization makes.
+async fn inputs(args: &InputArgs, terminal: &Terminal) -> Result<Vec<Input>, Vec<InputProblem>> {
+    let mut inputs = Inputs::default();
+    for path in &args.filename {
+        match path.to_str().filter(|path| path.starts_with("http://") || path.starts_with("https://")) {
+            Some(url) => {
+                let content = download(url, &Environment::from_process(), Bounds::default()).await;
+                inputs.content(&without_credentials(url), content);
+            }
+            None => inputs.path(path, args.recursive),
+        }
+    }
+    if let Some(directory) = &args.kustomize {
+        for warning in inputs.kustomization(directory) {
+            terminal.note(Role::Note, &warning);
+        }
+    }
+    inputs.finish()
 }
 
 /// A connected cluster with its catalog.

@@ -30,7 +30,7 @@ pub(super) async fn run(args: SnapshotArgs) -> u8 {
 }
 
 async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure> {
-    let desired = read_desired(&args.input, terminal)?;
+    let desired = read_desired(&args.input, terminal).await?;
     let Connected { cluster, catalog, namespaces, .. } =
         connected(&args.connection, args.console.verbosity, &args.input, terminal).await?;
     let targets = targets(desired, catalog, &namespaces)?;

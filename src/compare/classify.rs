@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::changes::{Change, Op, changes};
 use super::diff::{Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
 use super::merge::{Prediction, merge, with_string_data_folded};
-use super::owners::{Owners, Policy};
+use super::owners::{Owners, Policy, with_string_data};
 use super::redact::Redactor;
 use crate::object::{FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, PathElement};
 use crate::schema::TypeRef;
@@ -225,27 +225,6 @@ fn overridden(subject: Subject<'_>, prediction: &Prediction, found: &[FieldChang
             managers: Vec::new(),
         })
         .collect()
-}
-
-/// Keys that a manifest sets through `stringData` live in `data`, where nobody is recorded as their owner until somebody
-/// else writes them.
-fn with_string_data(gvk: &GroupVersionKind, fields: FieldSet, owners: &Owners) -> FieldSet {
-    if !gvk.is_secret() {
-        return fields;
-    }
-    let data = PathElement::Field("data".to_owned());
-    let aliases: FieldSet = fields
-        .paths()
-        .iter()
-        .filter_map(|path| match path.elements() {
-            [PathElement::Field(first), key] if first == "stringData" => {
-                Some(FieldPath::from(vec![data.clone(), key.clone()]))
-            }
-            _ => None,
-        })
-        .filter(|path| owners.owning(path).next().is_none())
-        .collect();
-    fields.union(&aliases)
 }
 
 /// A key that was set through `stringData` stays in `data` when the manifest drops it: the API doesn't remove it.

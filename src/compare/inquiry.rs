@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::diff::Evidence;
 use super::merge::{Prediction, predict, respell};
-use super::owners::{Owners, Policy};
+use super::owners::{Owners, Policy, with_string_data};
 use super::prove::{Doubt, Proof, prove};
 use super::prune::prune;
 use super::refusal::{Refusal, refusal};
@@ -160,7 +160,9 @@ impl<'a> Questions<'a> {
         let mut prediction = Prediction { object: answer, owners, evidence: Evidence::Server };
         let settled = Owners::of(&live, manager).without_hands(&claims, &api_version, self.policy);
         let Some(settled) = settled else { return State::Done(Finding::Predicted { live, prediction }) };
-        let managed = settled.fields_of_others().union(&schema::fields_of(&self.target.manifest.value, self.of));
+        let stays = schema::fields_of(&self.target.manifest.value, self.of);
+        let stays = with_string_data(&self.target.key.gvk, stays, &Owners::default());
+        let managed = settled.fields_of_others().union(&stays);
         let pruned = prune(&prediction.object, self.of, &settled.our_fields(), &managed);
         let before = std::mem::replace(&mut prediction.object, pruned);
         if before == prediction.object {
@@ -171,8 +173,7 @@ impl<'a> Questions<'a> {
 
     fn refused(&mut self, live: Option<Value>, error: &RequestError) -> State {
         let Some(status) = error.status() else { return State::Done(Finding::Unknown(Trouble::from(error))) };
-        let objects: Vec<&Value> = std::iter::once(&self.target.manifest.value).chain(&live).collect();
-        match (refusal(&self.target.key.gvk, status, &objects), live) {
+        match (refusal(self.target, live.as_ref(), self.of, status), live) {
             (Refusal::NotTried(trouble), live) if self.policy.evidence == EvidenceMode::Auto => {
                 self.warnings.push(format!("compared without the server, which can't be asked: {}", trouble.message));
                 match live {

@@ -7,9 +7,9 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use super::diff::Evidence;
-use super::owners::{Owners, Policy};
+use super::owners::{Owners, Policy, with_string_data};
 use super::prune::prune;
-use crate::object::{FieldSet, GroupVersionKind, ManagedFieldsEntry, Operation, PathElement};
+use crate::object::{FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement};
 use crate::schema::{self, KindInfo, ListKind, ScalarKind, TypeRef, item_element, same_meaning};
 
 /// An object as an apply would leave it, and who would own what.
@@ -45,8 +45,16 @@ pub fn predict(
             (None, _) => {}
         }
     }
-    let managed = settled.fields_of_others().union(&schema::fields_of(manifest, of));
-    object = prune(&object, of, &settled.our_fields(), &managed);
+    let gvk = GroupVersionKind::new(api_version, manifest.get("kind").and_then(Value::as_str).unwrap_or_default());
+    let stays = with_string_data(&gvk, schema::fields_of(manifest, of), &Owners::default());
+    let mut applied_before = settled.our_fields();
+    if let Some(applied) = last_applied(live) {
+        // The entry of client-side apply holds the server's defaults as well, which would come back.
+        let applied = schema::field_set(&applied, of, kind).union(&before.our_fields());
+        let applied = with_string_data(&gvk, applied, &Owners::default());
+        applied_before = applied_before.filter(|path| applied.contains_at_or_below(path) || applied.covers(path));
+    }
+    object = prune(&object, of, &applied_before, &settled.fields_of_others().union(&stays));
     let changed: FieldSet = super::changes(live, &object, of, true).into_iter().map(|change| change.path).collect();
     let ours = ManagedFieldsEntry {
         manager: policy.manager.clone(),
@@ -62,6 +70,11 @@ pub fn predict(
     };
     let others = before.others.iter().map(keep).collect();
     Prediction { object, owners: Owners { ours: Some(ours), others }, evidence: Evidence::Local }
+}
+
+/// The manifest as client-side apply has last seen it.
+fn last_applied(live: &Value) -> Option<Value> {
+    serde_json::from_str(live.pointer("/metadata/annotations")?.get(LAST_APPLIED)?.as_str()?).ok()
 }
 
 /// `stringData` of a Secret as `data`: what the server makes of it.

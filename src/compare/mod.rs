@@ -12,6 +12,7 @@ mod classify;
 mod diff;
 mod inquiry;
 mod merge;
+mod mistakes;
 mod owners;
 mod prove;
 mod prune;

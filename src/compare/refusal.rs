@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
+use super::mistakes::{Subject, is_typed, mistakes};
 use super::redact::scrub;
-use crate::live::StatusError;
-use crate::live::Trouble;
-use crate::object::GroupVersionKind;
+use crate::live::{StatusError, Target, Trouble};
+use crate::schema::TypeRef;
 
 /// What became of the question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,9 +41,9 @@ const IMMUTABLE: [&str; 12] = [
     "is immutable when `immutable` is set",
 ];
 
-/// Reads a refusal. `objects` are the manifest and the live object: none of a Secret's values survives in the text.
+/// Reads a refusal of a manifest. None of a Secret's values survives in the text.
 #[must_use]
-pub fn refusal(gvk: &GroupVersionKind, status: &StatusError, objects: &[&Value]) -> Refusal {
+pub fn refusal(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &StatusError) -> Refusal {
     if status.code == 404 && status.details_kind.as_deref() == Some("namespaces") {
         return Refusal::NoNamespace(status.details_name.clone().unwrap_or_default());
     }
@@ -55,10 +55,17 @@ pub fn refusal(gvk: &GroupVersionKind, status: &StatusError, objects: &[&Value])
         let verb = if fields.len() == 1 { "is" } else { "are" };
         return Refusal::Immutable(format!("{} {verb} immutable", fields.join(", ")));
     }
-    let message = scrub(gvk, &one_sentence(status), objects);
+    let mistakes = mistakes(&Subject { target, live, of }, status);
+    if !mistakes.is_empty() {
+        let message = mistakes.iter().map(|mistake| mistake.message.as_str()).collect::<Vec<_>>().join("; ");
+        let trouble = Trouble { mistakes, ..Trouble::new("Invalid", message) };
+        return if is_typed(status) { Refusal::Typed(trouble) } else { Refusal::Other(trouble) };
+    }
+    let objects: Vec<&Value> = std::iter::once(&target.manifest.value).chain(live).collect();
+    let message = scrub(&target.key.gvk, &one_sentence(status), &objects);
     let trouble = Trouble::new(&status.reason, message);
-    if status.code == 500 && is_typed(&status.message) {
-        let hint = "compare the field with `kubectl explain`: its name, its nesting and its type";
+    if is_typed(status) {
+        let hint = "compare the fields with `kubectl explain`: their names, their nesting and their types";
         return Refusal::Typed(Trouble { reason: "Invalid".to_owned(), ..trouble }.with_hint(hint));
     }
     match hint(status) {
@@ -71,13 +78,14 @@ fn is_immutable(message: &str) -> bool {
     IMMUTABLE.iter().any(|clause| message.contains(clause))
 }
 
-/// Manifests that don't fit the type come back as internal errors.
-fn is_typed(message: &str) -> bool {
-    ["failed to create typed patch object", "failed to convert new object"].iter().any(|start| message.contains(start))
-}
-
 /// The causes, where there are any: the message around them repeats them behind the whole object.
 fn one_sentence(status: &StatusError) -> String {
+    if is_typed(status) {
+        // `failed to convert new object (…) to proper version: unable to convert unstructured object to apps/v1, Kind=…: …`
+        let message = status.to_string();
+        let detail = message.rsplit_once("Kind=").and_then(|(_, rest)| rest.split_once(": ")).map(|(_, detail)| detail);
+        return format!("a value does not fit its field: {}", detail.unwrap_or(&message));
+    }
     if status.code != 422 || status.causes.is_empty() {
         return status.to_string();
     }

@@ -1,11 +1,14 @@
-//! Finds and reads the files behind `-f`. All problems are collected.
+//! Finds and reads the inputs behind `-f` and `-k`. All problems are collected.
+
+mod kustomize;
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::InputProblem;
+use super::{InputProblem, SourceText};
 
 /// Name under which standard input appears in messages and reports.
 pub const STDIN: &str = "stdin";
@@ -13,53 +16,144 @@ pub const STDIN: &str = "stdin";
 /// Largest input that is read, in bytes: 1 GiB.
 pub const MAX_INPUT: u64 = 1 << 30;
 
-/// The bytes of one file.
+/// What was read from one file, URL or stream.
 #[derive(Debug)]
 pub struct Input {
     /// Its name as the user would write it.
     pub name: Arc<str>,
     /// What it holds.
-    pub bytes: Vec<u8>,
+    pub text: SourceText,
 }
 
-/// Reads every path: a file whatever its ending, a directory's `.json`, `.yaml` and `.yml` files in lexical order (with
-/// those of its subdirectories when `recursive`), the files that a glob matches, or `-` for standard input.
-pub fn load(paths: &[String], recursive: bool) -> Result<Vec<Input>, Vec<InputProblem>> {
-    let mut inputs = Vec::new();
-    let mut problems = Vec::new();
-    let mut stdin_is_read = false;
-    for path in paths {
+/// Inputs, in the order in which they were asked for. Each file is read once, by whatever ways it is found.
+#[derive(Debug, Default)]
+pub struct Inputs {
+    inputs: Vec<Input>,
+    problems: Vec<InputProblem>,
+    stdin_is_read: bool,
+    seen: BTreeSet<PathBuf>,
+}
+
+impl Inputs {
+    /// Reads a path: a file whatever its ending, a directory's `.json`, `.yaml` and `.yml` files in lexical order (with
+    /// those of its subdirectories when `recursive`), what a pattern matches, or `-` for standard input.
+    pub fn path(&mut self, path: &OsStr, recursive: bool) {
+        let name = path.to_string_lossy();
         if path == "-" {
-            if std::mem::replace(&mut stdin_is_read, true) {
-                problems.push(InputProblem::general("standard input can be read only once, `-f -` is given twice"));
-                continue;
+            if std::mem::replace(&mut self.stdin_is_read, true) {
+                let message = "standard input can be read only once, `-f -` is given twice";
+                self.problems.push(InputProblem::general(message));
+            } else {
+                self.content(STDIN, read_bounded(std::io::stdin().lock()).map_err(|error| reason(&error)));
             }
-            collect(STDIN, read_bounded(std::io::stdin().lock()), &mut inputs, &mut problems);
-            continue;
+            return;
         }
-        match find(path, recursive) {
-            Err(problem) => problems.push(problem),
-            Ok(files) => {
-                for file in files {
-                    let content = std::fs::File::open(&file).and_then(read_bounded);
-                    collect(&file.to_string_lossy(), content, &mut inputs, &mut problems);
-                }
+        match std::fs::metadata(path) {
+            Ok(found) => self.found(Path::new(path), &found, recursive),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && name.contains(['*', '?', '[']) => {
+                self.pattern(&name, recursive);
+            }
+            Err(error) => self.unreadable(Path::new(path), &error),
+        }
+    }
+
+    /// What `kustomize build` makes of a directory, with what it warns of.
+    pub fn kustomization(&mut self, directory: &OsStr) -> Vec<String> {
+        match kustomize::build(directory) {
+            Ok(built) => {
+                self.content(&directory.to_string_lossy(), Ok(built.manifests));
+                built.warnings
+            }
+            Err(problem) => {
+                self.problems.push(problem);
+                Vec::new()
             }
         }
     }
-    if problems.is_empty() { Ok(inputs) } else { Err(problems) }
-}
 
-fn collect(name: &str, content: std::io::Result<Vec<u8>>, inputs: &mut Vec<Input>, problems: &mut Vec<InputProblem>) {
-    match content {
-        Ok(bytes) => inputs.push(Input { name: name.into(), bytes }),
-        Err(error) => problems.push(InputProblem::of_file(name, format!("cannot be read: {}", reason(&error)))),
+    /// Takes what was read elsewhere, or why it could not be.
+    pub fn content(&mut self, name: &str, content: Result<Vec<u8>, String>) {
+        match content {
+            Ok(bytes) => self.inputs.push(Input { name: name.into(), text: bytes.into() }),
+            Err(reason) => self.problems.push(InputProblem::of_file(name, format!("cannot be read: {reason}"))),
+        }
+    }
+
+    /// Everything that was read, or everything that could not be.
+    pub fn finish(self) -> Result<Vec<Input>, Vec<InputProblem>> {
+        if self.problems.is_empty() { Ok(self.inputs) } else { Err(self.problems) }
+    }
+
+    fn found(&mut self, path: &Path, metadata: &std::fs::Metadata, recursive: bool) {
+        if metadata.is_dir() { self.directory(path, recursive) } else { self.file(path, metadata) }
+    }
+
+    fn file(&mut self, path: &Path, metadata: &std::fs::Metadata) {
+        // Pipes and devices have no name of their own.
+        let is_new = !metadata.is_file() || path.canonicalize().map_or(true, |real| self.seen.insert(real));
+        if is_new {
+            let content = std::fs::File::open(path).and_then(read_bounded).map_err(|error| reason(&error));
+            self.content(&path.to_string_lossy(), content);
+        }
+    }
+
+    fn unreadable(&mut self, path: &Path, error: &std::io::Error) {
+        self.content(&path.to_string_lossy(), Err(reason(error)));
+    }
+
+    fn pattern(&mut self, pattern: &str, recursive: bool) {
+        let paths = match glob::glob(pattern) {
+            Ok(paths) => paths,
+            Err(error) => {
+                let message = format!("is not a valid pattern: {}", error.msg);
+                return self.problems.push(InputProblem::of_file(pattern, message));
+            }
+        };
+        let mut is_empty = true;
+        for path in paths {
+            is_empty = false;
+            match path.map_err(|error| (error.path().to_owned(), error.into())) {
+                Ok(path) => match std::fs::metadata(&path) {
+                    Ok(metadata) => self.found(&path, &metadata, recursive),
+                    Err(error) => self.unreadable(&path, &error),
+                },
+                Err((path, error)) => self.unreadable(&path, &error),
+            }
+        }
+        if is_empty {
+            self.problems.push(InputProblem::of_file(pattern, "the pattern matches no file"));
+        }
+    }
+
+    fn directory(&mut self, path: &Path, recursive: bool) {
+        let mut walk = Walk { recursive, ..Walk::default() };
+        walk.enter(path);
+        let is_empty = walk.files.is_empty() && walk.unreadable.is_empty();
+        for (path, error) in &walk.unreadable {
+            self.unreadable(path, error);
+        }
+        for (path, metadata) in &walk.files {
+            self.file(path, metadata);
+        }
+        if is_empty {
+            let below = if recursive { " or below it" } else { "" };
+            let message = format!("no `.yaml`, `.yml` or `.json` file in this directory{below}");
+            let problem = InputProblem::of_file(&path.to_string_lossy(), message);
+            self.problems.push(if recursive {
+                problem
+            } else {
+                problem.with_hint("pass `-R` to search its subdirectories too")
+            });
+        }
     }
 }
 
 fn read_bounded(from: impl std::io::Read) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(MAX_INPUT + 1).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_INPUT {
+        return Err(std::io::Error::other("it is larger than 1 GiB"));
+    }
     Ok(bytes)
 }
 
@@ -71,61 +165,48 @@ fn reason(error: &std::io::Error) -> String {
     chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
 }
 
-fn find(path: &str, recursive: bool) -> Result<Vec<PathBuf>, InputProblem> {
-    match std::fs::metadata(path) {
-        Ok(found) if found.is_dir() => directory(path, recursive),
-        Ok(_) => Ok(vec![PathBuf::from(path)]),
-        Err(_) if path.contains(['*', '?', '[']) => matching(path),
-        Err(error) => Err(InputProblem::of_file(path, format!("cannot be read: {}", reason(&error)))),
-    }
-}
-
-fn matching(pattern: &str) -> Result<Vec<PathBuf>, InputProblem> {
-    let paths = glob::glob(pattern)
-        .map_err(|error| InputProblem::of_file(pattern, format!("is not a valid pattern: {}", error.msg)))?;
-    let found: Vec<PathBuf> = paths.filter_map(Result::ok).filter(|path| path.is_file()).collect();
-    if found.is_empty() {
-        return Err(InputProblem::of_file(pattern, "the pattern matches no file"));
-    }
-    Ok(found)
-}
-
-fn directory(path: &str, recursive: bool) -> Result<Vec<PathBuf>, InputProblem> {
-    let mut files = Vec::new();
-    let mut visited = BTreeSet::new();
-    walk(Path::new(path), recursive, &mut visited, &mut files)
-        .map_err(|(at, error)| InputProblem::of_file(&at, format!("cannot be read: {}", reason(&error))))?;
-    if files.is_empty() {
-        let below = if recursive { " or below it" } else { "" };
-        let problem =
-            InputProblem::of_file(path, format!("no `.yaml`, `.yml` or `.json` file in this directory{below}"));
-        return Err(if recursive { problem } else { problem.with_hint("pass `-R` to search its subdirectories too") });
-    }
-    Ok(files)
-}
-
-/// Every directory is entered once, by its real path, so that links that lead in circles end.
-fn walk(
-    directory: &Path,
+/// Goes through a directory.
+#[derive(Default)]
+struct Walk {
     recursive: bool,
-    visited: &mut BTreeSet<PathBuf>,
-    files: &mut Vec<PathBuf>,
-) -> Result<(), (String, std::io::Error)> {
-    let at = |error| (directory.to_string_lossy().into_owned(), error);
-    if !visited.insert(directory.canonicalize().map_err(at)?) {
-        return Ok(());
-    }
-    let mut entries: Vec<_> = std::fs::read_dir(directory).map_err(at)?.collect::<Result<_, _>>().map_err(at)?;
-    entries.sort_by_key(std::fs::DirEntry::file_name);
-    for entry in entries {
-        let path = entry.path();
-        if path.is_dir() {
-            if recursive {
-                walk(&path, recursive, visited, files)?;
+    /// Every directory is entered once, by its real path, so that links that lead in circles end.
+    entered: BTreeSet<PathBuf>,
+    files: Vec<(PathBuf, std::fs::Metadata)>,
+    unreadable: Vec<(PathBuf, std::io::Error)>,
+}
+
+impl Walk {
+    fn enter(&mut self, directory: &Path) {
+        let entries = match self.entries(directory) {
+            Ok(entries) => entries,
+            Err(error) => return self.unreadable.push((directory.to_owned(), error)),
+        };
+        for path in entries {
+            let is_manifest =
+                path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml" || ending == "json");
+            match std::fs::metadata(&path) {
+                Ok(metadata) if metadata.is_dir() => {
+                    if self.recursive {
+                        self.enter(&path);
+                    }
+                }
+                Ok(metadata) if is_manifest && metadata.is_file() => self.files.push((path, metadata)),
+                Ok(_) if is_manifest => {
+                    self.unreadable.push((path, std::io::Error::other("it is no regular file")));
+                }
+                Err(error) if is_manifest => self.unreadable.push((path, error)),
+                _ => {}
             }
-        } else if path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml" || ending == "json") {
-            files.push(path);
         }
     }
-    Ok(())
+
+    fn entries(&mut self, directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+        if !self.entered.insert(directory.canonicalize()?) {
+            return Ok(Vec::new());
+        }
+        let entries = std::fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path()));
+        let mut entries: Vec<PathBuf> = entries.collect::<Result<_, _>>()?;
+        entries.sort();
+        Ok(entries)
+    }
 }

@@ -1,30 +1,11 @@
 use std::fmt;
-use std::sync::Arc;
 
-use serde::Serialize;
 use serde_json::Value;
 
-use super::yaml::Positions;
+use super::problem::InputProblem;
+use super::source::{Source, SourceText};
+use super::yaml::{Mark, Positions, Step};
 use crate::object::GroupVersionKind;
-
-/// Where an object was written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Source {
-    /// The file as it was named, `stdin` for standard input.
-    pub file: Arc<str>,
-    /// First line of the object, from 1.
-    pub line: u32,
-    /// Which document of the file, from 1.
-    #[serde(skip)]
-    pub document: usize,
-}
-
-/// `deploy/web.yaml:12`
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
-    }
-}
 
 /// One desired object as it was written: not yet resolved to a resource, so it can't be fetched.
 #[derive(Clone, Debug)]
@@ -41,8 +22,35 @@ pub struct Manifest {
     pub source: Source,
     /// Where its fields stand.
     pub positions: Positions,
+    /// The text that it was read from.
+    pub text: SourceText,
+    /// What a server or kubectl had added, and was left out.
+    pub left_out: Vec<String>,
     /// What its author should know.
     pub warnings: Vec<String>,
+}
+
+impl Manifest {
+    /// A problem of the key that a path leads to, or of what is nearest to it.
+    #[must_use]
+    pub fn problem_of_key(&self, path: &[Step<'_>], message: impl Into<String>) -> InputProblem {
+        self.problem_at(self.positions.nearest(path), None, message)
+    }
+
+    /// A problem of the value that a path leads to: of its key where the value begins on a later line.
+    #[must_use]
+    pub fn problem_of_value(&self, path: &[Step<'_>], message: impl Into<String>) -> InputProblem {
+        let key = self.positions.nearest(path);
+        let value = self.positions.value_at(path).filter(|value| value.line == key.line);
+        self.problem_at(value.unwrap_or(key), None, message)
+    }
+
+    /// A problem at a place, with its lines unless they may be those of a Secret; `also` is a second place.
+    #[must_use]
+    pub fn problem_at(&self, mark: Mark, also: Option<Mark>, message: impl Into<String>) -> InputProblem {
+        let problem = InputProblem::at(&self.source.file, mark, message);
+        if self.gvk.is_secret() { problem } else { problem.shown_in(&self.text, also) }
+    }
 }
 
 /// `Deployment web`, with the namespace where one is written.

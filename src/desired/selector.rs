@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::names::{label_key_refused, label_value_refused};
+
 /// A label selector; the empty one matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selector {
@@ -26,17 +28,21 @@ enum Condition {
 
 /// A selector that can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{part}` is not a label selector")]
+#[error("`{selector}` is not a label selector: {cause}")]
 pub struct SelectorError {
-    /// The part that can't be read.
-    pub part: String,
+    /// The whole selector.
+    pub selector: String,
+    /// What is wrong with it.
+    pub cause: String,
 }
 
 impl Selector {
     /// Reads `app=web,tier in (a, b),!legacy,size>3`.
     pub fn parse(text: &str) -> Result<Self, SelectorError> {
-        let parts = split(text).into_iter().map(str::trim).filter(|part| !part.is_empty());
-        Ok(Self { requirements: parts.map(requirement).collect::<Result<_, _>>()? })
+        let mut parser = Parser { tokens: tokens(text), at: 0 };
+        let requirements = parser.requirements();
+        let requirements = requirements.map_err(|cause| SelectorError { selector: text.trim().to_owned(), cause })?;
+        Ok(Self { requirements })
     }
 
     /// Whether an object's labels satisfy every requirement.
@@ -64,65 +70,151 @@ impl Condition {
     }
 }
 
-/// Splits at commas outside parentheses.
-fn split(text: &str) -> Vec<&str> {
-    let mut depth = 0_usize;
-    text.split(move |c| {
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
+/// A sign, or a word between signs and blanks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Token<'t> {
+    Sign(&'t str),
+    Word(&'t str),
+}
+
+const SIGNS: [&str; 9] = ["==", "!=", "=", "!", "(", ")", ",", ">", "<"];
+
+fn tokens(mut text: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    loop {
+        text = text.trim_start_matches([' ', '\t', '\r', '\n']);
+        if text.is_empty() {
+            return tokens;
+        }
+        let sign = SIGNS.iter().find(|sign| text.starts_with(**sign));
+        let ends = |c: char| "=!(),>< \t\r\n".contains(c);
+        let length = sign.map_or_else(|| text.find(ends).unwrap_or(text.len()), |sign| sign.len());
+        let (token, rest) = text.split_at(length);
+        tokens.push(if sign.is_some() { Token::Sign(token) } else { Token::Word(token) });
+        text = rest;
+    }
+}
+
+struct Parser<'t> {
+    tokens: Vec<Token<'t>>,
+    at: usize,
+}
+
+impl<'t> Parser<'t> {
+    fn requirements(&mut self) -> Result<Vec<Requirement>, String> {
+        let mut requirements = Vec::new();
+        while let Some(token) = self.peek() {
+            if !requirements.is_empty() && token != Token::Sign(",") {
+                return Err(self.expected("`,` or the end"));
+            }
+            if !requirements.is_empty() {
+                self.next();
+            }
+            requirements.push(self.requirement()?);
+        }
+        Ok(requirements)
+    }
+
+    fn requirement(&mut self) -> Result<Requirement, String> {
+        let is_absent = self.take("!");
+        let Some(Token::Word(label)) = self.peek() else { return Err(self.expected("the key of a label")) };
+        self.next();
+        if let Some(rule) = label_key_refused(label) {
+            return Err(format!("`{label}` can't be the key of a label: {rule}"));
+        }
+        let condition = if is_absent { Condition::Absent } else { self.condition()? };
+        Ok(Requirement { label: label.to_owned(), condition })
+    }
+
+    fn condition(&mut self) -> Result<Condition, String> {
+        match self.peek() {
+            None | Some(Token::Sign(",")) => return Ok(Condition::Exists),
             _ => {}
         }
-        c == ',' && depth == 0
-    })
-    .collect()
-}
-
-fn requirement(part: &str) -> Result<Requirement, SelectorError> {
-    let error = || SelectorError { part: part.to_owned() };
-    let (label, condition) = if let Some(label) = part.strip_prefix('!') {
-        (label, Condition::Absent)
-    } else if let Some((label, values)) = part.split_once('(') {
-        let values = values.strip_suffix(')').ok_or_else(error)?;
-        let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
-        match label.split_whitespace().collect::<Vec<_>>().as_slice() {
-            [label, "in"] => (*label, Condition::In(values)),
-            [label, "notin"] => (*label, Condition::NotIn(values)),
-            _ => return Err(error()),
-        }
-    } else if let Some((label, value)) = part.split_once("!=") {
-        (label, Condition::NotIn(vec![value.trim().to_owned()]))
-    } else if let Some((label, value)) = part.split_once('=') {
-        (label, Condition::In(vec![value.trim_start_matches('=').trim().to_owned()]))
-    } else if let Some((label, value)) = part.split_once('>') {
-        (label, Condition::Greater(value.trim().parse().map_err(|_| error())?))
-    } else if let Some((label, value)) = part.split_once('<') {
-        (label, Condition::Less(value.trim().parse().map_err(|_| error())?))
-    } else {
-        (part, Condition::Exists)
-    };
-    let label = label.trim();
-    let values_are_plain = match &condition {
-        Condition::In(values) | Condition::NotIn(values) => values.iter().all(|value| is_label_value(value)),
-        _ => true,
-    };
-    if !is_label_name(label) || !values_are_plain {
-        return Err(error());
+        let operator = match self.next() {
+            Some(Token::Sign("=" | "==")) => return Ok(Condition::In(vec![self.value()?])),
+            Some(Token::Sign("!=")) => return Ok(Condition::NotIn(vec![self.value()?])),
+            Some(Token::Sign(sign @ (">" | "<")) | Token::Word(sign @ ("in" | "notin"))) => sign,
+            _ => {
+                self.at -= 1;
+                return Err(self.expected("`=`, `!=`, `in`, `notin`, `>` or `<`"));
+            }
+        };
+        Ok(match operator {
+            "in" => Condition::In(self.values()?),
+            "notin" => Condition::NotIn(self.values()?),
+            sign => {
+                let value = self.value()?;
+                let number = value.parse().map_err(|_| format!("`{value}` is not a whole number"))?;
+                if sign == ">" { Condition::Greater(number) } else { Condition::Less(number) }
+            }
+        })
     }
-    Ok(Requirement { label: label.to_owned(), condition })
+
+    /// One value; none is the empty one.
+    fn value(&mut self) -> Result<String, String> {
+        match self.peek() {
+            None | Some(Token::Sign(",")) => Ok(String::new()),
+            Some(Token::Word(word)) => {
+                self.next();
+                checked(word)
+            }
+            Some(Token::Sign(_)) => Err(self.expected("a value")),
+        }
+    }
+
+    /// `(a, b)`; nothing before, between or after commas is the empty value.
+    fn values(&mut self) -> Result<Vec<String>, String> {
+        if !self.take("(") {
+            return Err(self.expected("`(`"));
+        }
+        let mut values = Vec::new();
+        loop {
+            values.push(match self.peek() {
+                Some(Token::Word(word)) => {
+                    self.next();
+                    checked(word)?
+                }
+                _ => String::new(),
+            });
+            if self.take(")") {
+                return Ok(values);
+            }
+            if !self.take(",") {
+                return Err(self.expected("`,` or `)`"));
+            }
+        }
+    }
+
+    fn peek(&self) -> Option<Token<'t>> {
+        self.tokens.get(self.at).copied()
+    }
+
+    fn next(&mut self) -> Option<Token<'t>> {
+        let token = self.peek();
+        self.at += 1;
+        token
+    }
+
+    fn take(&mut self, sign: &str) -> bool {
+        let is_it = self.peek() == Some(Token::Sign(sign));
+        self.at += usize::from(is_it);
+        is_it
+    }
+
+    fn expected(&self, what: &str) -> String {
+        match self.peek() {
+            Some(Token::Sign(text) | Token::Word(text)) => format!("expected {what}, found `{text}`"),
+            None => format!("expected {what}, found the end"),
+        }
+    }
 }
 
-fn is_label_name(text: &str) -> bool {
-    let name = text.rsplit_once('/').map_or(text, |(_, name)| name);
-    !name.is_empty() && is_label_value(name) && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c))
-}
-
-fn is_label_value(text: &str) -> bool {
-    let edge = |c: Option<char>| c.is_none_or(|c| c.is_ascii_alphanumeric());
-    text.len() <= 63
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
-        && edge(text.chars().next())
-        && edge(text.chars().last())
+fn checked(value: &str) -> Result<String, String> {
+    match label_value_refused(value) {
+        Some(rule) => Err(format!("`{value}` can't be the value of a label: {rule}")),
+        None => Ok(value.to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -148,10 +240,88 @@ mod tests {
         }
     }
 
+    /// The examples of apimachinery's own tests (`TestSelectorParse`, `TestParserLookahead`), and some more.
     #[test]
-    fn broken_selectors_are_errors_that_name_the_part() {
-        for broken in ["a b", "app in (x", "=web", "size>big", "app=we b", "-x"] {
-            assert!(Selector::parse(broken).is_err(), "{broken}");
+    fn the_grammar_is_apimachinerys() {
+        for accepted in [
+            "",
+            " ",
+            "x=a,y=b,z=c",
+            "x!=a,y=b",
+            "x=",
+            "x= ",
+            "x=,z= ",
+            "x= ,z= ",
+            "!x",
+            "x>1",
+            "x>1,z<5",
+            "a in (xyz)",
+            "x in (abc,def,xyz)",
+            "x in (abc,)",
+            "x in (,)",
+            "x in ()",
+            "x notin (a,b),y",
+            "in",
+            "in in (in)",
+            "notin=notin",
+            "x in (a, b ) , y",
+            "! x",
+            "x == a",
+            "example.com/x=y",
+            "x\t=\na",
+        ] {
+            assert!(Selector::parse(accepted).is_ok(), "{accepted}: {:?}", Selector::parse(accepted));
         }
+        for refused in [
+            "x=a||y=b",
+            "x==a==b",
+            "!x=a",
+            "x<a",
+            "x in",
+            "x in (",
+            "x in (a",
+            "x (a)",
+            ",",
+            "x,",
+            ",x",
+            "x,,y",
+            "x=(a)",
+            "x notin a",
+            "a b",
+            "=web",
+            "size>big",
+            "app=we b",
+            "-x",
+            "x>",
+            "x=-a",
+            "x in (a b)",
+            "x=!a",
+            "a/b/c=d",
+            "x>-1",
+            "x in (=)",
+            "!",
+        ] {
+            assert!(Selector::parse(refused).is_err(), "{refused}: {:?}", Selector::parse(refused));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        let told = |selector: &str| Selector::parse(selector).unwrap_err().to_string();
+        assert_eq!(
+            told("a b"),
+            "`a b` is not a label selector: expected `=`, `!=`, `in`, `notin`, `>` or `<`, found `b`"
+        );
+        assert_eq!(told("x in (a"), "`x in (a` is not a label selector: expected `,` or `)`, found the end");
+        assert_eq!(told("x>big"), "`x>big` is not a label selector: `big` is not a whole number");
+    }
+
+    #[test]
+    fn empty_values_match_empty_labels() {
+        let object = json!({"metadata": {"labels": {"x": ""}}});
+        for selector in ["x=", "x in (a,)", "x in ()", "x in (,)", "x", "y!="] {
+            assert!(Selector::parse(selector).unwrap().matches(&object), "{selector}");
+        }
+        assert!(!Selector::parse("y=").unwrap().matches(&object));
     }
 }

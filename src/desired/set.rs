@@ -1,14 +1,15 @@
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use serde::Serialize;
 use serde_json::Value;
 
 use super::files::Input;
-use super::manifest::{Manifest, Source};
+use super::manifest::Manifest;
+use super::mismatch::kind_of;
+use super::problem::InputProblem;
 use super::selector::Selector;
+use super::source::Source;
+use super::structure::manifest;
 use super::yaml::{self, Mark, Positions, Problem, Severity, Step, Validation};
-use crate::object::GroupVersionKind;
 
 /// All objects that the user wants, in the order in which they were read.
 #[derive(Debug, Default)]
@@ -28,70 +29,6 @@ pub struct ReadOptions {
     pub selector: Selector,
     /// Whether no object at all is fine.
     pub allow_empty: bool,
-}
-
-/// A problem of the input as a whole, with its place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct InputProblem {
-    /// The file, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<Arc<str>>,
-    /// Line, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u32>,
-    /// Column, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub column: Option<u32>,
-    /// One sentence.
-    pub message: String,
-    /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
-}
-
-impl InputProblem {
-    /// A problem without a place.
-    #[must_use]
-    pub fn general(message: impl Into<String>) -> Self {
-        Self { file: None, line: None, column: None, message: message.into(), hint: None }
-    }
-
-    /// A problem of a whole file.
-    #[must_use]
-    pub fn of_file(file: &str, message: impl Into<String>) -> Self {
-        Self { file: Some(file.into()), ..Self::general(message) }
-    }
-
-    /// A problem of an object.
-    #[must_use]
-    pub fn of_source(source: &Source, message: impl Into<String>) -> Self {
-        Self { file: Some(source.file.clone()), line: Some(source.line), ..Self::general(message) }
-    }
-
-    /// The same problem, with advice.
-    #[must_use]
-    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-
-    fn at(file: &Arc<str>, mark: Mark, message: impl Into<String>) -> Self {
-        Self { file: Some(file.clone()), line: Some(mark.line), column: Some(mark.column), ..Self::general(message) }
-    }
-}
-
-/// `web.yaml:12:5: message`
-impl std::fmt::Display for InputProblem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if let Some(file) = &self.file {
-            write!(f, "{file}")?;
-            for number in [self.line, self.column].into_iter().flatten() {
-                write!(f, ":{number}")?;
-            }
-            f.write_str(": ")?;
-        }
-        f.write_str(&self.message)
-    }
 }
 
 /// Reads all inputs. Either every object is there, or all problems of all inputs are.
@@ -121,20 +58,20 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn input(&mut self, input: &Input) {
-        let stream = yaml::read(&input.bytes, self.options.validation);
+        let stream = yaml::read(input.text.bytes(), self.options.validation);
         for problem in &stream.problems {
-            self.syntax(&input.name, problem);
+            self.syntax(input, problem);
         }
         for document in stream.documents {
             let source = Source { file: input.name.clone(), line: document.start.line, document: document.number };
-            self.object(document.value, document.positions, source);
+            self.object(document.value, document.positions, source, input);
         }
     }
 
-    fn syntax(&mut self, file: &Arc<str>, problem: &Problem) {
+    fn syntax(&mut self, input: &Input, problem: &Problem) {
         let also = problem.also.map(|also| format!(" (the other place is {}:{})", also.line, also.column));
         let message = format!("{}{}", problem.message, also.unwrap_or_default());
-        let mut found = InputProblem::at(file, problem.mark, message);
+        let mut found = InputProblem::at(&input.name, problem.mark, message).shown_in(&input.text, problem.also);
         found.hint.clone_from(&problem.hint);
         let lossy = matches!(problem.severity, Severity::Lossy);
         match self.options.validation {
@@ -145,11 +82,12 @@ impl Reader<'_> {
     }
 
     /// An object, or a list whose items are objects; lists nest.
-    fn object(&mut self, value: Value, positions: Positions, source: Source) {
+    fn object(&mut self, value: Value, positions: Positions, source: Source, input: &Input) {
         let mark = positions.nearest(&[]);
         let Value::Object(mut object) = value else {
-            let what = "an object with apiVersion, kind and metadata was expected here";
-            self.problems.push(InputProblem::at(&source.file, mark, what));
+            let message = format!("expected an object, found {}", kind_of(&value));
+            let problem = InputProblem::at(&source.file, mark, message).shown_in(&input.text, None);
+            self.problems.push(problem.with_hint("every object has `apiVersion`, `kind` and `metadata`"));
             return;
         };
         let is_list = object.get("kind").is_some_and(|kind| kind == "List");
@@ -159,16 +97,16 @@ impl Reader<'_> {
                 _ => Vec::new(),
             };
             let item_kind = kind_of_items(&object);
+            let places = positions.items(&[Step::Key("items")]);
             for (index, mut item) in items.into_iter().enumerate() {
-                let at = [Step::Key("items"), Step::Index(index)];
-                let positions = positions.descend(&at).unwrap_or_else(|| positions.clone());
+                let positions = places.get(index).unwrap_or(&positions).clone();
                 let line = positions.nearest(&[]).line;
                 inherit_type(&mut item, item_kind.as_ref());
-                self.object(item, positions, Source { line, ..source.clone() });
+                self.object(item, positions, Source { line, ..source.clone() }, input);
             }
             return;
         }
-        match manifest(Value::Object(object), positions, source) {
+        match manifest(Value::Object(object), positions, source, input.text.clone()) {
             Ok(manifest) => self.manifests.push(manifest),
             Err(problems) => self.problems.extend(problems),
         }
@@ -201,7 +139,10 @@ impl Reader<'_> {
 /// The problem that one object stands in the input twice.
 #[must_use]
 pub(crate) fn twice(manifest: &Manifest, first: &Source) -> InputProblem {
-    InputProblem::of_source(&manifest.source, format!("{manifest} is defined twice, first at {first}"))
+    let mark = manifest.positions.nearest(&[]);
+    let also = (first.file == manifest.source.file).then_some(Mark { line: first.line, column: mark.column });
+    manifest
+        .problem_at(mark, also, format!("{manifest} is defined twice, first at {first}"))
         .with_hint("remove one of the two")
 }
 
@@ -219,63 +160,4 @@ fn inherit_type(item: &mut Value, from: Option<&(Value, Value)>) {
         item.insert("apiVersion".into(), api_version.clone());
         item.insert("kind".into(), kind.clone());
     }
-}
-
-fn manifest(mut value: Value, positions: Positions, source: Source) -> Result<Manifest, Vec<InputProblem>> {
-    let mut problems = Vec::new();
-    let problem =
-        |steps: &[Step<'_>], message: String| InputProblem::at(&source.file, positions.nearest(steps), message);
-    let text = |value: &Value, pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
-    let mut required = |pointer: &str, steps: &[Step<'_>], name: &str| {
-        let found = text(&value, pointer).filter(|text| !text.is_empty());
-        if found.is_none() {
-            let hint = format!("every object needs `{name}`, as a string");
-            problems.push(problem(steps, format!("`{name}` is missing or not a string")).with_hint(hint));
-        }
-        found.unwrap_or_default()
-    };
-    let api_version = required("/apiVersion", &[Step::Key("apiVersion")], "apiVersion");
-    let kind = required("/kind", &[Step::Key("kind")], "kind");
-    let at_name = [Step::Key("metadata"), Step::Key("name")];
-    let generated = value.pointer("/metadata/name").is_none() && value.pointer("/metadata/generateName").is_some();
-    let name = if generated {
-        let message = "`metadata.generateName` can't be compared or applied, as every run would make another object";
-        let at = [Step::Key("metadata"), Step::Key("generateName")];
-        problems.push(problem(&at, message.to_owned()).with_hint("give the object a `metadata.name`"));
-        String::new()
-    } else {
-        required("/metadata/name", &at_name, "metadata.name")
-    };
-    let namespace = text(&value, "/metadata/namespace").filter(|namespace| !namespace.is_empty());
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    let warnings = strip_server_metadata(&mut value);
-    let gvk = GroupVersionKind::new(&api_version, &kind);
-    Ok(Manifest { gvk, namespace, name, value, source, positions, warnings })
-}
-
-/// Takes out what only a server writes, so that the output of `kubectl get -o yaml` works as input.
-fn strip_server_metadata(object: &mut Value) -> Vec<String> {
-    const SERVER_OWNED: [&str; 8] = [
-        "creationTimestamp",
-        "deletionGracePeriodSeconds",
-        "deletionTimestamp",
-        "generation",
-        "managedFields",
-        "resourceVersion",
-        "selfLink",
-        "uid",
-    ];
-    let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return Vec::new() };
-    let mut left_out = Vec::new();
-    for name in SERVER_OWNED {
-        if metadata.remove(name).is_some_and(|value| !value.is_null()) {
-            left_out.push(format!("`{name}`"));
-        }
-    }
-    if left_out.is_empty() {
-        return Vec::new();
-    }
-    vec![format!("left out of `metadata`, as only the server writes it: {}", left_out.join(", "))]
 }

@@ -17,8 +17,9 @@ pub mod types;
 use serde_json::Value;
 
 use crate::cluster::{Cluster, Request};
+use crate::desired::InputProblem;
 
-pub use crate::cluster::{RequestCounts, RequestError, StatusError};
+pub use crate::cluster::{Cause, RequestCounts, RequestError, StatusError};
 pub use catalog::{Catalog, Resolution, Resource};
 pub use resolve::Target;
 
@@ -42,13 +43,15 @@ pub struct Trouble {
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
+    /// What is wrong in the manifest, each at its place.
+    pub mistakes: Vec<InputProblem>,
 }
 
 impl Trouble {
     /// Trouble without advice.
     #[must_use]
     pub fn new(reason: &str, message: impl Into<String>) -> Self {
-        Self { reason: reason.to_owned(), message: message.into(), hint: None }
+        Self { reason: reason.to_owned(), message: message.into(), hint: None, mistakes: Vec::new() }
     }
 
     /// The same, with advice.
@@ -82,6 +85,6 @@ impl From<&RequestError> for Trouble {
             RequestError::Unreachable { .. } | RequestError::Interrupted { .. } => "ConnectionLost".to_owned(),
             _ => "Failed".to_owned(),
         };
-        Self { reason, message: error.to_string(), hint: error.hint() }
+        Self { hint: error.hint(), ..Self::new(&reason, error.to_string()) }
     }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Trouble;
 use super::catalog::{Catalog, Resolution, Resource};
+use crate::desired::yaml::Step;
 use crate::desired::{InputProblem, Manifest};
 use crate::object::ObjectKey;
 use crate::schema::KindInfo;
@@ -99,6 +100,10 @@ fn place(mut manifest: Manifest, catalog: &Catalog, namespaces: &Namespaces) -> 
         Err(_) => manifest.namespace.clone(),
     };
     settle_namespace(&mut manifest, namespace.as_deref());
+    if resource.as_ref().is_ok_and(|resource| resource.status) {
+        leave_out_status(&mut manifest);
+    }
+    tell_what_is_left_out(&mut manifest);
     let key = ObjectKey { gvk: manifest.gvk.clone(), namespace, name: manifest.name.clone() };
     Target { key, resource, manifest }
 }
@@ -118,12 +123,30 @@ fn settle_namespace(manifest: &mut Manifest, namespace: Option<&str>) {
     }
 }
 
+/// Where `status` is a subresource, a write of the object leaves it alone.
+fn leave_out_status(manifest: &mut Manifest) {
+    let Value::Object(object) = &mut manifest.value else { return };
+    let is_empty = |status: &Value| status.is_null() || status.as_object().is_some_and(serde_json::Map::is_empty);
+    if object.remove("status").is_some_and(|status| !is_empty(&status)) {
+        manifest.left_out.push("`status`".to_owned());
+    }
+}
+
+fn tell_what_is_left_out(manifest: &mut Manifest) {
+    if !manifest.left_out.is_empty() {
+        let names = std::mem::take(&mut manifest.left_out).join(", ");
+        manifest.warnings.push(format!("left out, as the server and kubectl write it themselves: {names}"));
+    }
+}
+
 /// kubectl's rule for `--namespace` (cli-runtime `resource.RequireNamespace`).
 fn contradiction(target: &Target, namespaces: &Namespaces) -> Option<InputProblem> {
     let required = namespaces.required.as_ref()?;
+    target.resource.as_ref().ok()?;
     let written = target.key.namespace.as_ref().filter(|written| *written != required)?;
     let message =
         format!("the namespace from the provided object \"{written}\" does not match the namespace \"{required}\"");
     let hint = format!("pass `--namespace={written}`, or leave `metadata.namespace` out of the manifest");
-    Some(InputProblem::of_source(&target.manifest.source, message).with_hint(hint))
+    let at = [Step::Key("metadata"), Step::Key("namespace")];
+    Some(target.manifest.problem_of_value(&at, message).with_hint(hint))
 }

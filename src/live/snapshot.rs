@@ -34,7 +34,7 @@ impl Snapshot {
         let mut snapshot = Self::default();
         let mut problems = Vec::new();
         for input in inputs {
-            let stream = yaml::read(&input.bytes, Validation::Ignore);
+            let stream = yaml::read(input.text.bytes(), Validation::Ignore);
             for problem in stream.problems {
                 problems.push(InputProblem {
                     line: Some(problem.mark.line),

@@ -1,5 +1,6 @@
 //! Stage 7, report: one model, and one file for each format that shows it.
 
+pub mod excerpt;
 mod exit;
 pub mod json;
 mod model;
@@ -10,4 +11,4 @@ mod value;
 pub use exit::{
     EXIT_CLEAN, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_UNREACHABLE, Verdict,
 };
-pub use model::{ClusterInfo, ErrorInfo, ObjectReport, Outcome, Report, Summary};
+pub use model::{ClusterInfo, ErrorInfo, Gate, ObjectReport, Outcome, Report, Summary};

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::exit::Verdict;
@@ -107,11 +109,27 @@ pub struct ErrorInfo {
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The file of the first mistake.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<Arc<str>>,
+    /// The line of the first mistake, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The column of the first mistake, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// What is wrong in the manifest, each at its place.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mistakes: Vec<InputProblem>,
 }
 
 impl From<Trouble> for ErrorInfo {
     fn from(trouble: Trouble) -> Self {
-        Self { reason: trouble.reason, message: trouble.message, hint: trouble.hint }
+        let Trouble { reason, message, hint, mistakes } = trouble;
+        let first = mistakes.first();
+        let file = first.and_then(|mistake| mistake.file.clone());
+        let (line, column) = (first.and_then(|mistake| mistake.line), first.and_then(|mistake| mistake.column));
+        Self { reason, message, hint, file, line, column, mistakes }
     }
 }
 
@@ -192,31 +210,46 @@ impl ObjectReport {
     }
 }
 
+/// What makes a run fail that found something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gate {
+    /// Drift doesn't fail it (`--exit-zero`).
+    pub exit_zero: bool,
+    /// Ownership that is only to be recorded is drift, too (`--strict-ownership`).
+    pub strict_ownership: bool,
+}
+
+impl Gate {
+    fn is_drift(self, object: &ObjectReport) -> bool {
+        object.action != Action::None || self.strict_ownership && object.is_ownership_only()
+    }
+}
+
 impl Report {
     /// The report of a run that got as far as comparing.
     #[must_use]
-    pub fn compared(command: &'static str, objects: Vec<ObjectReport>, exit_zero: bool) -> Self {
+    pub fn compared(command: &'static str, objects: Vec<ObjectReport>, gate: Gate) -> Self {
         let verdict = if objects.iter().any(ObjectReport::is_incomplete) {
             Verdict::Incomplete
         } else if command == "apply" {
             Verdict::Applied
-        } else if objects.iter().any(|object| object.action != Action::None) {
+        } else if objects.iter().any(|object| gate.is_drift(object)) {
             Verdict::Drift
         } else {
             Verdict::InSync
         };
-        Self { summary: Summary::of(&objects), objects, ..Self::stopped(command, verdict, Vec::new(), exit_zero) }
+        Self { summary: Summary::of(&objects), objects, ..Self::stopped(command, verdict, Vec::new(), gate) }
     }
 
     /// The report of a run that ended before it compared anything.
     #[must_use]
-    pub fn stopped(command: &'static str, verdict: Verdict, errors: Vec<InputProblem>, exit_zero: bool) -> Self {
+    pub fn stopped(command: &'static str, verdict: Verdict, errors: Vec<InputProblem>, gate: Gate) -> Self {
         Self {
             api_version: "kubectl-reconcile/v1",
             kind: "Report",
             command,
             verdict,
-            exit_code: verdict.exit_code(exit_zero),
+            exit_code: verdict.exit_code(gate.exit_zero),
             cluster: None,
             summary: Summary::default(),
             requests: RequestCounts::default(),

@@ -2,6 +2,7 @@
 
 use similar::{ChangeTag, TextDiff};
 
+use super::excerpt;
 use super::styled::{Role, Styled};
 use super::value::{block, inline, is_long};
 use super::{ObjectReport, Outcome, Report, Summary, Verdict};
@@ -85,6 +86,13 @@ fn line(text: &mut Styled, role: Role, content: &str) {
 
 fn problem(text: &mut Styled, what: &str, object: &ObjectReport) {
     if let Some(error) = &object.error {
+        if !error.mistakes.is_empty() {
+            let count = error.mistakes.len();
+            let mistakes = if count == 1 { "a mistake".to_owned() } else { format!("{count} mistakes") };
+            line(text, Role::Problem, &format!("    {what}: {mistakes} in the manifest"));
+            error.mistakes.iter().for_each(|mistake| text.append(excerpt::problem(mistake, "    ", "")));
+            return;
+        }
         line(text, Role::Problem, &format!("    {what}: {} ({})", error.message, error.reason));
         if let Some(hint) = &error.hint {
             line(text, Role::Hint, &format!("    hint: {hint}"));

@@ -187,6 +187,15 @@ impl<'t> TypeRef<'t> {
         matches!(self.shape(), Shape::Map(map) if map.fields.contains_key(name))
     }
 
+    /// The names of the declared fields.
+    pub fn field_names(self) -> impl Iterator<Item = &'t str> {
+        let fields = match self.shape() {
+            Shape::Map(map) => Some(map.fields.keys()),
+            _ => None,
+        };
+        fields.into_iter().flatten().map(String::as_str)
+    }
+
     /// The known default of a field.
     #[must_use]
     pub fn default_of(self, name: &str) -> Option<&'t Value> {

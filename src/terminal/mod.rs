@@ -80,7 +80,12 @@ impl Terminal {
             text.push(role, part);
         }
         text.line_end();
-        let _ = std::io::stderr().lock().write_all(paint(&text, self.inner.stderr_colored).as_bytes());
+        self.message(&text);
+    }
+
+    /// Prints text to stderr.
+    pub fn message(&self, text: &Styled) {
+        let _ = std::io::stderr().lock().write_all(paint(text, self.inner.stderr_colored).as_bytes());
     }
 }
 

@@ -5,8 +5,12 @@ use serde_json::json;
 use crate::control_plane::Workspace;
 use crate::manifests::WEB;
 
-/// Kind, the manifest (all named `it`), what changes in it, the field that can't, and a bad value instead.
-const CASES: [(&str, &str, (&str, &str), &str, (&str, &str)); 15] = [
+/// What in a manifest becomes what.
+type Edit = (&'static str, &'static str);
+/// The kind, the manifest (all are named `it`), an edit of a field that can't change, that field, and an edit that is merely wrong.
+type Case = (&'static str, &'static str, Edit, &'static str, Edit);
+
+const CASES: [Case; 15] = [
     ("Deployment", WORKLOAD, ("app: old", "app: new"), "spec.selector", ("image: a", "image: ''")),
     ("DaemonSet", WORKLOAD, ("app: old", "app: new"), "spec.selector", ("image: a", "image: ''")),
     ("StatefulSet", WORKLOAD, ("selector", "serviceName: new, selector"), "spec", ("image: a", "image: ''")),

@@ -23,7 +23,7 @@ fn a_fresh_namespace_is_in_sync_after_one_pass_and_a_second_pass_writes_nothing(
     let before = ws.all_resource_versions();
     let (apply, requests) = ws.requests_during(|| ws.reconcile(["apply", "-f", "."]).exits_with(0));
     assert_eq!(apply.writes(), 0, "{apply}");
-    assert!(!requests.iter().any(|request| request.is_write()), "{requests:#?}");
+    assert!(!requests.iter().any(Request::is_write), "{requests:#?}");
     assert!(apply.each("outcome").iter().all(|outcome| outcome.ends_with(": unchanged")), "{apply}");
     assert_eq!(ws.all_resource_versions(), before);
 }
@@ -57,12 +57,12 @@ fn looking_never_writes() {
     ] {
         let command = [command, &["-f", "."]].concat();
         let (run, requests) = ws.requests_during(|| ws.reconcile(&command).exits_with(1));
-        assert!(!requests.iter().any(|request| request.is_write()), "{requests:#?}");
+        assert!(!requests.iter().any(Request::is_write), "{requests:#?}");
         assert_eq!(run.writes(), 0, "{run}");
         assert_eq!(ws.all_resource_versions(), before, "{run}");
     }
     let (_, requests) = ws.requests_during(|| ws.reconcile(["snapshot", "-f", "."]).exits_with(0));
-    assert!(!requests.iter().any(|request| request.is_write()), "{requests:#?}");
+    assert!(!requests.iter().any(Request::is_write), "{requests:#?}");
 }
 
 #[test]

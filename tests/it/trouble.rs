@@ -1,7 +1,5 @@
 //! One object's trouble is its own: it is named with its reason, and all others are compared and applied.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use crate::control_plane::{ControlPlane, Fault, Proxy, Run, Workspace};
@@ -40,7 +38,7 @@ fn leaves_nineteen(ws: &Workspace, call: impl Fn(&str) -> Run, kind: &str, reaso
     assert_eq!(created, 19, "{apply}");
     assert!(["skipped", "failed"].contains(&apply.object(kind, "bad")["outcome"].as_str().unwrap()));
     assert_eq!(call("diff").exits_with(4).report()["summary"]["inSync"], 19);
-    assert_eq!(ws.find("ConfigMap", "good-19").is_some(), true);
+    ws.get("ConfigMap", "good-19");
     bad["error"].clone()
 }
 
@@ -101,16 +99,22 @@ fn a_value_that_validation_refuses_is_reported_and_the_rest_is_compared() {
 }
 
 #[test]
-fn a_user_who_may_only_read_gets_a_reason_for_each_object() {
+fn a_user_who_may_only_read_gets_a_comparison_without_the_server() {
     let ws = Workspace::new();
     ws.write("web.yaml", WEB);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.allow("reader", "get,list", "deployments.apps");
-    let diff = ws.as_user("reader").reconcile(["diff", "-f", "."]).exits_with(4);
-    let error = &diff.object("Deployment", "web")["error"];
-    assert_eq!(error["reason"], "Forbidden");
-    assert!(error["message"].as_str().unwrap().contains("cannot patch resource"), "{error}");
-    assert!(error["hint"].is_string(), "{error}");
+    let reader = ws.as_user("reader");
+    reader.reconcile(["diff", "-f", "."]).exits_with(0);
+    ws.scale("deployment/web", 5);
+    let diff = reader.reconcile(["diff", "-f", "."]).exits_with(1);
+    let web = diff.object("Deployment", "web");
+    assert_eq!((&web["action"], &web["evidence"]), (&json!("update"), &json!("local")), "{web:#}");
+    assert!(web["warnings"][0].as_str().unwrap().contains("cannot patch resource"), "{web:#}");
+    assert_eq!(diff.changes("Deployment", "web"), ["changedByOther spec.replicas"]);
+    let apply = reader.reconcile(["apply", "-f", "."]).exits_with(4);
+    assert_eq!(apply.object("Deployment", "web")["outcome"], "failed");
+    assert_eq!(apply.object("Deployment", "web")["error"]["reason"], "Forbidden");
 }
 
 #[test]
@@ -173,10 +177,10 @@ webhooks:
 }
 
 #[test]
-fn a_webhook_that_refuses_dry_runs_is_named() {
-    let ws = Arc::new(Workspace::new());
-    write_nineteen(&ws);
+fn a_webhook_that_refuses_dry_runs_leaves_a_comparison_without_the_server() {
+    let ws = Workspace::new();
     ws.write("bad.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: bad}, data: {a: b}}");
+    ws.kubectl(["create", "configmap", "bad", "--from-literal=a=c"]).exits_with(0);
     let proxy = Proxy::new(&ws);
     // In the words of `k8s.io/apiserver` `webhook/mutating/dispatcher.go`; `admissionregistration.k8s.io/v1` has no way to configure one.
     let message = "admission webhook \"guard.example.com\" does not support dry run";
@@ -184,9 +188,13 @@ fn a_webhook_that_refuses_dry_runs_is_named() {
     let headers = vec![("Content-Type", "application/json".to_owned())];
     proxy.inject(9, "PATCH", "configmaps/bad dryRun", Fault::Answer(400, headers, status.to_string()));
     let caller = ws.through(&proxy.url());
-    let error = leaves_nineteen(&ws, |command| caller.reconcile([command, "-f", "."]), "ConfigMap", "BadRequest");
-    assert!(error["message"].as_str().unwrap().contains("guard.example.com"), "{error}");
-    assert!(error["hint"].as_str().unwrap().contains("side effects"), "{error}");
+    let diff = caller.reconcile(["diff", "-f", "."]).exits_with(1);
+    let bad = diff.object("ConfigMap", "bad");
+    assert_eq!(bad["evidence"], "local");
+    assert!(bad["warnings"][0].as_str().unwrap().contains("guard.example.com"), "{bad:#}");
+    assert_eq!(diff.changes("ConfigMap", "bad"), ["changedByOther data.a"]);
+    caller.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(ws.get("ConfigMap", "bad")["data"], json!({"a": "b"}));
 }
 
 #[test]

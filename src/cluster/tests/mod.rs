@@ -1,6 +1,7 @@
 //! The connection against servers that behave, and servers that do not.
 
 mod choices;
+mod downloads;
 mod failures;
 mod plugins;
 mod secure;

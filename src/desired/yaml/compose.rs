@@ -8,12 +8,13 @@ use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInpu
 use serde_json::Value;
 
 use super::anchors::{Anchored, Anchors, Cost};
+use super::found::Found;
 use super::mapping::{Kinds, Open, Pending, Places};
 use super::positions::{Hold, Keys, Nodes};
 use super::scalar::{self, KeyKind, Scalar};
 use super::text::Cursor;
 use super::token::Tokens;
-use super::{MAX_DEPTH, MAX_PROBLEMS, Mark, Problem, mistakes, syntax, text};
+use super::{MAX_DEPTH, Mark, Problem, mistakes, syntax, text};
 
 const YAML_TAGS: &str = "tag:yaml.org,2002:";
 
@@ -87,7 +88,7 @@ pub(super) struct Composer<'t, 'k> {
     text: &'t str,
     start: Mark,
     keys: &'k mut Keys,
-    problems: &'k mut Vec<Problem>,
+    problems: &'k mut Found,
     pub nodes: Nodes,
     frames: Vec<Frame>,
     anchors: Anchors,
@@ -97,7 +98,7 @@ pub(super) struct Composer<'t, 'k> {
 }
 
 impl<'t, 'k> Composer<'t, 'k> {
-    pub(super) fn new(text: &'t str, start: Mark, keys: &'k mut Keys, problems: &'k mut Vec<Problem>) -> Self {
+    pub(super) fn new(text: &'t str, start: Mark, keys: &'k mut Keys, problems: &'k mut Found) -> Self {
         Self {
             text,
             start,
@@ -116,7 +117,7 @@ impl<'t, 'k> Composer<'t, 'k> {
     pub(super) fn run(&mut self, tokens: &mut Tokens) -> Result<(), ScanError> {
         for event in parser(self.text) {
             let (event, span) = event?;
-            let problem = tokens.pass(&event, &span).filter(|_| self.problems.len() < MAX_PROBLEMS);
+            let problem = tokens.pass(&event, &span).filter(|(_, problem)| self.problems.has_room(problem.severity));
             if let Some((at, problem)) = problem {
                 let mark = Cursor::new(self.text.as_bytes(), self.start).mark(at);
                 self.report(Problem { mark, ..problem });
@@ -232,11 +233,9 @@ impl<'t, 'k> Composer<'t, 'k> {
             open.pending = Pending::Dropped;
             return self.report(mistakes::unsupported_key(mark));
         };
-        let full = self.problems.len() >= MAX_PROBLEMS;
         let places = Places { nodes: &self.nodes, keys: self.keys };
-        let problem = if full { None } else { open.check(&text, kind, mark, &places) };
+        open.check(&text, kind, mark, &places, self.problems);
         open.pending = Pending::Value { text, kind, mark };
-        self.problems.extend(problem);
     }
 
     fn alias(&mut self, anchor: usize, mark: Mark) {
@@ -247,11 +246,12 @@ impl<'t, 'k> Composer<'t, 'k> {
         };
         let (height, node, target_steps, target_size) = (target.height, target.node, target.steps, target.size);
         self.cost.steps += 1;
-        let too_deep = self.frames.len() + height > MAX_DEPTH;
-        if too_deep {
-            self.report(mistakes::too_deep(mark));
+        if !self.cost.copy(target_steps, target_size) {
+            // The document ends here.
+            return;
         }
-        if !self.cost.copy(target_steps, target_size) || too_deep {
+        if self.frames.len() + height > MAX_DEPTH {
+            self.report(mistakes::too_deep(mark));
             self.place_value(mark);
             return self.attach_unusable();
         }
@@ -347,12 +347,9 @@ impl<'t, 'k> Composer<'t, 'k> {
                     Pending::Value { text, kind, .. } => open.insert(text, kind, done.value),
                     Pending::Merge { mark } => {
                         let places = Places { nodes: &self.nodes, keys: self.keys };
-                        let problem = if done.alias && done.value.is_array() {
-                            Some(super::mapping::not_mergeable(mark))
-                        } else {
-                            open.merge(done.value, &done.kinds, mark, &places)
-                        };
-                        self.problems.extend(problem);
+                        // Of aliases, only those of mappings can be merged.
+                        let value = if done.alias && done.value.is_array() { Value::Null } else { done.value };
+                        open.merge(value, &done.kinds, mark, &places, self.problems);
                     }
                     Pending::Dropped => {}
                     // A key that is no scalar.
@@ -389,9 +386,7 @@ impl<'t, 'k> Composer<'t, 'k> {
     }
 
     fn report(&mut self, problem: Problem) {
-        if self.problems.len() < MAX_PROBLEMS {
-            self.problems.push(problem);
-        }
+        self.problems.add(problem);
     }
 
     fn mark(&self, marker: Marker) -> Mark {

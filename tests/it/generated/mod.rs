@@ -198,7 +198,7 @@ fn values(text: &str) -> Vec<Value> {
 }
 
 fn manifests(text: &str) -> Vec<kubectl_reconcile::desired::Manifest> {
-    let input = Input { name: "generated".into(), bytes: text.as_bytes().to_vec() };
+    let input = Input { name: "generated".into(), text: text.as_bytes().to_vec().into() };
     let options = ReadOptions { validation: Validation::Strict, selector: Selector::default(), allow_empty: false };
     read(&[input], &options).expect("valid manifests").manifests
 }

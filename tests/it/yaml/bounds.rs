@@ -68,6 +68,15 @@ fn a_document_above_the_bound_is_refused_and_the_others_are_read() {
 }
 
 #[test]
+fn a_refusal_behind_many_losses_is_not_missed() {
+    let input = "a: 1\n".repeat(1000) + "b: .inf\n";
+    let stream = yaml::read(input.as_bytes(), Validation::Warn);
+    assert!(stream.documents.is_empty());
+    assert_eq!(stream.problems.last().map(|problem| problem.severity), Some(Severity::Refused));
+    assert!(stream.problems.len() < 200);
+}
+
+#[test]
 fn aliases_that_grow_without_limit_are_refused_quickly() {
     let level = |level: usize| format!("a{level}: &a{level} [{}]", vec![format!("*a{}", level - 1); 9].join(", "));
     let levels = (1..30).map(level).collect::<Vec<_>>().join("\n");
@@ -83,7 +92,7 @@ fn aliases_that_grow_without_limit_are_refused_quickly() {
 #[test]
 fn the_time_grows_with_the_input_and_no_faster() {
     let lines = |count: usize, line: Line| (0..count).map(line).collect::<String>();
-    let inputs: [(&str, Line); 12] = [
+    let inputs: [(&str, Line); 13] = [
         ("anchors", |at| format!("k{at}: &a{at} v\n")),
         ("aliases", |at| if at == 0 { "a: &a v\n".into() } else { format!("k{at}: *a\n") }),
         ("keys", |at| format!("key-{at}: v\n")),
@@ -97,6 +106,7 @@ fn the_time_grows_with_the_input_and_no_faster() {
             |at| if at < 900 { format!("{}k: &a{at}\n", " ".repeat(at)) } else { String::new() },
         ),
         ("unknown aliases", |at| format!("k{at}: *x\n")),
+        ("merges over each other", |at| if at == 0 { "<<: &a {b: 1}\n".into() } else { "<<: *a\n".into() }),
         ("tabs", |at| format!("k{at}: v\n\t# c\n")),
         ("dots", |_| "....\n".into()),
     ];

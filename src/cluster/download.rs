@@ -1,0 +1,214 @@
+//! Fetches a manifest by its URL, as kubectl does for `-f https://…`: with the authorities of the machine and the proxies of
+//! the environment, and without any credentials of a cluster.
+
+use std::time::Duration;
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use bytes::BytesMut;
+use http::{
+    HeaderValue, StatusCode, Uri,
+    header::{ACCEPT, AUTHORIZATION, LOCATION, USER_AGENT},
+};
+use http_body_util::BodyExt as _;
+use kube::{
+    Client, Config,
+    client::{Body, ClientBuilder},
+};
+
+use super::{cause, options::Environment, proxy, transport::user_agent};
+
+/// How often it is tried when the server fails or can't be reached (cli-runtime `readHttpWithRetries`).
+const TRIES: usize = 3;
+/// How many redirections are followed.
+const MAX_REDIRECTIONS: usize = 10;
+
+/// How much is borne.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// How long one try may take as a whole.
+    pub within: Duration,
+    /// How long to wait before the next.
+    pub pause: Duration,
+    /// The largest content, in bytes.
+    pub size: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { within: Duration::from_secs(60), pause: Duration::from_secs(1), size: 64 << 20 }
+    }
+}
+
+/// Whether a try may be followed by another.
+struct Failed {
+    reason: String,
+    is_final: bool,
+}
+
+impl Failed {
+    fn finally(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), is_final: true }
+    }
+
+    fn now(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), is_final: false }
+    }
+}
+
+/// A URL as messages may show it: without user name and password.
+#[must_use]
+pub fn without_credentials(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
+}
+
+/// Reads what a URL leads to, or says why it can't be read.
+pub async fn download(url: &str, environment: &Environment, bounds: Bounds) -> Result<Vec<u8>, String> {
+    let mut reason = String::new();
+    for attempt in 0..TRIES {
+        if attempt > 0 {
+            tokio::time::sleep(bounds.pause).await;
+        }
+        let outcome = tokio::time::timeout(bounds.within, followed(url, environment, bounds.size)).await;
+        match outcome.unwrap_or_else(|_| Err(Failed::now(format!("no answer within {:?}", bounds.within)))) {
+            Ok(content) => return Ok(content),
+            Err(failed) if failed.is_final => return Err(failed.reason),
+            Err(failed) => reason = failed.reason,
+        }
+    }
+    Err(format!("{reason} ({TRIES} tries)"))
+}
+
+/// One try, with the redirections on its way.
+async fn followed(url: &str, environment: &Environment, limit: usize) -> Result<Vec<u8>, Failed> {
+    let mut url = url.split('#').next().unwrap_or(url).to_owned();
+    for _ in 0..=MAX_REDIRECTIONS {
+        match fetched(&url, environment, limit).await? {
+            Fetched::Content(content) => return Ok(content),
+            Fetched::Elsewhere(location) => {
+                let next = joined(&url, &location).ok_or_else(|| Failed::finally("it redirects to no URL"))?;
+                if url.starts_with("https://") && !next.starts_with("https://") {
+                    return Err(Failed::finally("it redirects from https to http"));
+                }
+                url = next;
+            }
+        }
+    }
+    Err(Failed::finally(format!("it redirects more than {MAX_REDIRECTIONS} times")))
+}
+
+enum Fetched {
+    Content(Vec<u8>),
+    Elsewhere(String),
+}
+
+async fn fetched(url: &str, environment: &Environment, limit: usize) -> Result<Fetched, Failed> {
+    let uri: Uri = without_credentials(url).parse().map_err(|_| Failed::finally("it is not a URL"))?;
+    let client = client(&uri, environment)?;
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    let mut request = http::Request::get(path).header(ACCEPT, "*/*").header(USER_AGENT, user_agent());
+    if let Some(credentials) = credentials(url) {
+        request = request.header(AUTHORIZATION, credentials);
+    }
+    let request = request.body(Body::empty()).map_err(|_| Failed::finally("it is not a URL"))?;
+    let response = client.send(request).await.map_err(|error| Failed::now(cause::of(&error).text))?;
+    let (head, mut body) = response.into_parts();
+    if head.status.is_redirection()
+        && let Some(location) = head.headers.get(LOCATION).and_then(|location| location.to_str().ok())
+    {
+        return Ok(Fetched::Elsewhere(location.to_owned()));
+    }
+    if head.status != StatusCode::OK {
+        let reason = format!("the server answered {}", head.status);
+        return Err(Failed { reason, is_final: !head.status.is_server_error() });
+    }
+    let mut content = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| Failed::now(cause::of(&error).text))?;
+        if let Ok(data) = frame.into_data() {
+            content.extend_from_slice(&data);
+            if content.len() > limit {
+                return Err(Failed::finally(format!("it is larger than {} MiB", limit >> 20)));
+            }
+        }
+    }
+    Ok(Fetched::Content(content.into()))
+}
+
+/// A client for one host.
+fn client(uri: &Uri, environment: &Environment) -> Result<Client, Failed> {
+    let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
+        return Err(Failed::finally("it is not a URL"));
+    };
+    let proxy = proxy::from_environment(uri, environment).map_err(|error| {
+        Failed::finally(format!("the address in `HTTPS_PROXY` or `HTTP_PROXY` cannot be used: {error}"))
+    })?;
+    // Behind a proxy, the port of a plain HTTP server must be said, or the tunnel would lead to 443.
+    let port = if proxy.is_some() && scheme == "http" && authority.port().is_none() { ":80" } else { "" };
+    let host = format!("{scheme}://{authority}{port}").parse().map_err(|_| Failed::finally("it is not a URL"))?;
+    let mut config = Config::new(host);
+    config.proxy_url = proxy;
+    config.default_retry = false;
+    let builder = ClientBuilder::try_from(config).map_err(|error| Failed::finally(cause::of(&error).text))?;
+    Ok(builder.build())
+}
+
+/// `https://user:password@host/` as a header, marked as not to be shown.
+fn credentials(url: &str) -> Option<HeaderValue> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let (user, _) = authority.rsplit_once('@')?;
+    let user = if user.contains(':') { user.to_owned() } else { format!("{user}:") };
+    let mut header = HeaderValue::from_str(&format!("Basic {}", BASE64_STANDARD.encode(user))).ok()?;
+    header.set_sensitive(true);
+    Some(header)
+}
+
+/// Where a redirection leads: a URL, or a path on the same host.
+fn joined(url: &str, location: &str) -> Option<String> {
+    let location = location.split('#').next()?;
+    if location.starts_with("http://") || location.starts_with("https://") {
+        return Some(location.to_owned());
+    }
+    let (scheme, rest) = url.split_once("://")?;
+    if let Some(rest) = location.strip_prefix("//") {
+        return Some(format!("{scheme}://{rest}"));
+    }
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    if location.starts_with('/') {
+        return Some(format!("{scheme}://{authority}{location}"));
+    }
+    let folder = path.split('?').next()?.rsplit_once('/').map_or("", |(folder, _)| folder);
+    (!location.contains("://")).then(|| format!("{scheme}://{authority}{folder}/{location}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redirections_lead_to_urls_and_to_paths() {
+        let from = "https://host:1/a/b.yaml?x=/1";
+        for (location, url) in [
+            ("https://other/c", Some("https://other/c")),
+            ("//other/c", Some("https://other/c")),
+            ("/c.yaml#x", Some("https://host:1/c.yaml")),
+            ("c.yaml", Some("https://host:1/a/c.yaml")),
+            ("ftp://other/c", None),
+        ] {
+            assert_eq!(joined(from, location).as_deref(), url, "{location}");
+        }
+    }
+
+    #[test]
+    fn credentials_of_a_url_are_sent_and_not_shown() {
+        let url = "https://me:pass@word@host/a@b";
+        assert_eq!(without_credentials(url), "https://host/a@b");
+        let header = credentials(url).unwrap();
+        assert_eq!(header.to_str().unwrap(), format!("Basic {}", BASE64_STANDARD.encode("me:pass@word")));
+        assert!(header.is_sensitive());
+        assert_eq!(credentials("https://host/a@b"), None);
+    }
+}

@@ -1,0 +1,201 @@
+//! The causes of a 422: validation errors of `apimachinery/pkg/util/validation/field`, a field path and a text each.
+
+use serde_json::Value;
+
+use super::place::{Place, follow_validation};
+use super::{Subject, suggest};
+use crate::desired::InputProblem;
+use crate::live::Cause;
+
+/// What a cause without a field has in its place.
+const NO_FIELD: &str = "<nil>";
+/// Longest text of a complaint.
+const LONGEST: usize = 300;
+
+pub(super) fn mistakes(subject: &Subject<'_>, causes: &[Cause]) -> Vec<InputProblem> {
+    let has_field = |cause: &&Cause| !cause.field.is_empty() && cause.field != NO_FIELD;
+    let merged = subject.merged();
+    let place_of = |cause: &Cause| {
+        let follow = |field: &str| follow_validation(Place::root(subject.manifest(), subject.of), &merged, field);
+        let place = follow(&cause.field);
+        // What a Secret has in `stringData` is checked when it stands in `data`.
+        let given = if place.missing.is_empty() { None } else { cause.field.strip_prefix("data[") };
+        let given = given.map(|key| follow(&format!("stringData[{key}")));
+        given.filter(|given| given.missing.is_empty()).unwrap_or(place)
+    };
+    let places: Vec<_> = causes.iter().filter(has_field).map(|cause| (place_of(cause), cause)).collect();
+    // A field that takes its default from another repeats the complaint about that one.
+    let is_echo = |place: &Place<'_>, cause: &Cause| {
+        !place.missing.is_empty()
+            && cause.reason == "FieldValueInvalid"
+            && places.iter().any(|(other, of)| other.missing.is_empty() && of.message == cause.message)
+    };
+    let own = places.iter().filter(|(place, cause)| !is_echo(place, cause));
+    let found: Vec<_> = own.map(|(place, cause)| mistake(subject, place.clone(), cause)).collect();
+    if !found.is_empty() {
+        return found;
+    }
+    // Without a field they still say what is wrong with the object.
+    let whole = Place::root(subject.manifest(), subject.of);
+    causes.iter().map(|cause| subject.of_value(&whole, capped(&subject.safe(&cause.message)))).collect()
+}
+
+fn mistake(subject: &Subject<'_>, place: Place<'_>, cause: &Cause) -> InputProblem {
+    let complaint = Complaint::read(cause);
+    let (place, is_key) = complaint.narrowed(place);
+    let name = format!("`{}`", place.full_path());
+    let is_secret = subject.target.key.gvk.is_secret();
+    let detail = subject.safe(&complaint.detail);
+    let (message, hint) = match (complaint.kind, complaint.value.as_ref().filter(|_| !is_secret)) {
+        (Kind::Required, _) => {
+            let what = if place.missing.is_empty() { "needs a value" } else { "is missing" };
+            (with_detail(&format!("{name} {what}"), &detail), None)
+        }
+        (Kind::Unsupported, Some(Value::String(value))) => {
+            (format!("{name} can't be `{value}`"), Some(supported(value, &detail)))
+        }
+        (Kind::Unsupported, _) => (with_detail(&format!("{name} has an unsupported value"), &detail), None),
+        (Kind::Duplicate, Some(value)) => (format!("{name}: `{}` stands there twice", short(value)), None),
+        (Kind::Duplicate, None) => (format!("{name} stands there twice"), None),
+        (Kind::Invalid, Some(value)) if is_key => {
+            (format!("{name}: a key can't be `{}`: {detail}", short(value)), None)
+        }
+        (Kind::Invalid, Some(value)) if place.missing.is_empty() && place.here().0 == value && is_short(value) => {
+            (format!("{name} can't be `{}`: {detail}", short(value)), None)
+        }
+        (Kind::Invalid | Kind::Other, _) => (format!("{name}: {detail}"), None),
+    };
+    let problem = if is_key || !place.missing.is_empty() {
+        subject.of_key(&place, capped(&message))
+    } else {
+        subject.of_value(&place, capped(&message))
+    };
+    match hint {
+        Some(hint) => problem.with_hint(hint),
+        None if complaint.kind == Kind::Required && !place.missing.is_empty() => {
+            problem.with_hint(format!("see what belongs there with `{}`", explain(subject, &place)))
+        }
+        None => problem,
+    }
+}
+
+fn explain(subject: &Subject<'_>, place: &Place<'_>) -> String {
+    let missing: Vec<&str> = place.missing.split('.').collect();
+    let path =
+        missing.iter().filter(|name| !name.contains('[')).fold(place.path.clone(), |path, name| path.field(name));
+    suggest::explain(&subject.target.key.gvk, &path)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Required,
+    Unsupported,
+    Duplicate,
+    Invalid,
+    Other,
+}
+
+/// `Invalid value: 800000: must be between 1 and 65535, inclusive`, in its parts.
+struct Complaint {
+    kind: Kind,
+    /// The value, where it is a scalar in JSON form.
+    value: Option<Value>,
+    detail: String,
+}
+
+impl Complaint {
+    fn read(cause: &Cause) -> Self {
+        let (title, rest) = cause.message.split_once(": ").unwrap_or((&cause.message, ""));
+        let kind = match title {
+            "Required value" => Kind::Required,
+            "Unsupported value" => Kind::Unsupported,
+            "Duplicate value" => Kind::Duplicate,
+            "Invalid value" => Kind::Invalid,
+            _ => Kind::Other,
+        };
+        let has_value = matches!(kind, Kind::Unsupported | Kind::Duplicate | Kind::Invalid);
+        let (value, detail) = if has_value { value_and_detail(rest) } else { (None, rest) };
+        let detail = if detail.is_empty() && !has_value { title.to_lowercase() } else { detail.to_owned() };
+        let detail = if kind == Kind::Required && rest.is_empty() { String::new() } else { detail };
+        let mut detail = detail.replace(&format!("{} in body ", cause.field), "");
+        // `must be of type integer: "number"` repeats the type that it found.
+        if cause.reason == "FieldValueTypeInvalid"
+            && let Some((before, _)) = detail.rsplit_once(": \"")
+        {
+            detail = before.to_owned();
+        }
+        Self { kind, value, detail: without_pattern(&detail) }
+    }
+
+    /// The cause names `metadata.labels` and its value the label: the entry that has it, as key or as value.
+    fn narrowed<'a>(&self, place: Place<'a>) -> (Place<'a>, bool) {
+        let (Some(Value::String(text)), Value::Object(map), true) =
+            (&self.value, place.here().0, place.missing.is_empty())
+        else {
+            let is_key = self.kind == Kind::Invalid
+                && place.missing.is_empty()
+                && matches!((&self.value, place.steps.last()), (Some(Value::String(text)), Some(crate::desired::yaml::Step::Key(key))) if text == key && place.here().0.as_str() != Some(text));
+            return (place, is_key);
+        };
+        let as_key = map.contains_key(text).then_some(text);
+        let mut with_value = map.iter().filter(|(_, value)| value.as_str() == Some(text)).map(|(key, _)| key);
+        let key = as_key.or_else(|| with_value.next().filter(|_| with_value.next().is_none()));
+        let mut narrow = place.clone();
+        match key {
+            Some(key) if narrow.enter_key(key) => (narrow, as_key.is_some()),
+            _ => (place, false),
+        }
+    }
+}
+
+/// A value in JSON form and what is said of it. A whole struct, or a text that only looks like a value, is left out.
+fn value_and_detail(text: &str) -> (Option<Value>, &str) {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let Some(Ok(value)) = values.next() else {
+        let is_dump = text.starts_with('{') || text.starts_with('[') || text.len() > LONGEST;
+        let last = text.rsplit_once(": ").map_or(text, |(_, detail)| detail);
+        return (None, if is_dump { last } else { text });
+    };
+    let rest = &text[values.byte_offset()..];
+    match rest.strip_prefix(": ") {
+        Some(detail) => (Some(value), detail),
+        None if rest.is_empty() => (Some(value), ""),
+        None => (None, text),
+    }
+}
+
+/// Without the regular expression, which repeats the sentence before it.
+fn without_pattern(detail: &str) -> String {
+    const PATTERN: &str = ", regex used for validation is '";
+    let Some((before, rest)) = detail.split_once(PATTERN) else { return detail.to_owned() };
+    let after = rest.split_once("')").map(|(_, after)| after).unwrap_or_default();
+    format!("{})", before.replace(",  or ", " or ")) + after
+}
+
+/// `supported values: "Always", "IfNotPresent", "Never"`
+fn supported(value: &str, detail: &str) -> String {
+    let Some(list) = detail.strip_prefix("supported values: ") else { return detail.to_owned() };
+    let names: Vec<&str> = list.split(", ").map(|name| name.trim_matches('"')).collect();
+    let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let meant = suggest::similar(value, names.iter().copied()).map(|name| format!("did you mean `{name}`? "));
+    format!("{}the server takes {}", meant.unwrap_or_default(), listed.join(", "))
+}
+
+fn with_detail(text: &str, detail: &str) -> String {
+    if detail.is_empty() { text.to_owned() } else { format!("{text}: {detail}") }
+}
+
+fn is_short(value: &Value) -> bool {
+    !value.is_object() && !value.is_array() && value.to_string().len() <= 80
+}
+
+fn short(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
+}
+
+fn capped(text: &str) -> String {
+    if text.chars().count() <= LONGEST * 2 {
+        return text.to_owned();
+    }
+    text.chars().take(LONGEST * 2).chain(['…']).collect()
+}

@@ -1,0 +1,97 @@
+//! The server's refusals as mistakes in the manifest: each with its file, line and column, in words for who wrote it.
+//!
+//! ```text
+//! 500 "failed to create typed patch object … .spec.replicas: expected numeric…" ─typed───┐
+//! 500 "failed to convert new object …" (no path) ───────────────────────────────misfits──┼─▶ InputProblem
+//! 422 causes: spec.ports[1].port, metadata.labels ──────────────────────────────causes───┘
+//! ```
+
+mod causes;
+mod misfits;
+mod place;
+mod suggest;
+mod typed;
+
+use serde_json::Value;
+
+use super::merge::merge;
+use super::redact::scrub;
+use crate::desired::InputProblem;
+use crate::live::{StatusError, Target};
+use crate::object::FieldPath;
+use crate::schema::TypeRef;
+use place::Place;
+
+/// What a refusal is about.
+pub(super) struct Subject<'a> {
+    /// The manifest, and which object it is.
+    pub target: &'a Target,
+    /// The object as it is, where it exists.
+    pub live: Option<&'a Value>,
+    /// The type's fields.
+    pub of: TypeRef<'a>,
+}
+
+/// The start of the message about a manifest that doesn't fit the type's schema.
+const NOT_TYPED: &str = "failed to create typed patch object";
+/// The start of the message about a value that a Go type can't take.
+const NOT_CONVERTED: &str = "failed to convert new object";
+
+/// Whether a refusal says that the manifest doesn't fit its type. The server calls that an internal error.
+#[must_use]
+pub(super) fn is_typed(status: &StatusError) -> bool {
+    status.code == 500 && (status.message.contains(NOT_TYPED) || status.message.contains(NOT_CONVERTED))
+}
+
+/// The mistakes that a refusal tells of, in the order of the file; none where it tells of something else.
+#[must_use]
+pub(super) fn mistakes(subject: &Subject<'_>, status: &StatusError) -> Vec<InputProblem> {
+    let mut found = if is_typed(status) && status.message.contains(NOT_TYPED) {
+        typed::mistakes(subject, &status.message)
+    } else if is_typed(status) {
+        misfits::mistakes(subject, &status.message)
+    } else if status.code == 422 {
+        causes::mistakes(subject, &status.causes)
+    } else {
+        Vec::new()
+    };
+    found.sort_by_key(|mistake| (mistake.line, mistake.column));
+    found.dedup();
+    found
+}
+
+impl<'a> Subject<'a> {
+    fn manifest(&self) -> &'a Value {
+        &self.target.manifest.value
+    }
+
+    /// What the server validated, as far as lists go: the manifest merged into the live object.
+    fn merged(&self) -> Value {
+        self.live.map_or_else(|| self.manifest().clone(), |live| merge(self.manifest(), live, self.of))
+    }
+
+    /// Text of the server about this object, without the values of a Secret.
+    fn safe(&self, text: &str) -> String {
+        let objects: Vec<&Value> = std::iter::once(self.manifest()).chain(self.live).collect();
+        scrub(&self.target.key.gvk, text, &objects)
+    }
+
+    /// A problem of the key at a place, or of what is nearest to it.
+    fn of_key(&self, place: &Place<'_>, message: String) -> InputProblem {
+        self.target.manifest.problem_of_key(&place.steps, message)
+    }
+
+    /// A problem of the value at a place.
+    fn of_value(&self, place: &Place<'_>, message: String) -> InputProblem {
+        if place.missing.is_empty() {
+            self.target.manifest.problem_of_value(&place.steps, message)
+        } else {
+            self.of_key(place, message)
+        }
+    }
+}
+
+/// A path in a message; the whole object has none.
+fn named(path: &FieldPath) -> String {
+    if path.elements().is_empty() { "the object".to_owned() } else { format!("`{path}`") }
+}

@@ -1,0 +1,154 @@
+//! Messages of structured-merge-diff's validation (`typed/validate.go`): one `.path: complaint` a line.
+
+use serde_json::Value;
+
+use super::place::{Place, follow_managed, keys};
+use super::{Subject, named, suggest};
+use crate::desired::{Expected, InputProblem, advice, mismatch};
+use crate::object::FieldPath;
+use crate::schema::item_element;
+
+/// How many items with one key are looked at.
+const MOST_CHOICES: usize = 20;
+
+/// What stands before each of several complaints.
+const SEVERAL: &str = "errors:";
+
+pub(super) fn mistakes(subject: &Subject<'_>, message: &str) -> Vec<InputProblem> {
+    // `failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): …`
+    let Some((_, complaints)) = message.split_once("): ") else { return Vec::new() };
+    let lines = match complaints.strip_prefix(SEVERAL) {
+        // A quoted value may hold line ends of its own; a complaint begins with its path.
+        Some(list) => list.split("\n  .").skip(1).map(|line| format!(".{line}")).collect(),
+        None => vec![complaints.to_owned()],
+    };
+    lines.iter().map(|line| mistake(subject, line)).collect()
+}
+
+fn mistake(subject: &Subject<'_>, line: &str) -> InputProblem {
+    let (mut place, rest) = follow_managed(Place::root(subject.manifest(), subject.of), line);
+    let complaint = match rest.strip_prefix(": ") {
+        Some(complaint) => complaint,
+        None => rest.split_once(": ").map_or(rest, |(_, complaint)| complaint),
+    };
+    if complaint == "field not declared in schema" {
+        return unknown_field(subject, &place);
+    }
+    if let Some(list) = complaint.strip_prefix("duplicate entries for key [") {
+        return duplicate(subject, &place, list);
+    }
+    if let Some(expected) = complaint.strip_prefix("expected ").and_then(expected) {
+        // Of several items with one key, the one that doesn't fit is meant.
+        let choices = (1..MOST_CHOICES).map(|choice| {
+            let root = Place { choice, ..Place::root(subject.manifest(), subject.of) };
+            follow_managed(root, line).0
+        });
+        if expected.fits(place.here().0) {
+            place = choices.into_iter().find(|place| !expected.fits(place.here().0)).unwrap_or(place);
+        }
+        let (found, _) = place.here();
+        let message = format!("{}: {}", named(&place.path), mismatch(expected, found));
+        let mut problem = subject.of_value(&place, message);
+        problem.hint = advice(expected, found, problem.written().as_deref());
+        return problem;
+    }
+    let complaint = match element(complaint) {
+        Some((index, complaint)) if place.enter_index(index) => complaint,
+        _ => complaint,
+    };
+    if complaint.ends_with("may not have a null element") {
+        let message = format!("{} is empty", named(&place.path));
+        return subject.of_value(&place, message).with_hint("remove the item, or write what belongs to it");
+    }
+    if let Some(names) = complaint.strip_prefix("associative list with keys has an element that omits all key fields ")
+    {
+        let names: Vec<String> = serde_json::Deserializer::from_str(&names.replace(' ', ","))
+            .into_iter()
+            .next()
+            .and_then(Result::ok)
+            .unwrap_or_default();
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let message =
+            format!("{} has no {}, which its list tells items apart by", named(&place.path), names.join(", "));
+        return subject.of_value(&place, message);
+    }
+    subject.of_value(&place, format!("{}: {}", named(&place.path), subject.safe(without_dump(complaint))))
+}
+
+fn unknown_field(subject: &Subject<'_>, place: &Place<'_>) -> InputProblem {
+    let Some((name, outer)) = place.path.elements().split_last() else {
+        return subject.of_key(place, "a field is unknown to the server".to_owned());
+    };
+    let name = match name {
+        crate::object::PathElement::Field(name) => name.as_str(),
+        _ => "",
+    };
+    let outer = FieldPath::from(outer.to_vec());
+    let within = if outer.elements().is_empty() { String::new() } else { format!(" in `{outer}`") };
+    let mut parent = place.clone();
+    parent.trail.pop();
+    parent.steps.pop();
+    parent.path = outer;
+    let hint = suggest::field(&subject.target.key.gvk, &parent, name);
+    subject.of_key(place, format!("unknown field `{name}`{within}")).with_hint(hint)
+}
+
+/// The second of two items with one key is the mistake; the first is shown beside it.
+fn duplicate(subject: &Subject<'_>, place: &Place<'_>, list: &str) -> InputProblem {
+    let (value, of) = place.here();
+    let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    let wanted = keys(list).map(|(keys, _)| keys).unwrap_or_default();
+    let is_it = |item: &Value| {
+        wanted.iter().all(|(name, key)| {
+            let value = if name.is_empty() { Some(item) } else { item.get(name) };
+            value.or_else(|| of.item().default_of(name)) == Some(key)
+        })
+    };
+    let mut same = items.iter().enumerate().filter(|(_, item)| is_it(item)).map(|(index, _)| index);
+    let (Some(first), Some(second)) = (same.next(), same.next()) else {
+        return subject.of_key(place, format!("{} has two items with the same key", named(&place.path)));
+    };
+    let at = |index: usize| {
+        let mut item = place.clone();
+        item.enter_index(index);
+        item
+    };
+    let manifest = &subject.target.manifest;
+    let mark = |index: usize| {
+        let steps = at(index).steps;
+        manifest.positions.value_at(&steps).unwrap_or_else(|| manifest.positions.nearest(&steps))
+    };
+    let item = item_element(&items[second], of).map(|element| FieldPath::from(vec![element]).to_string());
+    let (first, second) = (mark(first), mark(second));
+    let message = format!(
+        "{} has {} twice, first at {}:{}",
+        named(&place.path),
+        item.unwrap_or_else(|| "the same item".to_owned()),
+        first.line,
+        first.column
+    );
+    manifest.problem_at(second, Some(first), message).with_hint("remove one of the two, or give it another key")
+}
+
+fn expected(text: &str) -> Option<Expected> {
+    let (kind, _) = text.split_once(", got ")?;
+    Some(match kind {
+        "string" => Expected::Text,
+        "boolean" => Expected::Boolean,
+        "list" => Expected::List,
+        "map" => Expected::Mapping,
+        kind if kind.starts_with("numeric") => Expected::Number,
+        _ => return None,
+    })
+}
+
+/// `element 3: complaint`
+fn element(complaint: &str) -> Option<(usize, &str)> {
+    let (number, complaint) = complaint.strip_prefix("element ")?.split_once(": ")?;
+    Some((number.parse().ok()?, complaint))
+}
+
+/// Without Go's own picture of a value.
+fn without_dump(complaint: &str) -> &str {
+    complaint.split(", got &").next().unwrap_or(complaint)
+}

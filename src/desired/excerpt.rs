@@ -1,0 +1,149 @@
+//! Lines of the input as a message shows them: data only, drawn by the report.
+
+/// Longest part of a line that is shown, in characters; and how much of it stands before the mark.
+const WIDTH: usize = 120;
+const BEFORE: usize = 60;
+
+/// Some lines of an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// In the order of the file.
+    pub lines: Vec<Line>,
+}
+
+impl Excerpt {
+    /// The text that is marked as the place itself.
+    #[must_use]
+    pub fn marked(&self) -> Option<String> {
+        let line = self.lines.iter().find(|line| line.mark.is_some_and(|mark| mark.is_place))?;
+        let mark = line.mark?;
+        let text: String = line.text.chars().skip(mark.start).take(mark.length).collect();
+        (!text.is_empty() && !text.contains('`') && text.chars().count() <= 60).then_some(text)
+    }
+}
+
+/// One line, perhaps with a mark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Its text, cut where it is long. Tabs are shown as arrows, which take one column.
+    pub text: String,
+    /// What is marked in it.
+    pub mark: Option<Underline>,
+}
+
+/// What is marked in a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Underline {
+    /// How many characters of the text stand before it.
+    pub start: usize,
+    /// How many characters it spans, at least 1.
+    pub length: usize,
+    /// Whether it is the place itself, rather than the second one that is involved.
+    pub is_place: bool,
+}
+
+/// Where the mark is to stand, in characters from 1.
+#[derive(Clone, Copy)]
+pub(super) enum Mark {
+    /// The place itself.
+    Here { column: u32 },
+    /// The second place that is involved.
+    There { column: u32 },
+}
+
+impl Line {
+    pub(super) fn new(number: u32, text: String, mark: Option<Mark>) -> Self {
+        let Some(mark) = mark else { return Self { number, text: cut(&text, 0), mark: None } };
+        let (column, is_place) = match mark {
+            Mark::Here { column } => (column, true),
+            Mark::There { column } => (column, false),
+        };
+        let start = usize::try_from(column).unwrap_or(1).saturating_sub(1).min(text.chars().count());
+        let length = length_at(&text.chars().skip(start).collect::<String>());
+        let skipped = if start > BEFORE && text.chars().count() > WIDTH { start - BEFORE } else { 0 };
+        let start = start - skipped;
+        let length = length.min(WIDTH.saturating_sub(start)).max(1);
+        Self { number, text: cut(&text, skipped), mark: Some(Underline { start, length, is_place }) }
+    }
+
+    pub(super) fn is_blank(&self) -> bool {
+        self.text.trim_matches(['→', ' ']).is_empty()
+    }
+}
+
+fn cut(text: &str, skipped: usize) -> String {
+    let mut characters = text.chars().map(|c| if c == '\t' { '→' } else { c }).skip(skipped);
+    let mut shown: String = characters.by_ref().take(WIDTH).collect();
+    if skipped > 0 {
+        shown = std::iter::once('…').chain(shown.chars().skip(1)).collect();
+    }
+    if characters.next().is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// How many characters the key or the scalar spans that begins here.
+fn length_at(text: &str) -> usize {
+    let tabs = text.chars().take_while(|c| *c == '\t').count();
+    if tabs > 0 {
+        return tabs;
+    }
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''));
+    let mut length = 0;
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        let next = characters.peek().copied();
+        let ends = match quote {
+            Some(quote) if length > 0 && c == quote => return length + 1,
+            Some(_) => false,
+            None => match c {
+                ':' => next.is_none_or(char::is_whitespace),
+                ' ' | '\t' => next.is_none_or(|next| next == '#' || next == ' '),
+                ',' | ']' | '}' | '[' | '{' => true,
+                _ => false,
+            },
+        };
+        if ends {
+            break;
+        }
+        length += 1;
+    }
+    length.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn marked(text: &str, column: u32) -> String {
+        let line = Line::new(1, text.to_owned(), Some(Mark::Here { column }));
+        let mark = line.mark.unwrap();
+        line.text.chars().skip(mark.start).take(mark.length).collect()
+    }
+
+    #[test]
+    fn the_mark_spans_a_key_or_a_scalar() {
+        assert_eq!(marked("    imagee: x", 5), "imagee");
+        assert_eq!(marked("enabled: yes # really", 10), "yes");
+        assert_eq!(marked("a: {b: yes, c: d}", 8), "yes");
+        assert_eq!(marked("a: \"b: c, d\" # e", 4), "\"b: c, d\"");
+        assert_eq!(marked("image: shop/web:1.3", 8), "shop/web:1.3");
+        assert_eq!(marked("text: two words", 7), "two words");
+        assert_eq!(marked("\t\tname: web", 1), "→→");
+        assert_eq!(marked("short", 99), "");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_its_mark() {
+        let text = format!("{{{}bad: yes, {}}}", "x: y, ".repeat(100), "z: w, ".repeat(100));
+        let column = u32::try_from(text.find("yes").unwrap()).unwrap() + 1;
+        assert_eq!(marked(&text, column), "yes");
+        let line = Line::new(1, text, Some(Mark::Here { column }));
+        assert!(line.text.starts_with('…') && line.text.ends_with('…'), "{line:?}");
+        assert!(line.text.chars().count() <= WIDTH + 1);
+    }
+}

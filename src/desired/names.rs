@@ -1,0 +1,156 @@
+//! Names, labels and annotation keys that the API would refuse, so that they are told with their place before a server is
+//! asked. Rules of apimachinery `pkg/api/validate/content` and `pkg/api/validation`; where kinds differ and it isn't
+//! certain that all servers refuse, the server decides.
+
+use crate::object::GroupVersionKind;
+use crate::schema::builtin_kind;
+
+/// Longest DNS label, label value and name part of a label key.
+const MAX_LABEL: usize = 63;
+/// Longest DNS subdomain.
+const MAX_SUBDOMAIN: usize = 253;
+
+/// Built-in kinds whose names don't have to be DNS subdomains: any path segment will do, or the server decides.
+const FREE_NAMES: [(&str, &str); 10] = [
+    ("", "Event"),
+    ("certificates.k8s.io", "CertificateSigningRequest"),
+    ("certificates.k8s.io", "ClusterTrustBundle"),
+    ("internal.apiserver.k8s.io", "StorageVersion"),
+    ("networking.k8s.io", "IPAddress"),
+    ("policy", "PodDisruptionBudget"),
+    ("rbac.authorization.k8s.io", "ClusterRole"),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+    ("rbac.authorization.k8s.io", "Role"),
+    ("rbac.authorization.k8s.io", "RoleBinding"),
+];
+
+/// Kinds whose names are parts of DNS names themselves.
+const LABEL_NAMES: [(&str, &str); 2] = [("", "Namespace"), ("", "Service")];
+
+/// Why the API refuses a name, if it does.
+#[must_use]
+pub fn name_refused(gvk: &GroupVersionKind, name: &str) -> Option<&'static str> {
+    let is = |kinds: &[(&str, &str)]| kinds.contains(&(gvk.group.as_str(), gvk.kind.as_str()));
+    if name == "." || name == ".." || name.contains(['/', '%']) {
+        return Some("`.`, `..`, `/` and `%` are not allowed, as the name is a part of a URL");
+    }
+    if is(&FREE_NAMES) || builtin_kind(gvk).is_none() {
+        return None;
+    }
+    if is(&LABEL_NAMES) {
+        return (!is_dns_label(name)).then_some(
+            "up to 63 lowercase letters, digits and `-` are allowed, with a letter or a digit at both ends",
+        );
+    }
+    (!is_dns_subdomain(name)).then_some(
+        "up to 253 lowercase letters, digits, `-` and `.` are allowed, with a letter or a digit at both ends",
+    )
+}
+
+/// Why the API refuses the namespace of an object of a built-in kind, if it does.
+#[must_use]
+pub fn namespace_refused(gvk: &GroupVersionKind, namespace: &str) -> Option<&'static str> {
+    let lives_in_one = builtin_kind(gvk).is_some_and(|kind| kind.namespaced);
+    (lives_in_one && !is_dns_label(namespace))
+        .then_some("up to 63 lowercase letters, digits and `-` are allowed, with a letter or a digit at both ends")
+}
+
+/// Why the API refuses a label's key, if it does.
+#[must_use]
+pub fn label_key_refused(key: &str) -> Option<&'static str> {
+    let (prefix, name) = key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
+    if prefix.is_some_and(|prefix| !is_dns_subdomain(prefix)) {
+        return Some("what stands before its `/` is a DNS name, such as `example.com`");
+    }
+    let fits = !name.is_empty() && is_label_value(name);
+    (!fits).then_some(
+        "up to 63 letters, digits, `-`, `_` and `.` are allowed, with a letter or a digit at both ends; a prefix such as \
+         `example.com/` may stand before it",
+    )
+}
+
+/// Why the API refuses an annotation's key, if it does: as labels, but in any case.
+#[must_use]
+pub fn annotation_key_refused(key: &str) -> Option<&'static str> {
+    label_key_refused(&key.to_lowercase())
+}
+
+/// Why the API refuses a label's value, if it does.
+#[must_use]
+pub fn label_value_refused(value: &str) -> Option<&'static str> {
+    (!is_label_value(value))
+        .then_some("up to 63 letters, digits, `-`, `_` and `.` are allowed, with a letter or a digit at both ends")
+}
+
+/// `content.IsLabelValue`; the empty text is one.
+fn is_label_value(text: &str) -> bool {
+    let edge = |c: Option<u8>| c.is_none_or(|c| c.is_ascii_alphanumeric());
+    text.len() <= MAX_LABEL
+        && text.bytes().all(|c| c.is_ascii_alphanumeric() || b"-_.".contains(&c))
+        && edge(text.bytes().next())
+        && edge(text.bytes().next_back())
+}
+
+fn is_dns_label(text: &str) -> bool {
+    let is_edge = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
+    text.len() <= MAX_LABEL
+        && text.bytes().all(|c| is_edge(c) || c == b'-')
+        && text.bytes().next().is_some_and(is_edge)
+        && text.bytes().next_back().is_some_and(is_edge)
+}
+
+/// Between dots, a subdomain has labels of any length.
+fn is_dns_subdomain(text: &str) -> bool {
+    let is_edge = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
+    text.len() <= MAX_SUBDOMAIN
+        && text.split('.').all(|part| {
+            part.bytes().all(|c| is_edge(c) || c == b'-')
+                && part.bytes().next().is_some_and(is_edge)
+                && part.bytes().next_back().is_some_and(is_edge)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn is_refused(api_version: &str, kind: &str, name: &str) -> bool {
+        name_refused(&GroupVersionKind::new(api_version, kind), name).is_some()
+    }
+
+    #[test]
+    fn names_follow_the_rule_of_their_kind() {
+        for refused in ["Web", "a_b", "a:b", "-a", "a-", "a..b", "a/b", "a%b", ".", "ä", &"a".repeat(254)] {
+            assert!(is_refused("v1", "ConfigMap", refused), "{refused}");
+        }
+        for accepted in ["web", "1a", "a.b-c", &"a".repeat(253)] {
+            assert!(!is_refused("v1", "ConfigMap", accepted), "{accepted}");
+        }
+        assert!(is_refused("v1", "Namespace", "a.b") && is_refused("v1", "Service", "a.b"));
+        assert!(is_refused("v1", "Namespace", &"a".repeat(64)));
+        assert!(!is_refused("rbac.authorization.k8s.io/v1", "ClusterRole", "system:Node"));
+        assert!(is_refused("rbac.authorization.k8s.io/v1", "ClusterRole", "a/b"));
+        assert!(!is_refused("policy/v1", "PodDisruptionBudget", "a_b"));
+    }
+
+    #[test]
+    fn the_server_decides_on_names_of_kinds_that_it_alone_knows() {
+        assert!(!is_refused("user.openshift.io/v1", "User", "jane@example.com"));
+        assert!(is_refused("user.openshift.io/v1", "User", "a/b"));
+    }
+
+    #[test]
+    fn keys_and_values_of_labels_follow_their_rules() {
+        for key in ["", "a b", "-a", "a/b/c", "/a", "A.b/c", "a/", &"a".repeat(64)] {
+            assert!(label_key_refused(key).is_some(), "{key}");
+        }
+        for key in ["app", "a.B_c-d", "example.com/App", "1"] {
+            assert!(label_key_refused(key).is_none(), "{key}");
+        }
+        assert!(annotation_key_refused("Example.com/x").is_none());
+        assert!(annotation_key_refused("a b").is_some());
+        assert!(label_value_refused("y y").is_some() && label_value_refused("-a").is_some());
+        assert!(label_value_refused("").is_none() && label_value_refused("V1.2_x").is_none());
+    }
+}

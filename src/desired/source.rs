@@ -1,0 +1,234 @@
+//! The text behind the objects: where they were written, and the lines that a message may show.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use serde::Serialize;
+
+use super::excerpt::{Excerpt, Line, Mark as Marked};
+use super::yaml::Mark;
+
+/// Where an object was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Source {
+    /// The file as it was named, `stdin` for standard input.
+    pub file: Arc<str>,
+    /// First line of the object, from 1.
+    pub line: u32,
+    /// Which document of the file, from 1.
+    #[serde(skip)]
+    pub document: usize,
+}
+
+/// `deploy/web.yaml:12`
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// The text of one input, shared by everything that was read from it.
+#[derive(Clone)]
+pub struct SourceText(Arc<Text>);
+
+struct Text {
+    bytes: Vec<u8>,
+    /// Made when the first line is shown.
+    index: OnceLock<Index>,
+}
+
+impl fmt::Debug for SourceText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SourceText({} bytes)", self.0.bytes.len())
+    }
+}
+
+impl From<Vec<u8>> for SourceText {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(Arc::new(Text { bytes, index: OnceLock::new() }))
+    }
+}
+
+impl SourceText {
+    /// What was read.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.0.bytes
+    }
+
+    /// The lines around a place, the place marked; with a second place where one is involved. Nothing where the document
+    /// is a Secret or may be one, and nothing of an input in UTF-16, whose bytes aren't the text that was read.
+    #[must_use]
+    pub fn excerpt(&self, at: Mark, also: Option<Mark>) -> Option<Excerpt> {
+        if self.bytes().starts_with(&[0xFF, 0xFE]) || self.bytes().starts_with(&[0xFE, 0xFF]) {
+            return None;
+        }
+        let index = self.0.index.get_or_init(|| Index::of(self.bytes()));
+        let line = |number: u32, mark: Option<Marked>| {
+            index.part(number).filter(|part| !part.is_withheld)?;
+            Some(Line::new(number, self.line(index, number)?, mark))
+        };
+        let marked = line(at.line, Some(Marked::Here { column: at.column }))?;
+        let also = also.filter(|also| also.line != at.line);
+        let mut lines: Vec<Line> = Vec::new();
+        match also {
+            Some(also) => lines.extend(line(also.line, Some(Marked::There { column: also.column }))),
+            // The line before tells how deep the marked one should stand.
+            None if index.part(at.line).is_some_and(|part| part.lines.contains(&(at.line - 1))) => {
+                lines.extend(line(at.line - 1, None).filter(|line| !line.is_blank()));
+            }
+            None => {}
+        }
+        lines.push(marked);
+        lines.sort_by_key(|line| line.number);
+        Some(Excerpt { lines })
+    }
+
+    fn line(&self, index: &Index, number: u32) -> Option<String> {
+        let at = usize::try_from(number).ok()?.checked_sub(1)?;
+        let start = *index.starts.get(at)?;
+        let end = index.starts.get(at + 1).map_or(self.bytes().len(), |next| next - 1);
+        let text = String::from_utf8_lossy(self.bytes().get(start..end)?);
+        Some(text.trim_end_matches('\r').trim_start_matches('\u{FEFF}').to_owned())
+    }
+}
+
+/// Where the lines begin, and which of them belong together.
+struct Index {
+    starts: Vec<usize>,
+    parts: Vec<Part>,
+}
+
+/// The lines between two separators.
+struct Part {
+    lines: Range<u32>,
+    /// Whether it is a Secret or may be one.
+    is_withheld: bool,
+}
+
+impl Index {
+    fn of(bytes: &[u8]) -> Self {
+        let breaks = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+        let starts: Vec<usize> = std::iter::once(0).chain(breaks).collect();
+        let number = |index: usize| u32::try_from(index + 1).unwrap_or(u32::MAX);
+        let (mut parts, mut first) = (Vec::new(), 0);
+        for (index, start) in starts.iter().enumerate().chain([(starts.len(), &bytes.len())]) {
+            if index < starts.len() && !is_separator(&bytes[*start..]) {
+                continue;
+            }
+            let text = &bytes[starts[first]..*start];
+            parts.push(Part { lines: number(first)..number(index), is_withheld: may_be_secret(text) });
+            first = index;
+        }
+        Self { starts, parts }
+    }
+
+    fn part(&self, line: u32) -> Option<&Part> {
+        let at = self.parts.partition_point(|part| part.lines.end <= line);
+        self.parts.get(at)
+    }
+}
+
+/// Whether documents part at the line that begins here. A line that only looks like a separator (`-----BEGIN`) is none.
+fn is_separator(rest: &[u8]) -> bool {
+    let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let Some(rest) = line.strip_prefix(b"---") else { return false };
+    let rest = rest.trim_ascii();
+    rest.is_empty() || rest.starts_with(b"#")
+}
+
+/// Whether a text may be that of a Secret: the word stands in it, or its kinds can't be told with certainty. Nothing is
+/// parsed, as the text may be broken.
+fn may_be_secret(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    if text.split(|c| !is_word(c)).any(|word| matches!(word, "Secret" | "SecretList")) {
+        return true;
+    }
+    let mut kinds = text.match_indices("kind").filter_map(|(at, word)| {
+        let before = text[..at].chars().next_back();
+        let rest = text[at + word.len()..].trim_start_matches(['"', '\'']).trim_start_matches(' ');
+        let value = rest.strip_prefix(':').filter(|_| before.is_none_or(|c| !is_word(c)))?;
+        Some((at - text[..at].rfind('\n').map_or(0, |end| end + 1), value))
+    });
+    let Some(first) = kinds.next() else { return true };
+    !std::iter::once(first).chain(kinds).all(|(column, value)| is_mapping_below(column, value) || is_plain_name(value))
+}
+
+/// Whether what follows a key at this column is a mapping on the next line, as in the schema of a kind's own `kind`.
+fn is_mapping_below(column: usize, value: &str) -> bool {
+    let Some((rest, below)) = value.split_once('\n') else { return false };
+    let content = below.trim_start_matches(' ');
+    let key = content.split(':').next().unwrap_or_default();
+    rest.trim().is_empty()
+        && below.len() - content.len() > column
+        && !key.is_empty()
+        && key.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+/// Whether a value is a name in plain letters, perhaps in quotes.
+fn is_plain_name(text: &str) -> bool {
+    let text = text.trim_start_matches([' ', '\t']);
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''));
+    let text = quote.map_or(text, |quote| &text[quote.len_utf8()..]);
+    let name = text.len() - text.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).len();
+    let mut rest = &text[name..];
+    if let Some(quote) = quote {
+        let Some(behind) = rest.strip_prefix(quote) else { return false };
+        rest = behind;
+    }
+    name > 0 && rest.chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, ',' | '}'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, line: u32) -> Vec<u32> {
+        let excerpt = SourceText::from(text.as_bytes().to_vec()).excerpt(Mark { line, column: 1 }, None);
+        excerpt.map(|excerpt| excerpt.lines.iter().map(|line| line.number).collect()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_line_is_shown_with_the_one_before_it_but_not_across_documents() {
+        let text = "kind: ConfigMap\ndata: x\n---\nkind: Service\nspec: y\n";
+        assert_eq!(shown(text, 2), [1, 2]);
+        assert_eq!(shown(text, 1), [1]);
+        assert_eq!(shown(text, 4), [3, 4]);
+        assert_eq!(shown(text, 9), [0_u32; 0]);
+    }
+
+    #[test]
+    fn no_line_of_what_may_be_a_secret_is_shown() {
+        for secret in [
+            "kind: Secret\ndata: {a: aGVsbG8=}",
+            "data: {a: aGVsbG8=}\nkind: \"Secret\" # here",
+            "{\"data\":{\"a\":\"x\"},\"kind\":\"Secret\"}",
+            "kind: >-\n  Secret\ndata: x",
+            "kind: \"\\x53ecret\"\ndata: x",
+            "kind: &k Something\ndata: x",
+            "kind: *k\ndata: x",
+            "kind: {{ .Values.kind }}\ndata: x",
+            "kind: SecretList\nitems: []",
+            "apiVersion: v1\ndata: {a: aGVsbG8=}",
+            "kind: List\nitems:\n- kind: Deployment\n- kind: Secret",
+            "data: |\n-----BEGIN KEY\nkind: Secret",
+            "kind:\ndata: x",
+            "items:\n- kind:\n  data: x",
+        ] {
+            for line in 1..=3 {
+                assert_eq!(shown(secret, line), [0_u32; 0], "{secret}");
+            }
+        }
+        for plain in [
+            "kind: Deployment\nspec: {secretKeyRef: x, imagePullSecrets: []}",
+            "{\"kind\": \"Deployment\"}",
+            "kind: 'ConfigMap' # no more\nkind: Service",
+            "kind: CustomResourceDefinition\nproperties:\n  kind:\n    type: string",
+        ] {
+            assert_eq!(shown(plain, 1), [1], "{plain}");
+        }
+        assert_eq!(shown("kind: Secret\n---\nkind: Pod\nspec: x\n---\nkind: Secret\n", 4), [3, 4]);
+    }
+}

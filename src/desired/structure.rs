@@ -1,0 +1,195 @@
+//! From a document to a [`Manifest`]: what every object needs, and what doesn't belong into one.
+
+use serde_json::{Map, Value};
+
+use super::manifest::Manifest;
+use super::mismatch::{Expected, advice, mismatch};
+use super::names::{annotation_key_refused, label_key_refused, label_value_refused, name_refused, namespace_refused};
+use super::problem::InputProblem;
+use super::source::{Source, SourceText};
+use super::yaml::{Positions, Step};
+use crate::object::{GroupVersionKind, LAST_APPLIED};
+
+/// Metadata that only a server writes.
+const SERVER_OWNED: [&str; 8] = [
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+/// Makes a manifest, or tells everything that is wrong with it.
+pub(super) fn manifest(
+    value: Value,
+    positions: Positions,
+    source: Source,
+    text: SourceText,
+) -> Result<Manifest, Vec<InputProblem>> {
+    let gvk = GroupVersionKind::new(text_at(&value, &["apiVersion"]), text_at(&value, &["kind"]));
+    let namespace = Some(text_at(&value, &["metadata", "namespace"])).filter(|namespace| !namespace.is_empty());
+    let mut manifest = Manifest {
+        namespace: namespace.map(ToOwned::to_owned),
+        name: text_at(&value, &["metadata", "name"]).to_owned(),
+        gvk,
+        value,
+        source,
+        positions,
+        text,
+        left_out: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let problems = Check { manifest: &manifest, problems: Vec::new() }.run();
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    manifest.left_out = leave_out_bookkeeping(&mut manifest.value);
+    Ok(manifest)
+}
+
+fn text_at<'v>(value: &'v Value, path: &[&str]) -> &'v str {
+    path.iter().try_fold(value, |value, key| value.get(key)).and_then(Value::as_str).unwrap_or_default()
+}
+
+struct Check<'m> {
+    manifest: &'m Manifest,
+    problems: Vec<InputProblem>,
+}
+
+impl Check<'_> {
+    fn run(mut self) -> Vec<InputProblem> {
+        self.required(&["apiVersion"]);
+        self.required(&["kind"]);
+        match self.manifest.value.get("metadata") {
+            Some(Value::Object(metadata)) => self.metadata(metadata),
+            Some(Value::Null) | None => self.required(&["metadata", "name"]),
+            Some(other) => {
+                let steps = [Step::Key("metadata")];
+                self.of_value(&steps, Expected::Mapping, other, "metadata");
+            }
+        }
+        self.problems.sort_by_key(|problem| (problem.line, problem.column));
+        self.problems
+    }
+
+    /// A string that every object has.
+    fn required(&mut self, path: &[&str]) {
+        let steps: Vec<Step<'_>> = path.iter().map(|key| Step::Key(key)).collect();
+        let name = path.join(".");
+        let found = path.iter().try_fold(&self.manifest.value, |value, key| value.get(key));
+        match found {
+            Some(Value::String(text)) if !text.is_empty() => {}
+            None | Some(Value::Null | Value::String(_)) => {
+                let problem = self.manifest.problem_of_key(&steps, format!("`{name}` is missing"));
+                let hint = match path {
+                    ["metadata", key] if self.manifest.value.get(key).is_some() => {
+                        format!("`{key}` stands beside `metadata`: indent it, so that it stands below")
+                    }
+                    _ => format!("every object needs `{name}`"),
+                };
+                self.problems.push(problem.with_hint(hint));
+            }
+            Some(other) => self.of_value(&steps, Expected::Text, other, &name),
+        }
+    }
+
+    fn of_value(&mut self, steps: &[Step<'_>], expected: Expected, found: &Value, name: &str) {
+        let message = format!("`{name}`: {}", mismatch(expected, found));
+        let mut problem = self.manifest.problem_of_value(steps, message);
+        problem.hint = advice(expected, found, problem.written().as_deref());
+        self.problems.push(problem);
+    }
+
+    fn metadata(&mut self, metadata: &Map<String, Value>) {
+        if metadata.get("name").is_none_or(Value::is_null) && metadata.contains_key("generateName") {
+            let message =
+                "`metadata.generateName` can't be compared or applied, as every run would make another object";
+            let at = [Step::Key("metadata"), Step::Key("generateName")];
+            let problem = self.manifest.problem_of_key(&at, message);
+            self.problems.push(problem.with_hint("give the object a `metadata.name`"));
+        } else {
+            self.required(&["metadata", "name"]);
+            if !self.manifest.name.is_empty() {
+                self.name("name", name_refused(&self.manifest.gvk, &self.manifest.name), &self.manifest.name);
+            }
+        }
+        match metadata.get("namespace") {
+            None | Some(Value::Null) => {}
+            Some(Value::String(namespace)) if namespace.is_empty() => {}
+            Some(Value::String(namespace)) => {
+                self.name("namespace", namespace_refused(&self.manifest.gvk, namespace), namespace);
+            }
+            Some(other) => {
+                let at = [Step::Key("metadata"), Step::Key("namespace")];
+                self.of_value(&at, Expected::Text, other, "metadata.namespace");
+            }
+        }
+        for part in ["labels", "annotations"] {
+            match metadata.get(part) {
+                None | Some(Value::Null) => {}
+                Some(Value::Object(entries)) => self.entries(part, entries),
+                Some(other) => {
+                    let at = [Step::Key("metadata"), Step::Key(part)];
+                    self.of_value(&at, Expected::Mapping, other, &format!("metadata.{part}"));
+                }
+            }
+        }
+    }
+
+    fn name(&mut self, key: &str, refused: Option<&str>, name: &str) {
+        let Some(rule) = refused else { return };
+        let at = [Step::Key("metadata"), Step::Key(key)];
+        let message = format!("`{name}` can't be the {key} of a {}", self.manifest.gvk.kind);
+        let message = if key == "namespace" { format!("`{name}` can't be a namespace") } else { message };
+        self.problems.push(self.manifest.problem_of_value(&at, message).with_hint(rule));
+    }
+
+    /// Labels or annotations: strings by keys. A null is no entry.
+    fn entries(&mut self, part: &str, entries: &Map<String, Value>) {
+        for (key, value) in entries {
+            let at = [Step::Key("metadata"), Step::Key(part), Step::Key(key)];
+            let what = if part == "labels" { "label" } else { "annotation" };
+            let key_refused = if part == "labels" { label_key_refused } else { annotation_key_refused };
+            if let Some(rule) = key_refused(key) {
+                let problem = self.manifest.problem_of_key(&at, format!("`{key}` can't be the key of a {what}"));
+                self.problems.push(problem.with_hint(rule));
+            }
+            match value {
+                Value::Null => {}
+                Value::String(text) => {
+                    if part == "labels"
+                        && let Some(rule) = label_value_refused(text)
+                    {
+                        let message = format!("the label `{key}` can't have this value");
+                        self.problems.push(self.manifest.problem_of_value(&at, message).with_hint(rule));
+                    }
+                }
+                other => self.of_value(&at, Expected::Text, other, &format!("metadata.{part}[\"{key}\"]")),
+            }
+        }
+    }
+}
+
+/// Takes out what a server or kubectl adds, so that the output of `kubectl get -o yaml` works as input; answers with the
+/// names of what said something.
+fn leave_out_bookkeeping(object: &mut Value) -> Vec<String> {
+    let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return Vec::new() };
+    let mut left_out = Vec::new();
+    for name in SERVER_OWNED {
+        if metadata.remove(name).is_some_and(|value| !value.is_null()) {
+            left_out.push(format!("`metadata.{name}`"));
+        }
+    }
+    if let Some(Value::Object(annotations)) = metadata.get_mut("annotations")
+        && annotations.remove(LAST_APPLIED).is_some()
+    {
+        left_out.push(format!("the annotation `{LAST_APPLIED}`"));
+        if annotations.is_empty() {
+            metadata.remove("annotations");
+        }
+    }
+    left_out
+}

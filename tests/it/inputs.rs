@@ -1,0 +1,215 @@
+//! Where manifests come from: files, directories, patterns, pipes, URLs and kustomizations.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::symlink;
+use std::thread;
+
+use serde_json::json;
+
+use crate::control_plane::{Run, Workspace};
+
+fn config_map(name: &str) -> String {
+    format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}\n")
+}
+
+/// The names of the objects that were found, in order.
+fn names(run: &Run) -> Vec<&str> {
+    run.report()["objects"].as_array().unwrap().iter().map(|object| object["name"].as_str().unwrap()).collect()
+}
+
+fn messages(run: &Run) -> Vec<String> {
+    let text = |error: &serde_json::Value| {
+        let file = error["file"].as_str().map(|file| format!("{file}: ")).unwrap_or_default();
+        format!("{file}{}", error["message"].as_str().unwrap())
+    };
+    run.report()["errors"].as_array().unwrap().iter().map(text).collect()
+}
+
+#[test]
+fn directories_are_read_by_their_endings_and_only_as_deep_as_asked() {
+    let ws = Workspace::new();
+    for (file, name) in
+        [("d/b.yml", "b"), ("d/a.yaml", "a"), ("d/c.json", "c"), ("d/e.txt", "e"), ("d/sub/f.yaml", "f")]
+    {
+        ws.write(
+            file,
+            &if name == "c" {
+                json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}).to_string()
+            } else {
+                config_map(name)
+            },
+        );
+    }
+    assert_eq!(names(&ws.reconcile(["diff", "-f", "d"]).exits_with(1)), ["a", "b", "c"]);
+    assert_eq!(names(&ws.reconcile(["diff", "-f", "d", "-R"]).exits_with(1)), ["a", "b", "c", "f"]);
+    assert_eq!(
+        names(&ws.reconcile(["diff", "-f", "d/e.txt"]).exits_with(1)),
+        ["e"],
+        "a file is read whatever its ending"
+    );
+    ws.write("empty/x.txt", "x");
+    let run = ws.reconcile(["diff", "-f", "empty"]).exits_with(2);
+    assert_eq!(messages(&run), ["empty: no `.yaml`, `.yml` or `.json` file in this directory"]);
+}
+
+#[test]
+fn patterns_match_files_and_directories() {
+    let ws = Workspace::new();
+    for (file, name) in [("x1.yaml", "a"), ("x2.yaml", "b"), ("y.yaml", "c"), ("xd/d.yaml", "d"), ("[z].yaml", "z")] {
+        ws.write(file, &config_map(name));
+    }
+    assert_eq!(names(&ws.reconcile(["diff", "-f", "x*"]).exits_with(1)), ["a", "b", "d"]);
+    assert_eq!(names(&ws.reconcile(["diff", "-f", "x?.yaml"]).exits_with(1)), ["a", "b"]);
+    assert_eq!(
+        names(&ws.reconcile(["diff", "-f", "[z].yaml"]).exits_with(1)),
+        ["z"],
+        "a file of that very name comes first"
+    );
+    assert_eq!(messages(&ws.reconcile(["diff", "-f", "q*"]).exits_with(2)), ["q*: the pattern matches no file"]);
+    assert!(messages(&ws.reconcile(["diff", "-f", "q[*"]).exits_with(2))[0].starts_with("q[*: is not a valid pattern"));
+}
+
+#[test]
+fn all_that_cannot_be_read_is_told_at_once() {
+    let ws = Workspace::new();
+    ws.write("good.yaml", &config_map("a"));
+    ws.write("d/good.yaml", &config_map("b"));
+    symlink("nowhere.yaml", ws.folder().join("d/broken.yaml")).unwrap();
+    let run = ws.reconcile(["diff", "-f", "good.yaml", "-f", "missing.yaml", "-f", "d", "-f", "none*"]).exits_with(2);
+    assert_eq!(
+        messages(&run),
+        [
+            "missing.yaml: cannot be read: no such file or directory",
+            "d/broken.yaml: cannot be read: no such file or directory",
+            "none*: the pattern matches no file",
+        ]
+    );
+}
+
+#[test]
+fn a_file_is_read_once_however_it_is_found() {
+    let ws = Workspace::new();
+    ws.write("d/..data_1/web.yaml", &config_map("web"));
+    let folder = ws.folder().join("d");
+    symlink("..data_1", folder.join("..data")).unwrap();
+    symlink("..data/web.yaml", folder.join("web.yaml")).unwrap();
+    symlink(".", folder.join("loop")).unwrap();
+    symlink("..", folder.join("up")).unwrap();
+    for arguments in
+        [&["-f", "d"][..], &["-f", "d", "-R"], &["-f", "d", "-f", "d/web.yaml"], &["-R", "-f", "d", "-f", "d/*.yaml"]]
+    {
+        let run = ws.reconcile(["diff"].iter().chain(arguments)).exits_with(1);
+        assert_eq!(names(&run), ["web"], "{run}");
+    }
+}
+
+#[test]
+fn names_that_are_not_utf_8_are_read() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let ws = Workspace::new();
+    fs::create_dir(ws.folder().join("d")).unwrap();
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9.yaml");
+    fs::write(ws.folder().join("d").join(name), config_map("a")).unwrap();
+    let run = ws.reconcile(["diff", "-f", "d"]).exits_with(1);
+    assert_eq!(run.object("ConfigMap", "a")["source"]["file"], "d/caf\u{fffd}.yaml");
+}
+
+#[test]
+fn nothing_at_all_is_an_error_unless_it_is_allowed() {
+    let ws = Workspace::new();
+    for (name, text) in [
+        ("empty", ""),
+        ("null", "null\n"),
+        ("comment", "# nothing\n---\n# here\n"),
+        ("list", "{apiVersion: v1, kind: List, items: []}"),
+    ] {
+        let file = format!("{name}.yaml");
+        ws.write(&file, text);
+        let run = ws.reconcile(["diff", "-f", &file]).exits_with(2);
+        assert_eq!(messages(&run), ["no objects found in the input"], "{name}");
+        ws.reconcile(["diff", "--allow-empty", "-f", &file]).exits_with(0);
+    }
+    ws.write("a.yaml", &config_map("a"));
+    assert_eq!(names(&ws.reconcile(["diff", "-f", "empty.yaml", "-f", "a.yaml"]).exits_with(1)), ["a"]);
+    let run = ws.reconcile(["diff", "-f", "a.yaml", "-l", "app=web"]).exits_with(2);
+    assert_eq!(messages(&run), ["no object matches the selector"]);
+}
+
+#[test]
+fn standard_input_is_what_another_tool_renders() {
+    let ws = Workspace::new();
+    // As `helm template` prints it: comments, a leading separator, an empty document.
+    let rendered = "---\n# Source: shop/templates/empty.yaml\n---\n# Source: shop/templates/a.yaml\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n---\n";
+    let run = ws.stdin(rendered).reconcile(["diff", "-f", "-"]).exits_with(1);
+    assert_eq!(names(&run), ["a"]);
+    assert_eq!(run.object("ConfigMap", "a")["source"], json!({"file": "stdin", "line": 5}));
+    let run = ws.stdin(rendered).reconcile(["diff", "-f", "-", "-f", "-"]).exits_with(2);
+    assert_eq!(messages(&run), ["standard input can be read only once, `-f -` is given twice"]);
+}
+
+/// Answers each request with the next of these, and tells the URL.
+fn server(answers: Vec<(&'static str, String)>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/shop.yaml", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for (status, body) in answers {
+            let Ok((mut stream, _)) = listener.accept() else { return };
+            let mut request = [0; 4096];
+            let _ = stream.read(&mut request);
+            let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+            let _ = stream.write_all((head + &body).as_bytes());
+        }
+    });
+    url
+}
+
+#[test]
+fn urls_are_read_and_tried_again_when_their_server_fails() {
+    let ws = Workspace::new();
+    let url = server(vec![("503 Service Unavailable", String::new()), ("200 OK", config_map("a"))]);
+    let run = ws.reconcile(["diff", "-f", &url]).exits_with(1);
+    assert_eq!(run.object("ConfigMap", "a")["source"]["file"], url.as_str());
+    let url = server(vec![("404 Not Found", String::new())]);
+    let run = ws.reconcile(["diff", "-f", &url]).exits_with(2);
+    assert_eq!(messages(&run), [format!("{url}: cannot be read: the server answered 404 Not Found")]);
+}
+
+/// `kubectl` of the control plane on PATH, where `kustomize` may not be.
+fn with_kubectl(ws: &Workspace) -> String {
+    ws.plane().kubectl().parent().unwrap().display().to_string()
+}
+
+#[test]
+fn kustomizations_are_built_and_named_by_their_directory() {
+    let ws = Workspace::new();
+    ws.write("k/kustomization.yaml", "namePrefix: shop-\nresources: [a.yaml]\n");
+    ws.write("k/a.yaml", &config_map("a"));
+    let path = with_kubectl(&ws);
+    let run = ws.env("PATH", &path).reconcile(["diff", "-k", "k"]).exits_with(1);
+    assert_eq!(run.object("ConfigMap", "shop-a")["source"]["file"], "k");
+    // The same by way of a pipe.
+    let built = ws.kubectl(["kustomize", "k"]).exits_with(0).stdout;
+    assert_eq!(names(&ws.stdin(&built).reconcile(["diff", "-f", "-"]).exits_with(1)), ["shop-a"]);
+
+    ws.write("k/kustomization.yaml", "resources: [missing.yaml]\n");
+    let run = ws.env("PATH", &path).reconcile(["diff", "-k", "k"]).exits_with(2);
+    let theirs = ws.kubectl(["kustomize", "k"]).exits_with(1);
+    let message = messages(&run).remove(0);
+    assert!(message.starts_with("k: `kubectl kustomize` failed: ") && message.contains(theirs.stderr.trim()), "{run}");
+    let run = ws.env("PATH", "/nowhere").reconcile(["diff", "-k", "k"]).exits_with(2);
+    assert_eq!(messages(&run), ["`-k` needs `kustomize` or `kubectl` on PATH, and neither is there"]);
+}
+
+#[test]
+fn inputs_exclude_each_other_as_in_kubectl() {
+    let ws = Workspace::new();
+    for arguments in [&["-f", "a.yaml", "-k", "k"][..], &["-k", "k", "-R"], &["-k", "k", "-k", "k"], &[]] {
+        let ours = ws.reconcile(["diff"].iter().chain(arguments)).exits_with(2);
+        assert_eq!(ours.stdout, "");
+        if !arguments.contains(&"k") || arguments.len() < 4 || arguments[0] == "-f" {
+            assert_ne!(ws.kubectl(["diff"].iter().chain(arguments)).code, 0);
+        }
+    }
+}

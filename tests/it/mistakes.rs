@@ -1,0 +1,163 @@
+//! Mistakes in manifests are told at their lines, in words that help, and without a line of a Secret.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::control_plane::{Run, Workspace};
+
+/// What a person at a terminal sees, with the namespace by a name that is the same in every run.
+fn seen(run: &Run, ws: &Workspace) -> String {
+    format!("{}{}", run.stderr, run.stdout).replace(ws.namespace(), "shop-01")
+}
+
+/// Each manifest in `testdata/mistakes`, beside what is said of it.
+#[test]
+fn messages_say_where_and_what_to_do() {
+    let ws = Workspace::new();
+    ws.secret("swordfish-trombones");
+    ws.secret("471100815");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/mistakes");
+    let mut names: Vec<String> = fs::read_dir(&folder)
+        .unwrap()
+        .filter_map(|entry| entry.unwrap().file_name().to_str()?.strip_suffix(".yaml").map(str::to_owned))
+        .collect();
+    names.sort();
+    assert!(names.len() >= 20);
+    let mut settings = insta::Settings::new();
+    settings.set_snapshot_path(&folder);
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| {
+        for name in names {
+            let file = format!("{name}.yaml");
+            ws.write(&file, &fs::read_to_string(folder.join(&file)).unwrap());
+            let run = ws.reconcile(["diff", "-f", &file]);
+            assert!(matches!(run.code, 2 | 4), "{run}");
+            insta::assert_snapshot!(name, seen(&run, &ws));
+        }
+    });
+}
+
+#[test]
+fn the_report_has_the_place_of_each_mistake() {
+    let ws = Workspace::new();
+    ws.write("shop.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shop}\ndata:\n  a: yes\n  b: 1\n");
+    let run = ws.reconcile(["diff", "-f", "shop.yaml"]).exits_with(4);
+    let error = &run.object("ConfigMap", "shop")["error"];
+    assert_eq!(error["reason"], "Invalid");
+    assert_eq!([&error["file"], &error["line"], &error["column"]], [&json!("shop.yaml"), &json!(5), &json!(6)]);
+    let places: Vec<_> = error["mistakes"].as_array().unwrap().iter().map(|mistake| &mistake["line"]).collect();
+    assert_eq!(places, [5, 6]);
+    assert!(!run.report().to_string().contains("valueUnstructured"));
+}
+
+#[test]
+fn mistakes_of_the_input_have_their_place_in_the_report() {
+    let ws = Workspace::new();
+    ws.write("shop.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shop, labels: {a: yes}}\n");
+    let run = ws.reconcile(["diff", "-f", "shop.yaml"]).exits_with(2);
+    let error = &run.report()["errors"][0];
+    assert_eq!([&error["file"], &error["line"], &error["column"]], [&json!("shop.yaml"), &json!(3), &json!(36)]);
+    assert_eq!(run.report()["verdict"], "invalid");
+}
+
+/// The server counts the items of the merged list, where those of others come first.
+#[test]
+fn positions_in_merged_lists_lead_to_the_manifests_own_items() {
+    let ws = Workspace::new();
+    let with = |containers: &str| {
+        format!(
+            "apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web, namespace: $NS}}
+spec:
+  selector: {{matchLabels: {{app: web}}}}
+  template:
+    metadata: {{labels: {{app: web}}}}
+    spec:
+      containers:
+{containers}"
+        )
+    };
+    ws.apply_as(
+        "others",
+        &with("      - {name: proxy, image: 'shop/proxy:1'}\n      - {name: web, image: 'shop/web:1'}\n"),
+    );
+    ws.write(
+        "web.yaml",
+        &with("      - name: web\n        image: shop/web:1\n        ports:\n        - containerPort: 99999\n"),
+    );
+    let run = ws.reconcile(["diff", "-f", "web.yaml"]).exits_with(4);
+    let error = &run.object("Deployment", "web")["error"];
+    assert_eq!((&error["line"], &error["column"]), (&json!(13), &json!(26)), "{error:#}");
+}
+
+#[test]
+fn one_mistake_leaves_all_other_objects_compared_and_applied() {
+    let ws = Workspace::new();
+    ws.write("bad.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\ndata: {a: yes}\n");
+    ws.write("good.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: good}\ndata: {a: 'yes'}\n");
+    let run = ws.reconcile(["apply", "-f", "."]).exits_with(4);
+    assert_eq!(run.object("ConfigMap", "good")["outcome"], "created");
+    assert_eq!(run.object("ConfigMap", "bad")["outcome"], "skipped");
+    assert!(run.stdout.contains("bad.yaml:4:11: `data.a`: expected a string, found a boolean"), "{run}");
+}
+
+#[test]
+fn custom_resources_are_explained_by_their_own_types() {
+    let ws = Workspace::new();
+    let group = format!("{}.example.com", ws.namespace());
+    let crd = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.$NS.example.com}
+spec:
+  group: $NS.example.com
+  names: {kind: Widget, plural: widgets}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [size]
+            properties:
+              size: {type: integer, minimum: 1}
+              colour: {type: string, enum: [red, blue]}
+";
+    ws.write("crd.yaml", crd);
+    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    // The server publishes the types of a new kind a moment later.
+    let types = format!("/openapi/v3/apis/{group}/v1");
+    while ws.kubectl(["get", "--raw", &types]).code != 0 {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    let widget = |spec: &str| {
+        ws.write("w.yaml", &format!("apiVersion: {group}/v1\nkind: Widget\nmetadata: {{name: w}}\nspec:\n{spec}"));
+        let run = ws.reconcile(["diff", "-f", "w.yaml"]).exits_with(4);
+        let mistakes = run.object("Widget", "w")["error"]["mistakes"].as_array().unwrap().clone();
+        let told = mistakes.iter().map(|mistake| {
+            let text = |name: &str| mistake[name].as_str().unwrap_or_default();
+            format!("{}:{} {} / {}", mistake["line"], mistake["column"], text("message"), text("hint"))
+        });
+        told.collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(widget("  sise: 3\n  size: 3\n"), "5:3 unknown field `sise` in `spec` / did you mean `size`?");
+    assert_eq!(
+        widget("  size: 0\n  colour: rad\n"),
+        "5:9 `spec.size` can't be `0`: should be greater than or equal to 1 / \n\
+         6:11 `spec.colour` can't be `rad` / did you mean `red`? the server takes `red`, `blue`"
+    );
+    assert_eq!(
+        widget("  colour: red\n"),
+        "4:1 `spec.size` is missing / see what belongs there with `kubectl explain widget.spec.size`"
+    );
+    assert_eq!(widget("  size: 3.5\n"), "5:9 `spec.size`: must be of type integer / ");
+}

@@ -1,4 +1,38 @@
-//! The reconcile loop, run exactly once: read desired, read current, compare, decide, act, observe, report.
+//! `kubectl reconcile` runs the reconcile loop exactly once: read desired, read current, compare, decide, act, report.
+//!
+//! ```text
+//! PATH… ─desired─▶ DesiredSet ─live─▶ Target, LiveState ─compare─▶ ObjectDiff ─plan─▶ order ─apply─▶ Written
+//!                                               every stage ─▶ report ─▶ bytes + exit code
+//! ```
+//!
+//! # The tour
+//!
+//! 1. [`desired`] finds the files, reads YAML as kubectl reads it and keeps the place of every field.
+//! 2. [`live`] asks which resources there are, and reads the objects: one LIST for each resource and namespace.
+//! 3. [`compare`] *proves* from the live object alone that an apply would change nothing, or says what to *ask*; from the
+//!    server's answer it tells what differs, and whose doing that is. Secret values become numbers here.
+//! 4. [`plan`] puts objects into the order in which they can be written.
+//! 5. [`apply`] writes, under a lock on the version that was judged, and judges again when the object moved.
+//! 6. [`report`] is one model and a file for each format that shows it.
+//!
+//! Below them: [`object`], the vocabulary of all stages (keys, field paths, field sets, quantities), and [`schema`], the API's
+//! types as a compact table. At the edges: [`cluster`] (kubeconfig, transport, retries) and [`terminal`] (the only door to
+//! stdout and stderr). On top: [`cli`], what can be typed, and [`commands`], one file for each command.
+//!
+//! `object`, `schema`, `compare`, `plan`, `report` and the parsing in `desired` are pure; imports point one way. A test keeps
+//! it so.
+//!
+//! # Exit codes
+//!
+//! | code | constant | meaning |
+//! | --- | --- | --- |
+//! | 0 | [`report::EXIT_CLEAN`] | in sync, or the pass is complete |
+//! | 1 | [`report::EXIT_DRIFT`] | `diff` found drift |
+//! | 2 | [`report::EXIT_INVALID`] | usage or configuration error, or input that can't be read |
+//! | 3 | [`report::EXIT_UNREACHABLE`] | no cluster |
+//! | 4 | [`report::EXIT_INCOMPLETE`] | something could not be compared or applied; the rest was |
+//! | 5 | [`report::EXIT_NOT_READY`] | applied, but not ready |
+//! | 130 | [`report::EXIT_INTERRUPTED`] | interrupted |
 
 pub mod apply;
 pub mod cli;

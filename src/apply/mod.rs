@@ -17,7 +17,7 @@ use crate::compare::{
     Action, Finding, ForceConflicts, ObjectDiff, Owners, Policy, Questions, Redactor, Setting, refusal, respell,
     verdict,
 };
-use crate::live::ask::{apply_query, settle};
+use crate::live::ask::{apply_query, manager_query, settle};
 use crate::live::{LiveState, Resource, Target, Trouble, fetch, parse};
 use crate::schema::TypeRef;
 
@@ -122,9 +122,11 @@ impl Writer<'_> {
         let api_version = self.target.key.gvk.api_version();
         let claims = after.our_fields();
         let mut version = live.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
-        let settled = Owners::of(live, manager).without_hands(&claims, &api_version, self.policy);
-        if let Some(settled) = settled
-            && after.without_hands(&claims, &api_version, self.policy).is_some()
+        let before = Owners::of(live, manager);
+        // What the manifest dropped counts too: it goes only when no hand is left beside us.
+        let concerned = claims.union(&before.our_fields());
+        if let Some(settled) = before.without_hands(&concerned, &api_version, self.policy)
+            && after.without_hands(&concerned, &api_version, self.policy).is_some()
         {
             version = self.take_over(&settled, &version).await?;
         }
@@ -142,11 +144,10 @@ impl Writer<'_> {
             {"op": "replace", "path": "/metadata/managedFields", "value": owners.to_json()},
             {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
         ]);
-        let manager = &self.policy.manager;
-        let request =
-            Request::new(Purpose::Write, http::Method::PATCH, format!("{}?fieldManager={manager}", self.path()))
-                .with_body("application/json-patch+json", patch.to_string())
-                .with_retry(Retry::Safe);
+        let path = format!("{}?{}", self.path(), manager_query(&self.policy.manager));
+        let request = Request::new(Purpose::Write, http::Method::PATCH, path)
+            .with_body("application/json-patch+json", patch.to_string())
+            .with_retry(Retry::Safe);
         let reply = self.cluster.send(request).await?;
         let object: Value = parse(self.cluster, &reply.body)?;
         Ok(object.pointer("/metadata/resourceVersion").cloned().unwrap_or_default())

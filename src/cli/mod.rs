@@ -36,6 +36,11 @@ pub enum Command {
     /// Print a completion script
     #[command(after_long_help = COMPLETION_EXAMPLES)]
     Completion(CompletionArgs),
+    /// Print the manual page, of one command or of the whole program
+    Man(ManArgs),
+    /// Answer what kubectl asks for `kubectl reconcile <TAB>`: candidates, a line each
+    #[command(name = "__complete", hide = true, disable_help_flag = true)]
+    Complete(CompleteArgs),
 }
 
 const DIFF_EXAMPLES: &str = "\
@@ -154,6 +159,9 @@ pub struct CompareArgs {
     /// Show fields that others added, too
     #[arg(long)]
     pub show_unmanaged: bool,
+    /// Count it as drift when values are equal and only not all of them are recorded as ours
+    #[arg(long)]
+    pub strict_ownership: bool,
     /// What may be taken from other owners: what hands changed, everything (also when no value is given), or nothing
     #[arg(long, value_name = "WHOSE", num_args = 0..=1, require_equals = true, default_value = "by-hand",
           default_missing_value = "all", help_heading = "Act")]
@@ -207,6 +215,21 @@ pub struct SnapshotArgs {
 pub struct CompletionArgs {
     /// For which shell; `kubectl` prints what kubectl itself runs for `kubectl reconcile <TAB>`
     pub shell: CompletionShell,
+}
+
+/// `man`
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// The command, such as `diff`
+    pub command: Option<String>,
+}
+
+/// `__complete`
+#[derive(Debug, Args)]
+pub struct CompleteArgs {
+    /// The words behind `kubectl reconcile`, the last one as far as it is typed
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub words: Vec<String>,
 }
 
 /// Shells that a completion script can be printed for.

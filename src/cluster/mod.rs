@@ -90,6 +90,30 @@ pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Res
     })))
 }
 
+/// The names that a kubeconfig offers, for completion.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConfigNames {
+    /// Values for `--context`.
+    pub contexts: Vec<String>,
+    /// Values for `--cluster`.
+    pub clusters: Vec<String>,
+    /// Values for `--user`.
+    pub users: Vec<String>,
+}
+
+/// Reads the names from the kubeconfig that [`connect`] would use.
+pub fn config_names(
+    kubeconfig: Option<&std::path::Path>,
+    environment: &Environment,
+) -> Result<ConfigNames, KubeconfigError> {
+    let Kubeconfig { document, .. } = Kubeconfig::load(kubeconfig, environment)?;
+    Ok(ConfigNames {
+        contexts: document.contexts.into_keys().collect(),
+        clusters: document.clusters.into_keys().collect(),
+        users: document.users.into_keys().collect(),
+    })
+}
+
 /// A connection to one cluster, shared by its clones.
 #[derive(Clone)]
 pub struct Cluster(Arc<Inner>);

@@ -8,7 +8,7 @@ use super::setup::{Connected, connected, policy, read_desired, targets};
 use crate::cli::{ApplyArgs, DiffArgs};
 use crate::compare::EvidenceMode;
 use crate::desired::InputProblem;
-use crate::report::{Report, text};
+use crate::report::{Gate, Report, text};
 use crate::terminal::Closed;
 
 const COMMAND: &str = "apply";
@@ -46,9 +46,9 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     let mut pass = Pass::compare(&cluster, &policy, interrupt.clone(), targets).await;
     output.details(verbosity, pass.doubts());
     // A reader that went away changes nothing about the pass.
-    let _ = output.text(&text::differences(&Report::compared(COMMAND, pass.objects(), false)));
+    let _ = output.text(&text::differences(&Report::compared(COMMAND, pass.objects(), Gate::default())));
     pass.act(|object| drop(output.text(&text::outcome(object)))).await;
-    let mut report = Report::compared(COMMAND, pass.objects(), false);
+    let mut report = Report::compared(COMMAND, pass.objects(), Gate::default());
     report.cluster = Some(info);
     report.requests = cluster.counts();
     Ok(if interrupt.is_set() { report.interrupted() } else { report })

@@ -42,15 +42,16 @@ impl<'a> Comparison<'a> {
         let (states, ()) = futures::join!(fetch(self.cluster, targets), self.types.load(self.cluster, kinds));
         let found = self.ask(targets, states).await;
         let mut decisions: Vec<Decision> = Vec::with_capacity(targets.len());
+        let mut changing_crds: Vec<&Target> = Vec::new();
         for (target, Found { finding, warnings, doubt }) in targets.iter().zip(found) {
             self.doubts.extend(doubt.map(|doubt| format!("not proven: {}: {doubt}", target.key)));
-            let types_will_change = targets
-                .iter()
-                .zip(&decisions)
-                .any(|(crd, decision)| decision.diff.action != Action::None && defines(crd, target));
+            let types_will_change = changing_crds.iter().any(|crd| defines(crd, target));
             let setting = Setting { of: self.types.of(&target.key.gvk), policy: self.policy, types_will_change };
             let mut diff = verdict(target, &finding, setting, &mut self.redactor);
             diff.warnings.extend(warnings);
+            if target.key.gvk.is_crd() && diff.action != Action::None {
+                changing_crds.push(target);
+            }
             decisions.push(Decision { finding, diff });
         }
         decisions

@@ -3,23 +3,26 @@
 use clap::CommandFactory as _;
 
 use crate::cli::{Cli, CompletionArgs};
-use crate::report::{EXIT_CLEAN, EXIT_INVALID};
+use crate::report::EXIT_CLEAN;
 use crate::terminal::{ColorChoice, Terminal};
 
-/// Prints the script.
+/// What kubectl runs for `kubectl reconcile <TAB>`: an executable of this name on PATH (kubectl `pkg/cmd/plugin`).
+const FOR_KUBECTL: &str = "#!/bin/sh
+# kubectl runs this file, as kubectl_complete-reconcile on PATH, for `kubectl reconcile <TAB>`.
+exec kubectl-reconcile __complete \"$@\"
+";
+
+/// Prints the script. A reader that went away ends the run quietly.
 pub(super) fn run(args: &CompletionArgs) -> u8 {
-    let mut script = Vec::new();
-    if let Some(shell) = args.shell.generator() {
-        clap_complete::generate(
-            shell,
-            &mut Cli::command().bin_name("kubectl-reconcile"),
-            "kubectl-reconcile",
-            &mut script,
-        );
-    }
-    let terminal = Terminal::new(ColorChoice::Never, false);
-    match terminal.data(&String::from_utf8_lossy(&script)) {
-        Ok(()) => EXIT_CLEAN,
-        Err(_) => EXIT_INVALID,
-    }
+    let script = match args.shell.generator() {
+        None => FOR_KUBECTL.to_owned(),
+        Some(shell) => {
+            let mut script = Vec::new();
+            let mut command = Cli::command().bin_name("kubectl-reconcile");
+            clap_complete::generate(shell, &mut command, "kubectl-reconcile", &mut script);
+            String::from_utf8_lossy(&script).into_owned()
+        }
+    };
+    let _ = Terminal::new(ColorChoice::Never, false).data(&script);
+    EXIT_CLEAN
 }

@@ -6,14 +6,15 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::setup::{Connected, connected, policy, read_desired, targets};
 use crate::cli::{ApplyArgs, DiffArgs};
-use crate::compare::{Policy, Redactor, Setting, offline};
+use crate::compare::{Evidence, Policy, Redactor, Setting, offline};
 use crate::desired::DesiredSet;
 use crate::desired::files::Inputs;
 use crate::live::Catalog;
+use crate::live::admission::Admission;
 use crate::live::resolve::Namespaces;
 use crate::live::snapshot::Snapshot;
 use crate::live::types::Types;
-use crate::report::{ObjectReport, Report, text};
+use crate::report::{Gate, ObjectReport, Report, text};
 
 const COMMAND: &str = "diff";
 
@@ -29,8 +30,13 @@ pub(super) async fn run(args: DiffArgs) -> u8 {
     }
 }
 
+fn gate(args: &DiffArgs) -> Gate {
+    Gate { exit_zero: args.exit_zero, strict_ownership: args.compare.strict_ownership }
+}
+
 /// A reader that went away ends the run quietly, with the verdict that was found.
 fn show(report: &Report, output: &Output) -> u8 {
+    output.warn(report);
     let shown = output.text(&text::whole(report)).and_then(|()| output.finish(report));
     shown.unwrap_or(report.exit_code)
 }
@@ -54,13 +60,19 @@ async fn with_cluster(
     let verbosity = args.output.console.verbosity;
     let Connected { cluster, catalog, info, namespaces } =
         connected(&args.connection, verbosity, &args.input, &output.terminal).await?;
-    let targets = targets(desired, catalog, &namespaces)?;
+    let admission = Admission::load(&cluster, &catalog);
+    let targets = targets(desired, catalog.clone(), &namespaces)?;
     let mut comparison = Comparison::new(&cluster, policy, interrupt.clone());
-    let decisions = comparison.compare(&targets.iter().collect::<Vec<_>>()).await;
+    let references: Vec<_> = targets.iter().collect();
+    let (decisions, admission) = futures::join!(comparison.compare(&references), admission);
+    let proven =
+        targets.iter().zip(&decisions).filter(|(_, decision)| decision.diff.evidence == Some(Evidence::Proven));
+    let caveats = admission.caveats(proven.filter_map(|(target, _)| target.resource.as_ref().ok()));
     let objects =
         targets.iter().zip(decisions).map(|(target, decision)| ObjectReport::new(target, decision.diff)).collect();
     output.details(verbosity, &comparison.doubts);
-    let mut report = Report::compared(COMMAND, objects, args.exit_zero);
+    let mut report = Report::compared(COMMAND, objects, gate(args));
+    report.warnings = caveats;
     report.cluster = Some(info);
     report.requests = cluster.counts();
     Ok(if interrupt.is_set() { report.interrupted() } else { report })
@@ -81,7 +93,7 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
         let setting = Setting { of: types.of(&target.key.gvk), policy, types_will_change: false };
         ObjectReport::new(target, offline(target, &snapshot.state(&target.key), setting, &mut redactor))
     });
-    Ok(Report::compared(COMMAND, judged.collect(), args.exit_zero))
+    Ok(Report::compared(COMMAND, judged.collect(), gate(args)))
 }
 
 impl From<ApplyArgs> for DiffArgs {

@@ -37,6 +37,12 @@ impl From<RequestError> for Failure {
     }
 }
 
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::invalid(InputProblem::general(format!("{error:#}")))
+    }
+}
+
 fn advised(message: String, hint: Option<String>) -> InputProblem {
     InputProblem { hint, ..InputProblem::general(message) }
 }

@@ -2,10 +2,12 @@
 
 mod apply;
 mod comparison;
+mod complete;
 mod completion;
 mod diff;
 mod failure;
 mod interrupt;
+mod man;
 mod output;
 mod pass;
 mod setup;
@@ -24,6 +26,8 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Apply(args) => apply::run(args).await,
         Command::Snapshot(args) => snapshot::run(args).await,
         Command::Completion(args) => completion::run(&args),
+        Command::Man(args) => man::run(&args),
+        Command::Complete(args) => complete::run(&args),
     };
     ExitCode::from(code)
 }

@@ -4,7 +4,7 @@ use super::failure::Failure;
 use crate::cli::{Format, OutputArgs, OutputTarget};
 use crate::desired::InputProblem;
 use crate::report::styled::{Role, Styled};
-use crate::report::{EXIT_INVALID, Report, excerpt, json, text};
+use crate::report::{EXIT_INVALID, Gate, Report, excerpt, json, text};
 use crate::terminal::{Closed, Terminal, plain};
 
 /// The formats that were asked for, and the terminal.
@@ -57,17 +57,26 @@ impl Output {
         Ok(code)
     }
 
+    /// Tells what concerns the run as a whole.
+    pub fn warn(&self, report: &Report) {
+        for warning in &report.warnings {
+            self.terminal.note(Role::Note, &format!("warning: {warning}"));
+        }
+    }
+
     /// Lines for those who want to know more (`-v`).
     pub fn details(&self, verbosity: u8, lines: &[String]) {
         if verbosity > 0 {
-            lines.iter().for_each(|line| self.terminal.note(Role::Note, line));
+            for line in lines {
+                self.terminal.note(Role::Note, line);
+            }
         }
     }
 
     /// Reports a run that ended before it compared anything.
     pub fn failed(&self, command: &'static str, failure: Failure) -> u8 {
         tell(&self.terminal, &failure.problems);
-        let report = Report::stopped(command, failure.verdict, failure.problems, false);
+        let report = Report::stopped(command, failure.verdict, failure.problems, Gate::default());
         self.finish(&report).unwrap_or(report.exit_code)
     }
 }

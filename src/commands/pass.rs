@@ -89,7 +89,8 @@ impl<'a> Pass<'a> {
     /// The Namespace or the CustomResourceDefinition of this input that an object needs, if it could not be created.
     fn missing_foundation(&self, entry: &Entry) -> Option<String> {
         let key = &entry.target.key;
-        let foundation = self.entries.iter().find(|other| {
+        let is_foundation = |other: &&Entry| Wave::of(&other.target.key.gvk) == Wave::Foundations;
+        let foundation = self.entries.iter().take_while(is_foundation).find(|other| {
             let at = &other.target.key;
             let contains = at.gvk.is_namespace() && key.namespace.as_ref() == Some(&at.name);
             other.decision.diff.action == Action::Create

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use anyhow::Context as _;
 use serde_json::Value;
 
 use super::failure::Failure;
@@ -9,7 +10,6 @@ use super::output::tell;
 use super::setup::{Connected, connected, read_desired, targets};
 use crate::cli::SnapshotArgs;
 use crate::compare::{Redactor, withheld};
-use crate::desired::InputProblem;
 use crate::live::fetch::fetch;
 use crate::live::snapshot::unreadable;
 use crate::live::{LiveState, Target};
@@ -57,12 +57,10 @@ async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure
     Ok(code)
 }
 
-fn render(documents: &[Value]) -> Result<String, Failure> {
+fn render(documents: &[Value]) -> anyhow::Result<String> {
     let mut text = String::new();
     for document in documents {
-        let yaml = serde_saphyr::to_string(document).map_err(|error| {
-            Failure::invalid(InputProblem::general(format!("an object can't be written as YAML: {error}")))
-        })?;
+        let yaml = serde_saphyr::to_string(document).context("an object can't be written as YAML")?;
         text.push_str("---\n");
         text.push_str(&yaml);
     }
@@ -70,7 +68,7 @@ fn render(documents: &[Value]) -> Result<String, Failure> {
 }
 
 /// A file with the values of Secrets is its owner's alone, from the moment on when it exists.
-fn write(text: &str, args: &SnapshotArgs, terminal: &Terminal) -> Result<(), Failure> {
+fn write(text: &str, args: &SnapshotArgs, terminal: &Terminal) -> anyhow::Result<()> {
     let Some(path) = &args.file else {
         // A reader that went away ends the run quietly.
         let _ = terminal.data(text);
@@ -90,5 +88,5 @@ fn write(text: &str, args: &SnapshotArgs, terminal: &Terminal) -> Result<(), Fai
         }
         file.write_all(text.as_bytes())
     });
-    written.map_err(|error| Failure::invalid(InputProblem::of_file(path, format!("cannot be written: {error}"))))
+    written.with_context(|| format!("{path}: cannot be written"))
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::changes::{Change, Op, changes};
 use super::diff::{Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
 use super::merge::{Prediction, merge, with_string_data_folded};
-use super::owners::{Owners, Policy};
+use super::owners::{Owners, Policy, with_string_data};
 use super::redact::Redactor;
 use crate::object::{FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, PathElement};
 use crate::schema::TypeRef;
@@ -31,12 +31,19 @@ pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, red
     let before = Owners::of(subject.live, &policy.manager);
     let context = Context {
         taken: before.taken(&prediction.owners).into_iter().filter(|(_, entry)| !policy.takes_from(entry)).collect(),
+        passing: before
+            .without_hands(&prediction.owners.our_fields(), &subject.gvk.api_version(), policy)
+            .map(|settled| settled.our_fields())
+            .unwrap_or_default(),
         ours_before: with_string_data(subject.gvk, before.our_fields(), &before),
         ours_after: with_string_data(subject.gvk, prediction.owners.our_fields(), &Owners::default()),
         before: &before,
     };
     let differences = changes(subject.live, &prediction.object, subject.of, subject.status_is_apart);
     let mut found: Vec<FieldChange> = differences.into_iter().map(|change| context.classified(change)).collect();
+    // The copy that client-side apply keeps goes with its owner, whose claims pass to us.
+    let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
+    found.retain(|change| change.op != Op::Remove || change.path != copy);
     let conflicts = context.conflicts(&found);
     if prediction.evidence != Evidence::Proven {
         found.extend(overridden(subject, prediction, &found));
@@ -50,7 +57,8 @@ pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, red
             found.push(change);
         }
     }
-    if !found.iter().any(|change| change.class.is_drift()) && context.is_claimed_anew(&prediction.owners) {
+    let is_settled = |change: &FieldChange| change.class.is_drift() || change.class == Class::Released;
+    if !found.iter().any(is_settled) && context.is_claimed_anew(&prediction.owners) {
         found.push(whole_object(Class::Adopted));
     }
     if policy.show_unmanaged {
@@ -72,6 +80,8 @@ struct Context<'a> {
     /// Fields that others lose and we may not take.
     taken: Vec<(FieldPath, &'a ManagedFieldsEntry)>,
     ours_before: FieldSet,
+    /// What is ours before the apply, with what hands pass to us.
+    passing: FieldSet,
     ours_after: FieldSet,
 }
 
@@ -88,6 +98,7 @@ impl Context<'_> {
     fn class(&self, change: &Change) -> Class {
         let path = &change.path;
         let was_ours = self.ours_before.covers(path);
+        let passes = self.passing.covers(path);
         let will_be_ours = self.ours_after.covers(path);
         let is_anothers = self.before.owning(path).next().is_some();
         if self.taken.iter().any(|(taken, _)| taken.overlaps(path)) {
@@ -95,9 +106,9 @@ impl Context<'_> {
         }
         match change.op {
             Op::Move => Class::Reordered,
+            _ if !will_be_ours && (was_ours || passes) => Class::Pruned,
+            Op::Change | Op::Remove if is_anothers && !was_ours => Class::ChangedByOther,
             Op::Remove => Class::Pruned,
-            _ if !will_be_ours && was_ours => Class::Pruned,
-            Op::Change if is_anothers && !was_ours => Class::ChangedByOther,
             Op::Add if !was_ours && self.before.ours.is_some() => Class::RemovedByOther,
             Op::Add | Op::Change => Class::Pending,
         }
@@ -214,27 +225,6 @@ fn overridden(subject: Subject<'_>, prediction: &Prediction, found: &[FieldChang
             managers: Vec::new(),
         })
         .collect()
-}
-
-/// Keys that a manifest sets through `stringData` live in `data`, where nobody is recorded as their owner until somebody
-/// else writes them.
-fn with_string_data(gvk: &GroupVersionKind, fields: FieldSet, owners: &Owners) -> FieldSet {
-    if !gvk.is_secret() {
-        return fields;
-    }
-    let data = PathElement::Field("data".to_owned());
-    let aliases: FieldSet = fields
-        .paths()
-        .iter()
-        .filter_map(|path| match path.elements() {
-            [PathElement::Field(first), key] if first == "stringData" => {
-                Some(FieldPath::from(vec![data.clone(), key.clone()]))
-            }
-            _ => None,
-        })
-        .filter(|path| owners.owning(path).next().is_none())
-        .collect();
-    fields.union(&aliases)
 }
 
 /// A key that was set through `stringData` stays in `data` when the manifest drops it: the API doesn't remove it.

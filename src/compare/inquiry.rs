@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::diff::Evidence;
 use super::merge::{Prediction, predict, remove_paths, respell};
-use super::owners::{Owners, Policy};
+use super::owners::{Owners, Policy, with_string_data};
 use super::prove::{Doubt, Proof, prove};
 use super::refusal::{Refusal, refusal};
 use crate::live::ask::{Answer, Inquiry, Step};
@@ -160,7 +160,8 @@ impl<'a> Questions<'a> {
         let settled = Owners::of(&live, manager).without_hands(&claims, &api_version, self.policy);
         let Some(settled) = settled else { return State::Done(Finding::Predicted { live, prediction }) };
         let before = prediction.object.clone();
-        remove_paths(&mut prediction.object, &settled.pruned(&claims), self.of);
+        let stays = with_string_data(&self.target.key.gvk, claims, &Owners::default());
+        remove_paths(&mut prediction.object, &settled.pruned(&stays), self.of);
         if before == prediction.object {
             return State::Done(Finding::Predicted { live, prediction });
         }

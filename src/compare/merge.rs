@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use super::diff::Evidence;
-use super::owners::{Owners, Policy};
-use crate::object::{FieldSet, GroupVersionKind, ManagedFieldsEntry, Operation, PathElement, Scalar};
+use super::owners::{Owners, Policy, with_string_data};
+use crate::object::{FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement, Scalar};
 use crate::schema::{self, KindInfo, ListKind, TypeRef, item_element, same_meaning};
 
 /// An object as an apply would leave it, and who would own what.
@@ -41,7 +41,15 @@ pub fn predict(
             None => drop(fields.remove("status")),
         }
     }
-    remove_paths(&mut object, &settled.pruned(&claims), of);
+    let gvk = GroupVersionKind::new(api_version, manifest.get("kind").and_then(Value::as_str).unwrap_or_default());
+    let mut gone = settled.pruned(&with_string_data(&gvk, claims.clone(), &Owners::default()));
+    if let Some(applied) = last_applied(live) {
+        // The entry of client-side apply holds the server's defaults as well, which would come back.
+        let applied = schema::field_set(&applied, of, kind).union(&before.our_fields());
+        let applied = with_string_data(&gvk, applied, &Owners::default());
+        gone = gone.filter(|path| applied.contains_at_or_below(path) || applied.covers(path));
+    }
+    remove_paths(&mut object, &gone, of);
     let changed: FieldSet = super::changes(live, &object, of, true).into_iter().map(|change| change.path).collect();
     let ours = ManagedFieldsEntry {
         manager: policy.manager.clone(),
@@ -57,6 +65,11 @@ pub fn predict(
     };
     let others = before.others.iter().map(keep).collect();
     Prediction { object, owners: Owners { ours: Some(ours), others }, evidence: Evidence::Local }
+}
+
+/// The manifest as client-side apply has last seen it.
+fn last_applied(live: &Value) -> Option<Value> {
+    serde_json::from_str(live.pointer("/metadata/annotations")?.get(LAST_APPLIED)?.as_str()?).ok()
 }
 
 /// `stringData` of a Secret as `data`: what the server makes of it.

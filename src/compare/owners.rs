@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::inquiry::EvidenceMode;
-use crate::object::{FieldPath, FieldSet, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement, managed_fields};
+use crate::object::{
+    FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement, managed_fields,
+};
 
 /// What may be taken from others when their fields differ from the manifest's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,7 +104,9 @@ impl Owners {
     /// state (client-go `csaupgrade.UpgradeManagedFields`).
     #[must_use]
     pub fn without_hands(&self, manifest: &FieldSet, api_version: &str, policy: &Policy) -> Option<Self> {
-        if policy.force == ForceConflicts::None {
+        // Fields of another version may be named otherwise: the apply itself brings our entry to this version first.
+        let other_version = self.ours.as_ref().is_some_and(|entry| entry.api_version != api_version);
+        if policy.force == ForceConflicts::None || other_version {
             return None;
         }
         let claimed = self.our_fields().union(manifest);
@@ -167,4 +171,26 @@ impl Owners {
 
 fn owns_last_applied(fields: &FieldSet) -> bool {
     fields.contains(&FieldPath::of(&["metadata", "annotations", LAST_APPLIED]))
+}
+
+/// Keys that a manifest sets through `stringData` live in `data`, where nobody is recorded as their owner until somebody
+/// else writes them.
+#[must_use]
+pub(super) fn with_string_data(gvk: &GroupVersionKind, fields: FieldSet, owners: &Owners) -> FieldSet {
+    if !gvk.is_secret() {
+        return fields;
+    }
+    let data = PathElement::Field("data".to_owned());
+    let aliases: FieldSet = fields
+        .paths()
+        .iter()
+        .filter_map(|path| match path.elements() {
+            [PathElement::Field(first), key] if first == "stringData" => {
+                Some(FieldPath::from(vec![data.clone(), key.clone()]))
+            }
+            _ => None,
+        })
+        .filter(|path| owners.owning(path).next().is_none())
+        .collect();
+    fields.union(&aliases)
 }

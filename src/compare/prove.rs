@@ -72,7 +72,7 @@ pub fn prove(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, m
 fn doubt(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, manager: &str) -> Result<(), Doubt> {
     let owners = Owners::of(live, manager);
     let claims = schema::field_set(manifest, of, Some(kind));
-    match owners.ours.as_ref().map(std::slice::from_ref).unwrap_or_default() {
+    match owners.ours.as_slice() {
         [entry] if manifest.get("apiVersion").and_then(Value::as_str) != Some(&entry.api_version) => {
             return Err(Doubt::OtherVersion(entry.api_version.clone()));
         }

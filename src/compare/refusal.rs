@@ -26,14 +26,17 @@ pub enum Refusal {
 /// Final clauses of the API server's messages about fields that can't be changed (`k8s.io/kubernetes`
 /// `pkg/apis/*/validation/validation.go` and apimachinery `pkg/api/validation/objectmeta.go`). The reasons of the causes
 /// (`FieldValueInvalid`, `FieldValueForbidden`) serve bad values too, so the text has to tell.
-const IMMUTABLE: [&str; 9] = [
+const IMMUTABLE: [&str; 12] = [
     "field is immutable",
     "is immutable after creation",
     "field can not be changed",
     "may not change once set",
+    "may not be changed in an update",
+    "field cannot be modified once set",
     "cannot change roleRef",
     "updates to statefulset spec for fields other than",
     "updates to parameters are forbidden",
+    "updates to driverName are forbidden",
     "pod updates may not change fields other than",
     "is immutable when `immutable` is set",
 ];

@@ -77,10 +77,16 @@ async fn object(cluster: &Cluster, request: Request) -> Answer {
     }
 }
 
+/// Who asks.
+#[must_use]
+pub fn manager_query(manager: &str) -> String {
+    let manager: String = manager.bytes().map(super::catalog::escape).collect();
+    format!("fieldManager={manager}")
+}
+
 /// The query of a server-side apply. Duplicate keys can't occur in a body that we wrote, and unknown fields are refused
 /// whatever `fieldValidation` says, so the server is spared reading the body twice.
 #[must_use]
 pub fn apply_query(manager: &str, force: bool) -> String {
-    let manager: String = manager.bytes().map(super::catalog::escape).collect();
-    format!("fieldManager={manager}&fieldValidation=Ignore&force={force}")
+    format!("{}&fieldValidation=Ignore&force={force}", manager_query(manager))
 }

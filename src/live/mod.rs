@@ -6,6 +6,7 @@
 //!                        └─ or snapshot (offline) ─▶ LiveState
 //! ```
 
+pub mod admission;
 pub mod ask;
 pub mod catalog;
 pub mod fetch;

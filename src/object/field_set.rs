@@ -38,18 +38,13 @@ impl FieldSet {
         set.children.entry(last.clone()).or_default().member = true;
     }
 
-    /// Adds a path below an element: used while a tree is built from the leaves up.
-    pub(super) fn insert_node(&mut self, element: PathElement, member: bool, below: FieldSet) {
+    /// Adds what stands below an element, with or without the element itself: builds a set from the leaves up.
+    pub fn graft(&mut self, element: PathElement, member: bool, below: Self) {
         if member || !below.is_empty() {
             let node = self.children.entry(element).or_default();
             node.member |= member;
-            node.below = std::mem::take(&mut node.below).union(&below);
+            node.below = below.union(&node.below);
         }
-    }
-
-    /// Adds a whole subtree below a path's element, with or without the element itself.
-    pub fn graft(&mut self, element: PathElement, member: bool, below: FieldSet) {
-        self.insert_node(element, member, below);
     }
 
     pub(super) fn nodes(&self) -> impl Iterator<Item = (&PathElement, bool, &FieldSet)> {
@@ -146,7 +141,7 @@ impl FieldSet {
         for (element, node) in &self.children {
             let theirs = other.children.get(element).unwrap_or(&nothing);
             let below = node.below.combine(&theirs.below, keep);
-            result.insert_node(element.clone(), keep(node.member, theirs.member), below);
+            result.graft(element.clone(), keep(node.member, theirs.member), below);
         }
         result
     }

@@ -29,7 +29,7 @@ impl FieldSet {
             let children = Self::from_fields_v1(below)?;
             let below = below.as_object().ok_or(FieldsV1Error::NotAnObject)?;
             let member = below.is_empty() || below.contains_key(".");
-            set.insert_node(element, member, children);
+            set.graft(element, member, children);
         }
         Ok(set)
     }

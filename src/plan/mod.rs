@@ -13,9 +13,3 @@ pub fn order(targets: &mut [Target]) {
         (Wave::of(&key.gvk), key.gvk.kind.clone(), key.namespace.clone(), key.name.clone(), group_and_version)
     });
 }
-
-/// The name that a CustomResourceDefinition gives to a kind: `<plural>.<group>`, so its group is behind the first dot.
-#[must_use]
-pub fn defines_group<'n>(crd_name: &'n str) -> Option<&'n str> {
-    crd_name.split_once('.').map(|(_, group)| group)
-}

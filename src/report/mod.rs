@@ -11,4 +11,4 @@ mod value;
 pub use exit::{
     EXIT_CLEAN, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_UNREACHABLE, Verdict,
 };
-pub use model::{ClusterInfo, ErrorInfo, ObjectReport, Outcome, Report, Summary};
+pub use model::{ClusterInfo, ErrorInfo, Gate, ObjectReport, Outcome, Report, Summary};

@@ -31,6 +31,9 @@ pub struct Report {
     pub requests: RequestCounts,
     /// The objects, in the order of the plan.
     pub objects: Vec<ObjectReport>,
+    /// What to know about the run as a whole.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Problems of the input or of the run as a whole.
     pub errors: Vec<InputProblem>,
 }
@@ -207,35 +210,51 @@ impl ObjectReport {
     }
 }
 
+/// What makes a run fail that found something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gate {
+    /// Drift doesn't fail it (`--exit-zero`).
+    pub exit_zero: bool,
+    /// Ownership that is only to be recorded is drift, too (`--strict-ownership`).
+    pub strict_ownership: bool,
+}
+
+impl Gate {
+    fn is_drift(self, object: &ObjectReport) -> bool {
+        object.action != Action::None || self.strict_ownership && object.is_ownership_only()
+    }
+}
+
 impl Report {
     /// The report of a run that got as far as comparing.
     #[must_use]
-    pub fn compared(command: &'static str, objects: Vec<ObjectReport>, exit_zero: bool) -> Self {
+    pub fn compared(command: &'static str, objects: Vec<ObjectReport>, gate: Gate) -> Self {
         let verdict = if objects.iter().any(ObjectReport::is_incomplete) {
             Verdict::Incomplete
         } else if command == "apply" {
             Verdict::Applied
-        } else if objects.iter().any(|object| object.action != Action::None) {
+        } else if objects.iter().any(|object| gate.is_drift(object)) {
             Verdict::Drift
         } else {
             Verdict::InSync
         };
-        Self { summary: Summary::of(&objects), objects, ..Self::stopped(command, verdict, Vec::new(), exit_zero) }
+        Self { summary: Summary::of(&objects), objects, ..Self::stopped(command, verdict, Vec::new(), gate) }
     }
 
     /// The report of a run that ended before it compared anything.
     #[must_use]
-    pub fn stopped(command: &'static str, verdict: Verdict, errors: Vec<InputProblem>, exit_zero: bool) -> Self {
+    pub fn stopped(command: &'static str, verdict: Verdict, errors: Vec<InputProblem>, gate: Gate) -> Self {
         Self {
             api_version: "kubectl-reconcile/v1",
             kind: "Report",
             command,
             verdict,
-            exit_code: verdict.exit_code(exit_zero),
+            exit_code: verdict.exit_code(gate.exit_zero),
             cluster: None,
             summary: Summary::default(),
             requests: RequestCounts::default(),
             objects: Vec::new(),
+            warnings: Vec::new(),
             errors,
         }
     }

@@ -220,16 +220,13 @@ fn note(change: &FieldChange) -> String {
 
 /// `kubectl (scale) 2026-11-20T10:00:00Z`, `helm (Apply) …`
 fn owner_text(owner: &Owner) -> String {
-    let mut text = owner.manager.clone();
-    if !owner.subresource.is_empty() {
-        text.push_str(&format!(" ({})", owner.subresource));
-    } else if owner.operation == "Apply" {
-        text.push_str(" (Apply)");
-    }
-    if let Some(time) = &owner.time {
-        text.push_str(&format!(" {time}"));
-    }
-    text
+    let way = match (owner.subresource.as_str(), owner.operation.as_str()) {
+        ("", "Apply") => " (Apply)".to_owned(),
+        ("", _) => String::new(),
+        (subresource, _) => format!(" ({subresource})"),
+    };
+    let time = owner.time.as_ref().map(|time| format!(" {time}")).unwrap_or_default();
+    format!("{}{way}{time}", owner.manager)
 }
 
 /// The line about one object that `apply` is done with; nothing where there was nothing to do.

@@ -7,10 +7,9 @@ use serde_json::{Value, json};
 pub(super) fn known_default(schema: &str, field: &str) -> Option<Value> {
     let name = schema.strip_prefix("io.k8s.api.")?;
     Some(match (name, field) {
-        ("core.v1.ObjectFieldSelector", "apiVersion") => json!("v1"),
+        ("core.v1.ObjectFieldSelector" | "core.v1.PersistentVolumeClaim", "apiVersion") => json!("v1"),
         ("core.v1.ResourceFieldSelector", "divisor") => json!("0"),
         ("core.v1.ServiceAccountTokenProjection", "expirationSeconds") => json!(3600),
-        ("core.v1.PersistentVolumeClaim", "apiVersion") => json!("v1"),
         ("core.v1.PersistentVolumeClaim", "kind") => json!("PersistentVolumeClaim"),
         ("core.v1.PersistentVolumeClaim", "status") => json!({"phase": "Pending"}),
         ("core.v1.PersistentVolumeClaimSpec", "volumeMode") => json!("Filesystem"),

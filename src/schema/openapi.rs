@@ -129,13 +129,12 @@ impl Compiler {
     /// The type of a schema where it stands.
     fn place(&mut self, schema: &Value, schemas: &Map<String, Value>) -> TypeId {
         let map_is_atomic = schema.get("x-kubernetes-map-type").and_then(Value::as_str).map(|kind| kind == "atomic");
-        match reference(schema) {
-            Some(name) => self.named(name, schemas, Overrides { map_is_atomic }),
-            None => {
-                let shape = self.shape(schema, None, schemas, Overrides { map_is_atomic });
-                self.push(shape)
-            }
+        let overrides = Overrides { map_is_atomic };
+        if let Some(name) = reference(schema) {
+            return self.named(name, schemas, overrides);
         }
+        let shape = self.shape(schema, None, schemas, overrides);
+        self.push(shape)
     }
 
     fn shape(
@@ -196,11 +195,10 @@ impl Compiler {
         let kind = match text("x-kubernetes-list-type") {
             Some("set") => ListKind::Set,
             Some("map") => ListKind::Keyed(strings(schema.get("x-kubernetes-list-map-keys"))),
-            Some(_) => ListKind::Atomic,
             None if merges => {
                 text("x-kubernetes-patch-merge-key").map_or(ListKind::Set, |key| ListKind::Keyed(vec![key.to_owned()]))
             }
-            None => ListKind::Atomic,
+            _ => ListKind::Atomic,
         };
         Shape::List(kind, item)
     }

@@ -13,7 +13,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
             '\t' => shown.push_str("\\t"),
             '\n' => shown.push_str("\\n"),
             '\r' => shown.push_str("\\r"),
-            c if is_hidden(c) => shown.push_str(&format!("\\u{{{:x}}}", c as u32)),
+            c if is_hidden(c) => shown.extend(c.escape_unicode()),
             c => shown.push(c),
         }
     }

@@ -1,12 +1,36 @@
 //! Everything that is tested from outside: scenarios against a real Kubernetes API server, and the architecture of the source.
 
+mod adoption;
 mod architecture;
+mod bad_input;
+mod completions;
+mod connection;
 mod control_plane;
 mod dependencies;
+mod diff;
 mod embedded_types;
+mod faults;
+mod field_sets;
+mod generated;
 mod harness;
+mod immutable;
 mod inputs;
+mod interrupt;
 mod kubeconfig;
+mod lists;
+mod manifests;
+mod many;
 mod mistakes;
 mod one_pass;
+mod output;
+mod ownership;
+mod pass;
+mod prediction;
+mod secrets;
+mod snapshot;
+mod soundness;
 mod structure;
+mod trouble;
+mod values;
+mod waves;
+mod yaml;

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::mapping::Kinds;
-use super::scalar::KeyKind;
+use super::scalar::{KeyKind, Scalar};
 
 /// The most that aliases may add to a document, in bytes of memory by a rough count.
 const MAX_COPIES: usize = 64 << 20;
@@ -30,6 +30,17 @@ pub(super) struct Anchored {
     pub steps: usize,
     /// Its size by the count of [`Cost`].
     pub size: usize,
+}
+
+impl Anchored {
+    pub(super) fn scalar(scalar: &Scalar, node: u32) -> Self {
+        let value = scalar.clone().into_value().unwrap_or(Value::Null);
+        Self { key: scalar.clone().into_key(), ..Self::collection(value, Kinds::new(), node, 0) }
+    }
+
+    pub(super) fn collection(value: Value, kinds: Kinds, node: u32, height: usize) -> Self {
+        Self { value, key: None, kinds, node, height, steps: 0, size: 0 }
+    }
 }
 
 /// The anchors of a document.
@@ -80,24 +91,25 @@ impl Cost {
         self.size += VALUE_SIZE + length;
     }
 
-    /// Counts the copy of an anchored node, and tells whether there is room for it.
+    /// Counts a copy of an anchored node, for an alias or to be kept for one, and tells whether it may be made.
     pub(super) fn copy(&mut self, steps: usize, size: usize) -> bool {
         self.steps += steps;
         self.alias_steps += steps;
-        self.size += size;
-        self.keep(size)
-    }
-
-    /// Counts the copy that is kept for later aliases.
-    pub(super) fn keep(&mut self, size: usize) -> bool {
         self.copies = self.copies.saturating_add(size);
+        if steps > 0 {
+            self.size += size;
+        }
         self.copies <= MAX_COPIES
     }
 
-    /// go-yaml's rule (`decode.go`): from 99 % of the steps in small documents down to 10 % in large ones.
+    /// Whether aliases grew the document too much: above the bound on copies, or by go-yaml's rule (`decode.go`), which
+    /// allows from 99 % of the steps in small documents down to 10 % in large ones.
     pub(super) fn is_excessive(&self) -> bool {
         const LOW: f64 = 400_000.0;
         const HIGH: f64 = 4_000_000.0;
+        if self.copies > MAX_COPIES {
+            return true;
+        }
         #[expect(clippy::cast_precision_loss, reason = "documents are bounded, and so are their steps")]
         let (steps, alias_steps) = (self.steps as f64, self.alias_steps as f64);
         let allowed = 0.99 - 0.89 * ((steps.clamp(LOW, HIGH) - LOW) / (HIGH - LOW));

@@ -8,12 +8,13 @@ use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInpu
 use serde_json::Value;
 
 use super::anchors::{Anchored, Anchors, Cost};
+use super::found::Found;
 use super::mapping::{Kinds, Open, Pending, Places};
 use super::positions::{Hold, Keys, Nodes};
 use super::scalar::{self, KeyKind, Scalar};
 use super::text::Cursor;
 use super::token::Tokens;
-use super::{MAX_DEPTH, MAX_PROBLEMS, Mark, Problem, mistakes, syntax, text};
+use super::{MAX_DEPTH, Mark, Problem, mistakes, syntax, text};
 
 const YAML_TAGS: &str = "tag:yaml.org,2002:";
 
@@ -36,6 +37,16 @@ fn used_anchors(text: &str) -> HashSet<usize> {
         return HashSet::new();
     }
     parser(text).map_while(Result::ok).filter_map(|(event, _)| event.alias_id()).collect()
+}
+
+/// Whether a key is the merge key: `<<` without quotes, or with a tag that says so.
+fn is_merge(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> bool {
+    text == "<<"
+        && match tag {
+            None => style == ScalarStyle::Plain,
+            Some(tag) if tag.handle().is_empty() => tag.suffix() == "!",
+            Some(tag) => tag.suffix_in_namespace(YAML_TAGS).as_deref() == Some("merge"),
+        }
 }
 
 /// A collection that is still open.
@@ -77,7 +88,7 @@ pub(super) struct Composer<'t, 'k> {
     text: &'t str,
     start: Mark,
     keys: &'k mut Keys,
-    problems: &'k mut Vec<Problem>,
+    problems: &'k mut Found,
     pub nodes: Nodes,
     frames: Vec<Frame>,
     anchors: Anchors,
@@ -87,7 +98,7 @@ pub(super) struct Composer<'t, 'k> {
 }
 
 impl<'t, 'k> Composer<'t, 'k> {
-    pub(super) fn new(text: &'t str, start: Mark, keys: &'k mut Keys, problems: &'k mut Vec<Problem>) -> Self {
+    pub(super) fn new(text: &'t str, start: Mark, keys: &'k mut Keys, problems: &'k mut Found) -> Self {
         Self {
             text,
             start,
@@ -106,7 +117,7 @@ impl<'t, 'k> Composer<'t, 'k> {
     pub(super) fn run(&mut self, tokens: &mut Tokens) -> Result<(), ScanError> {
         for event in parser(self.text) {
             let (event, span) = event?;
-            let problem = tokens.pass(&event, &span).filter(|_| self.problems.len() < MAX_PROBLEMS);
+            let problem = tokens.pass(&event, &span).filter(|(_, problem)| self.problems.has_room(problem.severity));
             if let Some((at, problem)) = problem {
                 let mark = Cursor::new(self.text.as_bytes(), self.start).mark(at);
                 self.report(Problem { mark, ..problem });
@@ -159,30 +170,21 @@ impl<'t, 'k> Composer<'t, 'k> {
     }
 
     fn scalar(&mut self, text: Cow<str>, style: ScalarStyle, tag: Option<&Tag>, anchor: usize, mark: Mark) {
-        let name = tag.and_then(|tag| tag.suffix_in_namespace(YAML_TAGS));
-        if let Some(pending) = self.expects_key() {
-            let plain = style == ScalarStyle::Plain && tag.is_none();
-            let bare = tag.is_some_and(|tag| tag.handle().is_empty() && tag.suffix() == "!");
-            if text == "<<" && (plain || bare || name.as_deref() == Some("merge")) {
-                *pending = Pending::Merge { mark };
-                return;
-            }
+        if let Some(pending) = self.expects_key()
+            && is_merge(&text, style, tag)
+        {
+            *pending = Pending::Merge { mark };
+            return;
         }
         let length = text.len();
         let begun = self.begin();
         self.cost.node(length);
-        let scalar = self.resolve(text, style, tag.is_some().then_some(name), mark);
-        if self.expects_key().is_some() {
-            if self.anchors.is_used(anchor) {
-                let value = scalar.clone().into_value().unwrap_or(Value::Null);
-                self.define(anchor, 0, Some(&scalar), &value, &Kinds::new(), 0, begun);
-            }
+        let scalar = self.resolve(text, style, tag, mark);
+        let is_key = self.expects_key().is_some();
+        let node = if is_key { 0 } else { self.place_value(mark) };
+        self.define(anchor, begun, || Anchored::scalar(&scalar, node));
+        if is_key {
             return self.key(scalar.into_key(), mark);
-        }
-        let node = self.place_value(mark);
-        if self.anchors.is_used(anchor) {
-            let value = scalar.clone().into_value().unwrap_or(Value::Null);
-            self.define(anchor, node, Some(&scalar), &value, &Kinds::new(), 0, begun);
         }
         let value = scalar.into_value().unwrap_or_else(|| {
             self.report(mistakes::not_a_number(mark));
@@ -191,26 +193,30 @@ impl<'t, 'k> Composer<'t, 'k> {
         self.attach(Done { value, kinds: Kinds::new(), height: 0, alias: false });
     }
 
-    fn resolve(&mut self, text: Cow<str>, style: ScalarStyle, tag: Option<Option<Cow<str>>>, mark: Mark) -> Scalar {
-        match tag {
-            None if style == ScalarStyle::Plain => scalar::plain(text),
-            None => Scalar::Text(text.into_owned()),
-            Some(Some(name)) if name == "binary" => {
-                let Some(bytes) = scalar::binary(&text) else {
-                    self.report(mistakes::not_base64(mark));
-                    return Scalar::Null;
-                };
-                let replaced = text::replace_invalid(&bytes);
-                if matches!(replaced, Cow::Owned(_)) {
-                    self.report(mistakes::binary_loss(mark));
-                }
-                Scalar::Text(replaced.into_owned())
-            }
-            Some(name) => scalar::tagged(name.as_deref(), text).unwrap_or_else(|| {
-                self.report(mistakes::tag_mismatch(mark, name.as_deref().unwrap_or_default()));
-                Scalar::Null
-            }),
+    fn resolve(&mut self, text: Cow<str>, style: ScalarStyle, tag: Option<&Tag>, mark: Mark) -> Scalar {
+        let Some(tag) = tag else {
+            return if style == ScalarStyle::Plain { scalar::plain(text) } else { Scalar::text(text) };
+        };
+        let name = tag.suffix_in_namespace(YAML_TAGS);
+        if name.as_deref() == Some("binary") {
+            return self.binary(&text, mark);
         }
+        scalar::tagged(name.as_deref(), text).unwrap_or_else(|| {
+            self.report(mistakes::tag_mismatch(mark, name.as_deref().unwrap_or_default()));
+            Scalar::Null
+        })
+    }
+
+    fn binary(&mut self, text: &str, mark: Mark) -> Scalar {
+        let Some(bytes) = scalar::binary(text) else {
+            self.report(mistakes::not_base64(mark));
+            return Scalar::Null;
+        };
+        let replaced = text::replace_invalid(&bytes);
+        if matches!(replaced, Cow::Owned(_)) {
+            self.report(mistakes::binary_loss(mark));
+        }
+        Scalar::Text(replaced.into_owned())
     }
 
     /// The innermost mapping's state if its next node is a key.
@@ -227,11 +233,9 @@ impl<'t, 'k> Composer<'t, 'k> {
             open.pending = Pending::Dropped;
             return self.report(mistakes::unsupported_key(mark));
         };
-        let full = self.problems.len() >= MAX_PROBLEMS;
         let places = Places { nodes: &self.nodes, keys: self.keys };
-        let problem = if full { None } else { open.check(&text, kind, mark, &places) };
+        open.check(&text, kind, mark, &places, self.problems);
         open.pending = Pending::Value { text, kind, mark };
-        self.problems.extend(problem);
     }
 
     fn alias(&mut self, anchor: usize, mark: Mark) {
@@ -240,12 +244,11 @@ impl<'t, 'k> Composer<'t, 'k> {
             self.place_value(mark);
             return self.attach_unusable();
         };
-        let (height, node) = (target.height, target.node);
+        let (height, node, target_steps, target_size) = (target.height, target.node, target.steps, target.size);
         self.cost.steps += 1;
-        if !self.cost.copy(target.steps, target.size) {
-            self.report(mistakes::too_many_aliases(mark));
-            self.place_value(mark);
-            return self.attach_unusable();
+        if !self.cost.copy(target_steps, target_size) {
+            // The document ends here.
+            return;
         }
         if self.frames.len() + height > MAX_DEPTH {
             self.report(mistakes::too_deep(mark));
@@ -314,30 +317,16 @@ impl<'t, 'k> Composer<'t, 'k> {
         };
         self.nodes.close(node);
         let height = begun.height + 1;
-        if self.anchors.is_used(anchor) {
-            self.define(anchor, node, None, &value, &kinds, height, begun);
-        }
+        self.define(anchor, begun, || Anchored::collection(value.clone(), kinds.clone(), node, height));
         self.attach(Done { value, kinds, height, alias: false });
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of an anchored node")]
-    fn define(
-        &mut self,
-        anchor: usize,
-        node: u32,
-        scalar: Option<&Scalar>,
-        value: &Value,
-        kinds: &Kinds,
-        height: usize,
-        begun: Begun,
-    ) {
+    /// Keeps the value of an anchor, if an alias refers to it and there is room.
+    fn define(&mut self, anchor: usize, begun: Begun, anchored: impl FnOnce() -> Anchored) {
         let (steps, size) = (self.cost.steps - begun.steps, self.cost.size - begun.size);
-        if !self.cost.keep(size) {
-            return;
+        if self.anchors.is_used(anchor) && self.cost.copy(0, size) {
+            self.anchors.define(anchor, Anchored { steps, size, ..anchored() });
         }
-        let key = scalar.and_then(|scalar| scalar.clone().into_key());
-        let (value, kinds) = (value.clone(), kinds.clone());
-        self.anchors.define(anchor, Anchored { value, key, kinds, node, height, steps, size });
     }
 
     /// Puts a complete node where it belongs.
@@ -358,12 +347,9 @@ impl<'t, 'k> Composer<'t, 'k> {
                     Pending::Value { text, kind, .. } => open.insert(text, kind, done.value),
                     Pending::Merge { mark } => {
                         let places = Places { nodes: &self.nodes, keys: self.keys };
-                        let problem = if done.alias && done.value.is_array() {
-                            Some(super::mapping::not_mergeable(mark))
-                        } else {
-                            open.merge(done.value, &done.kinds, mark, &places)
-                        };
-                        self.problems.extend(problem);
+                        // Of aliases, only those of mappings can be merged.
+                        let value = if done.alias && done.value.is_array() { Value::Null } else { done.value };
+                        open.merge(value, &done.kinds, mark, &places, self.problems);
                     }
                     Pending::Dropped => {}
                     // A key that is no scalar.
@@ -400,9 +386,7 @@ impl<'t, 'k> Composer<'t, 'k> {
     }
 
     fn report(&mut self, problem: Problem) {
-        if self.problems.len() < MAX_PROBLEMS {
-            self.problems.push(problem);
-        }
+        self.problems.add(problem);
     }
 
     fn mark(&self, marker: Marker) -> Mark {

@@ -3,15 +3,16 @@
 use std::borrow::Cow;
 
 use super::compose::Composer;
+use super::found::Found;
 use super::positions::{Keys, Nodes};
 use super::repair::Repairs;
 use super::stream::Content;
 use super::text::Cursor;
 use super::token::Tokens;
-use super::{Mark, Problem, mistakes, syntax, text};
+use super::{Mark, mistakes, syntax, text};
 
 /// Reads the text between two separators.
-pub(super) fn read(bytes: &[u8], start: Mark, keys: &mut Keys, problems: &mut Vec<Problem>) -> Content {
+pub(super) fn read(bytes: &[u8], start: Mark, keys: &mut Keys, problems: &mut Found) -> Content {
     let Some(text) = text::decode(bytes, start, problems) else {
         return Content { value: None, start, nodes: Nodes::default() };
     };
@@ -32,7 +33,7 @@ pub(super) fn read(bytes: &[u8], start: Mark, keys: &mut Keys, problems: &mut Ve
                 text = Cow::Owned(repaired);
                 continue;
             }
-            problems.push(syntax::explain(error, &text, &tokens, start));
+            problems.add(syntax::explain(error, &text, &tokens, start));
         } else if end.is_some() {
             check_end(&text, rest, start, problems);
         }
@@ -43,13 +44,13 @@ pub(super) fn read(bytes: &[u8], start: Mark, keys: &mut Keys, problems: &mut Ve
 }
 
 /// Looks at the end marker `...`, which the text ends with, and at what follows it.
-fn check_end(text: &str, rest: &str, start: Mark, problems: &mut Vec<Problem>) {
+fn check_end(text: &str, rest: &str, start: Mark, problems: &mut Found) {
     let before = text.trim_end().len() - 3;
     let mark = Cursor::new(text.as_bytes(), start).mark(before);
     if syntax::first_content(&text[..before]).is_none() {
-        problems.push(mistakes::only_end_marker(mark));
+        problems.add(mistakes::only_end_marker(mark));
     } else if let Some(dropped) = syntax::first_content(rest) {
         let behind = Mark { column: mark.column + 3, ..mark };
-        problems.push(mistakes::dropped(Cursor::new(rest.as_bytes(), behind).mark(dropped), mark));
+        problems.add(mistakes::dropped(Cursor::new(rest.as_bytes(), behind).mark(dropped), mark));
     }
 }

@@ -5,10 +5,11 @@ use std::ops::ControlFlow;
 
 use serde_json::{Map, Number, Value};
 
+use super::found::Found;
 use super::positions::{Hold, Keys, Nodes};
 use super::stream::{Content, too_large};
 use super::text::Cursor;
-use super::{MAX_DEPTH, MAX_DOCUMENT, Mark, Problem, mapping, mistakes};
+use super::{MAX_DEPTH, MAX_DOCUMENT, Mark, Problem, Severity, mapping, mistakes};
 
 /// Reads the JSON values of an input one after the other.
 pub(super) struct Scanner<'a> {
@@ -43,7 +44,7 @@ struct Document<'a> {
     frames: Vec<Frame>,
     nodes: Nodes,
     keys: &'a mut Keys,
-    problems: &'a mut Vec<Problem>,
+    problems: &'a mut Found,
 }
 
 impl<'a> Scanner<'a> {
@@ -57,11 +58,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// The next value; an error if what follows is not JSON, nothing at the end. `null` is no content.
-    pub(super) fn next_document(
-        &mut self,
-        keys: &mut Keys,
-        problems: &mut Vec<Problem>,
-    ) -> Option<Result<Content, Problem>> {
+    pub(super) fn next_document(&mut self, keys: &mut Keys, problems: &mut Found) -> Option<Result<Content, Problem>> {
         self.skip_blank();
         self.peek()?;
         let start = self.here();
@@ -74,7 +71,7 @@ impl<'a> Scanner<'a> {
                 if let Err(problem) = self.skip(document.frames.len()) {
                     return Some(Err(problem));
                 }
-                document.problems.push(problem);
+                document.problems.add(problem);
                 None
             }
         };
@@ -191,9 +188,9 @@ impl<'a> Scanner<'a> {
             return Err(self.unexpected("`:`").into());
         }
         if let Some(Frame::Object { node, entries, key, key_mark }) = document.frames.last_mut() {
-            if entries.contains_key(&text) && document.problems.len() < super::MAX_PROBLEMS {
+            if entries.contains_key(&text) && document.problems.has_room(Severity::Lossy) {
                 let first = document.nodes.key_in(document.keys, *node, &text);
-                document.problems.push(mapping::duplicate(mark, first, &text));
+                document.problems.add(mapping::duplicate(mark, first, &text));
             }
             (*key, *key_mark) = (text, mark);
         }
@@ -201,7 +198,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads a string; the first quote is known to be there.
-    fn string(&mut self, problems: &mut Vec<Problem>) -> Result<String, Problem> {
+    fn string(&mut self, problems: &mut Found) -> Result<String, Problem> {
         let start = self.here();
         let (mut text, mut lost) = (String::new(), false);
         self.at += 1;
@@ -230,7 +227,7 @@ impl<'a> Scanner<'a> {
         }
         self.at += 1;
         if lost {
-            problems.push(
+            problems.add(
                 Problem::lossy(start, "this string is not valid Unicode, and kubectl replaces the invalid parts")
                     .hint("save the file as UTF-8, and write surrogate escapes in pairs"),
             );
@@ -277,7 +274,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads a number: with a dot or an exponent it stays a float, even if it is whole.
-    fn number(&mut self, problems: &mut Vec<Problem>) -> Result<Value, Problem> {
+    fn number(&mut self, problems: &mut Found) -> Result<Value, Problem> {
         let (mark, from) = (self.here(), self.at);
         self.take(b'-');
         if !self.take(b'0') {
@@ -302,7 +299,7 @@ impl<'a> Scanner<'a> {
         let number = integer.or_else(|| Number::from_f64(text.parse().ok()?));
         Ok(number.map_or_else(
             || {
-                problems.push(Problem::refused(mark, "this number is too large"));
+                problems.add(Problem::refused(mark, "this number is too large"));
                 Value::Null
             },
             Value::Number,

@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
+use super::found::Found;
 use super::positions::{Keys, Nodes};
 use super::scalar::KeyKind;
-use super::{Mark, Problem};
+use super::{Mark, Problem, Severity};
 
 /// The keys of a mapping that are not text in YAML (`1`, `yes`).
 pub(super) type Kinds = HashMap<String, KeyKind>;
@@ -49,17 +50,17 @@ impl Open {
     }
 
     /// Checks a key against those that are there, before its value is read.
-    pub(super) fn check(&mut self, text: &str, kind: KeyKind, mark: Mark, places: &Places) -> Option<Problem> {
+    pub(super) fn check(&mut self, text: &str, kind: KeyKind, mark: Mark, places: &Places, found: &mut Found) {
         if !self.entries.contains_key(text) {
-            return None;
+            return;
         }
         let present = self.kind(text);
         // A key behind a merge that brings it overrides it: that is what merges are for.
-        if self.merged.remove(text) && present == kind {
-            return None;
+        if self.merged.remove(text) && present == kind || !found.has_room(Severity::Lossy) {
+            return;
         }
         let first = places.nodes.key_in(places.keys, self.node, text);
-        Some(if present == kind { duplicate(mark, first, text) } else { confused(mark, first, text) })
+        found.add(if present == kind { duplicate(mark, first, text) } else { confused(mark, first, text) });
     }
 
     /// Adds the value of a key.
@@ -74,18 +75,19 @@ impl Open {
         self.entries.insert(text, value);
     }
 
-    /// Adds the entries of a merged mapping, over those that are there (go-yaml decodes it into the same map). The problem
-    /// is the first key that was there.
-    pub(super) fn merge(&mut self, value: Value, kinds: &Kinds, mark: Mark, places: &Places) -> Option<Problem> {
+    /// Adds the entries of a merged mapping, over those that are there (go-yaml decodes it into the same map).
+    pub(super) fn merge(&mut self, value: Value, kinds: &Kinds, mark: Mark, places: &Places, found: &mut Found) {
         let Some(merged) = merged_entries(value) else {
-            return Some(not_mergeable(mark));
+            return found.add(not_mergeable(mark));
         };
-        let mut problem = None;
+        // One problem tells enough.
+        let mut overrides = false;
         for (key, value) in merged {
             let kind = kinds.get(&key).copied().unwrap_or(KeyKind::Text);
-            if self.entries.contains_key(&key) && problem.is_none() {
+            if self.entries.contains_key(&key) && !overrides && found.has_room(Severity::Lossy) {
+                overrides = true;
                 let first = places.nodes.key_in(places.keys, self.node, &key);
-                problem = Some(
+                found.add(
                     Problem::lossy(mark, format!("this merge overrides the key `{key}`, which is set before it"))
                         .also(first)
                         .hint("move `<<` to the top of the mapping, so that the keys after it override what it brings"),
@@ -94,7 +96,6 @@ impl Open {
             self.merged.insert(key.clone());
             self.insert(key, kind, value);
         }
-        problem
     }
 
     pub(super) fn finish(self) -> (Value, Kinds) {
@@ -139,7 +140,7 @@ fn confused(mark: Mark, first: Option<Mark>, key: &str) -> Problem {
 }
 
 /// Only mappings, aliases of mappings and sequences of both can be merged.
-pub(super) fn not_mergeable(mark: Mark) -> Problem {
+fn not_mergeable(mark: Mark) -> Problem {
     Problem::refused(mark, "the value of the merge key `<<` is not a mapping or a sequence of mappings")
         .hint("merge an alias of a mapping, such as `<<: *name`, or quote the key to use it as such")
 }

@@ -8,12 +8,13 @@
 //!
 //! kubectl reads with `apimachinery/pkg/util/yaml`, `sigs.k8s.io/yaml` and `go.yaml.in/yaml/v2`: YAML 1.1 with their own
 //! corners (`0644` is 420, `yes` is true, integers keep 64 bits). The grammar comes from a YAML 1.2 event parser; where the
-//! two languages differ, [`compose`] looks at the text of the token itself. What kubectl accepts but silently loses, such
+//! two languages differ, `token` and `repair` look at the text itself. What kubectl accepts but silently loses, such
 //! as the first of two equal keys, is a [`Problem`] here.
 
 mod anchors;
 mod compose;
 mod document;
+mod found;
 mod json;
 mod mapping;
 mod mistakes;
@@ -36,8 +37,6 @@ pub const MAX_DEPTH: usize = 1_000;
 pub const MAX_DOCUMENT: usize = 8 << 20;
 /// The largest input that is read, in bytes.
 pub const MAX_INPUT: usize = 1 << 30;
-/// How many problems of one document are listed; the rest of them would only repeat the cause.
-const MAX_PROBLEMS: usize = 100;
 
 /// How strictly input that kubectl would accept with a loss is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -2,7 +2,7 @@
 //!
 //! A document's nodes lie in one array in the order of the text, each with the index behind its subtree, so that a sibling
 //! is one step away and nothing but the array is allocated. Keys are numbers into a table that all documents of an input
-//! share, since manifests repeat the same few keys.
+//! share, since manifests repeat the same few keys. Nearly all documents are so small that 16 bits hold each number.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -35,10 +35,71 @@ struct Node {
     end: u32,
 }
 
+/// A node in half the room; its lines count from the document's first one.
+#[derive(Clone, Copy)]
+struct SmallNode {
+    value: (u16, u16),
+    key_mark: (u16, u16),
+    key: u16,
+    end: u16,
+}
+
+impl SmallNode {
+    /// How far the two symbols that are no keys lie below the largest number.
+    const SPECIAL: u32 = Symbol::MAX - u16::MAX as u32;
+
+    fn new(node: &Node, line: u32) -> Option<Self> {
+        let mark =
+            |mark: Mark| Some((u16::try_from(mark.line.checked_sub(line)?).ok()?, u16::try_from(mark.column).ok()?));
+        let key = if node.key >= MERGE {
+            u16::try_from(node.key - Self::SPECIAL).ok()?
+        } else {
+            u16::try_from(node.key).ok().filter(|key| *key < u16::MAX - 1)?
+        };
+        Some(Self { value: mark(node.value)?, key_mark: mark(node.key_mark)?, key, end: u16::try_from(node.end).ok()? })
+    }
+
+    fn widen(self, line: u32) -> Node {
+        let mark = |(lines, column)| Mark { line: line + u32::from(lines), column: u32::from(column) };
+        let key = u32::from(self.key);
+        Node {
+            value: mark(self.value),
+            key_mark: mark(self.key_mark),
+            key: if self.key >= u16::MAX - 1 { key + Self::SPECIAL } else { key },
+            end: u32::from(self.end),
+        }
+    }
+}
+
+/// The nodes of a document.
+#[derive(Clone)]
+enum Table {
+    /// With the document's first line.
+    Small(Arc<[SmallNode]>, u32),
+    Large(Arc<[Node]>),
+}
+
+impl Table {
+    fn new(nodes: Vec<Node>) -> Self {
+        let line = nodes.first().map_or(1, |node| node.value.line);
+        match nodes.iter().map(|node| SmallNode::new(node, line)).collect() {
+            Some(small) => Self::Small(small, line),
+            None => Self::Large(nodes.into()),
+        }
+    }
+
+    fn get(&self, index: u32) -> Node {
+        match self {
+            Self::Small(nodes, line) => nodes[index as usize].widen(*line),
+            Self::Large(nodes) => nodes[index as usize],
+        }
+    }
+}
+
 /// Where the values and keys of a document, or of a part of it, stand.
 #[derive(Clone)]
 pub struct Positions {
-    nodes: Arc<[Node]>,
+    nodes: Table,
     /// Aliases: the index of the alias and of the node it stands for, in the order of the first.
     links: Arc<[(u32, u32)]>,
     keys: Arc<[Arc<str>]>,
@@ -47,7 +108,7 @@ pub struct Positions {
 
 impl fmt::Debug for Positions {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Positions({} nodes)", self.nodes[self.root as usize].end - self.root)
+        write!(formatter, "Positions({} nodes)", self.node(self.root).end - self.root)
     }
 }
 
@@ -88,8 +149,8 @@ impl Positions {
         self.children(self.target(node)).map(|root| Self { root, ..self.clone() }).collect()
     }
 
-    fn node(&self, index: u32) -> &Node {
-        &self.nodes[index as usize]
+    fn node(&self, index: u32) -> Node {
+        self.nodes.get(index)
     }
 
     fn find(&self, path: &[Step]) -> Option<u32> {
@@ -225,7 +286,7 @@ impl Nodes {
 
     /// The nodes in as little room as they need; the room in which they grew is free for the next document.
     pub(super) fn seal(self) -> Sealed {
-        Sealed { nodes: self.nodes.into(), links: self.links.into() }
+        Sealed { nodes: Table::new(self.nodes), links: self.links.into() }
     }
 
     /// Moves all places.
@@ -238,7 +299,7 @@ impl Nodes {
 
 /// The positions of a document that is read, until the table of keys is finished.
 pub(super) struct Sealed {
-    nodes: Arc<[Node]>,
+    nodes: Table,
     links: Arc<[(u32, u32)]>,
 }
 

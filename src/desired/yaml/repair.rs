@@ -9,9 +9,10 @@ use std::collections::HashMap;
 
 use granit_parser::{ErrorKind, ScanError};
 
+use super::Mark;
+use super::found::Found;
 use super::stream::Content;
 use super::token::Tokens;
-use super::{Mark, Problem};
 
 /// Each repair reads the document again, so there are few of them.
 const MAX_REPAIRS: usize = 16;
@@ -65,10 +66,10 @@ impl Repairs {
     }
 
     /// Tells all places as they are in the text as it was written; problems from a number on are of this document.
-    pub(super) fn undo(&self, mut content: Content, start: Mark, problems: &mut [Problem], from: usize) -> Content {
+    pub(super) fn undo(&self, mut content: Content, start: Mark, problems: &mut Found, from: usize) -> Content {
         if !self.added.is_empty() {
             let original = |mark| self.original(mark, start);
-            for problem in problems.iter_mut().skip(from) {
+            for problem in problems.since(from) {
                 problem.mark = original(problem.mark);
                 problem.also = problem.also.map(original);
             }

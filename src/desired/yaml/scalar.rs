@@ -44,6 +44,13 @@ impl From<Integer> for Scalar {
 }
 
 impl Scalar {
+    /// A text in as much room as it needs: the parser builds long ones in more.
+    pub(super) fn text(text: Cow<str>) -> Self {
+        let mut text = text.into_owned();
+        text.shrink_to_fit();
+        Self::Text(text)
+    }
+
     /// The value in JSON; nothing for infinities and NaN, which JSON does not have.
     pub(super) fn into_value(self) -> Option<Value> {
         Some(match self {
@@ -72,7 +79,7 @@ impl Scalar {
 
 /// An unquoted scalar without a tag.
 pub(super) fn plain(text: Cow<str>) -> Scalar {
-    resolve(&text).unwrap_or_else(|| Scalar::Text(text.into_owned()))
+    resolve(&text).unwrap_or_else(|| Scalar::text(text))
 }
 
 /// A scalar with a tag, quoted or not. `name` is the tag's name among YAML's own tags (`!!name`), if it is one of them;
@@ -81,7 +88,7 @@ pub(super) fn tagged(name: Option<&str>, text: Cow<str>) -> Option<Scalar> {
     let resolved = match name {
         Some("bool" | "int" | "float" | "null") => resolve(&text),
         Some("timestamp") if !text::is_timestamp(&text) => return None,
-        _ => return Some(Scalar::Text(text.into_owned())),
+        _ => return Some(Scalar::text(text)),
     };
     match (name?, resolved?) {
         #[expect(clippy::cast_precision_loss, reason = "go-yaml converts in the same way")]

@@ -4,9 +4,10 @@
 
 use serde_json::Value;
 
+use super::found::Found;
 use super::positions::{Keys, Nodes, Sealed};
 use super::text::{self, Cursor};
-use super::{Document, MAX_DOCUMENT, MAX_INPUT, MAX_PROBLEMS, Mark, Problem, Severity, Stream, Validation};
+use super::{Document, MAX_DOCUMENT, MAX_INPUT, Mark, Problem, Severity, Stream, Validation};
 use super::{document, json};
 
 /// How far kubectl looks for the brace that makes an input JSON.
@@ -71,7 +72,7 @@ impl Reader {
         let mut scanner = json::Scanner::new(input);
         let mut values = 0;
         loop {
-            let mut found = Vec::new();
+            let mut found = Found::default();
             let from = scanner.offset();
             match scanner.next_document(&mut self.keys, &mut found) {
                 Some(Ok(content)) => {
@@ -130,13 +131,14 @@ impl Reader {
         if bytes.len() > MAX_DOCUMENT {
             return self.refuse(too_large(start));
         }
-        let mut found = Vec::new();
+        let mut found = Found::default();
         let content = document::read(bytes, start, &mut self.keys, &mut found);
         self.add(content, found);
     }
 
     /// Counts a document, and keeps it if it can be used.
-    fn add(&mut self, content: Content, mut found: Vec<Problem>) {
+    fn add(&mut self, content: Content, found: Found) {
+        let mut found = found.into_problems();
         if content.value.is_none() && found.is_empty() {
             return;
         }
@@ -148,7 +150,6 @@ impl Reader {
             Validation::Strict => !found.is_empty(),
             Validation::Warn | Validation::Ignore => found.iter().any(|problem| problem.severity == Severity::Refused),
         };
-        found.truncate(MAX_PROBLEMS);
         self.problems.append(&mut found);
         if let Some(value) = content.value.filter(|_| !refused) {
             let (number, start) = (self.count, content.start);

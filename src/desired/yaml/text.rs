@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::found::Found;
 use super::{Mark, Problem};
 
 /// Follows a text and tells the place of ever later bytes; all steps together look at each byte once.
@@ -52,12 +53,12 @@ pub(super) fn decode_utf16(input: &[u8]) -> Option<Result<String, Problem>> {
 }
 
 /// A document as text, if it has only characters that YAML allows. kubectl reads the bytes that are not UTF-8 as U+FFFD.
-pub(super) fn decode<'a>(document: &'a [u8], start: Mark, problems: &mut Vec<Problem>) -> Option<Cow<'a, str>> {
+pub(super) fn decode<'a>(document: &'a [u8], start: Mark, problems: &mut Found) -> Option<Cow<'a, str>> {
     let text = match std::str::from_utf8(document) {
         Ok(text) => Cow::Borrowed(text),
         Err(error) => {
             let mark = Cursor::new(document, start).mark(error.valid_up_to());
-            problems.push(
+            problems.add(
                 Problem::lossy(mark, "a byte here is not valid UTF-8, and kubectl replaces it")
                     .hint("save the file as UTF-8; put binary data into `binaryData` or `data` as base64"),
             );
@@ -73,7 +74,7 @@ pub(super) fn decode<'a>(document: &'a [u8], start: Mark, problems: &mut Vec<Pro
         return Some(text);
     };
     let mark = Cursor::new(text.as_bytes(), start).mark(at);
-    problems.push(
+    problems.add(
         Problem::refused(mark, format!("the control character U+{:04X} is not allowed", u32::from(character)))
             .hint("remove it, or write it as an escape in double quotes"),
     );

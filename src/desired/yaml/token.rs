@@ -22,6 +22,7 @@ enum Level {
 }
 
 /// Follows the events of a document.
+#[expect(clippy::struct_excessive_bools, reason = "go-yaml's scanner has these flags")]
 pub(super) struct Tokens<'t> {
     text: &'t str,
     start: Mark,
@@ -153,7 +154,7 @@ impl<'t> Tokens<'t> {
                     problem = problem.or(Some((offset, mistakes::tab(self.start))));
                 }
                 ' ' | '\t' => {}
-                '-' if self.open.is_empty() => self.key_allowed = !gap[..at].ends_with('-'),
+                '-' if self.open.is_empty() => self.key_allowed = !gap[..at].ends_with(['-', '|', '>']),
                 '?' => {
                     self.key_allowed = true;
                     self.explicit_key = !self.open.is_empty();
@@ -205,6 +206,12 @@ impl<'t> Tokens<'t> {
                 let escape = unknown_escape(raw)?;
                 Some((from, mistakes::unknown_escape(self.start, escape)))
             }
+            // Where the text tells its indentation itself, a tab cannot be a part of it.
+            ScalarStyle::Literal | ScalarStyle::Folded if raw.starts_with('\t') => {
+                let header = &self.text[self.text[..from].rfind(['|', '>'])?..from];
+                let told = header.lines().next().is_some_and(|line| line.contains(|sign: char| sign.is_ascii_digit()));
+                (!told).then(|| (from, mistakes::tab(self.start)))
+            }
             ScalarStyle::Plain if !self.open.is_empty() => {
                 let at = if raw.starts_with(':') { 0 } else { raw.find('?')? };
                 Some((from + at, mistakes::sign_in_flow(self.start, &raw[at..=at])))
@@ -249,7 +256,7 @@ pub(super) fn unknown_escape(raw: &str) -> Option<&str> {
             'x' => 2,
             'u' => 4,
             'U' => 8,
-            _ => return Some(&escape[..1 + character.len_utf8()]),
+            _ => return Some(&escape[..=character.len_utf8()]),
         };
         let end = 1 + character.len_utf8() + digits;
         if digits > 0 && u32::from_str_radix(escape.get(2..end)?, 16).ok().and_then(char::from_u32).is_none() {

@@ -16,11 +16,11 @@ const MAY_IMPORT: [(&str, &[&str]); 13] = [
     ("cluster", &["desired"]),
     ("live", &["object", "schema", "desired", "cluster"]),
     ("compare", &["object", "schema", "desired", "live"]),
-    ("plan", &["object", "desired", "compare"]),
+    ("plan", &["object", "schema", "desired", "live", "compare"]),
     ("apply", &["object", "schema", "desired", "cluster", "live", "compare", "plan"]),
     ("wait", &["object", "cluster", "live"]),
     ("report", &["object", "desired", "live", "compare", "plan", "apply", "wait"]),
-    ("terminal", &[]),
+    ("terminal", &["report"]),
     ("cli", &["object", "desired", "cluster", "report", "terminal"]),
     (
         "commands",

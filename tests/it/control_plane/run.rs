@@ -36,6 +36,41 @@ impl Run {
         let found = objects.iter().find(|object| object["kind"] == kind && object["name"] == name);
         found.unwrap_or_else(|| panic!("no {kind} {name} in the report of {self}"))
     }
+
+    /// The changes of an object as `class path`, in the order of the report.
+    #[track_caller]
+    pub fn changes(&self, kind: &str, name: &str) -> Vec<String> {
+        let changes = self.object(kind, name)["changes"].as_array().map_or(&[][..], Vec::as_slice);
+        changes
+            .iter()
+            .map(|change| format!("{} {}", text(change, "class"), text(change, "path")).trim_end().to_owned())
+            .collect()
+    }
+
+    /// The change of an object at `path`; fails the test when there is none.
+    #[track_caller]
+    pub fn change(&self, kind: &str, name: &str, path: &str) -> &Value {
+        let changes = self.object(kind, name)["changes"].as_array().map_or(&[][..], Vec::as_slice);
+        let found = changes.iter().find(|change| change["path"] == path);
+        found.unwrap_or_else(|| {
+            panic!("no change at `{path}` of {kind} {name}, only {:#?} in {self}", self.changes(kind, name))
+        })
+    }
+
+    /// The objects of the report as `Kind name: VALUE`, with the value of a field of each, in the order of the report.
+    #[track_caller]
+    pub fn each(&self, field: &str) -> Vec<String> {
+        let objects = self.report()["objects"].as_array().map_or(&[][..], Vec::as_slice);
+        let line =
+            |object: &Value| format!("{} {}: {}", text(object, "kind"), text(object, "name"), text(object, field));
+        objects.iter().map(line).collect()
+    }
+
+    /// How many requests the run says that it wrote with.
+    #[track_caller]
+    pub fn writes(&self) -> u64 {
+        self.report()["requests"]["write"].as_u64().unwrap_or_else(|| panic!("no count of writes from {self}"))
+    }
 }
 
 impl std::fmt::Display for Run {
@@ -43,4 +78,8 @@ impl std::fmt::Display for Run {
         write!(f, "`{}` (exit code {})\n--- stdout ---\n{}", self.command, self.code, self.stdout)?;
         write!(f, "--- stderr ---\n{}", self.stderr)
     }
+}
+
+fn text<'v>(value: &'v Value, field: &str) -> &'v str {
+    value[field].as_str().unwrap_or_default()
 }

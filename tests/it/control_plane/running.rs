@@ -56,7 +56,16 @@ impl Running {
 
     /// What Ctrl-C does.
     pub fn interrupt(&self) {
-        let sent = Command::new("sh").args(["-c", "kill -INT $0", &self.pid().to_string()]).status();
+        self.signal("INT");
+    }
+
+    /// What pipelines do to end a job.
+    pub fn terminate(&self) {
+        self.signal("TERM");
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = Command::new("sh").args(["-c", "kill -$1 $0", &self.pid().to_string(), name]).status();
         assert!(sent.is_ok_and(|status| status.success()), "`{}` has ended already", self.command);
     }
 

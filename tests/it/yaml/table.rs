@@ -20,6 +20,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use kubectl_reconcile::desired::yaml::{self, Problem, Severity, Validation};
 use serde_json::Value;
 
+use crate::control_plane::ControlPlane;
+
 /// What kubectl needs to take an input for an object.
 const HEADER: &str = "apiVersion: example.com/v1\nkind: Case\nmetadata: {name: case}\n";
 
@@ -146,11 +148,6 @@ fn strict_validation_returns_no_document_with_a_problem() {
     }
 }
 
-/// The folder of the control plane's programs holds kubectl too; without it the comparison is left out.
-fn kubectl_path() -> Option<PathBuf> {
-    Some(PathBuf::from(std::env::var_os("KUBEBUILDER_ASSETS")?).join("kubectl"))
-}
-
 /// What `kubectl label --local` prints for an input: the objects it read, with a label. The error is its message.
 fn kubectl_reads(kubectl: &Path, input: &[u8]) -> Result<Vec<u8>, String> {
     let mut process = Command::new(kubectl)
@@ -208,7 +205,7 @@ fn disagreement(kubectl: &Path, case: &Case) -> Option<String> {
 
 #[test]
 fn kubectl_agrees_with_every_case() {
-    let Some(kubectl) = kubectl_path() else { return };
+    let kubectl = ControlPlane::shared().kubectl();
     let (cases, next) = (cases(), AtomicUsize::new(0));
     let worker = || {
         let mut failures = String::new();

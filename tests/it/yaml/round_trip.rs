@@ -1,5 +1,7 @@
 //! Any JSON value that is written as YAML, in any style, is read back as itself.
 
+use std::fmt::Write as _;
+
 use kubectl_reconcile::desired::yaml::{self, Validation};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -60,25 +62,29 @@ fn write(value: &Value, style: Style, indentation: usize, out: &mut String) {
     match value {
         Value::Object(map) if !map.is_empty() && !matches!(style, Style::Flow) => {
             for (key, value) in map {
-                out.push_str(&format!("\n{blanks}{}:", quote(key, style)));
+                let _ = write!(out, "\n{blanks}{}:", quote(key, style));
                 write(value, style, indentation + 2, out);
             }
         }
         Value::Array(items) if !items.is_empty() && !matches!(style, Style::Flow) => {
             for item in items {
-                out.push_str(&format!("\n{blanks}-"));
+                let _ = write!(out, "\n{blanks}-");
                 write(item, style, indentation + 2, out);
             }
         }
         Value::String(text) if matches!(style, Style::Literal) && text.lines().any(|line| !line.trim().is_empty()) => {
             let chomp = if text.ends_with('\n') { "+" } else { "-" };
-            out.push_str(&format!(" |2{chomp}"));
+            let _ = write!(out, " |2{chomp}");
             for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
-                out.push_str(&format!("\n{blanks}{line}"));
+                let _ = write!(out, "\n{blanks}{line}");
             }
         }
-        Value::String(text) => out.push_str(&format!(" {}", quote(text, style))),
-        other => out.push_str(&format!(" {other}")),
+        Value::String(text) => {
+            let _ = write!(out, " {}", quote(text, style));
+        }
+        other => {
+            let _ = write!(out, " {other}");
+        }
     }
 }
 

@@ -1,0 +1,47 @@
+//! The problems of one document while it is read.
+
+use super::{Problem, Severity};
+
+/// How many problems of one document are listed; the rest of them would only repeat the cause.
+const MAX_PROBLEMS: usize = 100;
+
+/// A list of problems that does not grow without bound, and never misses that the document is refused.
+#[derive(Default)]
+pub(super) struct Found {
+    problems: Vec<Problem>,
+}
+
+impl Found {
+    pub(super) fn add(&mut self, problem: Problem) {
+        if self.has_room(problem.severity) {
+            self.problems.push(problem);
+        }
+    }
+
+    /// Whether a problem would be listed; if not, there is no need to look for its places.
+    pub(super) fn has_room(&self, severity: Severity) -> bool {
+        self.problems.len() < MAX_PROBLEMS || severity == Severity::Refused && !self.is_refused()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.problems.len()
+    }
+
+    /// Forgets the problems from a number on.
+    pub(super) fn truncate(&mut self, length: usize) {
+        self.problems.truncate(length);
+    }
+
+    /// The problems from a number on.
+    pub(super) fn since(&mut self, length: usize) -> &mut [Problem] {
+        self.problems.get_mut(length..).unwrap_or_default()
+    }
+
+    pub(super) fn into_problems(self) -> Vec<Problem> {
+        self.problems
+    }
+
+    fn is_refused(&self) -> bool {
+        self.problems.iter().any(|problem| problem.severity == Severity::Refused)
+    }
+}

@@ -1,0 +1,115 @@
+//! Which mutating admission could act on an update: what it would change is no part of a proof, as it may have come after
+//! the last apply.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::{Catalog, Resolution, Resource, json};
+use crate::cluster::{Cluster, Request};
+use crate::object::GroupVersionKind;
+
+/// Where rules stand: the kind, and the path from an object to its rules.
+const SOURCES: [(&str, &str); 2] =
+    [("MutatingWebhookConfiguration", "/webhooks"), ("MutatingAdmissionPolicy", "/spec/matchConstraints")];
+
+/// All rules of a cluster that the user may see.
+#[derive(Clone, Debug, Default)]
+pub struct Admission {
+    rules: Vec<Rule>,
+}
+
+#[derive(Clone, Debug)]
+struct Rule {
+    /// `MutatingWebhookConfiguration sidecars`
+    of: String,
+    groups: BTreeSet<String>,
+    resources: BTreeSet<String>,
+}
+
+impl Admission {
+    /// Lists webhooks and policies. Not being allowed to see them is no error: then nothing is said of them.
+    pub async fn load(cluster: &Cluster, catalog: &Catalog) -> Self {
+        let lists = SOURCES.map(|(kind, rules_at)| async move {
+            let gvk = GroupVersionKind::new("admissionregistration.k8s.io/v1", kind);
+            let Resolution::Known(resource) = catalog.resolve(&gvk) else { return Vec::new() };
+            let list = json(cluster, Request::read(resource.collection_path(None))).await.unwrap_or_default();
+            let items = list.get("items").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            items.iter().flat_map(|item| rules_of(kind, item, rules_at)).collect()
+        });
+        Self { rules: futures::future::join_all(lists).await.into_iter().flatten().collect() }
+    }
+
+    /// What handles updates of a resource; namespace and object selectors are not looked at.
+    fn handling(&self, resource: &Resource) -> impl Iterator<Item = &str> {
+        let rules = self.rules.iter().filter(|rule| {
+            let matches = |names: &BTreeSet<String>, name: &str| names.contains("*") || names.contains(name);
+            matches(&rule.groups, &resource.gvk.group)
+                && (matches(&rule.resources, &resource.plural) || rule.resources.contains("*/*"))
+        });
+        rules.map(|rule| rule.of.as_str())
+    }
+
+    /// A sentence for each webhook configuration and policy that handles one of these resources.
+    #[must_use]
+    pub fn caveats<'r>(&self, proven: impl Iterator<Item = &'r Resource>) -> Vec<String> {
+        let mut handled: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for resource in proven {
+            for name in self.handling(resource) {
+                handled.entry(name).or_default().insert(&resource.gvk.kind);
+            }
+        }
+        let sentence = |(name, kinds): (&str, BTreeSet<&str>)| {
+            let kinds = kinds.into_iter().collect::<Vec<_>>().join(", ");
+            format!(
+                "{name} may change objects of kind {kinds} when they are applied; `--evidence=server` asks about each"
+            )
+        };
+        handled.into_iter().map(sentence).collect()
+    }
+}
+
+/// The rules of one webhook configuration or policy that take part in updates.
+fn rules_of(kind: &str, item: &Value, rules_at: &str) -> Vec<Rule> {
+    let name = item.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+    let holders: Vec<&Value> = match item.pointer(rules_at) {
+        Some(Value::Array(webhooks)) => webhooks.iter().filter_map(|webhook| webhook.get("rules")).collect(),
+        Some(constraints) => constraints.get("resourceRules").into_iter().collect(),
+        None => Vec::new(),
+    };
+    let rules = holders.into_iter().filter_map(Value::as_array).flatten();
+    let on_update = rules.filter(|rule| {
+        let operations = strings(rule, "operations");
+        operations.contains("*") || operations.contains("UPDATE")
+    });
+    let rule = |rule: &Value| Rule {
+        of: format!("{kind} {name}"),
+        groups: strings(rule, "apiGroups"),
+        resources: strings(rule, "resources"),
+    };
+    on_update.map(rule).collect()
+}
+
+fn strings(value: &Value, name: &str) -> BTreeSet<String> {
+    let items = value.get(name).and_then(Value::as_array).into_iter().flatten();
+    items.filter_map(Value::as_str).map(ToOwned::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_rules_on_updates_count() {
+        let webhooks = json!({"metadata": {"name": "sidecars"}, "webhooks": [
+            {"rules": [{"operations": ["CREATE"], "apiGroups": [""], "resources": ["pods"]}]},
+            {"rules": [{"operations": ["CREATE", "UPDATE"], "apiGroups": ["apps"], "resources": ["*"]}]}]});
+        let rules = rules_of("MutatingWebhookConfiguration", &webhooks, "/webhooks");
+        assert_eq!(rules.len(), 1);
+        assert!(rules[0].groups.contains("apps"));
+        let policy = json!({"metadata": {"name": "labels"}, "spec": {"matchConstraints": {"resourceRules": [
+            {"operations": ["*"], "apiGroups": ["*"], "resources": ["configmaps"]}]}}});
+        assert_eq!(rules_of("MutatingAdmissionPolicy", &policy, "/spec/matchConstraints").len(), 1);
+    }
+}

@@ -1,0 +1,128 @@
+//! Objects that others made become ours: by one write when nothing differs, and with what their makers left behind.
+
+use serde_json::json;
+
+use crate::control_plane::{Run, Workspace};
+use crate::manifests::WEB;
+
+const SETTINGS: &str =
+    "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, labels: {app: web}}, data: {a: '1', b: '2'}}";
+
+/// In sync by value, one write to record it as ours, none after that.
+#[track_caller]
+fn is_adopted_once(ws: &Workspace, kind: &str, name: &str) {
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(diff.object(kind, name)["action"], "none");
+    assert_eq!(diff.changes(kind, name), ["adopted"], "{diff}");
+    assert_eq!((&diff.report()["summary"]["adopted"], &diff.report()["summary"]["inSync"]), (&json!(1), &json!(1)));
+    let before = ws.get(kind, name);
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(apply.object(kind, name)["outcome"], "adopted");
+    let after = ws.get(kind, name);
+    assert_eq!((&before["spec"], &before["data"]), (&after["spec"], &after["data"]));
+    is_settled(ws);
+}
+
+#[track_caller]
+fn is_settled(ws: &Workspace) -> Run {
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(diff.report()["summary"]["adopted"], 0, "{diff}");
+    let before = ws.all_resource_versions();
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(apply.writes(), 0, "{apply}");
+    assert_eq!(ws.all_resource_versions(), before);
+    diff
+}
+
+#[test]
+fn an_object_made_by_kubectl_create_is_adopted() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.kubectl(["create", "-f", "web.yaml"]).exits_with(0);
+    is_adopted_once(&ws, "Deployment", "web");
+}
+
+#[test]
+fn an_object_made_by_kubectl_apply_is_adopted() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.kubectl(["apply", "-f", "web.yaml"]).exits_with(0);
+    // The copy that client-side apply keeps goes with its owner, and is no difference to speak of.
+    let diff = ws.reconcile(["diff", "-f", "."]);
+    assert!(!diff.stdout.contains("last-applied"), "{diff}");
+    is_adopted_once(&ws, "Deployment", "web");
+}
+
+#[test]
+fn an_object_made_by_another_applier_is_adopted() {
+    let ws = Workspace::new();
+    ws.write("settings.yaml", SETTINGS);
+    ws.apply_as("gitops", SETTINGS);
+    is_adopted_once(&ws, "ConfigMap", "settings");
+}
+
+#[test]
+fn an_object_older_than_field_management_is_adopted() {
+    let ws = Workspace::new();
+    ws.write("settings.yaml", SETTINGS);
+    ws.kubectl(["create", "-f", "settings.yaml"]).exits_with(0);
+    let reset = r#"[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]"#;
+    ws.kubectl(["patch", "configmap/settings", "--type=json", "-p", reset]).exits_with(0);
+    assert_eq!(ws.get("ConfigMap", "settings")["metadata"].get("managedFields"), None);
+    is_adopted_once(&ws, "ConfigMap", "settings");
+    // It is wholly ours: what the manifest drops goes.
+    ws.write("settings.yaml", &SETTINGS.replace(", b: '2'", ""));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(ws.get("ConfigMap", "settings")["data"], json!({"a": "1"}));
+}
+
+#[test]
+fn what_was_dropped_since_kubectl_apply_goes_with_our_first_apply() {
+    let ws = Workspace::new();
+    ws.write("settings.yaml", SETTINGS);
+    ws.write("web.yaml", WEB);
+    ws.kubectl(["apply", "-f", "."]).exits_with(0);
+    ws.write("settings.yaml", &SETTINGS.replace(", b: '2'", ""));
+    ws.write("web.yaml", &WEB.replace("  replicas: 2\n", "").replace(", {name: LANG, value: en}", ""));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.changes("ConfigMap", "settings"), ["pruned data.b"]);
+    let item = "spec.template.spec.containers[name=web].env[name=LANG]";
+    assert_eq!(diff.changes("Deployment", "web"), ["pruned spec.replicas".to_owned(), format!("pruned {item}")]);
+    assert_eq!(diff.change("Deployment", "web", "spec.replicas")["desired"], 1);
+
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(ws.get("ConfigMap", "settings")["data"], json!({"a": "1"}));
+    let web = ws.get("Deployment", "web");
+    assert_eq!(web["spec"]["replicas"], 1);
+    assert_eq!(web["spec"]["template"]["spec"]["containers"][0]["env"], json!([{"name": "LOG", "value": "info"}]));
+    is_settled(&ws);
+}
+
+#[test]
+fn what_somebody_added_beside_kubectl_apply_stays() {
+    let ws = Workspace::new();
+    ws.write("settings.yaml", SETTINGS);
+    ws.kubectl(["apply", "-f", "settings.yaml"]).exits_with(0);
+    ws.patch_as("agent", "configmap/settings", &json!({"data": {"theirs": "3"}}));
+    ws.kubectl(["annotate", "configmap/settings", "note=mine"]).exits_with(0);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let settings = ws.get("ConfigMap", "settings");
+    assert_eq!(settings["data"], json!({"a": "1", "b": "2", "theirs": "3"}));
+    assert_eq!(settings["metadata"]["annotations"]["note"], "mine");
+    is_settled(&ws);
+}
+
+#[test]
+fn moving_to_another_version_of_a_kind_changes_only_the_record() {
+    let ws = Workspace::new();
+    let manifest = "{apiVersion: autoscaling/v1, kind: HorizontalPodAutoscaler, metadata: {name: web},
+        spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, minReplicas: 2, maxReplicas: 4}}";
+    ws.write("hpa.yaml", manifest);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    is_settled(&ws);
+    ws.write("hpa.yaml", &manifest.replace("autoscaling/v1", "autoscaling/v2"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(diff.changes("HorizontalPodAutoscaler", "web"), ["adopted"]);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    is_settled(&ws);
+}

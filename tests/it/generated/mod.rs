@@ -1,0 +1,210 @@
+//! Manifests of all kinds, made at random from valid ones and the server's own schemas, and a server that accepts them.
+
+mod rng;
+mod schemas;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use futures::StreamExt as _;
+use http::Method;
+use kubectl_reconcile::cluster::{Cluster, ConnectOptions, Environment, Purpose, Request, StatusError, connect};
+use kubectl_reconcile::desired::files::Input;
+use kubectl_reconcile::desired::yaml::Validation;
+use kubectl_reconcile::desired::{ReadOptions, Selector, read};
+use kubectl_reconcile::live::resolve::{Namespaces, Target, resolve};
+use kubectl_reconcile::live::types::Types;
+use kubectl_reconcile::live::{Catalog, Resource};
+use kubectl_reconcile::schema::TypeRef;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use crate::control_plane::ControlPlane;
+pub use rng::Rng;
+pub use schemas::{Place, Schemas};
+
+/// How many objects are dealt with at once.
+pub const AT_ONCE: usize = 8;
+
+/// An API server of its own, as the manifests come in kinds that concern everybody, with all that is known of it.
+pub struct Ground {
+    pub cluster: Cluster,
+    pub catalog: Catalog,
+    pub types: Types,
+    pub schemas: Schemas,
+    /// A certificate signing request, in base64.
+    request: String,
+    _plane: Arc<ControlPlane>,
+}
+
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a runtime"));
+
+/// Runs something on the ground that all tests of generated manifests share.
+pub fn on_the_ground<T>(test: impl AsyncFnOnce(&Ground) -> T) -> T {
+    static GROUND: LazyLock<Ground> = LazyLock::new(|| RUNTIME.block_on(Ground::new()));
+    let ground = LazyLock::force(&GROUND);
+    RUNTIME.block_on(test(ground))
+}
+
+impl Ground {
+    async fn new() -> Ground {
+        let plane = tokio::task::spawn_blocking(ControlPlane::private).await.expect("a control plane");
+        let folder = tempfile::tempdir().expect("a folder");
+        let kubeconfig = folder.path().join("kubeconfig");
+        std::fs::write(&kubeconfig, plane.kubeconfig("admin", plane.url(), "generated")).expect("a kubeconfig");
+        let options = ConnectOptions { kubeconfig: Some(kubeconfig), ..ConnectOptions::default() };
+        let cluster = connect(&options, &Environment::default()).await.expect("a connection");
+        let mut ground = Ground {
+            cluster,
+            catalog: Catalog::default(),
+            types: Types::default(),
+            schemas: Schemas(BTreeMap::new()),
+            request: signing_request(),
+            _plane: plane,
+        };
+        for namespace in ["generated", "limited"] {
+            let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
+            ground.call(Method::POST, "/api/v1/namespaces", "application/json", &body).await.expect("a namespace");
+        }
+        for crd in values(&file("definitions.yaml")) {
+            let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+            ground.call(Method::POST, path, "application/json", &crd).await.expect("a definition");
+        }
+        ground.learn().await;
+        ground
+    }
+
+    /// Waits until the custom kinds are served, and reads what the server knows of all kinds.
+    async fn learn(&mut self) {
+        let groups = ["shapes.example.com/v1", "plain.example.com/v1", "loose.example.com/v1"];
+        let index = loop {
+            let index = self.read("/openapi/v3").await;
+            if groups.iter().all(|group| index["paths"].get(format!("apis/{group}")).is_some()) {
+                break index;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        };
+        for (path, entry) in index["paths"].as_object().expect("an index") {
+            let api_version = path.strip_prefix("apis/").or_else(|| path.strip_prefix("api/")).unwrap_or_default();
+            if api_version.contains('/') || api_version == "v1" {
+                let document = self.read(entry["serverRelativeURL"].as_str().expect("a URL")).await;
+                self.schemas.0.insert(api_version.to_owned(), document);
+            }
+        }
+        self.catalog = Catalog::load(&self.cluster).await.expect("a catalog");
+        let targets = self.targets(1, |_| true);
+        self.types.load(&self.cluster, targets.iter().map(|target| &target.key.gvk)).await;
+    }
+
+    async fn read(&self, path: &str) -> Value {
+        let reply = self.cluster.send(Request::read(path)).await.expect("an answer");
+        serde_json::from_slice(&reply.body).expect("JSON")
+    }
+
+    /// One request; a refusal is an answer, too.
+    pub async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        content: &'static str,
+        body: &Value,
+    ) -> Result<Value, StatusError> {
+        let request = Request::new(Purpose::Other, method.clone(), path);
+        let request = if body.is_null() { request } else { request.with_body(content, body.to_string()) };
+        match self.cluster.send(request).await {
+            Ok(reply) => Ok(serde_json::from_slice(&reply.body).expect("JSON")),
+            Err(error) => Err(error.status().cloned().unwrap_or_else(|| panic!("{method} {path}: {error}"))),
+        }
+    }
+
+    /// A server-side apply; `query` may ask for a dry-run or for force.
+    pub async fn apply(&self, target: &Target, body: &Value, manager: &str, query: &str) -> Result<Value, StatusError> {
+        let path = format!("{}?fieldManager={manager}&fieldValidation=Ignore{query}", path_of(target));
+        self.call(Method::PATCH, &path, "application/apply-patch+yaml", body).await
+    }
+
+    pub async fn get(&self, target: &Target) -> Value {
+        self.call(Method::GET, &path_of(target), "", &Value::Null).await.expect("the live object")
+    }
+
+    pub fn of(&self, target: &Target) -> TypeRef<'_> {
+        self.types.of(&target.key.gvk)
+    }
+
+    pub fn schema(&self, target: &Target) -> Option<Place<'_>> {
+        self.schemas.kind(&target.key.gvk.api_version(), &target.key.gvk.kind)
+    }
+
+    /// The valid manifests, one of each kind at least, with `number` in their names.
+    pub fn targets(&self, number: usize, wanted: impl Fn(&str) -> bool) -> Vec<Target> {
+        let files = ["core.yaml", "apps.yaml", "cluster.yaml", "custom.yaml"].into_iter().filter(|name| wanted(name));
+        let text = files
+            .map(file)
+            .collect::<Vec<_>>()
+            .join("---\n")
+            .replace("$I", &number.to_string())
+            .replace("$CSR", &self.request);
+        let namespaces = Namespaces { required: None, default: "generated".to_owned() };
+        resolve(manifests(&text), &self.catalog, &namespaces).expect("targets")
+    }
+
+    /// Manifests that the server accepts: `variants` of each valid one, with fields added at random.
+    pub async fn generate(&self, seed: u64, first: usize, variants: usize) -> Vec<Target> {
+        let all = (0..variants).flat_map(|variant| {
+            let targets = self.targets(first + variant, |_| true).into_iter().enumerate();
+            targets
+                .map(move |(at, target)| (target, Rng::new(seed + (at * 1000 + first + variant) as u64), variant > 0))
+        });
+        let grown = futures::stream::iter(all).map(
+            async |(target, mut rng, grows)| {
+                if grows { self.grown(target, &mut rng).await } else { target }
+            },
+        );
+        grown.buffer_unordered(AT_ONCE).collect().await
+    }
+
+    /// Adds fields as long as the server agrees.
+    async fn grown(&self, mut target: Target, rng: &mut Rng) -> Target {
+        let (Some(schema), false) = (self.schema(&target), target.key.gvk.is_crd()) else { return target };
+        for additions in [6, 4, 3, 2, 2, 1, 1] {
+            let mut candidate = target.manifest.value.clone();
+            let grown = (0..additions * 3).filter(|_| schema.grow(&mut candidate, rng)).take(additions).count();
+            if grown > 0 && self.apply(&target, &candidate, "generator", "&dryRun=All").await.is_ok() {
+                target.manifest.value = candidate;
+            }
+        }
+        target
+    }
+}
+
+pub fn resource_of(target: &Target) -> &Resource {
+    target.resource.as_ref().expect("a served kind")
+}
+
+pub fn path_of(target: &Target) -> String {
+    resource_of(target).object_path(target.key.namespace.as_deref(), &target.key.name)
+}
+
+fn file(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/kinds").join(name);
+    std::fs::read_to_string(&path).expect("a file of valid manifests")
+}
+
+fn values(text: &str) -> Vec<Value> {
+    manifests(text).into_iter().map(|manifest| manifest.value).collect()
+}
+
+fn manifests(text: &str) -> Vec<kubectl_reconcile::desired::Manifest> {
+    let input = Input { name: "generated".into(), text: text.as_bytes().to_vec().into() };
+    let options = ReadOptions { validation: Validation::Strict, selector: Selector::default(), allow_empty: false };
+    read(&[input], &options).expect("valid manifests").manifests
+}
+
+fn signing_request() -> String {
+    let key = rcgen::KeyPair::generate().expect("a key");
+    let request = rcgen::CertificateParams::default().serialize_request(&key).expect("a request");
+    STANDARD.encode(request.pem().expect("a request as text"))
+}

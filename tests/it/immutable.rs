@@ -1,0 +1,191 @@
+//! A change that the API refuses because a field can't change is `replace`; a bad value in the same field is not.
+
+use serde_json::json;
+
+use crate::control_plane::Workspace;
+use crate::manifests::WEB;
+
+/// What in a manifest becomes what.
+type Edit = (&'static str, &'static str);
+/// The kind, the manifest (all are named `it`), an edit of a field that can't change, that field, and an edit that is merely wrong.
+type Case = (&'static str, &'static str, Edit, &'static str, Edit);
+
+const CASES: [Case; 15] = [
+    ("Deployment", WORKLOAD, ("app: old", "app: new"), "spec.selector", ("image: a", "image: ''")),
+    ("DaemonSet", WORKLOAD, ("app: old", "app: new"), "spec.selector", ("image: a", "image: ''")),
+    ("StatefulSet", WORKLOAD, ("selector", "serviceName: new, selector"), "spec", ("image: a", "image: ''")),
+    (
+        "Job",
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: it}, spec: {parallelism: 1, template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}}",
+        ("image: a", "image: b"),
+        "spec.template",
+        ("parallelism: 1", "parallelism: -1"),
+    ),
+    (
+        "Service",
+        "{apiVersion: v1, kind: Service, metadata: {name: it}, spec: {clusterIP: 10.0.0.5, ports: [{port: 80}]}}",
+        ("clusterIP: 10.0.0.5", "clusterIP: 10.0.0.6"),
+        "spec.clusterIP",
+        ("port: 80", "port: 0"),
+    ),
+    (
+        "ConfigMap",
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, immutable: true, data: {a: b}}",
+        ("a: b", "a: c"),
+        "data",
+        ("name: it", "name: it, labels: {a: '!'}"),
+    ),
+    (
+        "Secret",
+        "{apiVersion: v1, kind: Secret, metadata: {name: it}, type: example.com/one, data: {a: aGVsbG8=}}",
+        ("example.com/one", "example.com/two"),
+        "type",
+        ("data: {a", "data: {'!'"),
+    ),
+    (
+        "RoleBinding",
+        "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: it}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: a}, subjects: [{kind: ServiceAccount, name: a}]}",
+        ("name: a}, subjects", "name: b}, subjects"),
+        "roleRef",
+        ("ServiceAccount", "Robot"),
+    ),
+    (
+        "PersistentVolumeClaim",
+        "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: it}, spec: {storageClassName: a, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}",
+        ("ReadWriteOnce", "ReadWriteMany"),
+        "spec",
+        ("name: it", "name: it, labels: {a: '!'}"),
+    ),
+    (
+        "StorageClass",
+        "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: $NS-it}, provisioner: example.com/a}",
+        ("example.com/a", "example.com/b"),
+        "provisioner",
+        ("name: $NS-it", "name: $NS-it, labels: {a: '!'}"),
+    ),
+    (
+        "StorageClass",
+        "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: $NS-it}, provisioner: example.com/a, reclaimPolicy: Delete}",
+        ("Delete", "Retain"),
+        "reclaimPolicy",
+        ("Delete", "Burn"),
+    ),
+    (
+        "PriorityClass",
+        "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: $NS-it}, value: 10}",
+        ("value: 10", "value: 11"),
+        "value",
+        ("name: $NS-it", "name: $NS-it, labels: {a: '!'}"),
+    ),
+    (
+        "PersistentVolume",
+        "{apiVersion: v1, kind: PersistentVolume, metadata: {name: $NS-it}, spec: {accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, nfs: {server: a, path: /a}}}",
+        ("path: /a", "path: /b"),
+        "spec.persistentvolumesource",
+        ("storage: 1Gi", "storage: -1Gi"),
+    ),
+    (
+        "Pod",
+        "{apiVersion: v1, kind: Pod, metadata: {name: it}, spec: {containers: [{name: a, image: a}], hostname: one}}",
+        ("hostname: one", "hostname: two"),
+        "spec",
+        ("image: a", "image: ''"),
+    ),
+    (
+        "IngressClass",
+        "{apiVersion: networking.k8s.io/v1, kind: IngressClass, metadata: {name: $NS-it}, spec: {controller: example.com/a}}",
+        ("example.com/a", "example.com/b"),
+        "spec.controller",
+        ("name: $NS-it", "name: $NS-it, labels: {a: '!'}"),
+    ),
+];
+
+const WORKLOAD: &str = "{apiVersion: apps/v1, kind: $KIND, metadata: {name: it}, spec: {selector: {matchLabels: {app: old}}, template: {metadata: {labels: {app: old}}, spec: {containers: [{name: a, image: a}]}}}}";
+
+#[test]
+fn a_change_of_an_immutable_field_asks_for_a_replacement() {
+    for (kind, manifest, (from, to), field, _) in CASES {
+        let ws = Workspace::new();
+        let manifest = manifest.replace("$KIND", kind);
+        assert!(manifest.contains(from), "{kind}: {from}");
+        ws.write("it.yaml", &manifest);
+        ws.write("other.yaml", "{apiVersion: v1, kind: ServiceAccount, metadata: {name: other}}");
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        ws.write("it.yaml", &manifest.replace(from, to));
+        ws.write("other.yaml", "{apiVersion: v1, kind: ServiceAccount, metadata: {name: other, labels: {a: b}}}");
+        let name = if manifest.contains("$NS-it") { ws.fill_in("$NS-it") } else { "it".to_owned() };
+
+        let diff = ws.reconcile(["diff", "-f", "."]);
+        let object = diff.object(kind, &name);
+        assert_eq!((diff.code, &object["action"]), (1, &json!("replace")), "{kind}: {object:#}");
+        let reason = object["reason"].as_str().unwrap();
+        assert!(reason.contains("immutable") && reason.contains(field), "{kind}: {reason}");
+        assert!(!object["changes"].as_array().unwrap().is_empty(), "{kind}: {diff}");
+        assert_eq!(diff.report()["summary"]["replace"], 1);
+
+        let before = ws.resource_version(kind, &name);
+        let apply = ws.reconcile(["apply", "-f", "."]).exits_with(4);
+        assert_eq!(apply.object(kind, &name)["outcome"], "failed", "{apply}");
+        assert_eq!(apply.object("ServiceAccount", "other")["outcome"], "updated", "{apply}");
+        assert_eq!(ws.resource_version(kind, &name), before, "{kind}");
+    }
+}
+
+#[test]
+fn a_bad_value_in_the_same_kinds_asks_for_none() {
+    for (kind, manifest, _, _, (from, to)) in CASES {
+        let ws = Workspace::new();
+        // An address of its own would be taken by the other test.
+        let manifest = manifest.replace("$KIND", kind).replace("clusterIP: 10.0.0.5, ", "");
+        assert!(manifest.contains(from), "{kind}: {from}");
+        ws.write("it.yaml", &manifest);
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        ws.write("it.yaml", &manifest.replace(from, to));
+        let name = if manifest.contains("$NS-it") { ws.fill_in("$NS-it") } else { "it".to_owned() };
+        let diff = ws.reconcile(["diff", "-f", "."]);
+        let object = diff.object(kind, &name);
+        assert_eq!((diff.code, &object["action"]), (4, &json!("unknown")), "{kind}: {object:#}");
+        assert_eq!(object["error"]["reason"], "Invalid", "{kind}: {object:#}");
+    }
+}
+
+#[test]
+fn an_immutable_secret_is_not_shown_by_its_refusal() {
+    let ws = Workspace::new();
+    let (before, after) = (ws.secret("unchangeable-morning"), ws.secret("unchangeable-evening"));
+    let manifest = |value: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Secret, metadata: {{name: fixed}}, immutable: true, stringData: {{key: {value}}}}}"
+        )
+    };
+    ws.write("secret.yaml", &manifest(&before));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("secret.yaml", &manifest(&after));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    let object = diff.object("Secret", "fixed");
+    assert_eq!(object["action"], "replace", "{object:#}");
+    let change = diff.change("Secret", "fixed", "data.key");
+    assert_ne!(change["live"]["redacted"], change["desired"]["redacted"]);
+    ws.reconcile(["apply", "-f", "."]).exits_with(4);
+}
+
+#[test]
+fn the_changes_of_a_replacement_are_those_of_the_manifest() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("web.yaml", &WEB.replace("app: web", "app: shop"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    let object = diff.object("Deployment", "web");
+    assert_eq!((&object["action"], &object["evidence"]), (&json!("replace"), &json!("local")));
+    assert_eq!(
+        diff.changes("Deployment", "web"),
+        [
+            "pending metadata.labels.app",
+            "pending spec.selector.matchLabels.app",
+            "pending spec.template.metadata.labels.app"
+        ]
+    );
+    assert!(diff.stdout.contains("spec.selector"), "{diff}");
+    assert!(diff.stdout.lines().any(|line| line.starts_with("-/+ Deployment")), "{diff}");
+}

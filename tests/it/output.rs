@@ -1,0 +1,231 @@
+//! What is printed: the report's fields, exit codes, colours, formats, and the same bytes in every run.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::control_plane::Workspace;
+use crate::manifests::{SHOP, WEB};
+
+fn keys(value: &Value) -> BTreeSet<&str> {
+    value.as_object().unwrap_or_else(|| panic!("{value} is no object")).keys().map(String::as_str).collect()
+}
+
+/// A workspace with one object to update, one to create and one that can't be compared.
+fn mixed() -> Workspace {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.patch_as("kubectl-edit", "deployment/web", &json!({"spec": {"replicas": 5}}));
+    ws.write("new.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: new}, data: {a: b}}");
+    ws.write("odd.yaml", "{apiVersion: example.com/v1, kind: Whatsit, metadata: {name: odd}}");
+    ws
+}
+
+#[test]
+fn the_report_has_the_fields_of_the_contract() {
+    let ws = mixed();
+    let run = ws.reconcile(["diff", "-f", ".", "-o", "json"]).exits_with(4);
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(
+        keys(&report),
+        ["apiVersion", "kind", "command", "verdict", "exitCode", "cluster", "summary", "requests", "objects", "errors"]
+            .into()
+    );
+    assert_eq!(
+        (&report["apiVersion"], &report["kind"], &report["command"], &report["verdict"], &report["exitCode"]),
+        (&json!("kubectl-reconcile/v1"), &json!("Report"), &json!("diff"), &json!("incomplete"), &json!(4))
+    );
+    assert_eq!(report["cluster"]["context"], "tests");
+    assert_eq!(report["cluster"]["server"], ws.plane().url());
+    assert!(report["cluster"]["version"].as_str().unwrap().starts_with("v1."));
+    let counts = [
+        "objects", "inSync", "create", "update", "replace", "delete", "unknown", "proven", "conflict", "adopted",
+        "ignored",
+    ];
+    assert_eq!(keys(&report["summary"]), counts.into());
+    assert_eq!(keys(&report["requests"]), ["get", "list", "dryRun", "write", "other"].into());
+    assert_eq!(report["errors"], json!([]));
+
+    let web = run.object("Deployment", "web");
+    let fields =
+        ["apiVersion", "kind", "namespace", "name", "source", "action", "evidence", "changes", "conflicts", "warnings"];
+    assert_eq!(keys(web), fields.into());
+    assert_eq!((&web["source"]["file"], &web["source"]["line"]), (&json!("./web.yaml"), &json!(2)));
+    assert_eq!((&web["action"], &web["evidence"]), (&json!("update"), &json!("server")));
+    let change = &web["changes"][0];
+    assert_eq!(keys(change), ["path", "op", "class", "live", "desired", "managers"].into());
+    assert_eq!(keys(&change["managers"][0]), ["manager", "operation", "subresource", "time"].into());
+    assert_eq!((&change["op"], &change["live"], &change["desired"]), (&json!("change"), &json!(5), &json!(2)));
+
+    let odd = run.object("Whatsit", "odd");
+    assert!(odd.get("evidence").is_none() && odd.get("outcome").is_none(), "{odd:#}");
+    assert!(odd["error"]["reason"].is_string() && odd["error"]["message"].is_string());
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(4);
+    assert_eq!(apply.each("outcome"), ["ConfigMap new: created", "Deployment web: updated", "Whatsit odd: skipped"]);
+}
+
+#[test]
+fn a_report_is_printed_for_input_that_cannot_be_read_and_for_no_cluster() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", "a: b: c");
+    let run = ws.reconcile(["diff", "-f", ".", "-o", "json"]).exits_with(2);
+    assert_eq!((&run.report()["verdict"], &run.report()["exitCode"]), (&json!("invalid"), &json!(2)));
+    let error = &run.report()["errors"][0];
+    assert_eq!((&error["file"], &error["line"]), (&json!("./web.yaml"), &json!(1)));
+    assert!(error["column"].is_number() && error["message"].is_string(), "{error}");
+    ws.write("web.yaml", WEB);
+    let run = ws.through("https://127.0.0.1:1").reconcile(["diff", "-f", ".", "-o", "json"]).exits_with(3);
+    assert_eq!((&run.report()["verdict"], &run.report()["exitCode"]), (&json!("unreachable"), &json!(3)));
+    assert!(run.report()["errors"][0]["message"].as_str().unwrap().contains("127.0.0.1:1"));
+}
+
+#[test]
+fn two_runs_print_the_same_bytes() {
+    let ws = Workspace::new();
+    ws.write("shop.yaml", SHOP);
+    ws.write("web.yaml", WEB);
+    let same = |flags: &[&str]| {
+        let mut outputs = (0..3).map(|_| {
+            let run = ws.reconcile([&["diff", "-f", "."][..], flags].concat());
+            let mut report = run.report().clone();
+            report.as_object_mut().unwrap().remove("requests");
+            (if flags.is_empty() { run.stdout } else { String::new() }, report.to_string())
+        });
+        let first = outputs.next().unwrap();
+        assert!(outputs.all(|output| output == first), "{flags:?}");
+    };
+    same(&[]);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    same(&[]);
+    for name in ["configmap/settings", "secret/credentials", "service/web", "role/web", "cronjob/report"] {
+        ws.kubectl(["delete", name]).exits_with(0);
+    }
+    ws.scale("deployment/web", 9);
+    same(&[]);
+    same(&["-o", "json"]);
+}
+
+#[test]
+fn objects_stand_in_the_order_in_which_they_are_applied_whatever_the_order_of_the_input() {
+    let ws = Workspace::new();
+    ws.write("a.yaml", WEB);
+    ws.write("b.yaml", SHOP);
+    let one = ws.reconcile(["diff", "-f", "a.yaml", "-f", "b.yaml"]).exits_with(1);
+    let other = ws.reconcile(["diff", "-f", "b.yaml", "-f", "a.yaml"]).exits_with(1);
+    assert_eq!(one.each("action"), other.each("action"));
+    assert_eq!(one.stdout, other.stdout);
+}
+
+#[test]
+fn quiet_prints_no_text_but_the_reports_asked_for() {
+    let ws = mixed();
+    let run = ws.reconcile(["diff", "-f", ".", "-q"]).exits_with(4);
+    assert_eq!(run.stdout, "");
+    assert_eq!(run.report()["exitCode"], 4);
+    let run = ws.reconcile(["diff", "-f", ".", "-q", "-o", "json"]).exits_with(4);
+    assert_eq!(run.report()["exitCode"], 4);
+    let run = ws.reconcile(["apply", "-f", "new.yaml", "-q"]).exits_with(0);
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
+}
+
+#[test]
+fn exit_zero_changes_drift_only() {
+    let ws = mixed();
+    ws.reconcile(["diff", "-f", "web.yaml"]).exits_with(1);
+    let run = ws.reconcile(["diff", "-f", "web.yaml", "--exit-zero"]).exits_with(0);
+    assert_eq!((&run.report()["verdict"], &run.report()["exitCode"]), (&json!("drift"), &json!(0)));
+    ws.reconcile(["diff", "-f", ".", "--exit-zero"]).exits_with(4);
+    ws.reconcile(["diff", "-f", "missing.yaml", "--exit-zero"]).exits_with(2);
+    ws.through("https://127.0.0.1:1").reconcile(["diff", "-f", "web.yaml", "--exit-zero"]).exits_with(3);
+}
+
+#[test]
+fn a_report_in_a_file_leaves_the_text_on_stdout() {
+    let ws = mixed();
+    let alone = ws.reconcile(["diff", "-f", ".", "-o", "text"]).exits_with(4);
+    let run = ws.reconcile(["diff", "-f", ".", "-o", "json=report.json", "-o", "text=report.txt"]).exits_with(4);
+    assert_eq!(run.stdout, alone.stdout);
+    let file = |name: &str| fs::read_to_string(ws.folder().join(name)).unwrap();
+    let report: Value = serde_json::from_str(&file("report.json")).unwrap();
+    assert_eq!(report["exitCode"], 4);
+    assert_eq!(file("report.txt"), alone.stdout);
+    let two = ws.reconcile(["diff", "-f", ".", "-o", "json", "-o", "text"]).exits_with(2);
+    assert!(two.stderr.contains("hint:"), "{two}");
+    let unwritable = ws.reconcile(["diff", "-f", "new.yaml", "-o", "json=missing/report.json"]).exits_with(2);
+    assert!(unwritable.stderr.contains("missing/report.json"), "{unwritable}");
+}
+
+#[test]
+fn colours_have_their_switches() {
+    let ws = mixed();
+    let is_coloured = |flags: &[&str], variables: &[(&str, &str)]| {
+        let caller = variables.iter().fold(ws.stdin(""), |caller, (name, value)| caller.env(name, value));
+        caller.reconcile([&["diff", "-f", "web.yaml"][..], flags].concat()).exits_with(1).stdout.contains('\u{1b}')
+    };
+    assert!(!is_coloured(&[], &[]), "a pipe is no terminal");
+    assert!(is_coloured(&["--color=always"], &[]));
+    assert!(is_coloured(&[], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!is_coloured(&[], &[("CLICOLOR_FORCE", "0")]));
+    assert!(!is_coloured(&["--color=never"], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!is_coloured(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    assert!(is_coloured(&["--color=always"], &[("NO_COLOR", "1")]), "a flag is more than a variable");
+    let plain = ws.reconcile(["diff", "-f", "web.yaml"]).stdout;
+    let coloured = ws.reconcile(["diff", "-f", "web.yaml", "--color=always"]).stdout;
+    let mut text = String::new();
+    let mut escape = false;
+    for character in coloured.chars() {
+        match character {
+            '\u{1b}' => escape = true,
+            'm' if escape => escape = false,
+            other if !escape => text.push(other),
+            _ => {}
+        }
+    }
+    assert_eq!(text, plain, "colour carries no meaning of its own");
+}
+
+#[test]
+fn live_values_cannot_play_with_the_terminal() {
+    let ws = Workspace::new();
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {a: b}}");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let evil = "x\u{1b}[2J\u{202e}gnp.exe\u{7}\r";
+    ws.patch_as("agent", "configmap/it", &json!({"data": {"a": evil, "evil": evil}}));
+    let diff = ws.reconcile(["diff", "-f", ".", "--show-unmanaged"]).exits_with(1);
+    for character in ['\u{1b}', '\u{202e}', '\u{7}', '\r'] {
+        assert!(!diff.stdout.contains(character), "{character:?} in {diff}");
+    }
+    let value = &diff.change("ConfigMap", "it", "data.a")["live"];
+    assert_eq!(value, evil, "a report for machines has the value itself");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_run_quietly() {
+    let ws = Workspace::new();
+    for number in 0..300 {
+        let manifest = format!(
+            "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: m-{number}}}, data: {{a: '{}'}}}}",
+            "x".repeat(2000)
+        );
+        ws.write(format!("m-{number}.yaml"), &manifest);
+    }
+    ws.write("live.yaml", "");
+    let program = env!("CARGO_BIN_EXE_kubectl-reconcile");
+    for format in ["text", "json"] {
+        let line = format!("'{program}' diff -f . --live live.yaml -o {format}; echo $? >code");
+        let mut child = Command::new("sh")
+            .args(["-c", &format!("({line}) | head -c 10 >/dev/null")])
+            .current_dir(ws.folder())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stderr = String::new();
+        std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut stderr).unwrap();
+        child.wait().unwrap();
+        assert_eq!(stderr, "", "{format}");
+        assert_eq!(fs::read_to_string(ws.folder().join("code")).unwrap().trim(), "1", "{format}: the verdict stays");
+    }
+}

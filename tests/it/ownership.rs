@@ -1,0 +1,228 @@
+//! Whose field is it? What hands changed is taken back; what appliers and controllers own is a conflict.
+
+use serde_json::{Value, json};
+
+use crate::control_plane::{Run, Workspace};
+use crate::manifests::WEB;
+
+/// A workspace where the Deployment `web` is in sync.
+fn with_web() -> Workspace {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws
+}
+
+/// The owners of a field of `web`: `manager operation`.
+fn owners(ws: &Workspace, pointer: &str) -> Vec<String> {
+    let object = ws.get("Deployment", "web");
+    let entries = object["metadata"]["managedFields"].as_array().unwrap();
+    let owning = entries.iter().filter(|entry| entry["fieldsV1"].pointer(pointer).is_some());
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut owners: Vec<_> =
+        owning.map(|entry| format!("{} {}", text(&entry["manager"]), text(&entry["operation"]))).collect();
+    owners.sort();
+    owners
+}
+
+const SCALED_BY_ARGO: &str =
+    "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 6, selector: {matchLabels: {app: web}},
+      template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: 'shop/web:1.2'}]}}}}";
+
+#[test]
+fn a_dropped_field_disappears() {
+    let ws = with_web();
+    ws.write("web.yaml", &WEB.replace(", tier: front", "").replace(", {name: LANG, value: en}", ""));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    let item = "spec.template.spec.containers[name=web].env[name=LANG]";
+    assert_eq!(diff.changes("Deployment", "web"), ["pruned metadata.labels.tier".to_owned(), format!("pruned {item}")]);
+    let change = diff.change("Deployment", "web", "metadata.labels.tier");
+    assert_eq!((&change["live"], change.get("desired"), &change["op"]), (&json!("front"), None, &json!("remove")));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let web = ws.get("Deployment", "web");
+    assert_eq!(web["metadata"]["labels"], json!({"app": "web"}));
+    assert_eq!(web["spec"]["template"]["spec"]["containers"][0]["env"], json!([{"name": "LOG", "value": "info"}]));
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}
+
+#[test]
+fn a_dropped_field_goes_back_to_the_servers_default_and_the_diff_says_so() {
+    let ws = with_web();
+    ws.write("web.yaml", &WEB.replace("  replicas: 2\n", ""));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.changes("Deployment", "web"), ["pruned spec.replicas"]);
+    let change = diff.change("Deployment", "web", "spec.replicas");
+    assert_eq!((&change["live"], &change["desired"]), (&json!(2), &json!(1)));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(ws.get("Deployment", "web")["spec"]["replicas"], change["desired"]);
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}
+
+#[test]
+fn a_dropped_field_disappears_even_when_a_hand_owns_it_too() {
+    let ws = with_web();
+    // An update owns what it changes, so the hands go there and back; our apply of the same values then shares them.
+    for (tier, replicas) in [("back", 5), ("front", 2)] {
+        ws.patch_as("kubectl-patch", "deployment/web", &json!({"metadata": {"labels": {"tier": tier}}}));
+        ws.scale("deployment/web", replicas);
+    }
+    ws.apply_as("kubectl-reconcile", WEB);
+    assert_eq!(owners(&ws, "/f:spec/f:replicas").len(), 2, "{:?}", owners(&ws, "/f:spec/f:replicas"));
+    ws.write("web.yaml", &WEB.replace(", tier: front", "").replace("  replicas: 2\n", ""));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.changes("Deployment", "web"), ["pruned metadata.labels.tier", "pruned spec.replicas"]);
+    assert_eq!(diff.change("Deployment", "web", "spec.replicas")["desired"], 1, "the server's default comes back");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let web = ws.get("Deployment", "web");
+    assert_eq!((&web["metadata"]["labels"], &web["spec"]["replicas"]), (&json!({"app": "web"}), &json!(1)));
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+}
+
+#[test]
+fn a_hand_that_is_overruled_owns_nothing_of_ours_afterwards() {
+    let ws = with_web();
+    ws.kubectl(["set", "image", "deployment/web", "web=shop/web:hotfix"]).exits_with(0);
+    ws.kubectl(["label", "deployment/web", "tier=back", "owner=me", "--overwrite"]).exits_with(0);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(owners(&ws, "/f:metadata/f:labels/f:tier"), ["kubectl-reconcile Apply"]);
+    let image = r#"/f:spec/f:template/f:spec/f:containers/k:{"name":"web"}/f:image"#;
+    assert_eq!(owners(&ws, image), ["kubectl-reconcile Apply"]);
+    assert_eq!(owners(&ws, "/f:metadata/f:labels/f:owner"), ["kubectl-label Update"], "what isn't ours stays theirs");
+    // So that it goes when the manifest drops it.
+    ws.write("web.yaml", &WEB.replace(", tier: front", ""));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(ws.get("Deployment", "web")["metadata"]["labels"], json!({"app": "web", "owner": "me"}));
+}
+
+#[test]
+fn a_dropped_field_that_another_applier_owns_too_is_released() {
+    let ws = with_web();
+    ws.apply_as("gitops", &SCALED_BY_ARGO.replace("replicas: 6", "replicas: 2"));
+    ws.write("web.yaml", &WEB.replace("  replicas: 2\n", ""));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(diff.changes("Deployment", "web"), ["released spec.replicas"]);
+    assert_eq!(diff.change("Deployment", "web", "spec.replicas")["managers"][0]["manager"], "gitops");
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(apply.object("Deployment", "web")["outcome"], "adopted");
+    assert_eq!(ws.get("Deployment", "web")["spec"]["replicas"], 2);
+    assert_eq!(owners(&ws, "/f:spec/f:replicas"), ["gitops Apply"]);
+    assert_eq!(ws.reconcile(["diff", "-f", "."]).exits_with(0).changes("Deployment", "web"), [""; 0]);
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+}
+
+/// What holds for every conflict: it is named, the object is left alone, all others are applied.
+#[track_caller]
+fn is_a_conflict(ws: &Workspace, owner: (&str, &str, &str), live: u32) -> Run {
+    ws.write("other.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: other}, data: {a: b}}");
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.object("Deployment", "web")["action"], "update");
+    assert_eq!(diff.changes("Deployment", "web"), ["conflict spec.replicas"]);
+    let change = diff.change("Deployment", "web", "spec.replicas");
+    assert_eq!((&change["live"], &change["desired"]), (&json!(live), &json!(2)));
+    let conflicts = diff.object("Deployment", "web")["conflicts"].as_array().unwrap();
+    assert_eq!(conflicts.len(), 1, "{conflicts:#?}");
+    assert_eq!(conflicts[0]["path"], "spec.replicas");
+    let (manager, operation, subresource) = owner;
+    assert_eq!(
+        (&conflicts[0]["manager"], &conflicts[0]["operation"], &conflicts[0]["subresource"]),
+        (&json!(manager), &json!(operation), &json!(subresource))
+    );
+    assert_eq!(diff.report()["summary"]["conflict"], 1);
+
+    let before = ws.resource_version("Deployment", "web");
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(4);
+    assert_eq!(apply.each("outcome"), ["ConfigMap other: created", "Deployment web: conflict"]);
+    assert!(apply.stdout.contains("spec.replicas") && apply.stdout.contains(manager), "{apply}");
+    assert_eq!(ws.resource_version("Deployment", "web"), before);
+    diff
+}
+
+#[test]
+fn what_another_applier_changed_is_a_conflict_until_forced() {
+    let ws = with_web();
+    ws.apply_as("gitops", SCALED_BY_ARGO);
+    is_a_conflict(&ws, ("gitops", "Apply", ""), 6);
+    let forced = ws.reconcile(["diff", "-f", ".", "--force-conflicts"]).exits_with(1);
+    assert_eq!(forced.changes("Deployment", "web"), ["changedByOther spec.replicas"]);
+    let apply = ws.reconcile(["apply", "-f", ".", "--force-conflicts"]).exits_with(0);
+    assert_eq!(apply.object("Deployment", "web")["outcome"], "updated");
+    assert_eq!(ws.get("Deployment", "web")["spec"]["replicas"], 2);
+    assert_eq!(owners(&ws, "/f:spec/f:replicas"), ["kubectl-reconcile Apply"]);
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}
+
+#[test]
+fn what_a_controller_changed_is_a_conflict() {
+    let ws = with_web();
+    ws.patch_as("rollouts-controller", "deployment/web", &json!({"spec": {"replicas": 9}}));
+    let diff = is_a_conflict(&ws, ("rollouts-controller", "Update", ""), 9);
+    assert!(diff.stdout.contains("hint:"), "{diff}");
+}
+
+#[test]
+fn what_the_autoscaler_changed_is_a_conflict_although_scaling_by_hand_is_none() {
+    let ws = with_web();
+    let patch = json!({"spec": {"replicas": 8}}).to_string();
+    let scale = ["patch", "deployment/web", "--subresource=scale", "--type=merge", "-p", &patch];
+    let manager = ["--field-manager=kube-controller-manager"];
+    ws.kubectl([&scale[..], &manager].concat()).exits_with(0);
+    is_a_conflict(&ws, ("kube-controller-manager", "Update", "scale"), 8);
+}
+
+#[test]
+fn with_none_even_hands_keep_what_they_changed() {
+    let ws = with_web();
+    ws.scale("deployment/web", 5);
+    let before = ws.resource_version("Deployment", "web");
+    let diff = ws.reconcile(["diff", "-f", ".", "--force-conflicts=none"]).exits_with(1);
+    assert_eq!(diff.changes("Deployment", "web"), ["conflict spec.replicas"]);
+    let apply = ws.reconcile(["apply", "-f", ".", "--force-conflicts=none"]).exits_with(4);
+    assert_eq!(apply.object("Deployment", "web")["outcome"], "conflict");
+    assert_eq!(ws.resource_version("Deployment", "web"), before);
+}
+
+#[test]
+fn another_spelling_of_the_same_amount_is_no_conflict() {
+    let ws = with_web();
+    ws.write("web.yaml", &WEB.replace("cpu: 100m, memory: 64Mi", "cpu: '1', memory: 1Gi"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let claim = SCALED_BY_ARGO
+        .replace("replicas: 6, ", "")
+        .replace("image: 'shop/web:1.2'", "image: 'shop/web:1.2', resources: {requests: {cpu: '1', memory: 1Gi}}");
+    ws.apply_as("gitops", &claim);
+    ws.write("web.yaml", &WEB.replace("cpu: 100m, memory: 64Mi", "cpu: 1000m, memory: 1024Mi"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(diff.object("Deployment", "web")["conflicts"], json!([]));
+    let before = ws.resource_version("Deployment", "web");
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+    assert_eq!(ws.resource_version("Deployment", "web"), before);
+    let cpu = r#"/f:spec/f:template/f:spec/f:containers/k:{"name":"web"}/f:resources/f:requests/f:cpu"#;
+    assert_eq!(owners(&ws, cpu), ["gitops Apply", "kubectl-reconcile Apply"], "nobody lost it");
+    // With a change elsewhere in the object, too.
+    ws.scale("deployment/web", 3);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(owners(&ws, cpu).len(), 2);
+}
+
+#[test]
+fn equal_values_of_two_appliers_are_shared_without_a_conflict() {
+    let ws = with_web();
+    ws.apply_as("gitops", &SCALED_BY_ARGO.replace("replicas: 6", "replicas: 2"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(diff.changes("Deployment", "web"), [""; 0]);
+    assert_eq!(owners(&ws, "/f:spec/f:replicas").len(), 2);
+}
+
+#[test]
+fn other_managers_of_ours_are_other_owners() {
+    let ws = with_web();
+    let diff = ws.reconcile(["diff", "-f", ".", "--field-manager=second"]).exits_with(0);
+    assert_eq!(diff.changes("Deployment", "web"), ["adopted"]);
+    ws.reconcile(["apply", "-f", ".", "--field-manager=second"]).exits_with(0);
+    assert_eq!(owners(&ws, "/f:spec/f:replicas"), ["kubectl-reconcile Apply", "second Apply"]);
+    ws.write("web.yaml", &WEB.replace("replicas: 2", "replicas: 3"));
+    let diff = ws.reconcile(["diff", "-f", ".", "--field-manager=second"]).exits_with(1);
+    assert_eq!(diff.changes("Deployment", "web"), ["conflict spec.replicas"]);
+    ws.reconcile(["diff", "-f", ".", "--field-manager=kubectl"]).exits_with(2);
+}

@@ -1,0 +1,184 @@
+//! What was captured is compared without the cluster, with the same verdicts.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::control_plane::{Run, Workspace};
+use crate::manifests::{SHOP, WEB};
+
+/// Kind, name, action and the changes' paths, operations and classes of each object.
+fn essence(run: &Run) -> Vec<String> {
+    let objects = run.report()["objects"].as_array().unwrap();
+    let of = |object: &Value| {
+        let changes = object["changes"].as_array().unwrap().iter();
+        let changes: Vec<_> =
+            changes.map(|change| format!("{} {} {}", change["class"], change["op"], change["path"])).collect();
+        format!("{} {} {} {changes:?}", object["kind"], object["name"], object["action"])
+    };
+    objects.iter().map(of).collect()
+}
+
+/// The same online and offline, for what stands in the workspace now.
+#[track_caller]
+fn is_the_same_offline(ws: &Workspace, what: &str) -> Run {
+    let online = ws.reconcile(["diff", "-f", "manifests.yaml"]);
+    ws.reconcile(["snapshot", "-f", "manifests.yaml", "--include-secrets", "--file", "live.yaml"]).exits_with(0);
+    let arguments = ["diff", "-f", "manifests.yaml", "--live", "live.yaml", "-n", "$NS"];
+    let offline = ws.env("KUBECONFIG", "/nowhere").reconcile(arguments);
+    assert_eq!(essence(&offline), essence(&online), "{what}: {offline}");
+    assert_eq!(offline.code, online.code, "{what}");
+    offline
+}
+
+#[test]
+fn offline_verdicts_are_those_of_the_server() {
+    let ws = Workspace::new();
+    ws.secret("shopkeeper-of-the-corner");
+    ws.write("manifests.yaml", &format!("{SHOP}---{WEB}"));
+    is_the_same_offline(&ws, "nothing exists");
+    ws.reconcile(["apply", "-f", "manifests.yaml"]).exits_with(0);
+    is_the_same_offline(&ws, "in sync");
+
+    ws.scale("deployment/web", 5);
+    ws.kubectl(["set", "image", "deployment/web", "web=shop/web:hotfix"]).exits_with(0);
+    let patch = json!([
+        {"op": "remove", "path": "/spec/template/spec/containers/0/env/1"},
+        {"op": "remove", "path": "/spec/template/spec/containers/1"},
+        {"op": "replace", "path": "/spec/template/spec/containers/0/args/1", "value": "9090"},
+    ]);
+    ws.kubectl(["patch", "deployment/web", "--type=json", "-p", &patch.to_string()]).exits_with(0);
+    is_the_same_offline(&ws, "edited Deployment");
+
+    ws.delete("service/web");
+    ws.patch_as("kubectl-edit", "configmap/settings", &json!({"data": {"colour": "red", "app.conf": "[server]\n"}}));
+    ws.patch_as("kubectl-edit", "secret/credentials", &json!({"stringData": {"user": "somebody-else"}}));
+    ws.patch_as("kubectl-edit", "networkpolicy/db", &json!({"spec": {"ingress": []}}));
+    ws.patch_as("kubectl-edit", "cronjob/report", &json!({"spec": {"schedule": "1 1 * * *", "suspend": true}}));
+    ws.patch_as("agent", "pdb/web", &json!({"spec": {"minAvailable": 1}}));
+    ws.apply_as("gitops", "{apiVersion: v1, kind: ServiceAccount, metadata: {name: web, labels: {a: b}}}");
+    is_the_same_offline(&ws, "edited others");
+
+    let moved =
+        format!("{SHOP}---{WEB}").replace("colour: green", "shade: green").replace("threads = 4", "threads = 8");
+    let moved = moved.replace("tier: front", "").replace("name: metrics, port: 9090", "name: metrics, port: 9191");
+    ws.write("manifests.yaml", &moved.replace("[get, list]", "[get, list, watch]"));
+    is_the_same_offline(&ws, "changed manifests");
+}
+
+#[test]
+fn evidence_without_a_server_is_local_where_the_proof_does_not_hold() {
+    let ws = Workspace::new();
+    ws.write("manifests.yaml", WEB);
+    ws.kubectl(["create", "-f", "manifests.yaml"]).exits_with(0);
+    ws.scale("deployment/web", 3);
+    let offline = is_the_same_offline(&ws, "drift");
+    assert_eq!(offline.object("Deployment", "web")["evidence"], "local");
+    assert_eq!(offline.report().get("cluster"), None);
+    let requests = &offline.report()["requests"];
+    assert!(requests.as_object().unwrap().values().all(|count| count == 0), "{requests}");
+}
+
+#[test]
+fn a_snapshot_of_nothing_means_that_nothing_exists() {
+    let ws = Workspace::new();
+    ws.write("manifests.yaml", WEB);
+    for empty in ["", "---\n", "# nothing\n", "{apiVersion: v1, kind: List, items: []}\n"] {
+        ws.write("live.yaml", empty);
+        let diff = ws.reconcile(["diff", "-f", "manifests.yaml", "--live", "live.yaml"]).exits_with(1);
+        assert_eq!(diff.each("action"), ["Deployment web: create"]);
+    }
+    ws.reconcile(["diff", "-f", "manifests.yaml", "--live", "missing.yaml"]).exits_with(2);
+}
+
+#[test]
+fn what_kubectl_prints_is_a_snapshot() {
+    let ws = Workspace::new();
+    ws.write("manifests.yaml", WEB);
+    ws.reconcile(["apply", "-f", "manifests.yaml"]).exits_with(0);
+    ws.scale("deployment/web", 3);
+    for format in
+        [&["deployment/web", "-o", "yaml"][..], &["deployments", "-o", "yaml"], &["deployments", "-o", "json"]]
+    {
+        let printed = ws.kubectl([&["get", "--show-managed-fields"][..], format].concat()).exits_with(0);
+        ws.write("live.yaml", &printed.stdout);
+        let arguments = ["diff", "-f", "manifests.yaml", "--live", "live.yaml", "-n", "$NS"];
+        let diff = ws.reconcile(arguments).exits_with(1);
+        assert_eq!(diff.changes("Deployment", "web"), ["changedByOther spec.replicas"]);
+        let owner = &diff.change("Deployment", "web", "spec.replicas")["managers"][0];
+        assert_eq!((&owner["manager"], &owner["subresource"]), (&json!("kubectl"), &json!("scale")));
+    }
+}
+
+#[test]
+fn what_could_not_be_read_stays_unknown_offline() {
+    let ws = Workspace::new();
+    let value = ws.secret("out-of-the-readers-sight");
+    let secret = format!("{{apiVersion: v1, kind: Secret, metadata: {{name: it}}, stringData: {{key: {value}}}}}");
+    ws.write("manifests.yaml", &format!("{secret}\n---\n{WEB}"));
+    ws.reconcile(["apply", "-f", "manifests.yaml"]).exits_with(0);
+    ws.allow("reader", "get,list", "deployments.apps");
+    let reader = ws.as_user("reader");
+    let run = reader.reconcile(["snapshot", "-f", "manifests.yaml", "--file", "live.yaml"]).exits_with(4);
+    assert!(run.stderr.contains("cannot get resource \"secrets\""), "{run}");
+    let diff = ws.reconcile(["diff", "-f", "manifests.yaml", "--live", "live.yaml", "-n", "$NS"]).exits_with(4);
+    assert_eq!(diff.each("action"), ["Secret it: unknown", "Deployment web: none"]);
+    assert_eq!(diff.object("Secret", "it")["error"]["reason"], "Forbidden");
+}
+
+#[test]
+fn a_secret_without_its_values_is_unknown_offline() {
+    let ws = Workspace::new();
+    let value = ws.secret("left-out-of-snapshots");
+    let secret = format!("{{apiVersion: v1, kind: Secret, metadata: {{name: it}}, stringData: {{key: {value}}}}}");
+    ws.write("manifests.yaml", &format!("{secret}\n---\n{WEB}"));
+    ws.kubectl(["apply", "-f", "manifests.yaml"]).exits_with(0);
+    let printed = ws.reconcile(["snapshot", "-f", "manifests.yaml"]).exits_with(0);
+    assert!(printed.stdout.contains("kind: Secret"), "{printed}");
+    ws.write("live.yaml", &printed.stdout);
+    let diff = ws.reconcile(["diff", "-f", "manifests.yaml", "--live", "live.yaml", "-n", "$NS"]).exits_with(4);
+    let error = &diff.object("Secret", "it")["error"];
+    assert!(error["hint"].as_str().unwrap().contains("--include-secrets"), "{error}");
+    assert_eq!(diff.changes("Deployment", "web"), ["adopted"]);
+}
+
+#[test]
+fn a_file_with_secret_values_is_its_owners_alone() {
+    let ws = Workspace::new();
+    let value = ws.secret("for-the-owners-eyes-only");
+    let secret = format!("{{apiVersion: v1, kind: Secret, metadata: {{name: it}}, stringData: {{key: {value}}}}}");
+    ws.write("manifests.yaml", &secret);
+    ws.reconcile(["apply", "-f", "manifests.yaml"]).exits_with(0);
+    let older = ws.write("older.yaml", "");
+    fs::set_permissions(&older, fs::Permissions::from_mode(0o644)).unwrap();
+    for name in ["new.yaml", "older.yaml"] {
+        let run = ws.reconcile(["snapshot", "-f", "manifests.yaml", "--include-secrets", "--file", name]).exits_with(0);
+        assert_eq!(run.stdout, "");
+        let mode = fs::metadata(ws.folder().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+        let arguments = ["diff", "-f", "manifests.yaml", "--live", name, "-n", "$NS"];
+        ws.reconcile(arguments).exits_with(0);
+        // Drift of values is found, and told without them.
+        ws.write("manifests.yaml", &secret.replace("for-the", "not-for-the"));
+        let diff = ws.reconcile(arguments).exits_with(1);
+        assert_eq!(diff.changes("Secret", "it"), ["pending data.key"]);
+        ws.write("manifests.yaml", &secret);
+    }
+}
+
+#[test]
+fn custom_resources_are_compared_offline_as_untyped_objects() {
+    let ws = Workspace::new();
+    ws.write(
+        "manifests.yaml",
+        "{apiVersion: example.com/v1, kind: Widget, metadata: {name: a, namespace: x}, spec: {size: 1, tags: [b]}}",
+    );
+    ws.write("live.yaml", "{apiVersion: example.com/v1, kind: Widget, metadata: {name: a, namespace: x, uid: '1'}, spec: {size: 2, tags: [b], colour: red}}");
+    let diff = ws.reconcile(["diff", "-f", "manifests.yaml", "--live", "live.yaml"]).exits_with(1);
+    assert_eq!(diff.changes("Widget", "a"), ["pending spec.size"]);
+    // Of an unknown kind nothing was captured: nobody knows whether it exists at all.
+    ws.write("live.yaml", "");
+    let diff = ws.reconcile(["diff", "-f", "manifests.yaml", "--live", "live.yaml"]);
+    assert!([1, 4].contains(&diff.code), "{diff}");
+}

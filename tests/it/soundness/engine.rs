@@ -1,0 +1,125 @@
+//! The whole comparison against the API server: conflicts, predictions, writes, and what is said without asking.
+
+use kubectl_reconcile::apply::{Decision, Written, write};
+use kubectl_reconcile::compare::{
+    Action, EvidenceMode, Finding, ForceConflicts, Owners, Policy, Questions, Redactor, Setting, changes, predict,
+    respell, verdict,
+};
+use kubectl_reconcile::live::ask::settle;
+use kubectl_reconcile::live::{LiveState, Target};
+use kubectl_reconcile::object::{FieldPath, PathElement, Scalar};
+use serde_json::Value;
+
+use super::{OURS, Run};
+use crate::generated::resource_of;
+
+/// Compares and writes as the program does, and holds every step against the server.
+pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
+    let ground = run.ground;
+    let force = *run.rng.pick(&[ForceConflicts::ByHand, ForceConflicts::ByHand, ForceConflicts::All]);
+    let policy = Policy { manager: OURS.to_owned(), force, show_unmanaged: false, evidence: EvidenceMode::Auto };
+    let mut target = run.target.clone();
+    target.manifest.value = manifest.clone();
+    let kind = target.key.gvk.kind.clone();
+    let of = ground.of(&target);
+    let setting = Setting { of, policy: &policy, types_will_change: false };
+    let judged = |target: &Target, finding: &Finding| verdict(target, finding, setting, &mut Redactor::default());
+
+    let finding = ask(run, &target, &policy, live.clone()).await;
+    let Finding::Predicted { live: before, prediction } = &finding else { return };
+    let diff = judged(&target, &finding);
+    let context = format!("{} {}, {force:?}\nmanifest {manifest}\nlive {before}", target.key.gvk.version, target.key);
+    run.tally.count("engine", "compared");
+
+    let body = respell(manifest, before, of);
+    let unforced = ground.apply(&target, &body, OURS, "&dryRun=All").await;
+    let told: Vec<String> = match unforced {
+        Err(status) if status.code == 409 => status.causes.iter().map(|cause| cause.field.clone()).collect(),
+        _ => Vec::new(),
+    };
+    let owners = Owners::of(before, OURS);
+    let taken: Vec<String> = owners.taken(&prediction.owners).iter().map(|(path, _)| server_text(path)).collect();
+    let (told, taken) = (sorted(told), sorted(taken));
+    if told != taken {
+        run.tally.fail("other conflicts", format!("server {told:?}, here {taken:?}: {context}"));
+    }
+
+    let here = predict(manifest, before, of, target.kind().as_ref(), &policy);
+    let status_is_apart = resource_of(&target).status;
+    let guessed = judged(&target, &Finding::Predicted { live: before.clone(), prediction: here.clone() });
+    let is_right = guessed.action == diff.action;
+    run.tally.count("local action", if is_right { "right" } else { "wrong" });
+    if !is_right {
+        let shown = |diff: &kubectl_reconcile::compare::ObjectDiff| {
+            diff.changes
+                .iter()
+                .filter(|c| c.class.is_drift())
+                .map(|c| format!("{} {:?}", c.path, c.class))
+                .collect::<Vec<_>>()
+        };
+        run.tally.example(
+            "local action wrong",
+            format!("{kind}: server {:?}, here {:?}: {context}", shown(&diff), shown(&guessed)),
+        );
+    } else if !changes(&here.object, &prediction.object, of, status_is_apart).is_empty() {
+        run.tally.count("local object", "differs");
+    }
+
+    let decision = Decision { finding: finding.clone(), diff: diff.clone() };
+    let written = write(&ground.cluster, &target, &decision, of, &policy).await;
+    let now = ground.get(&target).await;
+    match written {
+        None if before["metadata"]["resourceVersion"] != now["metadata"]["resourceVersion"] => {
+            return run.tally.count("moved meanwhile", &kind);
+        }
+        Some(Written::Updated | Written::Adopted) | None => {}
+        Some(other) => {
+            return run.tally.count("not written", &format!("{kind}: {other:?}").chars().take(150).collect::<String>());
+        }
+    }
+    if !diff.conflicts.is_empty() {
+        return run.tally.count("engine", "conflict");
+    }
+    let wrong = changes(&prediction.object, &now, of, status_is_apart);
+    if !wrong.is_empty() {
+        let wrong: Vec<_> = wrong.iter().map(|c| format!("{} {:?} {:?} {:?}", c.path, c.op, c.from, c.to)).collect();
+        run.tally.fail("predicted otherwise", format!("{wrong:?}: {context}\nnow {now}"));
+    }
+    let again = ask(run, &target, &policy, now.clone()).await;
+    let second = judged(&target, &again);
+    if second.action != Action::None || second.is_ownership_only() {
+        let changes: Vec<_> = second.changes.iter().map(|c| format!("{} {:?}", c.path, c.class)).collect();
+        run.tally.fail(
+            "a second write",
+            format!("{:?} {changes:?} {:?}: {context}\nnow {now}", second.action, second.trouble),
+        );
+    }
+}
+
+async fn ask(run: &Run<'_>, target: &Target, policy: &Policy, live: Value) -> Finding {
+    let ground = run.ground;
+    let mut questions = Questions::new(target, LiveState::Present(live), ground.of(target), policy);
+    settle(&ground.cluster, target, resource_of(target), OURS, &mut questions).await;
+    questions.found().finding
+}
+
+fn sorted(mut texts: Vec<String>) -> Vec<String> {
+    texts.sort();
+    texts.dedup();
+    texts
+}
+
+/// A path as structured-merge-diff prints it (`fieldpath/path.go`).
+fn server_text(path: &FieldPath) -> String {
+    let scalar = |value: &Scalar| value.to_json().to_string();
+    let element = |element: &PathElement| match element {
+        PathElement::Field(name) => format!(".{name}"),
+        PathElement::Member(member) => format!("[={}]", scalar(member)),
+        PathElement::Index(index) => format!("[{index}]"),
+        PathElement::Key(keys) => {
+            let keys: Vec<_> = keys.iter().map(|(name, value)| format!("{name}={}", scalar(value))).collect();
+            format!("[{}]", keys.join(","))
+        }
+    };
+    path.elements().iter().map(element).collect()
+}

@@ -1,0 +1,262 @@
+//! Values in any spelling: what means the same is no drift, before and after the first apply.
+
+use serde_json::json;
+
+use crate::control_plane::Workspace;
+use crate::manifests::WEB;
+
+/// Applies, and then finds nothing to do, as often as asked.
+#[track_caller]
+fn is_stable(manifest: &str) -> Workspace {
+    let ws = Workspace::new();
+    ws.write("it.yaml", manifest);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    for _ in 0..2 {
+        let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+        let before = ws.all_resource_versions();
+        let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        assert_eq!(apply.writes(), 0, "{diff}{apply}");
+        assert_eq!(ws.all_resource_versions(), before);
+    }
+    ws
+}
+
+#[test]
+fn quantities_in_any_spelling_are_no_drift() {
+    for (cpu, memory) in [
+        ("1000m", "1024Mi"),
+        ("1", "1Gi"),
+        ("'1'", "1073741824"),
+        ("0.5", "0.5Gi"),
+        ("1e0", "1e3"),
+        ("'+1'", "'01'"),
+        (".1", "1.5G"),
+        ("100000u", "1.5Gi"),
+    ] {
+        is_stable(&WEB.replace("cpu: 100m, memory: 64Mi", &format!("cpu: {cpu}, memory: {memory}")));
+    }
+}
+
+#[test]
+fn a_new_spelling_in_the_manifest_is_no_drift() {
+    let ws = is_stable(&WEB.replace("cpu: 100m", "cpu: 1000m"));
+    for cpu in ["1", "'1.0'", "1e0", "1000000u"] {
+        ws.write("it.yaml", &WEB.replace("cpu: 100m", &format!("cpu: {cpu}")));
+        let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+        assert_eq!(diff.changes("Deployment", "web"), [""; 0], "{cpu}");
+        assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0, "{cpu}");
+    }
+    ws.write("it.yaml", &WEB.replace("cpu: 100m", "cpu: 1001m"));
+    ws.reconcile(["diff", "-f", "."]).exits_with(1);
+}
+
+#[test]
+fn zero_values_that_the_server_leaves_out_are_no_drift() {
+    is_stable(
+        "
+apiVersion: v1
+kind: Pod
+metadata: {name: it, labels: {}, annotations: {}}
+spec:
+  hostNetwork: false
+  hostPID: false
+  nodeSelector: {}
+  tolerations: []
+  securityContext: {}
+  volumes: [{name: scratch, emptyDir: {}}]
+  containers:
+  - name: a
+    image: a
+    env: [{name: EMPTY, value: ''}]
+    resources: {}
+    args: []
+    stdin: false
+    volumeMounts: [{name: scratch, mountPath: /scratch, readOnly: false}]
+",
+    );
+}
+
+#[test]
+fn defaults_within_atomic_structures_are_no_drift() {
+    is_stable(
+        "
+apiVersion: v1
+kind: Pod
+metadata: {name: it}
+spec:
+  automountServiceAccountToken: false
+  serviceAccountName: it
+  containers:
+  - name: a
+    image: a
+    env:
+    - {name: NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
+    - {name: CPU, valueFrom: {resourceFieldRef: {resource: limits.cpu}}}
+  volumes:
+  - name: token
+    projected: {sources: [{serviceAccountToken: {path: token}}]}
+---
+apiVersion: v1
+kind: LimitRange
+metadata: {name: it}
+spec: {limits: [{type: Container, max: {cpu: '2'}, min: {cpu: 100m}}]}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: it}
+spec: {podSelector: {}, ingress: [{ports: [{port: 80}, {port: http, protocol: UDP}]}]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: it}
+roleRef: {kind: Role, name: it, apiGroup: rbac.authorization.k8s.io}
+subjects: [{kind: User, name: me}, {kind: ServiceAccount, name: it, namespace: $NS}]
+",
+    );
+}
+
+#[test]
+fn nulls_are_no_drift() {
+    is_stable(
+        &WEB.replace("  replicas: 2", "  replicas: null\n  paused: null\n  minReadySeconds: ~")
+            .replace("tier: front}", "tier: front}\n  annotations: null"),
+    );
+    is_stable(
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: it, creationTimestamp: null, labels: {a: null}}, data: null, binaryData: {}}",
+    );
+    is_stable("{apiVersion: v1, kind: Secret, metadata: {name: it}, data: {a: null}}");
+}
+
+#[test]
+fn what_kubectl_create_prints_is_no_drift() {
+    let ws = Workspace::new();
+    for create in [
+        &["deployment", "it", "--image=a", "--replicas=2", "--port=80"][..],
+        &["job", "it", "--image=a"],
+        &["cronjob", "it", "--image=a", "--schedule=1 2 * * *"],
+        &["service", "clusterip", "it", "--tcp=80:8080"],
+        &["role", "it", "--verb=get", "--resource=pods"],
+        &["rolebinding", "it", "--role=it", "--user=me"],
+        &["configmap", "it", "--from-literal=a=b"],
+        &["quota", "it", "--hard=pods=5"],
+        &["poddisruptionbudget", "it", "--min-available=1", "--selector=a=b"],
+        &["ingress", "it", "--rule=a.example/b*=it:80"],
+        &["serviceaccount", "it"],
+    ] {
+        let printed = ws.kubectl([&["create"][..], create, &["--dry-run=client", "-o", "yaml"]].concat()).exits_with(0);
+        ws.write(format!("{}.yaml", create[0]), &printed.stdout);
+    }
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(diff.report()["summary"]["inSync"], 11, "{diff}");
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+}
+
+#[test]
+fn a_status_in_the_manifest_is_nobodys_wish() {
+    let ws = is_stable(&format!("{WEB}status: {{replicas: 17, observedGeneration: 4}}\n"));
+    assert_eq!(ws.get("Deployment", "web")["status"].get("replicas"), None);
+}
+
+#[test]
+fn what_kubectl_get_prints_can_be_applied_again() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.kubectl(["create", "-f", "web.yaml"]).exits_with(0);
+    let printed = ws.kubectl(["get", "deployment/web", "-o", "yaml"]).exits_with(0).stdout;
+    assert!(printed.contains("resourceVersion") && printed.contains("uid") && printed.contains("status"));
+    ws.write("web.yaml", &printed);
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+    // It is an older version by then, and what differs is still told.
+    ws.scale("deployment/web", 4);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.changes("Deployment", "web"), ["changedByOther spec.replicas"]);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(ws.get("Deployment", "web")["spec"]["replicas"], 2);
+    // Even after it was deleted and made anew.
+    ws.delete("deployment/web");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}
+
+#[test]
+fn a_list_that_kubectl_get_prints_can_be_applied_again() {
+    let ws = Workspace::new();
+    ws.write("shop.yaml", crate::manifests::SHOP);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let kinds = "configmaps,services,roles,rolebindings,statefulsets,jobs,cronjobs,hpa,ingresses,pdb,pvc,quota";
+    for flags in [&["get", kinds, "-o", "yaml"][..], &["get", kinds, "-o", "json", "--show-managed-fields"]] {
+        let printed = ws.kubectl(flags).exits_with(0);
+        let diff = ws.stdin(&printed.stdout).reconcile(["diff", "-f", "-"]);
+        assert_eq!(diff.code, 0, "{diff}");
+        assert_eq!(diff.report()["summary"]["inSync"], 12);
+    }
+}
+
+#[test]
+fn string_data_is_data() {
+    let ws = Workspace::new();
+    let value = ws.secret("written-in-plain-text");
+    let manifest = format!("{{apiVersion: v1, kind: Secret, metadata: {{name: it}}, stringData: {{key: {value}}}}}");
+    let ws = is_stable(&manifest);
+    // The same in base64, over several lines as `base64` prints it, is the same.
+    let encoded = ws.get("Secret", "it")["data"]["key"].as_str().unwrap().to_owned();
+    let (first, second) = encoded.split_at(12);
+    let folded =
+        format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: it}}\ndata:\n  key: |\n    {first}\n    {second}\n");
+    ws.write("it.yaml", &folded);
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+    let other = ws.secret("put-there-by-somebody");
+    ws.patch_as("kubectl-edit", "secret/it", &json!({"stringData": {"key": other}}));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.changes("Secret", "it"), ["changedByOther data.key"]);
+}
+
+#[test]
+fn a_value_that_the_server_keeps_to_itself_is_no_drift() {
+    // Allocated by the server: the manifest leaves it open.
+    is_stable(
+        "{apiVersion: v1, kind: Service, metadata: {name: it}, spec: {type: NodePort, clusterIP: '', ports: [{port: 80, nodePort: 0}]}}",
+    );
+}
+
+#[test]
+fn numbers_of_custom_resources_are_compared_as_numbers() {
+    is_stable(
+        "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: numbers.$NS.example.com}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {kind: Number, plural: numbers}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              a: {type: number}
+              b: {type: integer, format: int64}
+              c: {type: string}
+              d: {type: number, nullable: true}
+              e: {type: string, nullable: true}
+---
+apiVersion: $NS.example.com/v1
+kind: Number
+metadata: {name: it}
+spec: {a: 3.0, b: 9007199254740993, c: '1000m', d: 1e3, e: null}
+",
+    );
+}

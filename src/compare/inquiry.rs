@@ -3,13 +3,14 @@
 use serde_json::{Value, json};
 
 use super::diff::Evidence;
-use super::merge::{Prediction, predict, remove_paths, respell};
+use super::merge::{Prediction, predict, respell};
 use super::owners::{Owners, Policy, with_string_data};
 use super::prove::{Doubt, Proof, prove};
+use super::prune::prune;
 use super::refusal::{Refusal, refusal};
 use crate::live::ask::{Answer, Inquiry, Step};
 use crate::live::{LiveState, RequestError, Target, Trouble};
-use crate::schema::TypeRef;
+use crate::schema::{self, TypeRef};
 
 /// How a verdict may be come by (`--evidence`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -159,9 +160,11 @@ impl<'a> Questions<'a> {
         let mut prediction = Prediction { object: answer, owners, evidence: Evidence::Server };
         let settled = Owners::of(&live, manager).without_hands(&claims, &api_version, self.policy);
         let Some(settled) = settled else { return State::Done(Finding::Predicted { live, prediction }) };
-        let before = prediction.object.clone();
-        let stays = with_string_data(&self.target.key.gvk, claims, &Owners::default());
-        remove_paths(&mut prediction.object, &settled.pruned(&stays), self.of);
+        let stays = schema::fields_of(&self.target.manifest.value, self.of);
+        let stays = with_string_data(&self.target.key.gvk, stays, &Owners::default());
+        let managed = settled.fields_of_others().union(&stays);
+        let pruned = prune(&prediction.object, self.of, &settled.our_fields(), &managed);
+        let before = std::mem::replace(&mut prediction.object, pruned);
         if before == prediction.object {
             return State::Done(Finding::Predicted { live, prediction });
         }

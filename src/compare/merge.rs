@@ -1,13 +1,16 @@
 //! What an apply would leave, worked out here: for comparisons without a server, and for the spelling of what is sent.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use super::diff::Evidence;
 use super::owners::{Owners, Policy, with_string_data};
-use crate::object::{FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement, Scalar};
-use crate::schema::{self, KindInfo, ListKind, TypeRef, item_element, same_meaning};
+use super::prune::prune;
+use crate::object::{FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement};
+use crate::schema::{self, KindInfo, ListKind, ScalarKind, TypeRef, item_element, same_meaning};
 
 /// An object as an apply would leave it, and who would own what.
 #[derive(Clone, Debug)]
@@ -42,14 +45,15 @@ pub fn predict(
         }
     }
     let gvk = GroupVersionKind::new(api_version, manifest.get("kind").and_then(Value::as_str).unwrap_or_default());
-    let mut gone = settled.pruned(&with_string_data(&gvk, claims.clone(), &Owners::default()));
+    let stays = with_string_data(&gvk, schema::fields_of(manifest, of), &Owners::default());
+    let mut applied_before = settled.our_fields();
     if let Some(applied) = last_applied(live) {
         // The entry of client-side apply holds the server's defaults as well, which would come back.
         let applied = schema::field_set(&applied, of, kind).union(&before.our_fields());
         let applied = with_string_data(&gvk, applied, &Owners::default());
-        gone = gone.filter(|path| applied.contains_at_or_below(path) || applied.covers(path));
+        applied_before = applied_before.filter(|path| applied.contains_at_or_below(path) || applied.covers(path));
     }
-    remove_paths(&mut object, &gone, of);
+    object = prune(&object, of, &applied_before, &settled.fields_of_others().union(&stays));
     let changed: FieldSet = super::changes(live, &object, of, true).into_iter().map(|change| change.path).collect();
     let ours = ManagedFieldsEntry {
         manager: policy.manager.clone(),
@@ -74,24 +78,28 @@ fn last_applied(live: &Value) -> Option<Value> {
 
 /// `stringData` of a Secret as `data`: what the server makes of it.
 #[must_use]
-pub(super) fn with_string_data_folded(manifest: &Value) -> Value {
-    let mut manifest = manifest.clone();
-    let api_version = manifest.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-    let kind = manifest.get("kind").and_then(Value::as_str).unwrap_or_default();
-    if !GroupVersionKind::new(api_version, kind).is_secret() {
-        return manifest;
+pub(super) fn with_string_data_folded(manifest: &Value) -> Cow<'_, Value> {
+    let text = |name: &str| manifest.get(name).and_then(Value::as_str).unwrap_or_default();
+    if !GroupVersionKind::new(text("apiVersion"), text("kind")).is_secret() {
+        return Cow::Borrowed(manifest);
     }
-    let Some(fields) = manifest.as_object_mut() else { return manifest };
-    if let Some(Value::Object(texts)) = fields.remove("stringData") {
+    let mut manifest = manifest.clone();
+    if let Some(fields) = manifest.as_object_mut()
+        && let Some(Value::Object(texts)) = fields.remove("stringData")
+    {
         let data = fields.entry("data").or_insert_with(|| Value::Object(Map::new()));
         if let Value::Object(data) = data {
             for (name, text) in texts {
-                let text = text.as_str().unwrap_or_default();
-                data.insert(name, STANDARD.encode(text).into());
+                data.insert(name, encoded(text.as_str().unwrap_or_default()).into());
             }
         }
     }
-    manifest
+    Cow::Owned(manifest)
+}
+
+/// A text of `stringData` as it stands in `data`.
+pub(super) fn encoded(text: &str) -> String {
+    STANDARD.encode(text)
 }
 
 /// Merges a manifest over the live object. Where both mean the same, the live spelling stays.
@@ -102,8 +110,9 @@ pub(super) fn merge(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
             let mut merged = found.clone();
             for (name, value) in wanted {
                 match found.get(name) {
+                    _ if value.is_null() => emptied(&mut merged, name, of),
                     Some(there) => drop(merged.insert(name.clone(), merge(value, there, of.field(name)))),
-                    None if schema::is_left_out(value, of.default_of(name)) => {}
+                    None if schema::is_left_out(value, name, of) => {}
                     None => drop(merged.insert(name.clone(), value.clone())),
                 }
             }
@@ -114,6 +123,17 @@ pub(super) fn merge(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
         }
         _ if same_meaning(manifest, live, of) => live.clone(),
         _ => manifest.clone(),
+    }
+}
+
+/// What a null makes of a field: an entry of a map of texts is empty then, and anything else takes its default.
+fn emptied(map: &mut Map<String, Value>, name: &str, of: TypeRef<'_>) {
+    if of.is_free_map() && of.field(name).scalar() == ScalarKind::Text {
+        map.insert(name.to_owned(), Value::from(""));
+    } else if let Some(default) = of.default_of(name) {
+        map.insert(name.to_owned(), default.clone());
+    } else {
+        map.remove(name);
     }
 }
 
@@ -173,33 +193,4 @@ pub fn respell(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
 /// Whether the live value can stand in for the manifest's without claiming more: scalars, and what is one claim whole.
 fn keeps_claims(manifest: &Value, of: TypeRef<'_>) -> bool {
     !(manifest.is_object() || manifest.is_array()) || of.is_atomic(manifest)
-}
-
-/// Takes the values at these paths out of an object.
-pub fn remove_paths(object: &mut Value, paths: &FieldSet, of: TypeRef<'_>) {
-    for path in paths.paths() {
-        remove(object, path.elements(), of);
-    }
-}
-
-fn remove(value: &mut Value, path: &[PathElement], of: TypeRef<'_>) {
-    let Some((element, rest)) = path.split_first() else { return };
-    match (element, value) {
-        (PathElement::Field(name), Value::Object(map)) if rest.is_empty() => drop(map.remove(name)),
-        (PathElement::Field(name), Value::Object(map)) => {
-            if let Some(child) = map.get_mut(name) {
-                remove(child, rest, of.field(name));
-            }
-        }
-        (PathElement::Key(_), Value::Array(items)) => {
-            let is_it = |item: &Value| item_element(item, of).as_ref() == Some(element);
-            if rest.is_empty() {
-                items.retain(|item| !is_it(item));
-            } else if let Some(item) = items.iter_mut().find(|item| is_it(item)) {
-                remove(item, rest, of.item());
-            }
-        }
-        (PathElement::Member(member), Value::Array(items)) => items.retain(|item| Scalar::from_json(item) != *member),
-        _ => {}
-    }
 }

@@ -15,15 +15,17 @@ mod merge;
 mod mistakes;
 mod owners;
 mod prove;
+mod prune;
 mod redact;
 mod refusal;
+mod trail;
 mod verdict;
 
 pub use changes::{Change, Op, changes};
 pub use classify::{Subject, judge};
 pub use diff::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
 pub use inquiry::{EvidenceMode, Finding, Found, Questions};
-pub use merge::{Prediction, predict, remove_paths, respell};
+pub use merge::{Prediction, predict, respell};
 pub use owners::{ForceConflicts, Owners, Policy};
 pub use prove::{Doubt, Proof, prove};
 pub use redact::{REDACTED, Redactor, withheld};

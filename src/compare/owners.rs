@@ -149,17 +149,10 @@ impl Owners {
         Some(Self { ours: Some(ours), others })
     }
 
-    /// The fields that an apply of `manifest` would remove: ours, not in the manifest, and nobody else's.
+    /// All that others own.
     #[must_use]
-    pub fn pruned(&self, manifest: &FieldSet) -> FieldSet {
-        let gone = self.our_fields().difference(manifest);
-        gone.filter(|path| {
-            let is_item = matches!(path.elements().last(), Some(PathElement::Key(_) | PathElement::Member(_)));
-            !manifest.contains_at_or_below(path)
-                && !self.others.iter().any(|entry| {
-                    if is_item { entry.fields.contains(path) } else { entry.fields.contains_at_or_below(path) }
-                })
-        })
+    pub fn fields_of_others(&self) -> FieldSet {
+        self.others.iter().fold(FieldSet::new(), |fields, entry| fields.union(&entry.fields))
     }
 
     /// As `metadata.managedFields`.

@@ -9,10 +9,13 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::merge::with_string_data_folded;
+use super::merge::encoded;
 use super::owners::Owners;
-use crate::object::{FieldPath, PathElement, Quantity, Scalar};
-use crate::schema::{self, KindInfo, ListKind, ScalarKind, TypeRef, is_left_out, item_element, same_meaning};
+use super::trail::Trail;
+use crate::object::{FieldPath, GroupVersionKind, ManagedFieldsEntry, PathElement, Quantity, Scalar};
+use crate::schema::{
+    self, KindInfo, ListKind, ScalarKind, TypeRef, is_default, is_left_out, is_served_as, item_element, same_meaning,
+};
 
 /// Whether the live object is what an apply would leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +45,10 @@ pub enum Doubt {
     Extra(FieldPath),
     /// Written differently from the live value, and co-owned: the server would see a conflict.
     Respelled(FieldPath),
+    /// The server ignores it, but would refuse it if it weren't valid, which can't be told here.
+    Ignored(FieldPath),
+    /// The record of this owner is of another age of the API: the next apply rewrites it.
+    OldRecord(String),
 }
 
 impl fmt::Display for Doubt {
@@ -55,6 +62,8 @@ impl fmt::Display for Doubt {
             Self::Absent(path) => write!(f, "`{path}` is not in the live object"),
             Self::Extra(path) => write!(f, "`{path}` is only in the live object"),
             Self::Respelled(path) => write!(f, "`{path}` is written differently and has another owner, too"),
+            Self::Ignored(path) => write!(f, "`{path}` is left to the server, which may not accept it"),
+            Self::OldRecord(manager) => write!(f, "the fields of `{manager}` are recorded in an old form"),
         }
     }
 }
@@ -86,12 +95,23 @@ fn doubt(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, manag
         [] if claims.is_empty() => {}
         _ => return Err(Doubt::NoEntry),
     }
-    let walk = Walk { owners: &owners, built_in: schema::builtin_kind(&kind.gvk).is_some() };
-    let folded = with_string_data_folded(manifest);
-    let Value::Object(fields) = &folded else { return Err(Doubt::Absent(FieldPath::root())) };
-    let wanted = fields.iter().filter(|(name, _)| !(kind.status && *name == "status"));
-    let wanted: Map<String, Value> = wanted.map(|(name, value)| (name.clone(), value.clone())).collect();
-    walk.value(&FieldPath::root(), &Value::Object(wanted), live, of, None)
+    for entry in &owners.others {
+        if !is_kept(entry, manifest, of, kind) {
+            return Err(Doubt::OldRecord(entry.manager.clone()));
+        }
+    }
+    let Value::Object(fields) = manifest else { return Err(Doubt::Absent(FieldPath::root())) };
+    Walk { owners: &owners, built_in: schema::builtin_kind(&kind.gvk).is_some() }.object(fields, live, of, kind)
+}
+
+/// Whether an apply, whoever sends it, leaves the record of an owner as it is.
+fn is_kept(entry: &ManagedFieldsEntry, manifest: &Value, of: TypeRef<'_>, kind: &KindInfo) -> bool {
+    if manifest.get("apiVersion").and_then(Value::as_str) == Some(&entry.api_version) {
+        return schema::is_current(&entry.fields, of);
+    }
+    // Records in versions that the server doesn't know any more are dropped.
+    let theirs = GroupVersionKind::new(&entry.api_version, &kind.gvk.kind);
+    schema::builtin().object(&theirs).is_some_and(|of| schema::is_current(&entry.fields, of))
 }
 
 struct Walk<'a> {
@@ -100,65 +120,108 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
+    /// The whole object. What the server resets in every write is only checked for what would make it refuse the rest.
+    fn object(&self, wanted: &Map<String, Value>, live: &Value, of: TypeRef<'_>, kind: &KindInfo) -> Result<(), Doubt> {
+        let root = Trail::root();
+        for (name, value) in wanted {
+            let at = root.field(name);
+            let is_reset =
+                kind.status && name == "status" || kind.gvk.kind == "CertificateSigningRequest" && name == "spec";
+            match live.get(name) {
+                _ if is_reset && schema::fits(value, of.field(name)) => {}
+                Some(there) if is_reset && value == there => {}
+                _ if is_reset => return Err(Doubt::Ignored(at.path())),
+                _ if kind.gvk.is_secret() && name == "stringData" => self.string_data(&at, value, live)?,
+                there => self.field(&at, name, value, there, of, None)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// `stringData` lives on in `data`. The server compares it with nothing, so that it conflicts with whoever has
+    /// written it, too.
+    fn string_data(&self, at: &Trail<'_>, wanted: &Value, live: &Value) -> Result<(), Doubt> {
+        let Value::Object(texts) = wanted else { return Err(Doubt::Null(at.path())) };
+        for (name, text) in texts {
+            let found = live.get("data").and_then(|data| data.get(name)).and_then(Value::as_str);
+            match text {
+                Value::String(text) if found == Some(&encoded(text)) => {}
+                Value::Null => return Err(Doubt::Null(at.field(name).path())),
+                _ => return Err(Doubt::Differs(at.field(name).path())),
+            }
+        }
+        self.respelled(at, None)
+    }
+
     /// `whole` is the path of the value around that is replaced as a whole, when there is one.
     fn value(
         &self,
-        path: &FieldPath,
+        at: &Trail<'_>,
         wanted: &Value,
         found: &Value,
         of: TypeRef<'_>,
-        whole: Option<&FieldPath>,
+        whole: Option<&Trail<'_>>,
     ) -> Result<(), Doubt> {
-        let whole = if whole.is_none() && of.is_atomic(wanted) { Some(path) } else { whole };
+        let whole = if whole.is_none() && of.is_atomic(wanted) { Some(at) } else { whole };
         match (wanted, found) {
-            (Value::Null, _) => Err(Doubt::Null(path.clone())),
-            (Value::Object(wanted), Value::Object(found)) => self.fields(path, wanted, found, of, whole),
+            (Value::Null, _) => Err(Doubt::Null(at.path())),
+            (Value::Object(wanted), Value::Object(found)) => self.fields(at, wanted, found, of, whole),
             (Value::Array(wanted), Value::Array(found)) if whole.is_some() => {
                 if wanted.len() != found.len() {
-                    return Err(Doubt::Differs(path.clone()));
+                    return Err(Doubt::Differs(at.path()));
                 }
-                for (index, (a, b)) in wanted.iter().zip(found).enumerate() {
-                    self.value(&path.child(PathElement::Index(index)), a, b, of.item(), whole)?;
-                }
-                Ok(())
+                let mut pairs = wanted.iter().zip(found).enumerate();
+                pairs.try_for_each(|(index, (a, b))| self.value(&at.index(index), a, b, of.item(), whole))
             }
-            (Value::Array(wanted), Value::Array(found)) => self.items(path, wanted, found, of),
-            _ => self.scalar(path, wanted, found, of, whole),
+            (Value::Array(wanted), Value::Array(found)) => self.items(at, wanted, found, of),
+            _ => self.scalar(at, wanted, found, of, whole),
         }
     }
 
     fn fields(
         &self,
-        path: &FieldPath,
+        at: &Trail<'_>,
         wanted: &Map<String, Value>,
         found: &Map<String, Value>,
         of: TypeRef<'_>,
-        whole: Option<&FieldPath>,
+        whole: Option<&Trail<'_>>,
     ) -> Result<(), Doubt> {
         for (name, value) in wanted {
-            let at = path.field(name);
-            match found.get(name) {
-                Some(there) => self.value(&at, value, there, of.field(name), whole)?,
-                // `kubectl create --dry-run` prints this in templates; the server drops it.
-                None if name == "creationTimestamp" && value.is_null() && self.built_in => {}
-                None if value.is_null() => return Err(Doubt::Null(at)),
-                None if self.built_in && is_left_out(value, of.default_of(name)) => self.respelled(&at, whole)?,
-                None => return Err(Doubt::Absent(at)),
-            }
+            self.field(&at.field(name), name, value, found.get(name), of, whole)?;
         }
         let Some(atomic) = whole else { return Ok(()) };
         for (name, there) in found.iter().filter(|(name, _)| !wanted.contains_key(*name)) {
-            if !self.built_in || of.default_of(name) != Some(there) {
-                return Err(Doubt::Extra(path.field(name)));
+            if !is_default(there, name, of) {
+                return Err(Doubt::Extra(at.field(name).path()));
             }
             self.respelled(atomic, whole)?;
         }
         Ok(())
     }
 
+    /// One field of a map or struct of type `of`.
+    fn field(
+        &self,
+        at: &Trail<'_>,
+        name: &str,
+        value: &Value,
+        found: Option<&Value>,
+        of: TypeRef<'_>,
+        whole: Option<&Trail<'_>>,
+    ) -> Result<(), Doubt> {
+        match found {
+            Some(there) => self.value(at, value, there, of.field(name), whole),
+            // `kubectl create --dry-run` prints this in templates; the server drops it.
+            None if name == "creationTimestamp" && value.is_null() && self.built_in => Ok(()),
+            None if value.is_null() => Err(Doubt::Null(at.path())),
+            None if self.built_in && is_left_out(value, name, of) => self.respelled(at, whole),
+            None => Err(Doubt::Absent(at.path())),
+        }
+    }
+
     /// Items of keyed lists and sets: all there, each key once on either side, in the same order.
-    fn items(&self, path: &FieldPath, wanted: &[Value], found: &[Value], of: TypeRef<'_>) -> Result<(), Doubt> {
-        let differs = || Doubt::Differs(path.clone());
+    fn items(&self, at: &Trail<'_>, wanted: &[Value], found: &[Value], of: TypeRef<'_>) -> Result<(), Doubt> {
+        let differs = || Doubt::Differs(at.path());
         let keys = |items: &[Value]| items.iter().map(|item| item_element(item, of)).collect::<Option<Vec<_>>>();
         let (wanted_keys, found_keys) = (keys(wanted).ok_or_else(differs)?, keys(found).ok_or_else(differs)?);
         if !all_different(&wanted_keys) || !all_different(&found_keys) {
@@ -167,22 +230,22 @@ impl Walk<'_> {
         let mut next = 0;
         for (key, item) in wanted_keys.iter().zip(wanted) {
             let ahead = found_keys[next..].iter().position(|other| other == key).ok_or_else(differs)?;
-            let at = next + ahead;
+            let position = next + ahead;
             if *of.list_kind() != ListKind::Set {
-                self.value(&path.child(key.clone()), item, &found[at], of.item(), None)?;
+                self.value(&at.item(key), item, &found[position], of.item(), None)?;
             }
-            next = at + 1;
+            next = position + 1;
         }
         Ok(())
     }
 
     fn scalar(
         &self,
-        path: &FieldPath,
+        at: &Trail<'_>,
         wanted: &Value,
         found: &Value,
         of: TypeRef<'_>,
-        whole: Option<&FieldPath>,
+        whole: Option<&Trail<'_>>,
     ) -> Result<(), Doubt> {
         if wanted == found || Scalar::from_json(wanted) == Scalar::from_json(found) {
             return Ok(());
@@ -194,17 +257,18 @@ impl Walk<'_> {
         };
         let too_fine = of.scalar() == ScalarKind::Quantity && (is_fine(wanted) || is_fine(found));
         let normalised = matches!(of.scalar(), ScalarKind::Quantity | ScalarKind::Time | ScalarKind::Bytes);
-        if !normalised || !self.built_in || too_fine || !same_meaning(wanted, found, of) {
-            return Err(Doubt::Differs(path.clone()));
+        let is_same = self.built_in && same_meaning(wanted, found, of) && is_served_as(wanted, found, of);
+        if !normalised || too_fine || !is_same {
+            return Err(Doubt::Differs(at.path()));
         }
-        self.respelled(path, whole)
+        self.respelled(at, whole)
     }
 
     /// A value that only means the same is compared as text by the server when somebody else owns it, too.
-    fn respelled(&self, path: &FieldPath, whole: Option<&FieldPath>) -> Result<(), Doubt> {
-        let path = whole.unwrap_or(path);
-        let is_shared = self.owners.owning(path).next().is_some();
-        if is_shared { Err(Doubt::Respelled(path.clone())) } else { Ok(()) }
+    fn respelled(&self, at: &Trail<'_>, whole: Option<&Trail<'_>>) -> Result<(), Doubt> {
+        let path = whole.unwrap_or(at).path();
+        let is_shared = self.owners.owning(&path).next().is_some();
+        if is_shared { Err(Doubt::Respelled(path)) } else { Ok(()) }
     }
 }
 

@@ -47,7 +47,8 @@ impl FieldSet {
         }
     }
 
-    pub(super) fn nodes(&self) -> impl Iterator<Item = (&PathElement, bool, &FieldSet)> {
+    /// The first steps of its paths: whether the path that ends there is in the set, and what is below.
+    pub fn nodes(&self) -> impl Iterator<Item = (&PathElement, bool, &FieldSet)> {
         self.children.iter().map(|(element, node)| (element, node.member, &node.below))
     }
 
@@ -144,6 +145,12 @@ impl FieldSet {
             result.graft(element.clone(), keep(node.member, theirs.member), below);
         }
         result
+    }
+
+    /// What the set says of the path of one step: whether it is in the set, and what is below it.
+    #[must_use]
+    pub fn step(&self, element: &PathElement) -> Option<(bool, &Self)> {
+        self.children.get(element).map(|node| (node.member, &node.below))
     }
 
     /// The subset of paths that satisfy a condition.

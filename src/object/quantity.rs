@@ -13,32 +13,15 @@ impl Quantity {
     /// or an exponent. None where the server would refuse it, or where it is too large to compare exactly.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let text = text.trim_matches(' ');
-        let (negative, unsigned) = match text.as_bytes().first()? {
-            b'-' => (true, &text[1..]),
-            b'+' => (false, &text[1..]),
-            _ => (false, text),
-        };
-        let end = unsigned.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(unsigned.len());
-        let (number, suffix) = unsigned.split_at(end);
-        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-        if fraction.contains('.') {
-            return None;
-        }
-        let fraction = fraction.trim_end_matches('0');
-        let digits: i128 = match format!("{whole}{fraction}").trim_start_matches('0') {
-            "" => 0,
-            significant => significant.parse().ok()?,
-        };
-        let decimals = i32::try_from(fraction.len()).ok()?;
-        let nanos = match suffix_of(suffix)? {
-            Suffix::Decimal(power) => scaled(digits, power.checked_sub(decimals)?.checked_add(9)?)?,
-            Suffix::Binary(power) => {
-                let bytes = digits.checked_mul(1_i128 << (10 * power))?;
-                scaled(bytes, 9 - decimals)?.min(i128::from(i64::MAX) * NANO)
-            }
-        };
-        Some(Self { nanos: if negative { -nanos } else { nanos } })
+        Some(Parts::of(text)?.quantity)
+    }
+
+    /// The text in which the API server serves what was written as `text`: mostly a canonical one, but some other
+    /// spellings stay as they are (`1e0`, `+1Gi`, `1.500`), as the parser keeps the text where it takes its fast path.
+    #[must_use]
+    pub fn served(text: &str) -> Option<String> {
+        let parts = Parts::of(text)?;
+        if parts.is_kept() { Some(parts.text.to_owned()) } else { parts.canonical() }
     }
 
     /// Whether the value has a part below one thousandth: resource lists round that up, other places keep it.
@@ -48,6 +31,100 @@ impl Quantity {
     }
 }
 
+/// A quantity as it is written.
+struct Parts<'t> {
+    text: &'t str,
+    /// Digits before the point, without leading zeros, and behind it.
+    digits: (&'t str, &'t str),
+    suffix: Suffix,
+    exponent: bool,
+    quantity: Quantity,
+}
+
+impl<'t> Parts<'t> {
+    fn of(text: &'t str) -> Option<Self> {
+        let text = text.trim_matches(' ');
+        let (negative, unsigned) = match text.as_bytes().first()? {
+            b'-' => (true, &text[1..]),
+            b'+' => (false, &text[1..]),
+            _ => (false, text),
+        };
+        let end = unsigned.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(unsigned.len());
+        let (number, unit) = unsigned.split_at(end);
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        if fraction.contains('.') {
+            return None;
+        }
+        let significant = fraction.trim_end_matches('0');
+        let value: i128 = match format!("{whole}{significant}").trim_start_matches('0') {
+            "" => 0,
+            digits => digits.parse().ok()?,
+        };
+        let decimals = i32::try_from(significant.len()).ok()?;
+        let suffix = suffix_of(unit)?;
+        let nanos = match suffix {
+            Suffix::Decimal(power) => scaled(value, power.checked_sub(decimals)?.checked_add(9)?)?,
+            Suffix::Binary(power) => {
+                let bytes = value.checked_mul(1_i128 << (10 * power))?;
+                scaled(bytes, 9 - decimals)?.min(i128::from(i64::MAX) * NANO)
+            }
+        };
+        let quantity = Quantity { nanos: if negative { -nanos } else { nanos } };
+        let exponent = unit.starts_with(['e', 'E']) && unit.len() > 1 && unit != "Ei";
+        Some(Self { text, digits: (whole.trim_start_matches('0'), fraction), suffix, exponent, quantity })
+    }
+
+    /// Whether the server keeps the text (`ParseQuantity`, "if the number is in canonical form, reuse the string").
+    fn is_kept(&self) -> bool {
+        if self.text == "0" {
+            return true;
+        }
+        let whole = if self.digits.0.is_empty() { "0" } else { self.digits.0 };
+        let shifted = format!("{whole}{}", self.digits.1);
+        let length = i64::try_from(shifted.len()).unwrap_or(i64::MAX);
+        let decimals = i32::try_from(self.digits.1.len()).unwrap_or(i32::MAX);
+        match self.suffix {
+            Suffix::Decimal(power) => {
+                let scale = power.saturating_sub(decimals);
+                length <= 18 && scale >= -9 && scale % 3 == 0 && !shifted.ends_with("000") && !shifted.starts_with('0')
+            }
+            Suffix::Binary(power) => {
+                let room = 15 - length - i64::from(power) * 3 - 1;
+                let odd = shifted.parse::<u64>().is_ok_and(|value| value & 7 != 0);
+                self.digits.1.is_empty() && room >= 0 && odd
+            }
+        }
+    }
+
+    /// `Quantity.CanonicalizeBytes`.
+    fn canonical(&self) -> Option<String> {
+        const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+        const DECIMAL: [&str; 10] = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
+        let nanos = self.quantity.nanos;
+        if nanos == 0 {
+            return Some("0".to_owned());
+        }
+        let is_large = nanos.abs() >= 1024 * NANO && nanos % NANO == 0;
+        if matches!(self.suffix, Suffix::Binary(_)) && is_large {
+            let (mut number, mut power) = (nanos / NANO, 0);
+            while number % 1024 == 0 && power + 1 < BINARY.len() {
+                (number, power) = (number / 1024, power + 1);
+            }
+            return Some(format!("{number}{}", BINARY[power]));
+        }
+        let (mut number, mut power) = (nanos, 0);
+        while number % 1000 == 0 && power + 1 < DECIMAL.len() {
+            (number, power) = (number / 1000, power + 1);
+        }
+        match i32::try_from(power).ok()? * 3 - 9 {
+            0 => Some(number.to_string()),
+            exponent if self.exponent => Some(format!("{number}e{exponent}")),
+            _ => Some(format!("{number}{}", DECIMAL[power])),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
 enum Suffix {
     /// Times ten to this power.
     Decimal(i32),
@@ -114,6 +191,40 @@ mod tests {
         assert_ne!(Quantity::parse("1"), Quantity::parse("1m"));
         assert!(Quantity::parse("-1") < Quantity::parse("0"));
         assert!(Quantity::parse("0.0001").unwrap().is_below_milli());
+    }
+
+    /// As an API server of 1.36 serves them.
+    #[test]
+    fn the_served_text_is_known() {
+        let pairs = [
+            ("1000m", "1"),
+            ("0.5Gi", "512Mi"),
+            ("1.5", "1500m"),
+            ("1000", "1k"),
+            ("1000000", "1M"),
+            ("1024", "1024"),
+            ("1073741824", "1073741824"),
+            ("0.1Gi", "107374182400m"),
+            ("+1Gi", "+1Gi"),
+            ("01", "01"),
+            ("1.", "1."),
+            ("1e0", "1e0"),
+            ("1E3", "1E3"),
+            ("1e+3", "1e+3"),
+            ("1024Mi", "1Gi"),
+            ("2.0", "2"),
+            ("500m", "500m"),
+            ("1.500", "1.500"),
+            ("10e2", "1e3"),
+            ("Gi", "0"),
+            ("0", "0"),
+            ("0m", "0"),
+            ("100Gi", "100Gi"),
+            ("8Gi", "8Gi"),
+        ];
+        for (written, served) in pairs {
+            assert_eq!(Quantity::served(written).as_deref(), Some(served), "{written}");
+        }
     }
 
     #[test]

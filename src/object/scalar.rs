@@ -43,6 +43,15 @@ impl Scalar {
         }
     }
 
+    /// A number as Go writes it: whole ones without a point.
+    #[must_use]
+    pub fn number_text(number: &Number) -> String {
+        match Self::from_number(number) {
+            Self::Int(int) => int.to_string(),
+            _ => number.to_string(),
+        }
+    }
+
     /// As JSON text: `"text"`, `8080`, `true`.
     #[must_use]
     pub fn to_json(&self) -> Value {

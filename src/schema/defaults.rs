@@ -14,7 +14,9 @@ pub(super) fn known_default(schema: &str, field: &str) -> Option<Value> {
         ("core.v1.PersistentVolumeClaim", "status") => json!({"phase": "Pending"}),
         ("core.v1.PersistentVolumeClaimSpec", "volumeMode") => json!("Filesystem"),
         ("rbac.v1.RoleRef" | "rbac.v1.Subject", "apiGroup") => json!("rbac.authorization.k8s.io"),
-        ("networking.v1.NetworkPolicyPort" | "discovery.v1.EndpointPort", "protocol") => json!("TCP"),
+        ("networking.v1.NetworkPolicyPort" | "discovery.v1.EndpointPort" | "core.v1.EndpointPort", "protocol") => {
+            json!("TCP")
+        }
         ("discovery.v1.EndpointPort", "name") => json!(""),
         (
             "admissionregistration.v1.RuleWithOperations" | "admissionregistration.v1.NamedRuleWithOperations",
@@ -22,6 +24,11 @@ pub(super) fn known_default(schema: &str, field: &str) -> Option<Value> {
         ) => {
             json!("*")
         }
+        ("admissionregistration.v1.MatchResources", "matchPolicy") => json!("Equivalent"),
+        ("admissionregistration.v1.MatchResources", "namespaceSelector" | "objectSelector") => json!({}),
+        ("batch.v1.PodFailurePolicyOnPodConditionsPattern", "status") => json!("True"),
+        ("resource.v1.ExactDeviceRequest" | "resource.v1.DeviceSubRequest", "allocationMode") => json!("ExactCount"),
+        ("resource.v1.ExactDeviceRequest" | "resource.v1.DeviceSubRequest", "count") => json!(1),
         _ => return None,
     })
 }

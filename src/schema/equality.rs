@@ -21,10 +21,10 @@ fn compare(manifest: &Value, live: &Value, of: TypeRef<'_>, whole: bool) -> bool
         (Value::Object(wanted), Value::Object(found)) => {
             let wanted_holds = wanted.iter().all(|(name, value)| match found.get(name) {
                 Some(there) => compare(value, there, of.field(name), whole),
-                None => is_left_out(value, of.default_of(name)),
+                None => is_left_out(value, name, of),
             });
-            let extras_hold = !whole
-                || found.iter().all(|(name, there)| wanted.contains_key(name) || of.default_of(name) == Some(there));
+            let extras_hold =
+                !whole || found.iter().all(|(name, there)| wanted.contains_key(name) || is_default(there, name, of));
             wanted_holds && extras_hold
         }
         (Value::Array(wanted), Value::Array(found)) if whole || *of.list_kind() == ListKind::Atomic => {
@@ -39,11 +39,47 @@ fn compare(manifest: &Value, live: &Value, of: TypeRef<'_>, whole: bool) -> bool
     }
 }
 
-/// Whether the server leaves such a value out: zero scalars and empty lists, and empty structs that aren't pointers in
-/// Go, which is where OpenAPI publishes `{}` as the default (`resources`, but not `emptyDir`).
+/// Whether the server leaves such a value of a struct's field out: zero scalars, empty lists and maps, and empty structs
+/// that aren't pointers in Go, which is where OpenAPI publishes `{}` as the default (`resources`, but not `emptyDir`).
 #[must_use]
-pub fn is_left_out(value: &Value, default: Option<&Value>) -> bool {
-    is_zero(value) && (!value.is_object() || default.is_some_and(Value::is_object))
+pub fn is_left_out(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
+    let empty = |map: &serde_json::Map<String, Value>| {
+        of.default_of(field).is_some_and(Value::is_object) || map.is_empty() && of.field(field).is_free_map()
+    };
+    is_zero(value) && value.as_object().is_none_or(empty)
+}
+
+/// Whether a value that the manifest leaves out is what the server puts in.
+#[must_use]
+pub fn is_default(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
+    match (of.default_of(field), value) {
+        (Some(default), _) if default == value => true,
+        // What the server puts in is completed by the defaults below it.
+        (Some(Value::Object(default)), Value::Object(map)) => {
+            let below = of.field(field);
+            default.keys().all(|name| map.contains_key(name))
+                && map.iter().all(|(name, child)| default.get(name) == Some(child) || is_default(child, name, below))
+        }
+        _ => false,
+    }
+}
+
+/// Whether the server serves a manifest's scalar as exactly this live text: what `same_meaning` holds for equal may
+/// still be written anew in the manifest's spelling.
+#[must_use]
+pub fn is_served_as(manifest: &Value, live: &Value, of: TypeRef<'_>) -> bool {
+    match of.scalar() {
+        ScalarKind::Quantity => {
+            let text = match manifest {
+                Value::String(text) => Some(text.clone()),
+                // Go writes a whole number without its point.
+                Value::Number(number) => Some(Scalar::number_text(number)),
+                _ => None,
+            };
+            text.and_then(|text| Quantity::served(&text)).as_deref() == live.as_str()
+        }
+        _ => true,
+    }
 }
 
 fn same_scalar(a: &Value, b: &Value, kind: ScalarKind) -> bool {
@@ -72,8 +108,15 @@ fn quantity(value: &Value) -> Option<Quantity> {
     }
 }
 
-fn instant(text: &str) -> Option<jiff::Timestamp> {
-    text.parse().ok()
+/// As Go reads RFC 3339: nothing that only looks like it.
+pub(super) fn instant(text: &str) -> Option<jiff::Timestamp> {
+    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    let rest = shape.strip_prefix("0000-00-00T00:00:00")?;
+    let zone = match rest.strip_prefix('.') {
+        Some(fraction) => fraction.trim_start_matches('0'),
+        None => rest,
+    };
+    if matches!(zone, "Z" | "+00:00" | "-00:00") { text.parse().ok() } else { None }
 }
 
 /// Line breaks are ignored, as Go's decoder does.

@@ -37,6 +37,41 @@ pub fn field_set(manifest: &Value, of: TypeRef<'_>, kind: Option<&KindInfo>) -> 
     set
 }
 
+/// All fields of a value, as structured-merge-diff's `ToFieldSet` names them: nothing is left out.
+#[must_use]
+pub fn fields_of(value: &Value, of: TypeRef<'_>) -> FieldSet {
+    claims(value, of).1
+}
+
+/// The set with the structs that its paths lead through: the paths of declared fields become members
+/// (`fieldpath/set.go`, `EnsureNamedFieldsAreMembers`).
+#[must_use]
+pub fn with_named_parents(set: &FieldSet, of: TypeRef<'_>) -> FieldSet {
+    let mut named = FieldSet::new();
+    for (element, member, below) in set.nodes() {
+        let (declared, child) = match element {
+            PathElement::Field(name) => (of.declares(name), of.field(name)),
+            _ => (false, of.item()),
+        };
+        named.graft(element.clone(), member || declared, with_named_parents(below, child));
+    }
+    named
+}
+
+/// Whether a record of owned fields is in the form that the server keeps now: no paths within what is replaced as a
+/// whole. A record from before such a change of the type is rewritten by the next apply, whoever sends it
+/// (`typed/reconcile_schema.go`).
+#[must_use]
+pub fn is_current(set: &FieldSet, of: TypeRef<'_>) -> bool {
+    set.nodes().all(|(element, _, below)| {
+        let child = match element {
+            PathElement::Field(name) => of.field(name),
+            _ => of.item(),
+        };
+        below.is_empty() || !child.is_atomic_type() && is_current(below, child)
+    })
+}
+
 /// Whether a value claims its own path, and what it claims below.
 fn claims(value: &Value, of: TypeRef<'_>) -> (bool, FieldSet) {
     match value {
@@ -51,12 +86,15 @@ fn claims(value: &Value, of: TypeRef<'_>) -> (bool, FieldSet) {
         }
         Value::Array(items) if matches!(of.shape(), Shape::List(ListKind::Set | ListKind::Keyed(_), _)) => {
             let mut set = FieldSet::new();
-            for item in items {
-                if let Some(element) = item_element(item, of) {
-                    let below =
-                        if *of.list_kind() == ListKind::Set { FieldSet::new() } else { claims(item, of.item()).1 };
-                    set.graft(element, true, below);
-                }
+            let elements: Vec<_> = items.iter().map(|item| item_element(item, of)).collect();
+            let mut sorted: Vec<_> = elements.iter().flatten().collect();
+            sorted.sort();
+            let repeated: Vec<_> = sorted.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+            for (item, element) in items.iter().zip(&elements) {
+                let Some(element) = element else { continue };
+                let has_fields = *of.list_kind() != ListKind::Set && !repeated.contains(&element);
+                let below = if has_fields { claims(item, of.item()).1 } else { FieldSet::new() };
+                set.graft(element.clone(), true, below);
             }
             (false, set)
         }

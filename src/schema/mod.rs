@@ -13,9 +13,11 @@ mod equality;
 mod field_set;
 mod openapi;
 mod table;
+mod validity;
 
 pub use builtin::{builtin, builtin_kind, untyped_object};
-pub use equality::{is_left_out, same_meaning};
-pub use field_set::field_set;
+pub use equality::{is_default, is_left_out, is_served_as, same_meaning};
+pub use field_set::{field_set, fields_of, is_current, with_named_parents};
 pub use openapi::{CompileError, Origin, compile};
 pub use table::{Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeId, TypeRef, TypeTable, item_element};
+pub use validity::fits;

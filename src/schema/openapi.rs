@@ -222,7 +222,9 @@ fn special(name: &str) -> Option<Shape> {
     let name = name.strip_prefix("io.k8s.apimachinery.pkg.")?;
     match name {
         "api.resource.Quantity" => Some(Shape::Scalar(ScalarKind::Quantity)),
-        "apis.meta.v1.Time" | "apis.meta.v1.MicroTime" => Some(Shape::Scalar(ScalarKind::Time)),
+        "apis.meta.v1.Time" => Some(Shape::Scalar(ScalarKind::Time)),
+        // Accepted with exactly six digits of a second only, and kept so.
+        "apis.meta.v1.MicroTime" => Some(Shape::Scalar(ScalarKind::Any)),
         "util.intstr.IntOrString" => Some(Shape::Scalar(ScalarKind::IntOrString)),
         "runtime.RawExtension" => Some(Shape::Opaque),
         _ => None,

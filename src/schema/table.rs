@@ -99,7 +99,7 @@ pub enum ScalarKind {
     Quantity,
     /// A number or a string, which differ.
     IntOrString,
-    /// `metav1.Time` or `metav1.MicroTime`.
+    /// `metav1.Time`.
     Time,
     /// Base64 text (`format: byte` of a built-in kind).
     Bytes,
@@ -220,6 +220,22 @@ impl<'t> TypeRef<'t> {
             (Value::Array(_), _) => *self.list_kind() == ListKind::Atomic,
             _ => false,
         }
+    }
+
+    /// Whether whatever stands here is replaced as a whole: an atomic map, struct or list.
+    #[must_use]
+    pub fn is_atomic_type(self) -> bool {
+        match self.shape() {
+            Shape::Map(map) => map.atomic,
+            Shape::List(kind, _) => *kind == ListKind::Atomic,
+            _ => false,
+        }
+    }
+
+    /// Whether this is a map of entries without names of their own, such as labels.
+    #[must_use]
+    pub fn is_free_map(self) -> bool {
+        matches!(self.shape(), Shape::Map(map) if map.fields.is_empty() && map.rest.is_some())
     }
 
     /// The scalar's meaning; any where nothing is known.

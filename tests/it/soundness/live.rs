@@ -2,7 +2,6 @@
 
 use http::Method;
 use kubectl_reconcile::live::Target;
-use kubectl_reconcile::object::{Operation, managed_fields};
 use serde_json::{Value, json};
 
 use super::OURS;
@@ -78,11 +77,6 @@ pub async fn change(ground: &Ground, target: &Target, live: &Value, rng: &mut Rn
             "owners rewritten"
         }
     }
-}
-
-/// Whether somebody else than us owns anything of an object.
-pub fn is_shared(live: &Value) -> bool {
-    managed_fields(live).iter().any(|entry| entry.manager != OURS || entry.operation != Operation::Apply)
 }
 
 /// The manifest without some of its fields.

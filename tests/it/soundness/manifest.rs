@@ -56,7 +56,6 @@ pub fn change(ground: &Ground, target: &Target, manifest: &mut Value, rng: &mut 
                 json!({"annotations": {"example.com/note": null}}),
                 json!({"finalizers": ["example.com/b", "example.com/a"]}),
                 json!({"finalizers": []}),
-                json!({"creationTimestamp": null}),
                 json!({"ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": "1"}]}),
             ];
             let more = rng.pick(&choices);

@@ -136,9 +136,12 @@ fn effect(live: &Value, answer: &Result<Value, StatusError>) -> Option<String> {
     if values(live) != values(after) {
         return Some(format!("values change to {}", values(after)));
     }
+    // Where nobody is recorded at all, the server invents an owner for those who came before.
+    let is_unrecorded = managed_fields(live).is_empty();
     let owners = |object: &Value| {
         let mut owners: Vec<_> = managed_fields(object)
             .into_iter()
+            .filter(|entry| !(is_unrecorded && entry.manager == "before-first-apply"))
             .map(|e| (e.manager, e.operation, e.subresource, e.api_version, e.fields.to_fields_v1().to_string()))
             .collect();
         owners.sort();

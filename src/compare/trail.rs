@@ -1,0 +1,50 @@
+use crate::object::{FieldPath, PathElement};
+
+/// Where a walk stands: cheap to extend on the way down, and a path only where somebody asks.
+#[derive(Clone, Copy)]
+pub(super) struct Trail<'a> {
+    above: Option<&'a Trail<'a>>,
+    step: Step<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    Root,
+    Field(&'a str),
+    Item(&'a PathElement),
+    Index(usize),
+}
+
+impl<'a> Trail<'a> {
+    pub fn root() -> Self {
+        Self { above: None, step: Step::Root }
+    }
+
+    pub fn field(&'a self, name: &'a str) -> Self {
+        Self { above: Some(self), step: Step::Field(name) }
+    }
+
+    pub fn item(&'a self, element: &'a PathElement) -> Self {
+        Self { above: Some(self), step: Step::Item(element) }
+    }
+
+    pub fn index(&'a self, index: usize) -> Self {
+        Self { above: Some(self), step: Step::Index(index) }
+    }
+
+    pub fn path(&self) -> FieldPath {
+        let mut elements = Vec::new();
+        let mut trail = Some(self);
+        while let Some(at) = trail {
+            match at.step {
+                Step::Root => {}
+                Step::Field(name) => elements.push(PathElement::Field(name.to_owned())),
+                Step::Item(element) => elements.push(element.clone()),
+                Step::Index(index) => elements.push(PathElement::Index(index)),
+            }
+            trail = at.above;
+        }
+        elements.reverse();
+        FieldPath::from(elements)
+    }
+}

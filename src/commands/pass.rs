@@ -3,10 +3,8 @@
 use futures::StreamExt as _;
 
 use super::comparison::Comparison;
-use super::interrupt::Interrupt;
 use crate::apply::{Decision, Written, catalog_with, wait_until_established, write};
-use crate::cluster::Cluster;
-use crate::compare::{Action, Evidence, Finding, Policy, defines};
+use crate::compare::{Action, Evidence, Finding, defines};
 use crate::live::Trouble;
 use crate::live::fetch::IN_FLIGHT;
 use crate::live::resolve::{Target, resource_of};
@@ -34,8 +32,7 @@ enum Skip {
 
 impl<'a> Pass<'a> {
     /// Compares targets, which stand in the order of the plan.
-    pub async fn compare(cluster: &'a Cluster, policy: &'a Policy, interrupt: Interrupt, targets: Vec<Target>) -> Self {
-        let mut comparison = Comparison::new(cluster, policy, interrupt);
+    pub async fn compare(mut comparison: Comparison<'a>, targets: Vec<Target>) -> Self {
         let decisions = comparison.compare(&targets.iter().collect::<Vec<_>>()).await;
         let entries = targets.into_iter().zip(decisions).map(|(target, decision)| Entry::new(target, decision));
         Self { comparison, entries: entries.collect() }

@@ -83,7 +83,8 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let wrong = changes(&prediction.object, &now, of, status_is_apart);
     if !wrong.is_empty() {
         let wrong: Vec<_> = wrong.iter().map(|c| format!("{} {:?} {:?} {:?}", c.path, c.op, c.from, c.to)).collect();
-        run.tally.fail("predicted otherwise", format!("{wrong:?}: {context}\nnow {now}"));
+        run.tally
+            .fail("predicted otherwise", format!("{wrong:?}: {context}\npredicted {}\nnow {now}", prediction.object));
     }
     let again = ask(run, &target, &policy, now.clone()).await;
     let second = judged(&target, &again);

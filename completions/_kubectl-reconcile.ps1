@@ -34,8 +34,10 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             break
         }
         'kubectl-reconcile;diff' {
-            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory, glob, or `-` for standard input (repeatable)')
-            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory, glob, or `-` for standard input (repeatable)')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory, glob, URL, or `-` for standard input (repeatable)')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory, glob, URL, or `-` for standard input (repeatable)')
+            [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Directory with a kustomization, built with `kustomize` or `kubectl kustomize`')
+            [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Directory with a kustomization, built with `kustomize` or `kubectl kustomize`')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only manifests whose labels match, such as `app=web,tier in (a, b)`')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only manifests whose labels match, such as `app=web,tier in (a, b)`')
             [CompletionResult]::new('--validate', '--validate', [CompletionResultType]::ParameterName, 'What is refused: input that kubectl would read with a loss (strict), or only what can''t be read at all')
@@ -72,6 +74,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Read the subdirectories of directories, too')
             [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Having nothing to do is fine')
             [CompletionResult]::new('--show-unmanaged', '--show-unmanaged', [CompletionResultType]::ParameterName, 'Show fields that others added, too')
+            [CompletionResult]::new('--strict-ownership', '--strict-ownership', [CompletionResultType]::ParameterName, 'Count it as drift when values are equal and only not all of them are recorded as ours')
             [CompletionResult]::new('--apply', '--apply', [CompletionResultType]::ParameterName, 'Apply the difference, as `apply` does')
             [CompletionResult]::new('--exit-zero', '--exit-zero', [CompletionResultType]::ParameterName, 'Exit 0 although there is drift')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no text; reports that were asked for stay')
@@ -81,8 +84,10 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             break
         }
         'kubectl-reconcile;apply' {
-            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory, glob, or `-` for standard input (repeatable)')
-            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory, glob, or `-` for standard input (repeatable)')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory, glob, URL, or `-` for standard input (repeatable)')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory, glob, URL, or `-` for standard input (repeatable)')
+            [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Directory with a kustomization, built with `kustomize` or `kubectl kustomize`')
+            [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Directory with a kustomization, built with `kustomize` or `kubectl kustomize`')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only manifests whose labels match, such as `app=web,tier in (a, b)`')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only manifests whose labels match, such as `app=web,tier in (a, b)`')
             [CompletionResult]::new('--validate', '--validate', [CompletionResultType]::ParameterName, 'What is refused: input that kubectl would read with a loss (strict), or only what can''t be read at all')
@@ -119,6 +124,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Read the subdirectories of directories, too')
             [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Having nothing to do is fine')
             [CompletionResult]::new('--show-unmanaged', '--show-unmanaged', [CompletionResultType]::ParameterName, 'Show fields that others added, too')
+            [CompletionResult]::new('--strict-ownership', '--strict-ownership', [CompletionResultType]::ParameterName, 'Count it as drift when values are equal and only not all of them are recorded as ours')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no text; reports that were asked for stay')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no text; reports that were asked for stay')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -126,8 +132,10 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             break
         }
         'kubectl-reconcile;snapshot' {
-            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory, glob, or `-` for standard input (repeatable)')
-            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory, glob, or `-` for standard input (repeatable)')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory, glob, URL, or `-` for standard input (repeatable)')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory, glob, URL, or `-` for standard input (repeatable)')
+            [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Directory with a kustomization, built with `kustomize` or `kubectl kustomize`')
+            [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Directory with a kustomization, built with `kustomize` or `kubectl kustomize`')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only manifests whose labels match, such as `app=web,tier in (a, b)`')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only manifests whose labels match, such as `app=web,tier in (a, b)`')
             [CompletionResult]::new('--validate', '--validate', [CompletionResultType]::ParameterName, 'What is refused: input that kubectl would read with a loss (strict), or only what can''t be read at all')

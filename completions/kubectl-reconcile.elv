@@ -30,8 +30,10 @@ set edit:completion:arg-completer[kubectl-reconcile] = {|@words|
             cand __complete 'Answer what kubectl asks for `kubectl reconcile <TAB>`: candidates, a line each'
         }
         &'kubectl-reconcile;diff'= {
-            cand -f 'File, directory, glob, or `-` for standard input (repeatable)'
-            cand --filename 'File, directory, glob, or `-` for standard input (repeatable)'
+            cand -f 'File, directory, glob, URL, or `-` for standard input (repeatable)'
+            cand --filename 'File, directory, glob, URL, or `-` for standard input (repeatable)'
+            cand -k 'Directory with a kustomization, built with `kustomize` or `kubectl kustomize`'
+            cand --kustomize 'Directory with a kustomization, built with `kustomize` or `kubectl kustomize`'
             cand -l 'Only manifests whose labels match, such as `app=web,tier in (a, b)`'
             cand --selector 'Only manifests whose labels match, such as `app=web,tier in (a, b)`'
             cand --validate 'What is refused: input that kubectl would read with a loss (strict), or only what can''t be read at all'
@@ -68,6 +70,7 @@ set edit:completion:arg-completer[kubectl-reconcile] = {|@words|
             cand --recursive 'Read the subdirectories of directories, too'
             cand --allow-empty 'Having nothing to do is fine'
             cand --show-unmanaged 'Show fields that others added, too'
+            cand --strict-ownership 'Count it as drift when values are equal and only not all of them are recorded as ours'
             cand --apply 'Apply the difference, as `apply` does'
             cand --exit-zero 'Exit 0 although there is drift'
             cand -q 'Print no text; reports that were asked for stay'
@@ -76,8 +79,10 @@ set edit:completion:arg-completer[kubectl-reconcile] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'kubectl-reconcile;apply'= {
-            cand -f 'File, directory, glob, or `-` for standard input (repeatable)'
-            cand --filename 'File, directory, glob, or `-` for standard input (repeatable)'
+            cand -f 'File, directory, glob, URL, or `-` for standard input (repeatable)'
+            cand --filename 'File, directory, glob, URL, or `-` for standard input (repeatable)'
+            cand -k 'Directory with a kustomization, built with `kustomize` or `kubectl kustomize`'
+            cand --kustomize 'Directory with a kustomization, built with `kustomize` or `kubectl kustomize`'
             cand -l 'Only manifests whose labels match, such as `app=web,tier in (a, b)`'
             cand --selector 'Only manifests whose labels match, such as `app=web,tier in (a, b)`'
             cand --validate 'What is refused: input that kubectl would read with a loss (strict), or only what can''t be read at all'
@@ -114,14 +119,17 @@ set edit:completion:arg-completer[kubectl-reconcile] = {|@words|
             cand --recursive 'Read the subdirectories of directories, too'
             cand --allow-empty 'Having nothing to do is fine'
             cand --show-unmanaged 'Show fields that others added, too'
+            cand --strict-ownership 'Count it as drift when values are equal and only not all of them are recorded as ours'
             cand -q 'Print no text; reports that were asked for stay'
             cand --quiet 'Print no text; reports that were asked for stay'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
         &'kubectl-reconcile;snapshot'= {
-            cand -f 'File, directory, glob, or `-` for standard input (repeatable)'
-            cand --filename 'File, directory, glob, or `-` for standard input (repeatable)'
+            cand -f 'File, directory, glob, URL, or `-` for standard input (repeatable)'
+            cand --filename 'File, directory, glob, URL, or `-` for standard input (repeatable)'
+            cand -k 'Directory with a kustomization, built with `kustomize` or `kubectl kustomize`'
+            cand --kustomize 'Directory with a kustomization, built with `kustomize` or `kubectl kustomize`'
             cand -l 'Only manifests whose labels match, such as `app=web,tier in (a, b)`'
             cand --selector 'Only manifests whose labels match, such as `app=web,tier in (a, b)`'
             cand --validate 'What is refused: input that kubectl would read with a loss (strict), or only what can''t be read at all'

@@ -32,7 +32,8 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a 
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "completion" -d 'Print a completion script'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "man" -d 'Print the manual page, of one command or of the whole program'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "__complete" -d 'Answer what kubectl asks for `kubectl reconcile <TAB>`: candidates, a line each'
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s f -l filename -d 'File, directory, glob, or `-` for standard input (repeatable)' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s f -l filename -d 'File, directory, glob, URL, or `-` for standard input (repeatable)' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s k -l kustomize -d 'Directory with a kustomization, built with `kustomize` or `kubectl kustomize`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s l -l selector -d 'Only manifests whose labels match, such as `app=web,tier in (a, b)`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l validate -d 'What is refused: input that kubectl would read with a loss (strict), or only what can\'t be read at all' -r -f -a "strict\t'Refuse it'
 warn\t'Read it as kubectl does, and warn'
@@ -73,11 +74,13 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s R -l recursive -d 'Read the subdirectories of directories, too'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l allow-empty -d 'Having nothing to do is fine'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l show-unmanaged -d 'Show fields that others added, too'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l strict-ownership -d 'Count it as drift when values are equal and only not all of them are recorded as ours'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l apply -d 'Apply the difference, as `apply` does'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l exit-zero -d 'Exit 0 although there is drift'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s q -l quiet -d 'Print no text; reports that were asked for stay'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s f -l filename -d 'File, directory, glob, or `-` for standard input (repeatable)' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s f -l filename -d 'File, directory, glob, URL, or `-` for standard input (repeatable)' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s k -l kustomize -d 'Directory with a kustomization, built with `kustomize` or `kubectl kustomize`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s l -l selector -d 'Only manifests whose labels match, such as `app=web,tier in (a, b)`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l validate -d 'What is refused: input that kubectl would read with a loss (strict), or only what can\'t be read at all' -r -f -a "strict\t'Refuse it'
 warn\t'Read it as kubectl does, and warn'
@@ -118,9 +121,11 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand appl
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s R -l recursive -d 'Read the subdirectories of directories, too'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l allow-empty -d 'Having nothing to do is fine'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l show-unmanaged -d 'Show fields that others added, too'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l strict-ownership -d 'Count it as drift when values are equal and only not all of them are recorded as ours'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s q -l quiet -d 'Print no text; reports that were asked for stay'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -s f -l filename -d 'File, directory, glob, or `-` for standard input (repeatable)' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -s f -l filename -d 'File, directory, glob, URL, or `-` for standard input (repeatable)' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -s k -l kustomize -d 'Directory with a kustomization, built with `kustomize` or `kubectl kustomize`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -s l -l selector -d 'Only manifests whose labels match, such as `app=web,tier in (a, b)`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l validate -d 'What is refused: input that kubectl would read with a loss (strict), or only what can\'t be read at all' -r -f -a "strict\t'Refuse it'
 warn\t'Read it as kubectl does, and warn'

@@ -9,7 +9,7 @@ mod established;
 
 use serde_json::{Value, json};
 
-pub use established::wait_until_established;
+pub use established::{catalog_with, wait_until_established};
 
 use crate::cluster::{Cluster, Purpose, Request, RequestError, Retry};
 use crate::compare::Refusal;

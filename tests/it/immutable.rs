@@ -33,7 +33,7 @@ const CASES: [Case; 15] = [
         "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, immutable: true, data: {a: b}}",
         ("a: b", "a: c"),
         "data",
-        ("name: it", "name: it, labels: {a: '!'}"),
+        ("name: it", "name: it, finalizers: ['a b']"),
     ),
     (
         "Secret",
@@ -54,14 +54,14 @@ const CASES: [Case; 15] = [
         "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: it}, spec: {storageClassName: a, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}",
         ("ReadWriteOnce", "ReadWriteMany"),
         "spec",
-        ("name: it", "name: it, labels: {a: '!'}"),
+        ("name: it", "name: it, finalizers: ['a b']"),
     ),
     (
         "StorageClass",
         "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: $NS-it}, provisioner: example.com/a}",
         ("example.com/a", "example.com/b"),
         "provisioner",
-        ("name: $NS-it", "name: $NS-it, labels: {a: '!'}"),
+        ("name: $NS-it", "name: $NS-it, finalizers: ['a b']"),
     ),
     (
         "StorageClass",
@@ -75,7 +75,7 @@ const CASES: [Case; 15] = [
         "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: $NS-it}, value: 10}",
         ("value: 10", "value: 11"),
         "value",
-        ("name: $NS-it", "name: $NS-it, labels: {a: '!'}"),
+        ("name: $NS-it", "name: $NS-it, finalizers: ['a b']"),
     ),
     (
         "PersistentVolume",
@@ -96,7 +96,7 @@ const CASES: [Case; 15] = [
         "{apiVersion: networking.k8s.io/v1, kind: IngressClass, metadata: {name: $NS-it}, spec: {controller: example.com/a}}",
         ("example.com/a", "example.com/b"),
         "spec.controller",
-        ("name: $NS-it", "name: $NS-it, labels: {a: '!'}"),
+        ("name: $NS-it", "name: $NS-it, finalizers: ['a b']"),
     ),
 ];
 

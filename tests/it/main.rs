@@ -22,7 +22,6 @@ mod lists;
 mod manifests;
 mod many;
 mod mistakes;
-mod one_pass;
 mod output;
 mod ownership;
 mod pass;

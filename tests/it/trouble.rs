@@ -95,7 +95,7 @@ fn a_value_that_validation_refuses_is_reported_and_the_rest_is_compared() {
     write_nineteen(&ws);
     ws.write("bad.yaml", "{apiVersion: v1, kind: Service, metadata: {name: bad}, spec: {ports: [{port: 99999}]}}");
     let error = leaves_nineteen(&ws, |command| ws.reconcile([command, "-f", "."]), "Service", "Invalid");
-    assert!(error["message"].as_str().unwrap().contains("spec.ports[0].port"), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("spec.ports[port=99999,protocol=TCP].port"), "{error}");
 }
 
 #[test]

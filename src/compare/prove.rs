@@ -278,6 +278,11 @@ impl Walk<'_> {
         let too_fine = of.scalar() == ScalarKind::Quantity && (is_fine(wanted) || is_fine(found));
         let normalised = matches!(of.scalar(), ScalarKind::Quantity | ScalarKind::Time | ScalarKind::Bytes);
         let is_same = self.built_in && same_meaning(wanted, found, of) && is_served_as(wanted, found, of);
+        let is_empty = wanted.as_str().map_or_else(|| wanted.as_i64() == Some(0), str::is_empty);
+        if self.built_in && is_empty && !is_same {
+            // Empty means absent to many a field, which the server then fills in.
+            return Err(Doubt::ServersOwn(at.path()));
+        }
         if !normalised || too_fine || !is_same {
             return Err(Doubt::Differs(at.path()));
         }

@@ -41,11 +41,7 @@ fn a_thousand_objects_of_five_kinds_work() {
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
     assert_eq!(diff.report()["summary"]["inSync"], 1000);
     let requests = &diff.report()["requests"];
-    assert_eq!(
-        (&requests["list"], &requests["get"]),
-        (&json!(5 + 2), &json!(0)),
-        "one page for each kind, and who mutates: {requests}"
-    );
+    assert_eq!((&requests["list"], &requests["get"]), (&json!(5), &json!(0)), "one page for each kind: {requests}");
 
     ws.scale("deployment/m-17", 4);
     ws.delete("role/m-40");
@@ -68,5 +64,5 @@ fn a_few_objects_among_many_are_read_by_name() {
     ws.write("one.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: m-7}, data: {a: b}}");
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     let requests = &diff.report()["requests"];
-    assert_eq!((&requests["list"], &requests["get"]), (&json!(2), &json!(1)), "none of ConfigMaps: {requests}");
+    assert_eq!((&requests["list"], &requests["get"]), (&json!(0), &json!(1)), "{requests}");
 }

@@ -9,6 +9,7 @@ mod control_plane;
 mod dependencies;
 mod diff;
 mod embedded_types;
+mod evidence;
 mod false_drift;
 mod faults;
 mod field_sets;

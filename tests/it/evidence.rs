@@ -1,0 +1,148 @@
+//! What a verdict rests on: a proof, the server's answer, or a comparison without it.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::control_plane::Request;
+use crate::control_plane::Workspace;
+use crate::manifests::{SHOP, WEB};
+
+const CRD: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: kettles.$NS.example.com}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {kind: Kettle, plural: kettles}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              cups: {type: array, items: {type: object, required: [name], properties: {name: {type: string}}},
+                x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name]}
+---
+apiVersion: $NS.example.com/v1
+kind: Kettle
+metadata: {name: green}
+spec: {cups: [{name: one}, {name: two}]}
+";
+
+#[test]
+fn what_we_applied_is_proven_without_a_question() {
+    let ws = Workspace::new();
+    ws.write("shop.yaml", SHOP);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let (diff, requests) = ws.requests_during(|| ws.reconcile(["diff", "-f", "."]).exits_with(0));
+    assert_eq!(diff.report()["summary"]["proven"], diff.report()["summary"]["objects"]);
+    assert!(!requests.iter().any(Request::is_dry_run), "{requests:#?}");
+
+    let asked = ws.reconcile(["diff", "-f", ".", "--evidence=server"]).exits_with(0);
+    assert_eq!(asked.report()["summary"]["proven"], 0);
+    assert_eq!(asked.report()["requests"]["dryRun"], asked.report()["summary"]["objects"]);
+}
+
+#[test]
+fn read_only_sends_no_patch_and_finds_the_same() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.scale("deployment/web", 7);
+    let asked = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    let arguments = ["diff", "-f", ".", "--evidence=read-only"];
+    let (local, requests) = ws.requests_during(|| ws.reconcile(arguments).exits_with(1));
+    assert!(!requests.iter().any(|request| request.verb == "patch"), "{requests:#?}");
+    assert_eq!(local.object("Deployment", "web")["evidence"], "local");
+    assert_eq!(local.object("Deployment", "web")["changes"], asked.object("Deployment", "web")["changes"]);
+    let refused = ws.reconcile(["apply", "-f", ".", "--evidence=read-only"]).exits_with(2);
+    assert!(refused.stderr.contains("to write"), "{refused}");
+}
+
+#[test]
+fn why_an_object_is_not_proven_is_told_on_demand() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.kubectl(["apply", "-f", "."]).exits_with(0);
+    let quiet = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert!(!quiet.stderr.contains("not proven"), "{quiet}");
+    let told = ws.reconcile(["diff", "-f", ".", "-v"]).exits_with(0);
+    assert!(told.stderr.contains("/web: it was not applied under this field manager"), "{told}");
+}
+
+#[test]
+fn ownership_alone_is_drift_only_when_that_is_asked_for() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.kubectl(["create", "-f", "."]).exits_with(0);
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    let strict = ws.reconcile(["diff", "-f", ".", "--strict-ownership"]).exits_with(1);
+    assert_eq!(strict.object("Deployment", "web")["action"], "none");
+    assert_eq!(strict.report()["verdict"], "drift");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.reconcile(["diff", "-f", ".", "--strict-ownership"]).exits_with(0);
+}
+
+#[test]
+fn admission_that_a_proof_leaves_out_is_named() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let webhook = "
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: {name: $NS-labels}
+webhooks:
+- name: labels.example.com
+  sideEffects: None
+  admissionReviewVersions: [v1]
+  clientConfig: {url: 'https://127.0.0.1:1/'}
+  namespaceSelector: {matchLabels: {nobody: has-this}}
+  rules: [{apiGroups: [apps], apiVersions: [v1], operations: [UPDATE], resources: [deployments]}]";
+    ws.apply_as("admin", webhook);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    ws.kubectl(["delete", "mutatingwebhookconfiguration", "$NS-labels"]).exits_with(0);
+    let named = ws.fill_in("MutatingWebhookConfiguration $NS-labels may change objects of kind Deployment");
+    assert!(diff.stderr.contains(&named), "{diff}");
+    let told = diff.report()["warnings"].as_array().expect("warnings of the run");
+    assert!(told.iter().any(|warning| warning.as_str().unwrap().starts_with(&named)), "{told:?}");
+}
+
+#[test]
+fn types_of_custom_resources_are_kept_under_their_hash() {
+    let ws = Workspace::new();
+    ws.write("kettle.yaml", CRD);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    // The server publishes the types of a new kind a moment after it serves the kind.
+    let group_version = ws.fill_in("apis/$NS.example.com/v1");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while ws.plane().api().find("/openapi/v3").is_none_or(|index| index["paths"].get(&group_version).is_none()) {
+        assert!(Instant::now() < deadline, "{group_version} is not published");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let cache = ws.folder().join("kept");
+    let arguments = ["diff", "-f", "kettle.yaml", "--cache-dir", cache.to_str().unwrap()];
+    let documents = |requests: &[Request]| requests.iter().filter(|r| r.uri.contains("/openapi/v3/apis")).count();
+
+    let (first, requests) = ws.requests_during(|| ws.reconcile(arguments).exits_with(0));
+    assert_eq!(documents(&requests), 1, "{requests:#?}");
+    assert_eq!(first.object("Kettle", "green")["evidence"], "proven");
+    let (second, requests) = ws.requests_during(|| ws.reconcile(arguments).exits_with(0));
+    assert_eq!(documents(&requests), 0, "{requests:#?}");
+    assert_eq!(second.report()["objects"], first.report()["objects"]);
+
+    // What somebody broke is fetched anew.
+    let folder = cache.join("kubectl-reconcile/types/v1");
+    for entry in std::fs::read_dir(&folder).expect("the cache") {
+        std::fs::write(entry.unwrap().path(), "{").unwrap();
+    }
+    let third = ws.reconcile(arguments).exits_with(0);
+    assert_eq!(third.object("Kettle", "green")["evidence"], json!("proven"));
+}

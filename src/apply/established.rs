@@ -2,8 +2,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::cluster::Cluster;
-use crate::live::{LiveState, Target, Trouble, fetch};
+use crate::cluster::{Cluster, RequestError};
+use crate::live::{Catalog, LiveState, Resolution, Target, Trouble, fetch};
+use crate::object::GroupVersionKind;
 
 /// Between two looks at a CustomResourceDefinition; the server takes about as long to publish one.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -27,6 +28,19 @@ pub async fn wait_until_established(cluster: &Cluster, crd: &Target) -> Result<(
         }
     }
     Err(Trouble::new("Timeout", format!("{} was not established within 30 seconds", crd.key)))
+}
+
+/// The catalog, once it names these kinds: discovery follows `Established` with a delay. What is still missing after the
+/// same 30 seconds stays missing.
+pub async fn catalog_with(cluster: &Cluster, awaited: &[GroupVersionKind]) -> Result<Catalog, RequestError> {
+    for _ in 0..LOOKS {
+        let catalog = Catalog::load(cluster).await?;
+        if awaited.iter().all(|gvk| matches!(catalog.resolve(gvk), Resolution::Known(_))) {
+            return Ok(catalog);
+        }
+        tokio::time::sleep(INTERVAL).await;
+    }
+    Catalog::load(cluster).await
 }
 
 fn is(crd: &Value, condition: &str, status: &str) -> bool {

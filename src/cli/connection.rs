@@ -59,6 +59,9 @@ pub struct ConnectionArgs {
     /// Ask for uncompressed answers
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub disable_compression: Option<bool>,
+    /// Where types of custom resources are kept between runs [default: ~/.kube/cache]
+    #[arg(long, value_name = "DIR")]
+    pub cache_dir: Option<PathBuf>,
     /// Longest wait for one request, such as `30s` or `1m`; `0` bounds only connecting and silence
     #[arg(long, value_name = "TIME", default_value = "30s")]
     pub request_timeout: RequestTimeout,

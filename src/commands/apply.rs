@@ -1,5 +1,6 @@
 //! `apply`: read desired, read current, compare, show, act wave by wave, report.
 
+use super::comparison::Comparison;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::output::Output;
@@ -40,10 +41,11 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     let desired = read_desired(&args.input, &output.terminal).await?;
     let interrupt = Interrupt::listen();
     let verbosity = args.output.console.verbosity;
-    let Connected { cluster, catalog, info, namespaces } =
+    let Connected { cluster, catalog, info, namespaces, cache } =
         connected(&args.connection, verbosity, &args.input, &output.terminal).await?;
     let targets = targets(desired, catalog, &namespaces)?;
-    let mut pass = Pass::compare(&cluster, &policy, interrupt.clone(), targets).await;
+    let mut pass =
+        Pass::compare(Comparison::new(&cluster, &policy, cache.as_deref(), interrupt.clone()), targets).await;
     output.details(verbosity, pass.doubts());
     // A reader that went away changes nothing about the pass.
     let _ = output.text(&text::differences(&Report::compared(COMMAND, pass.objects(), Gate::default())));

@@ -1,6 +1,7 @@
 //! Stages 2 and 3 for a set of targets: read the live objects, ask the server, and judge in the plan's order.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use futures::StreamExt as _;
 
@@ -31,8 +32,8 @@ pub(super) struct Comparison<'a> {
 
 impl<'a> Comparison<'a> {
     /// Nothing compared yet.
-    pub fn new(cluster: &'a Cluster, policy: &'a Policy, interrupt: Interrupt) -> Self {
-        Self { cluster, policy, types: Types::default(), redactor: Redactor::default(), doubts: Vec::new(), interrupt }
+    pub fn new(cluster: &'a Cluster, policy: &'a Policy, cache: Option<&Path>, interrupt: Interrupt) -> Self {
+        Self { cluster, policy, types: Types::new(cache), redactor: Redactor::default(), doubts: Vec::new(), interrupt }
     }
 
     /// Compares targets, which stand in the order of the plan: one decision for each.

@@ -58,11 +58,11 @@ async fn with_cluster(
 ) -> Result<Report, Failure> {
     let interrupt = Interrupt::listen();
     let verbosity = args.output.console.verbosity;
-    let Connected { cluster, catalog, info, namespaces } =
+    let Connected { cluster, catalog, info, namespaces, cache } =
         connected(&args.connection, verbosity, &args.input, &output.terminal).await?;
     let admission = Admission::load(&cluster, &catalog);
     let targets = targets(desired, catalog.clone(), &namespaces)?;
-    let mut comparison = Comparison::new(&cluster, policy, interrupt.clone());
+    let mut comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone());
     let references: Vec<_> = targets.iter().collect();
     let (decisions, admission) = futures::join!(comparison.compare(&references), admission);
     let proven =

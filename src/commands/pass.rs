@@ -3,13 +3,11 @@
 use futures::StreamExt as _;
 
 use super::comparison::Comparison;
-use super::interrupt::Interrupt;
-use crate::apply::{Decision, Written, wait_until_established, write};
-use crate::cluster::Cluster;
-use crate::compare::{Action, Evidence, Finding, Policy, defines};
+use crate::apply::{Decision, Written, catalog_with, wait_until_established, write};
+use crate::compare::{Action, Evidence, Finding, defines};
+use crate::live::Trouble;
 use crate::live::fetch::IN_FLIGHT;
 use crate::live::resolve::{Target, resource_of};
-use crate::live::{Catalog, Trouble};
 use crate::plan::Wave;
 use crate::report::{ErrorInfo, ObjectReport, Outcome};
 
@@ -34,8 +32,7 @@ enum Skip {
 
 impl<'a> Pass<'a> {
     /// Compares targets, which stand in the order of the plan.
-    pub async fn compare(cluster: &'a Cluster, policy: &'a Policy, interrupt: Interrupt, targets: Vec<Target>) -> Self {
-        let mut comparison = Comparison::new(cluster, policy, interrupt);
+    pub async fn compare(mut comparison: Comparison<'a>, targets: Vec<Target>) -> Self {
         let decisions = comparison.compare(&targets.iter().collect::<Vec<_>>()).await;
         let entries = targets.into_iter().zip(decisions).map(|(target, decision)| Entry::new(target, decision));
         Self { comparison, entries: entries.collect() }
@@ -104,17 +101,24 @@ impl<'a> Pass<'a> {
     /// about before.
     async fn build_on(&mut self, end: usize) {
         let cluster = self.comparison.cluster;
-        let mut kinds_changed = false;
+        let mut changed = Vec::new();
         for entry in &mut self.entries[..end] {
             let is_written = matches!(entry.report.outcome, Some(Outcome::Created | Outcome::Updated));
             if entry.target.key.gvk.is_crd() && is_written {
-                kinds_changed = true;
-                if let Err(trouble) = wait_until_established(cluster, &entry.target).await {
-                    entry.fail(trouble);
+                match wait_until_established(cluster, &entry.target).await {
+                    Ok(()) => changed.push(entry.target.clone()),
+                    Err(trouble) => entry.fail(trouble),
                 }
             }
         }
-        if kinds_changed && let Ok(catalog) = Catalog::load(cluster).await {
+        let provisional = self.entries[end..].iter().filter(|entry| entry.is_provisional());
+        let awaited: Vec<_> = provisional
+            .filter(|entry| changed.iter().any(|crd| defines(crd, &entry.target)))
+            .map(|entry| entry.target.key.gvk.clone())
+            .collect();
+        if !changed.is_empty()
+            && let Ok(catalog) = catalog_with(cluster, &awaited).await
+        {
             self.comparison.types.forget();
             for entry in self.entries[end..].iter_mut().filter(|entry| entry.is_provisional()) {
                 entry.target.resource = resource_of(&entry.target.manifest, &catalog);

@@ -1,5 +1,7 @@
 //! What was typed → what it means: the input that is read, the connection, and whose fields are whose.
 
+use std::path::PathBuf;
+
 use super::failure::Failure;
 use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ValidateLevel};
 use crate::cluster::{
@@ -66,6 +68,8 @@ pub(super) struct Connected {
     pub info: ClusterInfo,
     /// Which namespaces apply.
     pub namespaces: Namespaces,
+    /// Where things are kept between runs.
+    pub cache: Option<PathBuf>,
 }
 
 /// Connects, and asks for the catalog and the version at once. `input` tells whether standard input is taken.
@@ -76,12 +80,15 @@ pub(super) async fn connected(
     terminal: &Terminal,
 ) -> Result<Connected, Failure> {
     let options = connect_options(args, verbosity, input, terminal);
-    let cluster = connect(&options, &Environment::from_process()).await?;
+    let environment = Environment::from_process();
+    let home = environment.home.as_ref().map(|home| home.join(".kube").join("cache"));
+    let cache = args.cache_dir.clone().or(home);
+    let cluster = connect(&options, &environment).await?;
     let (catalog, version) = futures::join!(Catalog::load(&cluster), version(&cluster));
     let info =
         ClusterInfo { context: cluster.context().map(ToOwned::to_owned), server: cluster.server().to_owned(), version };
     let namespaces = Namespaces { required: args.namespace.clone(), default: cluster.default_namespace().to_owned() };
-    Ok(Connected { catalog: catalog?, info, namespaces, cluster })
+    Ok(Connected { catalog: catalog?, info, namespaces, cache, cluster })
 }
 
 /// The server's version; not being allowed to know it is no error.

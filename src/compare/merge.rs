@@ -38,10 +38,11 @@ pub fn predict(
     let before = Owners::of(live, &policy.manager);
     let settled = before.without_hands(&claims, api_version, policy).unwrap_or_else(|| before.clone());
     let mut object = merge(&with_string_data_folded(manifest), live, of);
-    if let (Some(fields), true) = (object.as_object_mut(), kind.is_some_and(|info| info.status)) {
-        match live.get("status") {
-            Some(status) => drop(fields.insert("status".into(), status.clone())),
-            None => drop(fields.remove("status")),
+    for name in kind.map(KindInfo::resets).unwrap_or_default() {
+        match (object.as_object_mut(), live.get(*name)) {
+            (Some(fields), Some(kept)) => drop(fields.insert((*name).to_owned(), kept.clone())),
+            (Some(fields), None) => drop(fields.remove(*name)),
+            (None, _) => {}
         }
     }
     let gvk = GroupVersionKind::new(api_version, manifest.get("kind").and_then(Value::as_str).unwrap_or_default());

@@ -47,6 +47,8 @@ pub enum Doubt {
     Respelled(FieldPath),
     /// The server ignores it, but would refuse it if it weren't valid, which can't be told here.
     Ignored(FieldPath),
+    /// It differs where the server is known to keep or complete the value itself.
+    ServersOwn(FieldPath),
     /// The record of this owner is of another age of the API: the next apply rewrites it.
     OldRecord(String),
 }
@@ -63,6 +65,7 @@ impl fmt::Display for Doubt {
             Self::Extra(path) => write!(f, "`{path}` is only in the live object"),
             Self::Respelled(path) => write!(f, "`{path}` is written differently and has another owner, too"),
             Self::Ignored(path) => write!(f, "`{path}` is left to the server, which may not accept it"),
+            Self::ServersOwn(path) => write!(f, "`{path}` differs, and the server has a say in it"),
             Self::OldRecord(manager) => write!(f, "the fields of `{manager}` are recorded in an old form"),
         }
     }
@@ -74,8 +77,25 @@ impl fmt::Display for Doubt {
 pub fn prove(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, manager: &str) -> Proof {
     match doubt(manifest, live, of, kind, manager) {
         Ok(()) => Proof::Proven,
+        Err(Doubt::Differs(path)) if is_servers_own(&path, manifest, kind) => Proof::Open(Doubt::ServersOwn(path)),
         Err(doubt) => Proof::Open(doubt),
     }
+}
+
+/// Whether the server keeps or completes a value whatever an apply says: the finalizers of a namespace
+/// (`registry/core/namespace/strategy.go`), tolerations that admission adds to every pod (`DefaultTolerationSeconds`), the
+/// address of a service, and `data` that `stringData` overrides.
+fn is_servers_own(path: &FieldPath, manifest: &Value, kind: &KindInfo) -> bool {
+    const KEPT: [(&str, [&str; 2]); 3] =
+        [("Namespace", ["spec", "finalizers"]), ("Pod", ["spec", "tolerations"]), ("Service", ["spec", "clusterIP"])];
+    let is_kept = |(of, at): &(&str, [&str; 2])| kind.gvk.kind == *of && FieldPath::of(at).is_prefix_of(path);
+    let overridden = || match path.elements() {
+        [PathElement::Field(data), PathElement::Field(name)] if data == "data" => {
+            manifest.get("stringData").is_some_and(|texts| texts.get(name).is_some())
+        }
+        _ => false,
+    };
+    kind.gvk.group.is_empty() && (KEPT.iter().any(is_kept) || kind.gvk.is_secret() && overridden())
 }
 
 fn doubt(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, manager: &str) -> Result<(), Doubt> {
@@ -191,7 +211,7 @@ impl Walk<'_> {
         }
         let Some(atomic) = whole else { return Ok(()) };
         for (name, there) in found.iter().filter(|(name, _)| !wanted.contains_key(*name)) {
-            if !is_default(there, name, of) {
+            if !is_default(there, name, of) || there.is_null() && !self.built_in {
                 return Err(Doubt::Extra(at.field(name).path()));
             }
             self.respelled(atomic, whole)?;
@@ -258,6 +278,11 @@ impl Walk<'_> {
         let too_fine = of.scalar() == ScalarKind::Quantity && (is_fine(wanted) || is_fine(found));
         let normalised = matches!(of.scalar(), ScalarKind::Quantity | ScalarKind::Time | ScalarKind::Bytes);
         let is_same = self.built_in && same_meaning(wanted, found, of) && is_served_as(wanted, found, of);
+        let is_empty = wanted.as_str().map_or_else(|| wanted.as_i64() == Some(0), str::is_empty);
+        if self.built_in && is_empty && !is_same {
+            // Empty means absent to many a field, which the server then fills in.
+            return Err(Doubt::ServersOwn(at.path()));
+        }
         if !normalised || too_fine || !is_same {
             return Err(Doubt::Differs(at.path()));
         }
@@ -277,3 +302,6 @@ fn all_different(keys: &[PathElement]) -> bool {
     sorted.sort();
     sorted.windows(2).all(|pair| pair[0] != pair[1])
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,7 +33,7 @@ impl Admission {
         let lists = SOURCES.map(|(kind, rules_at)| async move {
             let gvk = GroupVersionKind::new("admissionregistration.k8s.io/v1", kind);
             let Resolution::Known(resource) = catalog.resolve(&gvk) else { return Vec::new() };
-            let list = json(cluster, Request::list(resource.collection_path(None))).await.unwrap_or_default();
+            let list = json(cluster, Request::read(resource.collection_path(None))).await.unwrap_or_default();
             let items = list.get("items").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
             items.iter().flat_map(|item| rules_of(kind, item, rules_at)).collect()
         });

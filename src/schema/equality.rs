@@ -46,14 +46,16 @@ pub fn is_left_out(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
     let empty = |map: &serde_json::Map<String, Value>| {
         of.default_of(field).is_some_and(Value::is_object) || map.is_empty() && of.field(field).is_free_map()
     };
-    is_zero(value) && value.as_object().is_none_or(empty)
+    of.declares(field) && is_zero(value) && value.as_object().is_none_or(empty)
 }
 
-/// Whether a value that the manifest leaves out is what the server puts in.
+/// Whether a value that the manifest leaves out is what the server puts in, or a field of Go that is served even when
+/// there is nothing in it.
 #[must_use]
 pub fn is_default(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
     match (of.default_of(field), value) {
         (Some(default), _) if default == value => true,
+        (None, Value::Null) => true,
         // What the server puts in is completed by the defaults below it.
         (Some(Value::Object(default)), Value::Object(map)) => {
             let below = of.field(field);
@@ -120,7 +122,7 @@ pub(super) fn instant(text: &str) -> Option<jiff::Timestamp> {
 }
 
 /// Line breaks are ignored, as Go's decoder does.
-fn bytes(text: &str) -> Option<Vec<u8>> {
+pub(super) fn bytes(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text.replace(['\n', '\r'], "")).ok()
 }
 

@@ -28,11 +28,8 @@ pub fn field_set(manifest: &Value, of: TypeRef<'_>, kind: Option<&KindInfo>) -> 
     for path in STRIPPED {
         set.remove_subtree(path);
     }
-    if kind.is_some_and(|info| info.status) {
-        set.remove_subtree(&["status"]);
-    }
-    if kind.is_some_and(|info| info.gvk.kind == "CertificateSigningRequest") {
-        set.remove_subtree(&["spec"]);
+    for name in kind.map(KindInfo::resets).unwrap_or_default() {
+        set.remove_subtree(&[name]);
     }
     set
 }

@@ -30,6 +30,18 @@ pub struct KindInfo {
     pub status: bool,
 }
 
+impl KindInfo {
+    /// The fields that every write to the object leaves as they are (the strategies' `GetResetFields`).
+    #[must_use]
+    pub fn resets(&self) -> &'static [&'static str] {
+        match (self.status, self.gvk.group.as_str()) {
+            (true, "certificates.k8s.io") if self.gvk.kind == "CertificateSigningRequest" => &["spec", "status"],
+            (true, _) => &["status"],
+            (false, _) => &[],
+        }
+    }
+}
+
 /// What kind of value stands at a place, and how apply merges it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::equality::instant;
+use super::equality::{bytes, instant};
 use super::table::{ListKind, ScalarKind, Shape, TypeRef, item_element};
 use crate::object::Quantity;
 
@@ -26,6 +26,7 @@ pub fn fits(value: &Value, of: TypeRef<'_>) -> bool {
             ScalarKind::Text | ScalarKind::IntOrString => true,
             ScalarKind::Quantity => Quantity::parse(text).is_some(),
             ScalarKind::Time => instant(text).is_some(),
+            ScalarKind::Bytes => bytes(text).is_some(),
             _ => false,
         },
         // Which of the numbers are of 32 bits isn't known here.

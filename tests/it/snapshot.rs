@@ -68,6 +68,22 @@ fn offline_verdicts_are_those_of_the_server() {
 }
 
 #[test]
+fn offline_verdicts_on_what_kubectl_applied_are_those_of_the_server() {
+    let ws = Workspace::new();
+    ws.secret("shopkeeper-of-the-corner");
+    let manifests = format!("{SHOP}---{WEB}");
+    ws.write("manifests.yaml", &manifests);
+    ws.kubectl(["apply", "-f", "manifests.yaml"]).exits_with(0);
+    is_the_same_offline(&ws, "applied client-side");
+    let dropped = manifests.replace("  colour: green\n", "").replace(", tier: front", "");
+    let dropped = dropped.replace("{name: LOG, value: info}, ", "").replace("subjects:", "#").replace("5 4", "6 4");
+    ws.write("manifests.yaml", &dropped);
+    is_the_same_offline(&ws, "and then dropped in part");
+    ws.reconcile(["apply", "-f", "manifests.yaml", "--force-conflicts"]).exits_with(0);
+    is_the_same_offline(&ws, "and then taken over");
+}
+
+#[test]
 fn evidence_without_a_server_is_local_where_the_proof_does_not_hold() {
     let ws = Workspace::new();
     ws.write("manifests.yaml", WEB);

@@ -1,6 +1,7 @@
 //! Blocking requests to the API server, as the administrator, for what tests prepare and look at.
 
 use std::sync::LazyLock;
+use std::thread;
 use std::time::Duration;
 
 use http::{Request, Response};
@@ -61,8 +62,14 @@ impl Api {
 
     /// The object or list at `path`, or nothing when the server knows none.
     pub fn find(&self, path: &str) -> Option<Value> {
-        let request = Request::get(path).body(Vec::new()).expect("a request");
-        match RUNTIME.block_on(self.client.request(request)) {
+        let request = || Request::get(path).body(Vec::new()).expect("a request");
+        let mut answer = RUNTIME.block_on(self.client.request(request()));
+        // The storage of a kind that another test has just changed.
+        while matches!(&answer, Err(kube::Error::Api(status)) if status.code == 429) {
+            thread::sleep(Duration::from_millis(200));
+            answer = RUNTIME.block_on(self.client.request(request()));
+        }
+        match answer {
             Ok(value) => Some(value),
             Err(kube::Error::Api(status)) if status.code == 404 => None,
             Err(error) => panic!("GET {path}: {error}"),

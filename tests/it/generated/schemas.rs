@@ -18,8 +18,8 @@ pub struct Place<'s> {
     name: &'s str,
 }
 
-/// What the server sets, what would forbid later changes, and what makes an object that nobody can name.
-const LEFT_ALONE: [&str; 14] = [
+/// What the server sets or drops, what would forbid later changes, and what makes an object that nobody can name.
+const LEFT_ALONE: [&str; 15] = [
     "status",
     "immutable",
     "generateName",
@@ -34,6 +34,7 @@ const LEFT_ALONE: [&str; 14] = [
     "namespace",
     "ownerReferences",
     "globalDefault",
+    "configSource",
 ];
 
 impl Schemas {

@@ -1,0 +1,264 @@
+//! Each condition of the proof, for and against.
+
+use super::*;
+use crate::object::FieldSet;
+use crate::schema::field_set;
+use serde_json::json;
+
+const US: &str = "kubectl-reconcile";
+
+fn kind_of(manifest: &Value) -> KindInfo {
+    let text = |name: &str| manifest[name].as_str().unwrap();
+    schema::builtin_kind(&GroupVersionKind::new(text("apiVersion"), text("kind"))).unwrap().clone()
+}
+
+fn entry(manager: &str, operation: &str, manifest: &Value, fields: &FieldSet) -> Value {
+    json!({"manager": manager, "operation": operation, "apiVersion": manifest["apiVersion"], "fieldsType": "FieldsV1",
+           "fieldsV1": fields.to_fields_v1()})
+}
+
+fn claims(manifest: &Value) -> FieldSet {
+    let kind = kind_of(manifest);
+    field_set(manifest, schema::builtin().object(&kind.gvk).unwrap(), Some(&kind))
+}
+
+/// `live` as an apply of `manifest` by us left it.
+fn applied(manifest: &Value, mut live: Value) -> Value {
+    live["metadata"]["managedFields"] = json!([entry(US, "Apply", manifest, &claims(manifest))]);
+    live
+}
+
+/// `live`, with an update by somebody who owns these fields, too.
+fn shared(live: &Value, path: &FieldPath) -> Value {
+    let mut live = live.clone();
+    let other = entry("robot", "Update", &live, &[path.clone()].into_iter().collect());
+    live["metadata"]["managedFields"].as_array_mut().unwrap().push(other);
+    live
+}
+
+fn proof(manifest: &Value, live: &Value) -> Proof {
+    let kind = kind_of(manifest);
+    prove(manifest, live, schema::builtin().object(&kind.gvk).unwrap(), &kind, US)
+}
+
+#[track_caller]
+fn holds(manifest: &Value, live: &Value) {
+    assert_eq!(proof(manifest, live), Proof::Proven);
+}
+
+#[track_caller]
+fn fails(manifest: &Value, live: &Value, doubt: &str) {
+    let Proof::Open(found) = proof(manifest, live) else { panic!("proven: {manifest}") };
+    assert!(format!("{found:?}").starts_with(doubt), "{found}");
+}
+
+fn config_map(data: &Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "it"}, "data": data})
+}
+
+fn pod(container: &Value, rest: &Value) -> Value {
+    let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "it"},
+                         "spec": {"containers": [{"name": "web", "image": "a"}]}});
+    let parts = [("/spec/containers/0", container), ("/spec", rest)];
+    for (at, more) in parts {
+        let target = pod.pointer_mut(at).unwrap().as_object_mut().unwrap();
+        target.extend(more.as_object().unwrap().clone());
+    }
+    pod
+}
+
+fn container(more: &Value) -> Value {
+    pod(more, &json!({}))
+}
+
+#[test]
+fn only_what_we_applied_in_this_version_is_proven() {
+    let manifest = config_map(&json!({"a": "1"}));
+    let live = applied(&manifest, manifest.clone());
+    holds(&manifest, &live);
+    fails(&manifest, &manifest, "NoEntry");
+    let by = |name: &str, operation: &str| {
+        let mut live = live.clone();
+        live["metadata"]["managedFields"] = json!([entry(name, operation, &manifest, &claims(&manifest))]);
+        live
+    };
+    fails(&manifest, &by("robot", "Apply"), "NoEntry");
+    fails(&manifest, &by(US, "Update"), "NoEntry");
+    let mut through_status = live.clone();
+    through_status["metadata"]["managedFields"][0]["subresource"] = json!("status");
+    fails(&manifest, &through_status, "NoEntry");
+    let mut older = live.clone();
+    older["metadata"]["managedFields"][0]["apiVersion"] = json!("v1beta1");
+    fails(&manifest, &older, "OtherVersion");
+}
+
+#[test]
+fn the_fields_must_be_the_same_as_sets() {
+    let manifest = config_map(&json!({"a": "1", "b": "2"}));
+    let less = config_map(&json!({"a": "1"}));
+    let live = applied(&manifest, manifest.clone());
+    fails(&less, &live, "OtherFields");
+    fails(&manifest, &applied(&less, manifest.clone()), "OtherFields");
+}
+
+#[test]
+fn values_must_be_there_and_extras_of_granular_maps_do_not_count() {
+    let manifest = config_map(&json!({"a": "1"}));
+    holds(&manifest, &applied(&manifest, config_map(&json!({"a": "1", "theirs": "x"}))));
+    fails(&manifest, &applied(&manifest, config_map(&json!({"a": "2"}))), "Differs");
+    fails(&manifest, &applied(&manifest, config_map(&json!({}))), "Absent");
+    // An empty text is left out of structs, but never of maps.
+    let empty = config_map(&json!({"a": ""}));
+    fails(&empty, &applied(&empty, config_map(&json!({}))), "Absent");
+    let manifest = container(&json!({"env": [{"name": "A", "value": ""}]}));
+    holds(&manifest, &applied(&manifest, container(&json!({"env": [{"name": "A"}]}))));
+    let manifest = container(&json!({"env": [{"name": "A", "value": "1"}]}));
+    fails(&manifest, &applied(&manifest, container(&json!({"env": [{"name": "A"}]}))), "Absent");
+}
+
+#[test]
+fn a_null_is_never_proven_but_for_the_creation_time_in_templates() {
+    let manifest = config_map(&json!({"a": null}));
+    fails(&manifest, &applied(&manifest, config_map(&json!({"a": ""}))), "Null");
+    let template = |metadata: &Value| json!({"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "it"}, "template": {"metadata": metadata}});
+    let manifest = template(&json!({"creationTimestamp": null, "labels": {"a": "b"}}));
+    holds(&manifest, &applied(&manifest, template(&json!({"labels": {"a": "b"}}))));
+}
+
+#[test]
+fn items_are_matched_by_key_in_their_order_and_others_may_stand_between() {
+    let env = |names: &[&str]| {
+        let items: Vec<Value> = names.iter().map(|name| json!({"name": name, "value": name})).collect();
+        container(&json!({"env": items}))
+    };
+    let manifest = env(&["A", "B"]);
+    for live in [&["A", "B"][..], &["X", "A", "Y", "B", "Z"]] {
+        holds(&manifest, &applied(&manifest, env(live)));
+    }
+    for live in [&["B", "A"][..], &["A"], &["A", "B", "B"], &["A", "X", "X", "B"]] {
+        fails(&manifest, &applied(&manifest, env(live)), "Differs");
+    }
+    let ports = |first: &Value| container(&json!({"ports": [first]}));
+    let manifest = ports(&json!({"containerPort": 80}));
+    holds(&manifest, &applied(&manifest, ports(&json!({"containerPort": 80, "protocol": "TCP"}))));
+    fails(&manifest, &applied(&manifest, ports(&json!({"containerPort": 80, "protocol": "UDP"}))), "Differs");
+    let finalizers = |names: &[&str]| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "it", "finalizers": names}});
+    let manifest = finalizers(&["a/a", "b/b"]);
+    holds(&manifest, &applied(&manifest, finalizers(&["a/a", "c/c", "b/b"])));
+    fails(&manifest, &applied(&manifest, finalizers(&["b/b", "a/a"])), "Differs");
+}
+
+#[test]
+fn what_is_replaced_as_a_whole_must_be_equal_but_for_known_defaults() {
+    let args = |args: &[&str]| container(&json!({"args": args}));
+    let manifest = args(&["a", "b"]);
+    holds(&manifest, &applied(&manifest, args(&["a", "b"])));
+    for live in [&["b", "a"][..], &["a"], &["a", "b", "c"]] {
+        fails(&manifest, &applied(&manifest, args(live)), "Differs");
+    }
+    let selector = |selector: &Value| pod(&json!({}), &json!({"nodeSelector": selector}));
+    let manifest = selector(&json!({"a": "b"}));
+    fails(&manifest, &applied(&manifest, selector(&json!({"a": "b", "c": "d"}))), "Extra");
+    let field = |more: &Value| {
+        let mut reference = json!({"fieldPath": "metadata.name"});
+        reference.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        container(&json!({"env": [{"name": "A", "valueFrom": {"fieldRef": reference}}]}))
+    };
+    let manifest = field(&json!({}));
+    holds(&manifest, &applied(&manifest, field(&json!({"apiVersion": "v1"}))));
+    fails(&manifest, &applied(&manifest, field(&json!({"apiVersion": "v2"}))), "Extra");
+}
+
+#[test]
+fn another_spelling_holds_as_long_as_nobody_else_owns_the_value() {
+    let limit = |cpu: &Value| container(&json!({"resources": {"limits": {"cpu": cpu}}}));
+    let path = FieldPath::of(&["spec", "containers"]);
+    let path = path.child(PathElement::key([("name".to_owned(), Scalar::Text("web".to_owned()))]));
+    let path = ["resources", "limits", "cpu"].iter().fold(path, |path, name| path.field(name));
+    for (wanted, served) in [(json!("1000m"), "1"), (json!(0.5), "500m"), (json!("1.0"), "1"), (json!(1000), "1k")] {
+        let manifest = limit(&wanted);
+        let live = applied(&manifest, limit(&json!(served)));
+        holds(&manifest, &live);
+        fails(&manifest, &shared(&live, &path), "Respelled");
+        holds(&limit(&json!(served)), &shared(&live, &path));
+    }
+    // Spellings that the server keeps would be written anew, and those below a thousandth are rounded somewhere.
+    for (wanted, served) in [("1e0", "1"), ("1", "1e0"), ("+1", "1"), ("1.0001", "1001m"), ("2", "1")] {
+        let manifest = limit(&json!(wanted));
+        fails(&manifest, &applied(&manifest, limit(&json!(served))), "Differs");
+    }
+    // An empty value that the server leaves out is another spelling, too.
+    let manifest = container(&json!({"workingDir": ""}));
+    let live = applied(&manifest, container(&json!({})));
+    holds(&manifest, &live);
+    let path = FieldPath::from(path.elements()[..3].to_vec()).field("workingDir");
+    fails(&manifest, &shared(&live, &path), "Respelled");
+}
+
+#[test]
+fn numbers_are_equal_by_value_and_never_equal_to_texts() {
+    let port = |port: &Value| container(&json!({"readinessProbe": {"httpGet": {"port": port}}}));
+    let manifest = port(&json!(80.0));
+    holds(&manifest, &applied(&manifest, port(&json!(80))));
+    fails(&manifest, &applied(&manifest, port(&json!("80"))), "Differs");
+    let bool_text = config_map(&json!({"a": "true"}));
+    fails(&bool_text, &applied(&bool_text, config_map(&json!({"a": true}))), "Differs");
+}
+
+#[test]
+fn bytes_and_times_are_equal_by_what_they_mean() {
+    let secret =
+        |data: &str| json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "it"}, "data": {"a": data}});
+    let manifest = secret("aGVs\nbG8=\n");
+    holds(&manifest, &applied(&manifest, secret("aGVsbG8=")));
+    fails(&manifest, &applied(&manifest, secret("aGVsbG8h")), "Differs");
+    let event =
+        |time: &str| json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "it"}, "firstTimestamp": time});
+    let manifest = event("2026-01-02T04:04:05+01:00");
+    holds(&manifest, &applied(&manifest, event("2026-01-02T03:04:05Z")));
+    for odd in ["2026-01-02 03:04:05Z", "2026-01-02T03:04:05z", "2026-01-02T03:04:05+00", "2026-01-02T03:04:06Z"] {
+        let manifest = event(odd);
+        fails(&manifest, &applied(&manifest, event("2026-01-02T03:04:05Z")), "Differs");
+    }
+}
+
+#[test]
+fn string_data_is_compared_with_data_and_shared_with_nobody() {
+    let secret = |name: &str, value: Value| json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "it"}, name: value});
+    let manifest = secret("stringData", json!({"a": "hello"}));
+    let live = applied(&manifest, secret("data", json!({"a": "aGVsbG8="})));
+    holds(&manifest, &live);
+    fails(&manifest, &applied(&manifest, secret("data", json!({"a": "eA=="}))), "Differs");
+    // The server compares what is written with nothing, so that every co-owner is in conflict every time.
+    fails(&manifest, &shared(&live, &FieldPath::of(&["stringData", "a"])), "Respelled");
+    let null = secret("stringData", Value::Null);
+    fails(&null, &applied(&null, secret("data", json!({}))), "Null");
+}
+
+#[test]
+fn a_status_is_ignored_as_long_as_the_server_would_accept_it() {
+    let deployment = |status: &Value| json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "it"}, "spec": {"paused": true}, "status": status});
+    let live = deployment(&json!({"replicas": 3}));
+    for fine in [json!({}), json!({"replicas": 1}), json!({"conditions": [{"type": "Available", "status": "True"}]})] {
+        let manifest = deployment(&fine);
+        holds(&manifest, &applied(&manifest, live.clone()));
+    }
+    for odd in
+        [json!({"phase": "Ready"}), json!({"replicas": "1"}), json!({"replicas": 5_000_000_000_i64}), json!(null)]
+    {
+        let manifest = deployment(&odd);
+        fails(&manifest, &applied(&manifest, live.clone()), "Ignored");
+    }
+}
+
+#[test]
+fn an_old_record_of_another_owner_is_rewritten_by_any_apply() {
+    let manifest = container(&json!({"args": ["a"]}));
+    let live = applied(&manifest, manifest.clone());
+    let inside = FieldPath::of(&["spec", "nodeSelector", "a"]);
+    fails(&manifest, &shared(&live, &inside), "OldRecord");
+    holds(&manifest, &shared(&live, &FieldPath::of(&["spec", "nodeSelector"])));
+    let mut gone = shared(&live, &FieldPath::of(&["spec", "nodeName"]));
+    gone["metadata"]["managedFields"][1]["apiVersion"] = json!("v1beta1");
+    fails(&manifest, &gone, "OldRecord");
+}

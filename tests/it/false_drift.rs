@@ -1,0 +1,181 @@
+//! Differences that are none, and that other tools report all the same.
+
+use serde_json::json;
+
+use crate::control_plane::Workspace;
+
+/// Applies, and is in sync without asking from then on.
+#[track_caller]
+fn is_proven(manifest: &str) -> Workspace {
+    let ws = Workspace::new();
+    ws.write("it.yaml", manifest);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    stays_proven(&ws);
+    ws
+}
+
+#[track_caller]
+fn stays_proven(ws: &Workspace) {
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(diff.report()["requests"]["dryRun"], 0, "{diff}");
+    let before = ws.all_resource_versions();
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).report()["requests"]["write"], 0);
+    assert_eq!(ws.all_resource_versions(), before);
+}
+
+#[test]
+fn empty_maps_and_lists_are_proven() {
+    is_proven(
+        "
+apiVersion: v1
+kind: Pod
+metadata: {name: it, labels: {}, annotations: {}, finalizers: []}
+spec:
+  securityContext: {}
+  imagePullSecrets: []
+  containers: [{name: web, image: 'shop/web:1', resources: {}, env: [], securityContext: {}, args: []}]
+  volumes: [{name: tmp, emptyDir: {}}]
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: it}
+spec: {podSelector: {}, ingress: [{}], policyTypes: [Ingress]}
+",
+    );
+}
+
+#[test]
+fn defaults_of_every_depth_are_proven() {
+    is_proven(
+        "
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: it}
+spec:
+  serviceName: it
+  selector: {matchLabels: {app: it}}
+  template:
+    metadata: {labels: {app: it}, creationTimestamp: null}
+    spec:
+      containers:
+      - name: web
+        image: shop/web:1
+        ports: [{containerPort: 80}]
+        env: [{name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}, {name: CPU, valueFrom: {resourceFieldRef: {resource: limits.cpu}}}]
+        readinessProbe: {httpGet: {port: 80}}
+      volumes: [{name: all, projected: {sources: [{serviceAccountToken: {path: token}}]}}]
+  volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1024Mi}}}}]
+---
+apiVersion: v1
+kind: Endpoints
+metadata: {name: it}
+subsets: [{addresses: [{ip: 10.1.2.3}], ports: [{port: 80}]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: it}
+roleRef: {kind: Role, name: it}
+subjects: [{kind: User, name: ann}]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: it}
+spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: $NS}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [nothing.example.com], apiVersions: [v1], operations: [CREATE], resources: [nothings]}]}
+  validations: [{expression: 'true'}]
+",
+    );
+}
+
+#[test]
+fn numeric_texts_stay_texts() {
+    is_proven(
+        "
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: it, annotations: {count: '3', big: '12345678901234567890', version: '1.10', flag: 'true', octal: '0644'}}
+data: {count: '3', yes: 'yes', exponent: '1e3', empty: ''}
+",
+    );
+}
+
+#[test]
+fn rules_that_a_controller_aggregates_are_not_ours() {
+    let ws = is_proven(
+        "
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: $NS}
+aggregationRule: {clusterRoleSelectors: [{matchLabels: {aggregate-to: $NS}}]}
+",
+    );
+    let rules = json!({"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]});
+    ws.patch_as("clusterrole-aggregation-controller", &format!("clusterrole/{}", ws.namespace()), &rules);
+    stays_proven(&ws);
+}
+
+#[test]
+fn a_bundle_of_certificates_that_somebody_injects_is_not_ours() {
+    let ws = is_proven(
+        "
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: $NS}
+webhooks:
+- name: it.example.com
+  clientConfig: {service: {namespace: $NS, name: it}}
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  rules: [{apiGroups: [nothing.example.com], apiVersions: [v1], operations: [CREATE], resources: [nothings]}]
+",
+    );
+    let object = format!("validatingwebhookconfiguration/{}", ws.namespace());
+    let bundle = ws.get("ValidatingWebhookConfiguration", ws.namespace());
+    let mut webhooks = bundle["webhooks"].clone();
+    webhooks[0]["clientConfig"]["caBundle"] = json!("aGVsbG8=");
+    ws.patch_as("cert-manager-cainjector", &object, &json!({"webhooks": webhooks}));
+    stays_proven(&ws);
+}
+
+#[test]
+fn defaults_of_a_custom_resource_are_proven() {
+    let ws = Workspace::new();
+    ws.write(
+        "it.yaml",
+        "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.$NS.example.com}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {kind: Thing, plural: things}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              parts: {type: array, items: {type: object, properties: {name: {type: string}, size: {type: integer, default: 3}}}}
+              mode: {type: object, default: {}, properties: {fast: {type: boolean, default: true}}}
+---
+apiVersion: $NS.example.com/v1
+kind: Thing
+metadata: {name: it}
+spec: {parts: [{name: a}, {name: b, size: 1.0}]}
+",
+    );
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    stays_proven(&ws);
+}

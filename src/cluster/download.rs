@@ -35,7 +35,7 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { within: Duration::from_secs(60), pause: Duration::from_secs(1), size: 64 << 20 }
+        Self { within: Duration::from_mins(1), pause: Duration::from_secs(1), size: 64 << 20 }
     }
 }
 

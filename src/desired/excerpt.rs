@@ -54,8 +54,8 @@ pub(super) enum Mark {
 }
 
 impl Line {
-    pub(super) fn new(number: u32, text: String, mark: Option<Mark>) -> Self {
-        let Some(mark) = mark else { return Self { number, text: cut(&text, 0), mark: None } };
+    pub(super) fn new(number: u32, text: &str, mark: Option<Mark>) -> Self {
+        let Some(mark) = mark else { return Self { number, text: cut(text, 0), mark: None } };
         let (column, is_place) = match mark {
             Mark::Here { column } => (column, true),
             Mark::There { column } => (column, false),
@@ -65,7 +65,7 @@ impl Line {
         let skipped = if start > BEFORE && text.chars().count() > WIDTH { start - BEFORE } else { 0 };
         let start = start - skipped;
         let length = length.min(WIDTH.saturating_sub(start)).max(1);
-        Self { number, text: cut(&text, skipped), mark: Some(Underline { start, length, is_place }) }
+        Self { number, text: cut(text, skipped), mark: Some(Underline { start, length, is_place }) }
     }
 
     pub(super) fn is_blank(&self) -> bool {
@@ -120,7 +120,7 @@ mod tests {
 
     #[track_caller]
     fn marked(text: &str, column: u32) -> String {
-        let line = Line::new(1, text.to_owned(), Some(Mark::Here { column }));
+        let line = Line::new(1, text, Some(Mark::Here { column }));
         let mark = line.mark.unwrap();
         line.text.chars().skip(mark.start).take(mark.length).collect()
     }
@@ -142,7 +142,7 @@ mod tests {
         let text = format!("{{{}bad: yes, {}}}", "x: y, ".repeat(100), "z: w, ".repeat(100));
         let column = u32::try_from(text.find("yes").unwrap()).unwrap() + 1;
         assert_eq!(marked(&text, column), "yes");
-        let line = Line::new(1, text, Some(Mark::Here { column }));
+        let line = Line::new(1, &text, Some(Mark::Here { column }));
         assert!(line.text.starts_with('…') && line.text.ends_with('…'), "{line:?}");
         assert!(line.text.chars().count() <= WIDTH + 1);
     }

@@ -28,7 +28,7 @@ pub struct Input {
 /// Inputs, in the order in which they were asked for. Each file is read once, by whatever ways it is found.
 #[derive(Debug, Default)]
 pub struct Inputs {
-    inputs: Vec<Input>,
+    read: Vec<Input>,
     problems: Vec<InputProblem>,
     stdin_is_read: bool,
     seen: BTreeSet<PathBuf>,
@@ -74,14 +74,14 @@ impl Inputs {
     /// Takes what was read elsewhere, or why it could not be.
     pub fn content(&mut self, name: &str, content: Result<Vec<u8>, String>) {
         match content {
-            Ok(bytes) => self.inputs.push(Input { name: name.into(), text: bytes.into() }),
+            Ok(bytes) => self.read.push(Input { name: name.into(), text: bytes.into() }),
             Err(reason) => self.problems.push(InputProblem::of_file(name, format!("cannot be read: {reason}"))),
         }
     }
 
     /// Everything that was read, or everything that could not be.
     pub fn finish(self) -> Result<Vec<Input>, Vec<InputProblem>> {
-        if self.problems.is_empty() { Ok(self.inputs) } else { Err(self.problems) }
+        if self.problems.is_empty() { Ok(self.read) } else { Err(self.problems) }
     }
 
     fn found(&mut self, path: &Path, metadata: &std::fs::Metadata, recursive: bool) {
@@ -185,11 +185,8 @@ impl Walk {
             let is_manifest =
                 path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml" || ending == "json");
             match std::fs::metadata(&path) {
-                Ok(metadata) if metadata.is_dir() => {
-                    if self.recursive {
-                        self.enter(&path);
-                    }
-                }
+                Ok(metadata) if metadata.is_dir() && self.recursive => self.enter(&path),
+                Ok(metadata) if metadata.is_dir() => {}
                 Ok(metadata) if is_manifest && metadata.is_file() => self.files.push((path, metadata)),
                 Ok(_) if is_manifest => {
                     self.unreadable.push((path, std::io::Error::other("it is no regular file")));

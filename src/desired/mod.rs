@@ -1,9 +1,11 @@
 //! Stage 1, read desired: find the files, read YAML as kubectl reads it, and name every object's place.
 //!
 //! ```text
-//! -f PATH… ─files─▶ Input{name, bytes} ─yaml─▶ documents ─manifest─▶ DesiredSet
+//! -f PATH… -k DIR ─files─▶ Input{name, text} ─yaml─▶ documents ─structure─▶ Manifest… ─▶ DesiredSet
+//!                                                └──── problems, with the lines of their places (excerpt)
 //! ```
-//! Only [`files`] touches the file system; everything else is pure.
+//! Only [`files`] touches the file system and starts programs; everything else is pure. URLs are fetched by the cluster's
+//! side, which knows of TLS and proxies, and handed in.
 
 mod excerpt;
 pub mod files;

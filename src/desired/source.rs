@@ -67,7 +67,7 @@ impl SourceText {
         let index = self.0.index.get_or_init(|| Index::of(self.bytes()));
         let line = |number: u32, mark: Option<Marked>| {
             index.part(number).filter(|part| !part.is_withheld)?;
-            Some(Line::new(number, self.line(index, number)?, mark))
+            Some(Line::new(number, &self.line(index, number)?, mark))
         };
         let marked = line(at.line, Some(Marked::Here { column: at.column }))?;
         let also = also.filter(|also| also.line != at.line);

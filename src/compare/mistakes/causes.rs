@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::place::{Place, follow_validation};
 use super::{Subject, suggest};
 use crate::desired::InputProblem;
+use crate::desired::yaml::Step;
 use crate::live::Cause;
 
 /// What a cause without a field has in its place.
@@ -129,13 +130,15 @@ impl Complaint {
 
     /// The cause names `metadata.labels` and its value the label: the entry that has it, as key or as value.
     fn narrowed<'a>(&self, place: Place<'a>) -> (Place<'a>, bool) {
-        let (Some(Value::String(text)), Value::Object(map), true) =
-            (&self.value, place.here().0, place.missing.is_empty())
-        else {
-            let is_key = self.kind == Kind::Invalid
-                && place.missing.is_empty()
-                && matches!((&self.value, place.steps.last()), (Some(Value::String(text)), Some(crate::desired::yaml::Step::Key(key))) if text == key && place.here().0.as_str() != Some(text));
-            return (place, is_key);
+        let Some(Value::String(text)) = &self.value else { return (place, false) };
+        if !place.missing.is_empty() {
+            return (place, false);
+        }
+        let (here, _) = place.here();
+        let Value::Object(map) = here else {
+            // `data[a b]: Invalid value: "a b"` is about the key.
+            let is_its_key = place.steps.last() == Some(&Step::Key(text)) && here.as_str() != Some(text);
+            return (place, self.kind == Kind::Invalid && is_its_key);
         };
         let as_key = map.contains_key(text).then_some(text);
         let mut with_value = map.iter().filter(|(_, value)| value.as_str() == Some(text)).map(|(key, _)| key);
@@ -198,4 +201,61 @@ fn capped(text: &str) -> String {
         return text.to_owned();
     }
     text.chars().take(LONGEST * 2).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_complaint_is_read_in_its_parts() {
+        let read = |reason: &str, message: &str| {
+            let cause = Cause { reason: reason.into(), message: message.into(), field: "spec.size".into() };
+            let complaint = Complaint::read(&cause);
+            (complaint.value, complaint.detail)
+        };
+        for (reason, message, value, detail) in [
+            ("FieldValueInvalid", "Invalid value: 80000: must be below", Some(json!(80000)), "must be below"),
+            ("FieldValueInvalid", r#"Invalid value: "a: b": no"#, Some(json!("a: b")), "no"),
+            ("FieldValueInvalid", "Invalid value: size must be below 100", None, "size must be below 100"),
+            (
+                "FieldValueInvalid",
+                r#"Invalid value: {"a":{"b":1}}: is wrong"#,
+                Some(json!({"a": {"b": 1}})),
+                "is wrong",
+            ),
+            ("FieldValueInvalid", "Invalid value: {A:1 B:map[]}: is wrong", None, "is wrong"),
+            (
+                "FieldValueTypeInvalid",
+                r#"Invalid value: "number": spec.size in body must be of type integer: "number""#,
+                Some(json!("number")),
+                "must be of type integer",
+            ),
+            ("FieldValueRequired", "Required value", None, ""),
+            ("FieldValueRequired", "Required value: at least one is needed", None, "at least one is needed"),
+            ("FieldValueForbidden", "Forbidden: not with this type", None, "not with this type"),
+            ("FieldValueDuplicate", r#"Duplicate value: "a""#, Some(json!("a")), ""),
+            ("FieldValueTooMany", "Too many: 3: must have at most 2 items", None, "3: must have at most 2 items"),
+        ] {
+            assert_eq!(read(reason, message), (value, detail.to_owned()), "{message}");
+        }
+    }
+
+    #[test]
+    fn patterns_go_and_supported_values_are_offered() {
+        assert_eq!(
+            without_pattern("must fit (e.g. 'a',  or '1', regex used for validation is '[a-z]+') and have a '/'"),
+            "must fit (e.g. 'a' or '1') and have a '/'"
+        );
+        assert_eq!(
+            without_pattern("must start right (e.g. 'a', regex used for validation is '[a-z]+')"),
+            "must start right (e.g. 'a')"
+        );
+        assert_eq!(
+            supported("nodeport", r#"supported values: "ClusterIP", "NodePort""#),
+            "did you mean `NodePort`? the server takes `ClusterIP`, `NodePort`"
+        );
+        assert_eq!(supported("x", r#"supported values: "ClusterIP""#), "the server takes `ClusterIP`");
+    }
 }

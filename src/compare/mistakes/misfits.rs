@@ -65,21 +65,21 @@ const MISFITS: [Misfit; 6] = [
 pub(super) fn mistakes(subject: &Subject<'_>, message: &str) -> Vec<InputProblem> {
     let Some(misfit) = MISFITS.iter().find(|misfit| message.contains(misfit.sign)) else { return Vec::new() };
     let mut found = Vec::new();
-    search(Place::root(subject.manifest(), subject.of), misfit, &mut |place| {
+    search(&Place::root(subject.manifest(), subject.of), misfit, &mut |place| {
         let text = format!("{}: {}", named(&place.path), misfit.message);
         found.push(subject.of_value(place, text).with_hint(misfit.hint));
     });
     found
 }
 
-fn search(place: Place<'_>, misfit: &Misfit, found: &mut impl FnMut(&Place<'_>)) {
+fn search(place: &Place<'_>, misfit: &Misfit, found: &mut impl FnMut(&Place<'_>)) {
     let (value, of) = place.here();
     match value {
         Value::Object(map) => {
             for key in map.keys() {
                 let mut inner = place.clone();
                 if inner.enter_key(key) {
-                    search(inner, misfit, found);
+                    search(&inner, misfit, found);
                 }
             }
         }
@@ -87,12 +87,12 @@ fn search(place: Place<'_>, misfit: &Misfit, found: &mut impl FnMut(&Place<'_>))
             for index in 0..items.len() {
                 let mut inner = place.clone();
                 if inner.enter_index(index) {
-                    search(inner, misfit, found);
+                    search(&inner, misfit, found);
                 }
             }
         }
         Value::Null => {}
-        scalar if (misfit.is_it)(of.scalar(), scalar) => found(&place),
+        scalar if (misfit.is_it)(of.scalar(), scalar) => found(place),
         _ => {}
     }
 }

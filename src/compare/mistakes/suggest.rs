@@ -94,7 +94,9 @@ mod tests {
             "containers": [{"name": "web"}], "image": "x"}}}});
         let advice = |path: &[&str], name: &str| {
             let mut place = Place::root(&manifest, of);
-            path.iter().for_each(|key| assert!(place.enter_key(key)));
+            for key in path {
+                assert!(place.enter_key(key));
+            }
             field(&gvk, &place, name)
         };
         assert_eq!(advice(&[], "template"), "`template` belongs to `spec`: indent it more");

@@ -44,7 +44,8 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     let Connected { cluster, catalog, info, namespaces, cache } =
         connected(&args.connection, verbosity, &args.input, &output.terminal).await?;
     let targets = targets(desired, catalog, &namespaces)?;
-    let mut pass = Pass::compare(Comparison::new(&cluster, &policy, cache.as_deref(), interrupt.clone()), targets).await;
+    let mut pass =
+        Pass::compare(Comparison::new(&cluster, &policy, cache.as_deref(), interrupt.clone()), targets).await;
     output.details(verbosity, pass.doubts());
     // A reader that went away changes nothing about the pass.
     let _ = output.text(&text::differences(&Report::compared(COMMAND, pass.objects(), Gate::default())));

@@ -69,7 +69,7 @@ _kubectl__reconcile() {
             return 0
             ;;
         kubectl__subcmd__reconcile__subcmd__apply)
-            opts="-f -k -R -l -o -q -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --field-manager --evidence --show-unmanaged --strict-ownership --force-conflicts --dry-run --output --quiet --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --request-timeout --help"
+            opts="-f -k -R -l -o -q -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --field-manager --evidence --show-unmanaged --strict-ownership --force-conflicts --dry-run --output --quiet --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -215,6 +215,10 @@ _kubectl__reconcile() {
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
+                --cache-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --request-timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -241,7 +245,7 @@ _kubectl__reconcile() {
             return 0
             ;;
         kubectl__subcmd__reconcile__subcmd__diff)
-            opts="-f -k -R -l -o -q -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --field-manager --evidence --show-unmanaged --strict-ownership --force-conflicts --apply --exit-zero --live --output --quiet --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --request-timeout --help"
+            opts="-f -k -R -l -o -q -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --field-manager --evidence --show-unmanaged --strict-ownership --force-conflicts --apply --exit-zero --live --output --quiet --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -387,6 +391,10 @@ _kubectl__reconcile() {
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
+                --cache-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --request-timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -413,7 +421,7 @@ _kubectl__reconcile() {
             return 0
             ;;
         kubectl__subcmd__reconcile__subcmd__snapshot)
-            opts="-f -k -R -l -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --include-secrets --file --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --request-timeout --help"
+            opts="-f -k -R -l -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --include-secrets --file --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -537,6 +545,10 @@ _kubectl__reconcile() {
                     ;;
                 --disable-compression)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --cache-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --request-timeout)

@@ -70,6 +70,7 @@ false\t''"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l tls-server-name -d 'Name that the server\'s certificate is checked for' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l disable-compression -d 'Ask for uncompressed answers' -r -f -a "true\t''
 false\t''"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l cache-dir -d 'Where types of custom resources are kept between runs [default: ~/.kube/cache]' -r -F
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l request-timeout -d 'Longest wait for one request, such as `30s` or `1m`; `0` bounds only connecting and silence' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s R -l recursive -d 'Read the subdirectories of directories, too'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l allow-empty -d 'Having nothing to do is fine'
@@ -117,6 +118,7 @@ false\t''"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l tls-server-name -d 'Name that the server\'s certificate is checked for' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l disable-compression -d 'Ask for uncompressed answers' -r -f -a "true\t''
 false\t''"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l cache-dir -d 'Where types of custom resources are kept between runs [default: ~/.kube/cache]' -r -F
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l request-timeout -d 'Longest wait for one request, such as `30s` or `1m`; `0` bounds only connecting and silence' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s R -l recursive -d 'Read the subdirectories of directories, too'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l allow-empty -d 'Having nothing to do is fine'
@@ -154,6 +156,7 @@ false\t''"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l tls-server-name -d 'Name that the server\'s certificate is checked for' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l disable-compression -d 'Ask for uncompressed answers' -r -f -a "true\t''
 false\t''"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l cache-dir -d 'Where types of custom resources are kept between runs [default: ~/.kube/cache]' -r -F
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l request-timeout -d 'Longest wait for one request, such as `30s` or `1m`; `0` bounds only connecting and silence' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -s R -l recursive -d 'Read the subdirectories of directories, too'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l allow-empty -d 'Having nothing to do is fine'

@@ -144,8 +144,8 @@ impl Writer<'_> {
             {"op": "replace", "path": "/metadata/managedFields", "value": owners.to_json()},
             {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
         ]);
-        let path = format!("{}?{}", self.path(), manager_query(&self.policy.manager));
-        let request = Request::new(Purpose::Write, http::Method::PATCH, path)
+        let url = format!("{}?{}", self.path(), manager_query(&self.policy.manager));
+        let request = Request::new(Purpose::Write, http::Method::PATCH, url)
             .with_body("application/json-patch+json", patch.to_string())
             .with_retry(Retry::Safe);
         let reply = self.cluster.send(request).await?;

@@ -162,8 +162,8 @@ impl<'a> Questions<'a> {
         let Some(settled) = settled else { return State::Done(Finding::Predicted { live, prediction }) };
         let stays = schema::fields_of(&self.target.manifest.value, self.of);
         let stays = with_string_data(&self.target.key.gvk, stays, &Owners::default());
-        let managed = settled.fields_of_others().union(&stays);
-        let pruned = prune(&prediction.object, self.of, &settled.our_fields(), &managed);
+        let kept = settled.fields_of_others().union(&stays);
+        let pruned = prune(&prediction.object, self.of, &settled.our_fields(), &kept);
         let before = std::mem::replace(&mut prediction.object, pruned);
         if before == prediction.object {
             return State::Done(Finding::Predicted { live, prediction });

@@ -11,7 +11,6 @@ use crate::object::Quantity;
 #[must_use]
 pub fn fits(value: &Value, of: TypeRef<'_>) -> bool {
     match (value, of.shape()) {
-        (Value::Null, _) | (_, Shape::Untyped | Shape::Opaque) => false,
         (Value::Object(map), Shape::Map(shape)) => {
             let knows = |name: &String| shape.fields.contains_key(name) || shape.rest.is_some();
             map.iter().all(|(name, child)| knows(name) && fits(child, of.field(name)))
@@ -35,6 +34,7 @@ pub fn fits(value: &Value, of: TypeRef<'_>) -> bool {
                 && matches!(kind, ScalarKind::Number | ScalarKind::IntOrString)
         }
         (Value::Bool(_), Shape::Scalar(kind)) => *kind == ScalarKind::Boolean,
+        // Null, and what is of no type.
         _ => false,
     }
 }

@@ -122,7 +122,7 @@ fn types_of_custom_resources_are_kept_under_their_hash() {
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     // The server publishes the types of a new kind a moment after it serves the kind.
     let group_version = ws.fill_in("apis/$NS.example.com/v1");
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_mins(1);
     while ws.plane().api().find("/openapi/v3").is_none_or(|index| index["paths"].get(&group_version).is_none()) {
         assert!(Instant::now() < deadline, "{group_version} is not published");
         std::thread::sleep(Duration::from_millis(100));

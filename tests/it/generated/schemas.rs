@@ -100,7 +100,7 @@ impl<'s> Place<'s> {
             Some("string") => text(field, self.schema["format"].as_str().unwrap_or_default(), rng),
             Some("array") => {
                 let item = self.item();
-                let items = (0..1 + rng.below(2)).filter_map(|_| Some(item?.value(field, rng, depth + 1)));
+                let items = (0..=rng.below(2)).filter_map(|_| Some(item?.value(field, rng, depth + 1)));
                 items.collect()
             }
             Some("object") => self.object(rng, depth),
@@ -117,7 +117,7 @@ impl<'s> Place<'s> {
             }
         }
         if let Some(place) = self.field("").filter(|_| self.fields().is_empty()) {
-            for key in &["a", "example.com/b"][..1 + rng.below(2)] {
+            for key in &["a", "example.com/b"][..=rng.below(2)] {
                 object.insert((*key).to_owned(), place.value(key, rng, depth + 1));
             }
         } else if self.is_free() && object.is_empty() {

@@ -12,7 +12,7 @@ const MANAGERS: [&str; 5] = ["kubectl-edit", "gitops", "robot", "kubectl-client-
 
 /// Writes to the live object as somebody; a refusal changes nothing. Says how.
 pub async fn change(ground: &Ground, target: &Target, live: &Value, rng: &mut Rng) -> &'static str {
-    let path = path_of(target);
+    let url = path_of(target);
     let manager = *rng.pick(&MANAGERS);
     let wanted = &target.manifest.value;
     match rng.below(12) {
@@ -35,33 +35,33 @@ pub async fn change(ground: &Ground, target: &Target, live: &Value, rng: &mut Rn
         3..=5 => {
             let mut object = live.clone();
             manifest::change(ground, target, &mut object, rng);
-            let query = format!("{path}?fieldManager={manager}");
+            let query = format!("{url}?fieldManager={manager}");
             let _ = ground.call(Method::PUT, &query, "application/json", &object).await;
             "replaced"
         }
         6 | 7 => {
             let mut object = live.clone();
             manifest::replace(&mut object, rng, "changed", manifest::changed);
-            let query = format!("{path}?fieldManager={manager}");
+            let query = format!("{url}?fieldManager={manager}");
             let patch = difference(live, &object);
             let _ = ground.call(Method::PATCH, &query, "application/merge-patch+json", &patch).await;
             "patched"
         }
         8 => {
             let patch = json!({"metadata": {"labels": {"theirs": "x"}, "annotations": {"example.com/theirs": "y"}}});
-            let query = format!("{path}?fieldManager={manager}");
+            let query = format!("{url}?fieldManager={manager}");
             let _ = ground.call(Method::PATCH, &query, "application/merge-patch+json", &patch).await;
             "labelled"
         }
         9 if resource_of(target).status => {
             let patch = json!({"status": {"observedGeneration": 1, "phase": "Active", "replicas": 2}});
-            let query = format!("{path}/status?fieldManager={manager}");
+            let query = format!("{url}/status?fieldManager={manager}");
             let _ = ground.call(Method::PATCH, &query, "application/merge-patch+json", &patch).await;
             "status written"
         }
         10 => {
             let patch = json!({"spec": {"replicas": 1 + rng.below(4)}});
-            let query = format!("{path}/scale?fieldManager={manager}");
+            let query = format!("{url}/scale?fieldManager={manager}");
             let _ = ground.call(Method::PATCH, &query, "application/merge-patch+json", &patch).await;
             "scaled"
         }
@@ -73,7 +73,7 @@ pub async fn change(ground: &Ground, target: &Target, live: &Value, rng: &mut Rn
                 _ => entries.into_iter().filter(|entry| entry["manager"] == OURS).collect(),
             };
             let patch = json!([{"op": "replace", "path": "/metadata/managedFields", "value": kept}]);
-            let _ = ground.call(Method::PATCH, &path, "application/json-patch+json", &patch).await;
+            let _ = ground.call(Method::PATCH, &url, "application/json-patch+json", &patch).await;
             "owners rewritten"
         }
     }

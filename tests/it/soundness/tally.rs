@@ -1,6 +1,7 @@
 //! What a run found.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{Write as _, stdout};
 
 use kubectl_reconcile::compare::Doubt;
@@ -95,12 +96,12 @@ impl Tally {
             self.wrongly_different,
         );
         for (what, count) in &self.counts {
-            text.push_str(&format!("  {count:6} {what}\n"));
+            let _ = writeln!(text, "  {count:6} {what}");
         }
         for (what, failures) in self.failures.iter().chain(&self.examples) {
-            text.push_str(&format!("{} × {what}\n", failures.len()));
+            let _ = writeln!(text, "{} × {what}", failures.len());
             for failure in failures.iter().take(12) {
-                text.push_str(&format!("  {failure}\n"));
+                let _ = writeln!(text, "  {failure}");
             }
         }
         stdout().write_all(text.as_bytes()).expect("the report");

@@ -1,7 +1,5 @@
 //! What a verdict rests on: a proof, the server's answer, or a comparison without it.
 
-use std::time::{Duration, Instant};
-
 use serde_json::json;
 
 use crate::control_plane::Request;
@@ -120,13 +118,7 @@ fn types_of_custom_resources_are_kept_under_their_hash() {
     let ws = Workspace::new();
     ws.write("kettle.yaml", CRD);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
-    // The server publishes the types of a new kind a moment after it serves the kind.
-    let group_version = ws.fill_in("apis/$NS.example.com/v1");
-    let deadline = Instant::now() + Duration::from_mins(1);
-    while ws.plane().api().find("/openapi/v3").is_none_or(|index| index["paths"].get(&group_version).is_none()) {
-        assert!(Instant::now() < deadline, "{group_version} is not published");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    ws.wait_for_types();
     let cache = ws.folder().join("kept");
     let arguments = ["diff", "-f", "kettle.yaml", "--cache-dir", cache.to_str().unwrap()];
     let documents = |requests: &[Request]| requests.iter().filter(|r| r.uri.contains("/openapi/v3/apis")).count();

@@ -176,6 +176,7 @@ spec: {parts: [{name: a}, {name: b, size: 1.0}]}
 ",
     );
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.wait_for_types();
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     stays_proven(&ws);
 }

@@ -1,8 +1,5 @@
 //! Lists and maps of every kind: items are matched by key, sets by value, and positions count only where nothing else can.
 
-use std::thread;
-use std::time::{Duration, Instant};
-
 use serde_json::json;
 
 use crate::control_plane::{Run, Workspace};
@@ -238,24 +235,11 @@ spec:
   port: '80'
 ";
 
-/// The server publishes the schema of a new kind a moment after it serves it; until then, list types are unknown.
-fn wait_for_schema(ws: &Workspace) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !ws
-        .kubectl(["get", "--raw", "/openapi/v3/apis/$NS.example.com/v1"])
-        .stdout
-        .contains("x-kubernetes-list-map-keys")
-    {
-        assert!(Instant::now() < deadline);
-        thread::sleep(Duration::from_millis(50));
-    }
-}
-
 #[test]
 fn custom_resources_have_lists_of_every_type() {
     let ws = with(SHELF);
     assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
-    wait_for_schema(&ws);
+    ws.wait_for_types();
     let kind = ws.fill_in("shelves.$NS.example.com");
     let patch = json!([
         {"op": "replace", "path": "/spec/keyed/1/weight", "value": 9},

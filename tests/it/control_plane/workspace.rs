@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -82,6 +84,23 @@ impl Workspace {
     #[expect(clippy::unused_self, reason = "reads as one of the workspace's verbs")]
     pub fn secret(&self, value: &str) -> String {
         secrets::register(value)
+    }
+
+    /// Waits until the server has published the types of the kinds that the workspace defined in `$NS.example.com/v1`: it
+    /// serves new kinds a moment earlier.
+    #[track_caller]
+    pub fn wait_for_types(&self) {
+        let group_version = self.fill_in("apis/$NS.example.com/v1");
+        let deadline = Instant::now() + Duration::from_mins(1);
+        let is_published = || {
+            let index = self.plane.api().find("/openapi/v3").unwrap_or_default();
+            let url = index["paths"][&group_version]["serverRelativeURL"].as_str().map(ToOwned::to_owned);
+            url.and_then(|url| self.plane.api().find(&url)).is_some_and(|document| document["components"].is_object())
+        };
+        while !is_published() {
+            assert!(Instant::now() < deadline, "{group_version} is not published");
+            thread::sleep(Duration::from_millis(100));
+        }
     }
 
     /// Calls as another user.

@@ -55,9 +55,10 @@ pub async fn write(
     decision: &Decision,
     of: TypeRef<'_>,
     policy: &Policy,
+    redactor: &Redactor,
 ) -> Option<Written> {
     let Ok(resource) = &target.resource else { return None };
-    let writer = Writer { cluster, target, resource, of, policy };
+    let writer = Writer { cluster, target, resource, of, policy, redactor };
     match (&decision.finding, decision.diff.action) {
         _ if !decision.diff.conflicts.is_empty() => None,
         (_, Action::Create) => Some(writer.create(&decision.diff).await),
@@ -77,6 +78,8 @@ struct Writer<'a> {
     resource: &'a Resource,
     of: TypeRef<'a>,
     policy: &'a Policy,
+    /// That of the run: what was shown as one number is one value still.
+    redactor: &'a Redactor,
 }
 
 impl Writer<'_> {
@@ -174,8 +177,7 @@ impl Writer<'_> {
         settle(self.cluster, self.target, self.resource, &self.policy.manager, &mut questions).await;
         let finding = questions.found().finding;
         let setting = Setting { of: self.of, policy: self.policy, types_will_change: false };
-        // Secrets get numbers of their own here: equal differences get equal numbers.
-        let diff = verdict(self.target, &finding, setting, &mut Redactor::default());
+        let diff = verdict(self.target, &finding, setting, self.redactor);
         Some(match finding {
             Finding::Predicted { live, prediction } => (Some(live), prediction.owners, diff),
             _ => (None, Owners::default(), diff),

@@ -48,7 +48,7 @@ impl<'a> Comparison<'a> {
             self.doubts.extend(doubt.map(|doubt| format!("not proven: {}: {doubt}", target.key)));
             let types_will_change = changing_crds.iter().any(|crd| defines(crd, target));
             let setting = Setting { of: self.types.of(&target.key.gvk), policy: self.policy, types_will_change };
-            let mut diff = verdict(target, &finding, setting, &mut self.redactor);
+            let mut diff = verdict(target, &finding, setting, &self.redactor);
             diff.warnings.extend(warnings);
             if target.key.gvk.is_crd() && diff.action != Action::None {
                 changing_crds.push(target);

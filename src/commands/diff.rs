@@ -88,10 +88,10 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
     snapshot.objects().for_each(|object| catalog.learn(object));
     let targets = targets(desired, catalog, &Namespaces { required, default })?;
     let types = Types::default();
-    let mut redactor = Redactor::default();
+    let redactor = Redactor::default();
     let judged = targets.iter().map(|target| {
         let setting = Setting { of: types.of(&target.key.gvk), policy, types_will_change: false };
-        ObjectReport::new(target, offline(target, &snapshot.state(&target.key), setting, &mut redactor))
+        ObjectReport::new(target, offline(target, &snapshot.state(&target.key), setting, &redactor))
     });
     Ok(Report::compared(COMMAND, judged.collect(), gate(args)))
 }

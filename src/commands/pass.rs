@@ -73,8 +73,9 @@ impl<'a> Pass<'a> {
             if let Some(cause) = this.missing_foundation(entry) {
                 return Err(Skip::Needs(cause));
             }
-            let Comparison { cluster, policy, types, .. } = &this.comparison;
-            Ok(write(cluster, &entry.target, &entry.decision, types.of(&entry.target.key.gvk), policy).await)
+            let Comparison { cluster, policy, types, redactor, .. } = &this.comparison;
+            let of = types.of(&entry.target.key.gvk);
+            Ok(write(cluster, &entry.target, &entry.decision, of, policy, redactor).await)
         });
         let results: Vec<_> = futures::stream::iter(writes).buffered(IN_FLIGHT).collect().await;
         for (entry, result) in self.entries[wave].iter_mut().zip(results) {

@@ -36,7 +36,7 @@ async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure
     let targets = targets(desired, catalog, &namespaces)?;
     let targets: Vec<&Target> = targets.iter().collect();
     let states = fetch(&cluster, &targets).await;
-    let mut redactor = Redactor::default();
+    let redactor = Redactor::default();
     let mut documents = Vec::new();
     let mut code = EXIT_CLEAN;
     for (target, state) in targets.iter().zip(states) {
@@ -48,7 +48,7 @@ async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure
                 code = EXIT_INCOMPLETE;
             }
             LiveState::Present(object) if target.key.gvk.is_secret() && !args.include_secrets => {
-                documents.push(withheld(&object, &mut redactor));
+                documents.push(withheld(&object, &redactor));
             }
             LiveState::Present(object) => documents.push(object),
         }

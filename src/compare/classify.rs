@@ -27,7 +27,7 @@ pub struct Subject<'a> {
 
 /// Judges what an apply would change.
 #[must_use]
-pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, redactor: &mut Redactor) -> ObjectDiff {
+pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, redactor: &Redactor) -> ObjectDiff {
     let before = Owners::of(subject.live, &policy.manager);
     let context = Context {
         taken: before.taken(&prediction.owners).into_iter().filter(|(_, entry)| !policy.takes_from(entry)).collect(),

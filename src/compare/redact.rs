@@ -1,6 +1,7 @@
 //! Secret values leave the comparison only as numbers: equal values in one run share one, different ones don't.
 
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,7 +15,7 @@ pub const REDACTED: &str = "redacted";
 /// Hands out the numbers of one run. Objects must come in a fixed order, so that two runs print the same.
 #[derive(Debug, Default)]
 pub struct Redactor {
-    numbers: HashMap<Vec<u8>, usize>,
+    numbers: Mutex<HashMap<Vec<u8>, usize>>,
 }
 
 /// What a part of a Secret holds.
@@ -29,7 +30,7 @@ enum Part {
 impl Redactor {
     /// A value as it may be shown: of a Secret, everything below `data` and `stringData` and the copy that client-side
     /// apply keeps are numbers; of other objects, the value itself.
-    pub fn value(&mut self, gvk: &GroupVersionKind, path: &FieldPath, value: &Value) -> Value {
+    pub fn value(&self, gvk: &GroupVersionKind, path: &FieldPath, value: &Value) -> Value {
         if !gvk.is_secret() {
             return value.clone();
         }
@@ -48,7 +49,7 @@ impl Redactor {
         }
     }
 
-    fn object(&mut self, secret: &Value) -> Value {
+    fn object(&self, secret: &Value) -> Value {
         self.each(secret, |redactor, name, value| match name {
             "data" => redactor.all(value, Part::Data),
             "stringData" => redactor.all(value, Part::Plain),
@@ -57,21 +58,21 @@ impl Redactor {
         })
     }
 
-    fn metadata(&mut self, metadata: &Value) -> Value {
+    fn metadata(&self, metadata: &Value) -> Value {
         self.each(metadata, |redactor, name, value| match name {
             "annotations" => redactor.annotations(value),
             _ => value.clone(),
         })
     }
 
-    fn annotations(&mut self, annotations: &Value) -> Value {
+    fn annotations(&self, annotations: &Value) -> Value {
         self.each(annotations, |redactor, name, value| match name {
             LAST_APPLIED => redactor.all(value, Part::Plain),
             _ => value.clone(),
         })
     }
 
-    fn each(&mut self, value: &Value, mut of: impl FnMut(&mut Self, &str, &Value) -> Value) -> Value {
+    fn each(&self, value: &Value, of: impl Fn(&Self, &str, &Value) -> Value) -> Value {
         match value {
             Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), of(self, name, value))).collect(),
             other => other.clone(),
@@ -79,7 +80,7 @@ impl Redactor {
     }
 
     /// Every scalar becomes a number; the names of the keys stay.
-    fn all(&mut self, value: &Value, part: Part) -> Value {
+    fn all(&self, value: &Value, part: Part) -> Value {
         match value {
             Value::Object(map) => {
                 let shown: Map<_, _> = map.iter().map(|(name, value)| (name.clone(), self.all(value, part))).collect();
@@ -90,9 +91,10 @@ impl Redactor {
         }
     }
 
-    fn number(&mut self, secret: &[u8]) -> Value {
-        let next = self.numbers.len() + 1;
-        let number = *self.numbers.entry(secret.to_owned()).or_insert(next);
+    fn number(&self, secret: &[u8]) -> Value {
+        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = numbers.len() + 1;
+        let number = *numbers.entry(secret.to_owned()).or_insert(next);
         json!({ REDACTED: format!("#{number}") })
     }
 }
@@ -110,7 +112,7 @@ fn plain(value: &Value, part: Part) -> Vec<u8> {
 
 /// A Secret without its values, for a snapshot: what would have been a value is a number.
 #[must_use]
-pub fn withheld(secret: &Value, redactor: &mut Redactor) -> Value {
+pub fn withheld(secret: &Value, redactor: &Redactor) -> Value {
     redactor.value(&GroupVersionKind::new("v1", "Secret"), &FieldPath::root(), secret)
 }
 
@@ -183,7 +185,7 @@ mod tests {
 
     #[test]
     fn equal_values_share_a_number_across_data_and_string_data() {
-        let mut redactor = Redactor::default();
+        let redactor = Redactor::default();
         let object =
             json!({"data": {"a": "aGVsbG8=", "b": "d29ybGQ="}, "stringData": {"c": "hello"}, "type": "Opaque"});
         let shown = redactor.value(&secret(), &FieldPath::root(), &object);

@@ -27,7 +27,7 @@ pub struct Setting<'a> {
 
 /// The verdict. Objects must come in a fixed order, for the numbers of their secrets.
 #[must_use]
-pub fn verdict(target: &Target, finding: &Finding, setting: Setting<'_>, redactor: &mut Redactor) -> ObjectDiff {
+pub fn verdict(target: &Target, finding: &Finding, setting: Setting<'_>, redactor: &Redactor) -> ObjectDiff {
     match finding {
         Finding::Missing(evidence) => create(target, *evidence, redactor),
         Finding::Proven(None) => ObjectDiff::of(Vec::new(), Vec::new(), Evidence::Proven),
@@ -73,7 +73,7 @@ pub fn verdict(target: &Target, finding: &Finding, setting: Setting<'_>, redacto
 
 /// The verdict without a server.
 #[must_use]
-pub fn offline(target: &Target, live: &LiveState, setting: Setting<'_>, redactor: &mut Redactor) -> ObjectDiff {
+pub fn offline(target: &Target, live: &LiveState, setting: Setting<'_>, redactor: &Redactor) -> ObjectDiff {
     match live {
         LiveState::Absent => create(target, Evidence::Local, redactor),
         LiveState::Unreadable(trouble) => ObjectDiff::unknown(trouble.clone()),
@@ -98,11 +98,11 @@ pub fn offline(target: &Target, live: &LiveState, setting: Setting<'_>, redactor
     }
 }
 
-fn create(target: &Target, evidence: Evidence, redactor: &mut Redactor) -> ObjectDiff {
+fn create(target: &Target, evidence: Evidence, redactor: &Redactor) -> ObjectDiff {
     ObjectDiff::create(redactor.value(&target.key.gvk, &FieldPath::root(), &target.manifest.value), evidence)
 }
 
-fn local(target: &Target, live: &Value, setting: Setting<'_>, redactor: &mut Redactor) -> ObjectDiff {
+fn local(target: &Target, live: &Value, setting: Setting<'_>, redactor: &Redactor) -> ObjectDiff {
     let kind = target.kind();
     let prediction = predict(&target.manifest.value, live, setting.of, kind.as_ref(), setting.policy);
     judge(subject(target, live, setting.of), &prediction, setting.policy, redactor)

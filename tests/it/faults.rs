@@ -138,6 +138,30 @@ fn a_bystander_between_comparison_and_write_does_not_stop_it() {
 }
 
 #[test]
+fn a_bystander_does_not_stop_the_write_of_a_secret_and_a_rival_for_its_value_does() {
+    let ws = Arc::new(Workspace::new());
+    let secret = |name: &str, value: &str| {
+        format!("---\n{{apiVersion: v1, kind: Secret, metadata: {{name: {name}}}, stringData: {{key: {value}}}}}\n")
+    };
+    // The first Secret has numbers of its own, so that the second one's don't begin at 1.
+    ws.write("it.yaml", &(secret("first", "old-one") + &secret("it", "old-two")));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("it.yaml", &(secret("first", "new-one") + &secret("it", "new-two")));
+    for (patch, code, outcome) in [
+        (json!({"metadata": {"labels": {"seen": "yes"}}}), 0, "updated"),
+        (json!({"stringData": {"key": "rival"}}), 4, "failed"),
+    ] {
+        let proxy = Proxy::new(&ws);
+        let other = Arc::clone(&ws);
+        let event = move || other.patch_as("agent", "secret/it", &patch);
+        proxy.inject(1, "PATCH", "secrets/it !dryRun", Fault::After(Arc::new(event)));
+        let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", "."]).exits_with(code);
+        assert_eq!(apply.object("Secret", "it")["outcome"], outcome, "{apply}");
+        ws.write("it.yaml", &(secret("first", "newer-one") + &secret("it", "newer-two")));
+    }
+}
+
+#[test]
 fn an_object_that_somebody_creates_meanwhile_is_not_overruled() {
     let ws = Arc::new(Workspace::new());
     ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {a: ours}}");

@@ -23,7 +23,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let kind = target.key.gvk.kind.clone();
     let of = ground.of(&target);
     let setting = Setting { of, policy: &policy, types_will_change: false };
-    let judged = |target: &Target, finding: &Finding| verdict(target, finding, setting, &mut Redactor::default());
+    let judged = |target: &Target, finding: &Finding| verdict(target, finding, setting, &Redactor::default());
 
     let finding = ask(run, &target, &policy, live.clone()).await;
     let Finding::Predicted { live: before, prediction } = &finding else { return };
@@ -66,7 +66,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     }
 
     let decision = Decision { finding: finding.clone(), diff: diff.clone() };
-    let written = write(&ground.cluster, &target, &decision, of, &policy).await;
+    let written = write(&ground.cluster, &target, &decision, of, &policy, &Redactor::default()).await;
     let now = ground.get(&target).await;
     match written {
         None if before["metadata"]["resourceVersion"] != now["metadata"]["resourceVersion"] => {

@@ -43,7 +43,11 @@ impl FieldSet {
         if member || !below.is_empty() {
             let node = self.children.entry(element).or_default();
             node.member |= member;
-            node.below = below.union(&node.below);
+            if node.below.is_empty() {
+                node.below = below;
+            } else {
+                node.below = std::mem::take(&mut node.below).union(&below);
+            }
         }
     }
 

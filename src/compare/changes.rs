@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::object::{FieldPath, PathElement, Scalar};
+use crate::object::{FieldPath, PathElement, SERVER_METADATA, Scalar};
 use crate::schema::{ListKind, TypeRef, item_element};
 
 /// How a value differs.
@@ -32,18 +32,6 @@ pub struct Change {
     /// The value in the second object.
     pub to: Option<Value>,
 }
-
-/// Metadata that the server owns: it never counts as a difference.
-const SERVER_METADATA: [&str; 8] = [
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "generation",
-    "managedFields",
-    "resourceVersion",
-    "selfLink",
-    "uid",
-];
 
 /// What differs between two versions of an object, by path; what the server owns is left out, `status` too when the kind
 /// has it as a subresource.

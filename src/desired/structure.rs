@@ -8,19 +8,7 @@ use super::names::{annotation_key_refused, label_key_refused, label_value_refuse
 use super::problem::InputProblem;
 use super::source::{Source, SourceText};
 use super::yaml::{Positions, Step};
-use crate::object::{GroupVersionKind, LAST_APPLIED};
-
-/// Metadata that only a server writes.
-const SERVER_OWNED: [&str; 8] = [
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "generation",
-    "managedFields",
-    "resourceVersion",
-    "selfLink",
-    "uid",
-];
+use crate::object::{GroupVersionKind, LAST_APPLIED, SERVER_METADATA};
 
 /// Makes a manifest, or tells everything that is wrong with it.
 pub(super) fn manifest(
@@ -178,7 +166,7 @@ impl Check<'_> {
 fn leave_out_bookkeeping(object: &mut Value) -> Vec<String> {
     let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return Vec::new() };
     let mut left_out = Vec::new();
-    for name in SERVER_OWNED {
+    for name in SERVER_METADATA {
         if metadata.remove(name).is_some_and(|value| !value.is_null()) {
             left_out.push(format!("`metadata.{name}`"));
         }

@@ -180,7 +180,11 @@ impl Entry {
                 self.report.reason = Some(format!("{reason}: it has to be deleted and created anew"));
                 Outcome::Failed
             }
-            _ => self.skipped("it could not be compared".to_owned()),
+            _ => {
+                let trouble = self.decision.diff.trouble.as_ref();
+                let why = trouble.map(|trouble| format!(": {}", trouble.message)).unwrap_or_default();
+                self.skipped(format!("it could not be compared{why}"))
+            }
         }
     }
 

@@ -234,7 +234,10 @@ impl Walk<'_> {
             // `kubectl create --dry-run` prints this in templates; the server drops it.
             None if name == "creationTimestamp" && value.is_null() && self.built_in => Ok(()),
             None if value.is_null() => Err(Doubt::Null(at.path())),
-            None if self.built_in && is_left_out(value, name, of) => self.respelled(at, whole),
+            // Left out as empty, unless the server would refuse it: there are no empty times, nor numbers for texts.
+            None if self.built_in && is_left_out(value, name, of) && schema::fits(value, of.field(name)) => {
+                self.respelled(at, whole)
+            }
             None => Err(Doubt::Absent(at.path())),
         }
     }

@@ -112,6 +112,13 @@ fn values_must_be_there_and_extras_of_granular_maps_do_not_count() {
     fails(&empty, &applied(&empty, config_map(&json!({}))), "Absent");
     let manifest = container(&json!({"env": [{"name": "A", "value": ""}]}));
     holds(&manifest, &applied(&manifest, container(&json!({"env": [{"name": "A"}]}))));
+    for refused in [json!(0), json!(false), json!([])] {
+        let manifest = container(&json!({"env": [{"name": "A", "value": refused}]}));
+        fails(&manifest, &applied(&manifest, container(&json!({"env": [{"name": "A"}]}))), "Absent");
+    }
+    let template = |metadata: &Value| json!({"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "it"}, "template": {"metadata": metadata}});
+    let manifest = template(&json!({"creationTimestamp": "", "labels": {"a": "b"}}));
+    fails(&manifest, &applied(&manifest, template(&json!({"labels": {"a": "b"}}))), "Absent");
     let manifest = container(&json!({"env": [{"name": "A", "value": "1"}]}));
     fails(&manifest, &applied(&manifest, container(&json!({"env": [{"name": "A"}]}))), "Absent");
 }

@@ -5,7 +5,7 @@ use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::pass::Pass;
-use super::setup::{Connected, connected, policy, read_desired, targets};
+use super::setup::{Connected, connected, planned, policy, read_desired};
 use crate::cli::{ApplyArgs, DiffArgs};
 use crate::compare::EvidenceMode;
 use crate::desired::InputProblem;
@@ -43,9 +43,8 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     let verbosity = args.output.console.verbosity;
     let Connected { cluster, catalog, info, namespaces, cache } =
         connected(&args.connection, verbosity, &args.input, &output.terminal).await?;
-    let targets = targets(desired, catalog, &namespaces)?;
-    let mut pass =
-        Pass::compare(Comparison::new(&cluster, &policy, cache.as_deref(), interrupt.clone()), targets).await;
+    let plan = planned(desired, catalog, &namespaces)?;
+    let mut pass = Pass::compare(Comparison::new(&cluster, &policy, cache.as_deref(), interrupt.clone()), plan).await;
     output.details(verbosity, pass.doubts());
     // A reader that went away changes nothing about the pass.
     let _ = output.text(&text::differences(&Report::compared(COMMAND, pass.objects(), Gate::default())));

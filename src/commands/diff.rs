@@ -4,7 +4,7 @@ use super::comparison::Comparison;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::output::Output;
-use super::setup::{Connected, connected, policy, read_desired, targets};
+use super::setup::{Connected, connected, planned, policy, read_desired};
 use crate::cli::{ApplyArgs, DiffArgs};
 use crate::compare::{Evidence, Policy, Redactor, Setting, offline};
 use crate::desired::DesiredSet;
@@ -61,7 +61,7 @@ async fn with_cluster(
     let Connected { cluster, catalog, info, namespaces, cache } =
         connected(&args.connection, verbosity, &args.input, &output.terminal).await?;
     let admission = Admission::load(&cluster, &catalog);
-    let targets = targets(desired, catalog.clone(), &namespaces)?;
+    let targets = planned(desired, catalog.clone(), &namespaces)?.targets;
     let mut comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone());
     let references: Vec<_> = targets.iter().collect();
     let (decisions, admission) = futures::join!(comparison.compare(&references), admission);
@@ -86,7 +86,7 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
     let default = required.clone().unwrap_or_else(|| "default".to_owned());
     let mut catalog = Catalog::builtin();
     snapshot.objects().for_each(|object| catalog.learn(object));
-    let targets = targets(desired, catalog, &Namespaces { required, default })?;
+    let targets = planned(desired, catalog, &Namespaces { required, default })?.targets;
     let types = Types::default();
     let redactor = Redactor::default();
     let judged = targets.iter().map(|target| {

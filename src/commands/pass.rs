@@ -1,6 +1,9 @@
-//! The pass of `apply`: every object in its turn, wave by wave.
+//! The pass of `apply`: every object in its turn, wave by wave, and inside a wave as what it needs is done.
+
+use std::ops::Range;
 
 use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
 
 use super::comparison::Comparison;
 use crate::apply::{Decision, Written, catalog_with, wait_until_established, write};
@@ -8,39 +11,37 @@ use crate::compare::{Action, Evidence, Finding, defines};
 use crate::live::Trouble;
 use crate::live::fetch::IN_FLIGHT;
 use crate::live::resolve::{Target, resource_of};
-use crate::plan::Wave;
+use crate::plan::{Plan, Queue, Strength};
 use crate::report::{ErrorInfo, ObjectReport, Outcome};
 
 /// All objects of one run, compared and then acted on.
 pub(super) struct Pass<'a> {
     comparison: Comparison<'a>,
-    entries: Vec<Entry>,
-}
-
-/// One object on its way through the pass.
-struct Entry {
-    target: Target,
-    decision: Decision,
-    report: ObjectReport,
+    plan: Plan,
+    decisions: Vec<Decision>,
+    reports: Vec<ObjectReport>,
+    /// How many objects were told of, in the order of the plan.
+    told: usize,
 }
 
 /// Why an object isn't written.
 enum Skip {
     Interrupted,
-    Needs(String),
+    Needs { what: String, which: &'static str },
 }
 
 impl<'a> Pass<'a> {
-    /// Compares targets, which stand in the order of the plan.
-    pub async fn compare(mut comparison: Comparison<'a>, targets: Vec<Target>) -> Self {
-        let decisions = comparison.compare(&targets.iter().collect::<Vec<_>>()).await;
-        let entries = targets.into_iter().zip(decisions).map(|(target, decision)| Entry::new(target, decision));
-        Self { comparison, entries: entries.collect() }
+    /// Compares the objects of a plan.
+    pub async fn compare(mut comparison: Comparison<'a>, plan: Plan) -> Self {
+        let decisions = comparison.compare(&plan.targets.iter().collect::<Vec<_>>()).await;
+        let pairs = plan.targets.iter().zip(&decisions);
+        let reports = pairs.map(|(target, decision)| ObjectReport::new(target, decision.diff.clone())).collect();
+        Self { comparison, plan, decisions, reports, told: 0 }
     }
 
     /// The objects as they stand now.
     pub fn objects(&self) -> Vec<ObjectReport> {
-        self.entries.iter().map(|entry| entry.report.clone()).collect()
+        self.reports.clone()
     }
 
     /// Why objects were not proven in sync, a line each.
@@ -51,150 +52,184 @@ impl<'a> Pass<'a> {
     /// Writes what differs; `done` hears of each object in the order of the plan.
     pub async fn act(&mut self, done: impl Fn(&ObjectReport)) {
         let mut start = 0;
-        while let Some(first) = self.entries.get(start) {
-            let wave = Wave::of(&first.target.key.gvk);
-            let of_wave = |entry: &&Entry| Wave::of(&entry.target.key.gvk) == wave;
-            let end = start + self.entries[start..].iter().take_while(of_wave).count();
+        while let Some(wave) = self.plan.waves.get(start).copied() {
+            let end = start + self.plan.waves[start..].iter().take_while(|other| **other == wave).count();
             self.write(start..end, &done).await;
-            if wave == Wave::Foundations {
-                self.build_on(end).await;
-            }
+            self.build_on(start..end).await;
             start = end;
         }
     }
 
-    /// Writes one wave, its objects in parallel.
-    async fn write(&mut self, wave: std::ops::Range<usize>, done: &impl Fn(&ObjectReport)) {
-        let this: &Self = self;
-        let writes = this.entries[wave.clone()].iter().map(|entry| async move {
-            if this.comparison.interrupt.is_set() {
-                return Err(Skip::Interrupted);
+    /// Writes one wave: what doesn't need each other in parallel.
+    async fn write(&mut self, wave: Range<usize>, done: &impl Fn(&ObjectReport)) {
+        let Self { comparison, plan, decisions, reports, told } = self;
+        let Comparison { cluster, policy, types, redactor, interrupt, .. } = &*comparison;
+        let mut queue = Queue::of(plan, wave);
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            while under_way.len() < IN_FLIGHT
+                && let Some(index) = queue.take()
+            {
+                let (target, decision) = (&plan.targets[index], &decisions[index]);
+                let skip = skipped(plan, reports, index, interrupt.is_set());
+                let of = types.of(&target.key.gvk);
+                under_way.push(async move {
+                    match skip {
+                        Some(skip) => (index, Err(skip)),
+                        None => (index, Ok(write(cluster, target, decision, of, policy, redactor).await)),
+                    }
+                });
             }
-            if let Some(cause) = this.missing_foundation(entry) {
-                return Err(Skip::Needs(cause));
+            let Some((index, result)) = under_way.next().await else { break };
+            settle(&mut reports[index], &decisions[index], result);
+            queue.done(index);
+            while let Some(report) = reports.get(*told).filter(|report| report.outcome.is_some()) {
+                done(report);
+                *told += 1;
             }
-            let Comparison { cluster, policy, types, redactor, .. } = &this.comparison;
-            let of = types.of(&entry.target.key.gvk);
-            Ok(write(cluster, &entry.target, &entry.decision, of, policy, redactor).await)
-        });
-        let results: Vec<_> = futures::stream::iter(writes).buffered(IN_FLIGHT).collect().await;
-        for (entry, result) in self.entries[wave].iter_mut().zip(results) {
-            entry.settle(result);
-            done(&entry.report);
         }
     }
 
-    /// The Namespace or the CustomResourceDefinition of this input that an object needs, if it could not be created.
-    fn missing_foundation(&self, entry: &Entry) -> Option<String> {
-        let key = &entry.target.key;
-        let is_foundation = |other: &&Entry| Wave::of(&other.target.key.gvk) == Wave::Foundations;
-        let foundation = self.entries.iter().take_while(is_foundation).find(|other| {
-            let at = &other.target.key;
-            let contains = at.gvk.is_namespace() && key.namespace.as_ref() == Some(&at.name);
-            other.decision.diff.action == Action::Create
-                && matches!(other.report.outcome, Some(Outcome::Failed | Outcome::Skipped))
-                && (contains || defines(&other.target, &entry.target))
-        });
-        foundation.map(|other| other.target.key.to_string())
-    }
-
-    /// Once the foundations stand: waits for new kinds, reads the catalog again, and compares what could not be asked
-    /// about before.
-    async fn build_on(&mut self, end: usize) {
-        let cluster = self.comparison.cluster;
-        let mut changed = Vec::new();
-        for entry in &mut self.entries[..end] {
-            let is_written = matches!(entry.report.outcome, Some(Outcome::Created | Outcome::Updated));
-            if entry.target.key.gvk.is_crd() && is_written {
-                match wait_until_established(cluster, &entry.target).await {
-                    Ok(()) => changed.push(entry.target.clone()),
-                    Err(trouble) => entry.fail(trouble),
-                }
-            }
+    /// Once a wave stands that others build on: waits for new kinds, reads the catalog again, and compares what could not be
+    /// asked about before.
+    async fn build_on(&mut self, wave: Range<usize>) {
+        let is_foundation = |index: usize| {
+            let gvk = &self.plan.targets[index].key.gvk;
+            gvk.is_namespace() || gvk.is_crd()
+        };
+        let written = |report: &ObjectReport| {
+            matches!(report.outcome, Some(Outcome::Created | Outcome::Updated | Outcome::Replaced))
+        };
+        let foundations: Vec<usize> =
+            wave.clone().filter(|index| is_foundation(*index) && written(&self.reports[*index])).collect();
+        if foundations.is_empty() {
+            return;
         }
-        let provisional = self.entries[end..].iter().filter(|entry| entry.is_provisional());
-        let awaited: Vec<_> = provisional
-            .filter(|entry| changed.iter().any(|crd| defines(crd, &entry.target)))
-            .map(|entry| entry.target.key.gvk.clone())
+        let later = wave.end..self.plan.targets.len();
+        self.learn_kinds(&foundations, later.clone()).await;
+        let again: Vec<usize> = later
+            .filter(|index| self.is_provisional(*index))
+            .filter(|index| blocked(&self.plan, &self.reports, *index).is_none())
             .collect();
-        if !changed.is_empty()
-            && let Ok(catalog) = catalog_with(cluster, &awaited).await
-        {
-            self.comparison.types.forget();
-            for entry in self.entries[end..].iter_mut().filter(|entry| entry.is_provisional()) {
-                entry.target.resource = resource_of(&entry.target.manifest, &catalog);
-            }
-        }
-        let again: Vec<usize> = (end..self.entries.len())
-            .filter(|index| self.entries[*index].is_provisional())
-            .filter(|index| self.missing_foundation(&self.entries[*index]).is_none())
-            .collect();
-        let targets: Vec<&Target> = again.iter().map(|index| &self.entries[*index].target).collect();
+        let targets: Vec<&Target> = again.iter().map(|index| &self.plan.targets[*index]).collect();
         let decisions = self.comparison.compare(&targets).await;
         for (index, decision) in again.into_iter().zip(decisions) {
-            let entry = &mut self.entries[index];
-            *entry = Entry::new(entry.target.clone(), decision);
+            self.reports[index] = ObjectReport::new(&self.plan.targets[index], decision.diff.clone());
+            self.decisions[index] = decision;
+        }
+    }
+
+    /// Waits until the kinds that were just defined are served, and finds their resources.
+    async fn learn_kinds(&mut self, foundations: &[usize], later: Range<usize>) {
+        let cluster = self.comparison.cluster;
+        let mut crds: Vec<&Target> = Vec::new();
+        for index in foundations.iter().copied().filter(|index| self.plan.targets[*index].key.gvk.is_crd()) {
+            let crd = &self.plan.targets[index];
+            match wait_until_established(cluster, crd).await {
+                Ok(()) => crds.push(crd),
+                Err(trouble) => fail(&mut self.reports[index], trouble),
+            }
+        }
+        if crds.is_empty() {
+            return;
+        }
+        let provisional: Vec<usize> = later.filter(|index| self.is_provisional(*index)).collect();
+        let targets = provisional.iter().map(|index| &self.plan.targets[*index]);
+        let defined = targets.filter(|target| crds.iter().any(|crd| defines(crd, target)));
+        let awaited: Vec<_> = defined.map(|target| target.key.gvk.clone()).collect();
+        if let Ok(catalog) = catalog_with(cluster, &awaited).await {
+            self.comparison.types.forget();
+            for index in provisional {
+                let target = &mut self.plan.targets[index];
+                target.resource = resource_of(&target.manifest, &catalog);
+            }
+        }
+    }
+
+    /// Whether the server could not be asked, as something of this input has to come first.
+    fn is_provisional(&self, index: usize) -> bool {
+        let Decision { finding, diff } = &self.decisions[index];
+        match finding {
+            Finding::Missing(evidence) => *evidence == Evidence::Local,
+            Finding::Refused { .. } => diff.evidence == Some(Evidence::Local) && diff.action != Action::Replace,
+            Finding::Proven(_) | Finding::Predicted { .. } | Finding::Unknown(_) => false,
         }
     }
 }
 
-impl Entry {
-    fn new(target: Target, decision: Decision) -> Self {
-        Self { report: ObjectReport::new(&target, decision.diff.clone()), target, decision }
+/// Why an object that would be written is not.
+fn skipped(plan: &Plan, reports: &[ObjectReport], index: usize, interrupted: bool) -> Option<Skip> {
+    let report = &reports[index];
+    let is_left_alone = matches!(report.action, Action::None | Action::Unknown) && !report.is_ownership_only();
+    match interrupted {
+        true => Some(Skip::Interrupted),
+        false if is_left_alone || !report.conflicts.is_empty() => None,
+        false => blocked(plan, reports, index),
     }
+}
 
-    /// Whether the server could not be asked, as something of this input has to come first.
-    fn is_provisional(&self) -> bool {
-        let is_local = self.decision.diff.evidence == Some(Evidence::Local);
-        match &self.decision.finding {
-            Finding::Missing(evidence) => *evidence == Evidence::Local,
-            Finding::Refused { .. } => is_local && self.decision.diff.action != Action::Replace,
-            Finding::Proven(_) | Finding::Predicted { .. } | Finding::Unknown(_) => false,
+/// What an object needs and doesn't have.
+fn blocked(plan: &Plan, reports: &[ObjectReport], index: usize) -> Option<Skip> {
+    plan.needs[index].iter().find_map(|need| {
+        let other = &reports[need.on];
+        let which = match other.outcome {
+            Some(Outcome::Failed) if other.action == Action::Create => "could not be created",
+            Some(Outcome::Failed) => "could not be written",
+            Some(Outcome::Conflict) => "was left alone",
+            Some(Outcome::Skipped) if other.action == Action::Unknown => "could not be compared",
+            Some(Outcome::Skipped) => "was skipped",
+            _ => return None,
+        };
+        let is_missed = match need.strength {
+            Strength::Order => false,
+            Strength::Existence | Strength::Inside => other.action == Action::Create,
+            Strength::Success | Strength::Explicit => true,
+        };
+        is_missed.then(|| Skip::Needs { what: other.key.to_string(), which })
+    })
+}
+
+fn settle(report: &mut ObjectReport, decision: &Decision, result: Result<Option<Written>, Skip>) {
+    report.outcome = Some(match result {
+        Err(Skip::Interrupted) => skip(report, "the run was interrupted".to_owned()),
+        Err(Skip::Needs { what, which }) => skip(report, format!("it needs {what}, which {which}")),
+        Ok(None) => left_alone(report, decision),
+        Ok(Some(Written::Created)) => Outcome::Created,
+        Ok(Some(Written::Updated)) => Outcome::Updated,
+        Ok(Some(Written::Adopted)) => Outcome::Adopted,
+        Ok(Some(Written::Failed(trouble))) => return fail(report, trouble),
+        Ok(Some(Written::Moved(diff))) => {
+            report.changes = diff.changes;
+            report.conflicts = diff.conflicts;
+            let message = "it changed while it was applied, and differs otherwise now: left alone";
+            return fail(report, Trouble::new("Conflict", message).with_hint("run again"));
+        }
+    });
+}
+
+fn left_alone(report: &mut ObjectReport, decision: &Decision) -> Outcome {
+    match decision.diff.action {
+        _ if !decision.diff.conflicts.is_empty() => Outcome::Conflict,
+        Action::None => Outcome::Unchanged,
+        Action::Replace => {
+            let reason = decision.diff.reason.as_deref().unwrap_or_default();
+            report.reason = Some(format!("{reason}: it has to be deleted and created anew"));
+            Outcome::Failed
+        }
+        _ => {
+            let trouble = decision.diff.trouble.as_ref();
+            let why = trouble.map(|trouble| format!(": {}", trouble.message)).unwrap_or_default();
+            skip(report, format!("it could not be compared{why}"))
         }
     }
+}
 
-    fn settle(&mut self, result: Result<Option<Written>, Skip>) {
-        self.report.outcome = Some(match result {
-            Err(Skip::Interrupted) => self.skipped("the run was interrupted".to_owned()),
-            Err(Skip::Needs(cause)) => self.skipped(format!("{cause} could not be created")),
-            Ok(None) => self.left_alone(),
-            Ok(Some(Written::Created)) => Outcome::Created,
-            Ok(Some(Written::Updated)) => Outcome::Updated,
-            Ok(Some(Written::Adopted)) => Outcome::Adopted,
-            Ok(Some(Written::Failed(trouble))) => return self.fail(trouble),
-            Ok(Some(Written::Moved(diff))) => {
-                self.report.changes = diff.changes;
-                self.report.conflicts = diff.conflicts;
-                let message = "it changed while it was applied, and differs otherwise now: left alone";
-                return self.fail(Trouble::new("Conflict", message).with_hint("run again"));
-            }
-        });
-    }
+fn skip(report: &mut ObjectReport, reason: String) -> Outcome {
+    report.reason = Some(reason);
+    Outcome::Skipped
+}
 
-    fn left_alone(&mut self) -> Outcome {
-        match self.decision.diff.action {
-            _ if !self.decision.diff.conflicts.is_empty() => Outcome::Conflict,
-            Action::None => Outcome::Unchanged,
-            Action::Replace => {
-                let reason = self.decision.diff.reason.as_deref().unwrap_or_default();
-                self.report.reason = Some(format!("{reason}: it has to be deleted and created anew"));
-                Outcome::Failed
-            }
-            _ => {
-                let trouble = self.decision.diff.trouble.as_ref();
-                let why = trouble.map(|trouble| format!(": {}", trouble.message)).unwrap_or_default();
-                self.skipped(format!("it could not be compared{why}"))
-            }
-        }
-    }
-
-    fn skipped(&mut self, reason: String) -> Outcome {
-        self.report.reason = Some(reason);
-        Outcome::Skipped
-    }
-
-    fn fail(&mut self, trouble: Trouble) {
-        self.report.error = Some(ErrorInfo::from(trouble));
-        self.report.outcome = Some(Outcome::Failed);
-    }
+fn fail(report: &mut ObjectReport, trouble: Trouble) {
+    report.error = Some(ErrorInfo::from(trouble));
+    report.outcome = Some(Outcome::Failed);
 }

@@ -11,9 +11,9 @@ use crate::compare::{EvidenceMode, ForceConflicts, Policy};
 use crate::desired::files::{Input, Inputs};
 use crate::desired::yaml::Validation;
 use crate::desired::{DesiredSet, InputProblem, ReadOptions, Selector, read};
-use crate::live::resolve::{Namespaces, Target, resolve};
+use crate::live::resolve::{Namespaces, resolve};
 use crate::live::{Catalog, json};
-use crate::plan;
+use crate::plan::Plan;
 use crate::report::ClusterInfo;
 use crate::report::styled::Role;
 use crate::terminal::Terminal;
@@ -124,18 +124,12 @@ fn connect_options(args: &ConnectionArgs, verbosity: u8, input: &InputArgs, term
     }
 }
 
-/// Resolves the manifests, with the kinds that the input itself defines, in the plan's order.
-pub(super) fn targets(
-    desired: DesiredSet,
-    mut catalog: Catalog,
-    namespaces: &Namespaces,
-) -> Result<Vec<Target>, Failure> {
+/// Resolves the manifests, with the kinds that the input itself defines, and orders them.
+pub(super) fn planned(desired: DesiredSet, mut catalog: Catalog, namespaces: &Namespaces) -> Result<Plan, Failure> {
     for manifest in desired.manifests.iter().filter(|manifest| manifest.gvk.is_crd()) {
         catalog.expect(&manifest.value);
     }
-    let mut targets = resolve(desired.manifests, &catalog, namespaces)?;
-    plan::order(&mut targets);
-    Ok(targets)
+    Ok(Plan::of(resolve(desired.manifests, &catalog, namespaces)?)?)
 }
 
 /// Whose manager we are, and what we take.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::failure::Failure;
 use super::output::tell;
-use super::setup::{Connected, connected, read_desired, targets};
+use super::setup::{Connected, connected, planned, read_desired};
 use crate::cli::SnapshotArgs;
 use crate::compare::{Redactor, withheld};
 use crate::live::fetch::fetch;
@@ -33,8 +33,8 @@ async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure
     let desired = read_desired(&args.input, terminal).await?;
     let Connected { cluster, catalog, namespaces, .. } =
         connected(&args.connection, args.console.verbosity, &args.input, terminal).await?;
-    let targets = targets(desired, catalog, &namespaces)?;
-    let targets: Vec<&Target> = targets.iter().collect();
+    let plan = planned(desired, catalog, &namespaces)?;
+    let targets: Vec<&Target> = plan.targets.iter().collect();
     let states = fetch(&cluster, &targets).await;
     let redactor = Redactor::default();
     let mut documents = Vec::new();

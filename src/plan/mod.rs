@@ -1,15 +1,48 @@
-//! Stage 4, decide: in which order the objects are acted on.
+//! Stage 4, decide: in which order the objects are acted on, and what each of them needs to be done before.
+//!
+//! ```text
+//! Target ─references, depends-on─▶ needs ─▶ waves ─▶ Plan
+//! ```
+//! A wave is a phase of the pass that all of its objects share by their kinds; inside it, needs alone decide.
 
+mod depends_on;
+mod graph;
+mod index;
+mod queue;
+mod references;
 mod wave;
 
+use crate::desired::InputProblem;
 use crate::live::Target;
+pub use depends_on::DEPENDS_ON;
+pub use graph::{Need, Strength};
+pub use queue::Queue;
 pub use wave::Wave;
 
-/// Sorts targets into the order in which `apply` acts: by wave, then by kind, namespace and name.
-pub fn order(targets: &mut [Target]) {
-    targets.sort_by_cached_key(|target| {
-        let key = &target.key;
-        let group_and_version = (key.gvk.group.clone(), key.gvk.version.clone());
-        (Wave::of(&key.gvk), key.gvk.kind.clone(), key.namespace.clone(), key.name.clone(), group_and_version)
-    });
+/// Targets in the order in which `apply` acts.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// The objects: by wave, what is needed first, then by kind, namespace and name.
+    pub targets: Vec<Target>,
+    /// What each of them needs, by place in the plan: always an earlier one.
+    pub needs: Vec<Vec<Need>>,
+    /// The wave of each: that of its kind, or a later one that something it needs is in.
+    pub waves: Vec<Wave>,
+}
+
+impl Plan {
+    /// Orders targets. Annotations that can't be read, and objects that depend on themselves in the end, are problems of
+    /// the input.
+    pub fn of(mut targets: Vec<Target>) -> Result<Self, Vec<InputProblem>> {
+        let graph = graph::Graph::of(&mut targets)?;
+        let order = graph.order(&targets);
+        let mut place = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(at, index)| place[*index] = at);
+        let placed = |need: &Need| Need { on: place[need.on], strength: need.strength };
+        let needs = order.iter().map(|index| graph.needs[*index].iter().map(placed).collect()).collect();
+        let waves = order.iter().map(|index| graph.waves[*index]).collect();
+        let mut targets: Vec<Option<Target>> = targets.into_iter().map(Some).collect();
+        let targets = order.iter().filter_map(|index| targets[*index].take()).collect();
+        Ok(Self { targets, needs, waves })
+    }
 }

@@ -89,6 +89,8 @@ pub enum Outcome {
     Updated,
     /// Its values were right, and are recorded as ours now.
     Adopted,
+    /// It was deleted and created anew.
+    Replaced,
     /// Nothing was to be done.
     Unchanged,
     /// Others own fields of it: left alone.

@@ -236,6 +236,7 @@ pub fn outcome(object: &ObjectReport) -> Styled {
         Some(Outcome::Created) => ("created", Role::Add),
         Some(Outcome::Updated) => ("updated", Role::Change),
         Some(Outcome::Adopted) => ("adopted", Role::Note),
+        Some(Outcome::Replaced) => ("replaced", Role::Change),
         _ => return Styled::new(),
     };
     let mut text = Styled::new().with(role, format!("{word} ")).with(Role::Name, object.key.to_string());
@@ -285,6 +286,7 @@ pub fn summary(report: &Report) -> Styled {
         part(done(Outcome::Created), "created");
         part(done(Outcome::Updated), "updated");
         part(done(Outcome::Adopted), "adopted");
+        part(done(Outcome::Replaced), "replaced");
         part(done(Outcome::Unchanged), "unchanged");
         part(done(Outcome::Conflict), "left alone because of conflicts");
         part(done(Outcome::Failed), "failed");

@@ -23,6 +23,7 @@ mod lists;
 mod manifests;
 mod many;
 mod mistakes;
+mod order;
 mod output;
 mod ownership;
 mod pass;

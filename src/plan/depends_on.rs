@@ -1,0 +1,85 @@
+//! The annotation with which an author says what has to come first (`sigs.k8s.io/cli-utils`, `pkg/object/dependson`).
+
+use serde_json::Value;
+
+use super::graph::Strength;
+use super::references::Reference;
+use crate::desired::yaml::Step;
+use crate::desired::{InputProblem, Manifest};
+
+/// The annotation.
+pub const DEPENDS_ON: &str = "config.kubernetes.io/depends-on";
+
+/// What the annotation of a manifest names: `GROUP/namespaces/NAMESPACE/KIND/NAME` or `GROUP/KIND/NAME`, separated by
+/// commas; the core group is empty.
+pub fn depends_on(manifest: &Manifest) -> Result<Vec<Reference>, InputProblem> {
+    let Some(list) = annotation(manifest) else { return Ok(Vec::new()) };
+    list.split(',')
+        .map(|reference| parse(reference.trim()).ok_or_else(|| malformed(manifest, reference.trim())))
+        .collect()
+}
+
+/// Whether a manifest has the annotation.
+pub fn is_annotated(manifest: &Manifest) -> bool {
+    annotation(manifest).is_some()
+}
+
+fn annotation(manifest: &Manifest) -> Option<&str> {
+    manifest
+        .value
+        .pointer("/metadata/annotations")
+        .and_then(|annotations| annotations.get(DEPENDS_ON))
+        .and_then(Value::as_str)
+}
+
+/// A problem at the annotation.
+pub fn problem(manifest: &Manifest, message: impl Into<String>) -> InputProblem {
+    manifest.problem_of_value(&[Step::Key("metadata"), Step::Key("annotations"), Step::Key(DEPENDS_ON)], message)
+}
+
+fn parse(reference: &str) -> Option<Reference> {
+    let parts: Vec<&str> = reference.split('/').collect();
+    let (group, namespace, kind, name) = match parts.as_slice() {
+        [group, "namespaces", namespace, kind, name] => (*group, Some(*namespace), *kind, *name),
+        [group, kind, name] => (*group, None, *kind, *name),
+        _ => return None,
+    };
+    if kind.is_empty() || name.is_empty() || namespace.is_some_and(str::is_empty) {
+        return None;
+    }
+    let namespace = namespace.map(ToOwned::to_owned);
+    let (group, kind, name) = (group.to_owned(), kind.to_owned(), name.to_owned());
+    Some(Reference { group, kind, namespace, name, strength: Strength::Explicit })
+}
+
+fn malformed(manifest: &Manifest, reference: &str) -> InputProblem {
+    let message = format!("`{DEPENDS_ON}` can't be read: `{reference}` names no object");
+    let hint = "write `GROUP/namespaces/NAMESPACE/KIND/NAME` or `GROUP/KIND/NAME`, as in `apps/namespaces/shop/Deployment/db`; \
+                the core group is empty, as in `/namespaces/shop/ConfigMap/settings`";
+    problem(manifest, message).with_hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_read_as_cli_utils_writes_them() {
+        let read = |text: &str| parse(text).map(|found| (found.group, found.namespace, found.kind, found.name));
+        let of = |group: &str, namespace: Option<&str>, kind: &str, name: &str| {
+            Some((group.to_owned(), namespace.map(ToOwned::to_owned), kind.to_owned(), name.to_owned()))
+        };
+        assert_eq!(read("apps/namespaces/shop/Deployment/db"), of("apps", Some("shop"), "Deployment", "db"));
+        assert_eq!(read("/namespaces/shop/Pod/db"), of("", Some("shop"), "Pod", "db"));
+        assert_eq!(read("/Namespace/shop"), of("", None, "Namespace", "shop"));
+        assert_eq!(
+            read("rbac.authorization.k8s.io/ClusterRole/r"),
+            of("rbac.authorization.k8s.io", None, "ClusterRole", "r")
+        );
+        for malformed in
+            ["", "db", "Deployment/db", "apps/namespaces//Deployment/db", "apps/namespaces/shop/Deployment/", "a/b/c/d"]
+        {
+            assert_eq!(read(malformed), None, "{malformed}");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What has to come before what, and the order that follows from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::depends_on::{DEPENDS_ON, depends_on, is_annotated, problem};
+use super::index::Index;
+use super::references::{Reference, references};
+use super::wave::Wave;
+use crate::desired::InputProblem;
+use crate::live::Target;
+use crate::object::ObjectKey;
+
+/// How much one object needs another that comes before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Strength {
+    /// It only comes later.
+    Order,
+    /// It can't be written unless the other exists.
+    Existence,
+    /// It would not work unless the other is as the manifest says.
+    Success,
+    /// It lives in the other (a Namespace), or is of the kind that the other defines.
+    Inside,
+    /// The same, and its author says so (`config.kubernetes.io/depends-on`).
+    Explicit,
+}
+
+/// One object needs another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The other one's place in the plan.
+    pub on: usize,
+    /// How much.
+    pub strength: Strength,
+}
+
+/// What each of some targets needs, by their indices. There is no circle in it.
+pub(super) struct Graph {
+    pub needs: Vec<Vec<Need>>,
+    pub waves: Vec<Wave>,
+}
+
+impl Graph {
+    /// Reads the manifests. What can't be a plan is a problem of the input: annotations that name no object, and objects that
+    /// depend on themselves in the end.
+    pub fn of(targets: &mut [Target]) -> Result<Self, Vec<InputProblem>> {
+        let mut needs = needs(targets)?;
+        let circles = circles(targets, &needs);
+        if !circles.is_empty() {
+            return Err(circles);
+        }
+        let order = without_circles(&mut needs);
+        let mut waves: Vec<Wave> = targets.iter().map(|target| Wave::of(&target.key.gvk)).collect();
+        for index in order {
+            let of_needs = needs[index].iter().map(|need| waves[need.on]).max();
+            waves[index] = of_needs.map_or(waves[index], |wave| wave.max(waves[index]));
+        }
+        Ok(Self { needs, waves })
+    }
+
+    /// The order in which to act: what is needed first, wave by wave, and then by kind, namespace and name.
+    pub fn order(&self, targets: &[Target]) -> Vec<usize> {
+        sorted(&self.needs, |_| true, |index| (self.waves[index], sort_key(&targets[index].key), index))
+    }
+}
+
+/// Kind, namespace and name; the group and the version where those are alike.
+fn sort_key(key: &ObjectKey) -> (&str, Option<&str>, &str, &str, &str) {
+    (&key.gvk.kind, key.namespace.as_deref(), &key.name, &key.gvk.group, &key.gvk.version)
+}
+
+/// What is needed first, and else by rank. Whatever is in a circle, or waits for one, is left out.
+fn sorted<R: Ord>(needs: &[Vec<Need>], counts: fn(&Need) -> bool, rank: impl Fn(usize) -> R) -> Vec<usize> {
+    let mut open: Vec<usize> = needs.iter().map(|needs| needs.iter().filter(|need| counts(need)).count()).collect();
+    let dependents = dependents(needs, counts);
+    let mut ready: BTreeMap<R, usize> = BTreeMap::new();
+    ready.extend((0..needs.len()).filter(|index| open[*index] == 0).map(|index| (rank(index), index)));
+    let mut order = Vec::with_capacity(needs.len());
+    while let Some((_, index)) = ready.pop_first() {
+        order.push(index);
+        for dependent in &dependents[index] {
+            open[*dependent] -= 1;
+            if open[*dependent] == 0 {
+                ready.insert(rank(*dependent), *dependent);
+            }
+        }
+    }
+    order
+}
+
+fn dependents(needs: &[Vec<Need>], counts: fn(&Need) -> bool) -> Vec<Vec<usize>> {
+    let mut dependents = vec![Vec::new(); needs.len()];
+    for (index, needs) in needs.iter().enumerate() {
+        needs.iter().filter(|need| counts(need)).for_each(|need| dependents[need.on].push(index));
+    }
+    dependents
+}
+
+/// What each target needs of the others: one need for each of them, the strongest.
+fn needs(targets: &mut [Target]) -> Result<Vec<Vec<Need>>, Vec<InputProblem>> {
+    let mut problems = Vec::new();
+    let mut needs: Vec<BTreeMap<usize, Strength>> = vec![BTreeMap::new(); targets.len()];
+    let index = Index::of(targets);
+    let mut warnings = Vec::new();
+    for (at, target) in targets.iter().enumerate() {
+        let mut add = |on: usize, strength: Strength| {
+            let known = needs[at].entry(on).or_insert(strength);
+            *known = strength.max(*known);
+        };
+        for reference in references(&target.key, &target.manifest.value) {
+            if let Some(on) = index.find(&reference).filter(|on| *on != at) {
+                add(on, reference.strength);
+            }
+            index.behind(targets, &reference, &target.key).for_each(|on| add(on, Strength::Success));
+        }
+        index.definitions(targets, target).for_each(|on| add(on, Strength::Inside));
+        match depends_on(&target.manifest) {
+            Ok(references) => {
+                for reference in references {
+                    match index.find(&reference) {
+                        Some(on) => add(on, Strength::Explicit),
+                        None => warnings.push((at, outside(&reference))),
+                    }
+                }
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    for (at, warning) in warnings {
+        targets[at].manifest.warnings.push(warning);
+    }
+    let listed = |needs: BTreeMap<usize, Strength>| needs.into_iter().map(|(on, strength)| Need { on, strength });
+    Ok(needs.into_iter().map(|needs| listed(needs).collect()).collect())
+}
+
+fn outside(reference: &Reference) -> String {
+    let namespace = reference.namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
+    let Reference { kind, name, .. } = reference;
+    format!("`{DEPENDS_ON}` names {kind} {namespace}{name}, which is not in the input: nothing waits for it")
+}
+
+/// What no plan may disregard.
+fn is_binding(need: &Need) -> bool {
+    need.strength >= Strength::Inside
+}
+
+/// The circles that no plan could resolve: of explicit dependencies, Namespaces and CustomResourceDefinitions.
+fn circles(targets: &[Target], needs: &[Vec<Need>]) -> Vec<InputProblem> {
+    let mut is_left = vec![true; needs.len()];
+    for index in sorted(needs, is_binding, |index| index) {
+        is_left[index] = false;
+    }
+    // What is left is in a circle or waits for one: following the needs leads into it.
+    let mut seen = BTreeSet::new();
+    let mut problems = Vec::new();
+    for start in (0..needs.len()).filter(|index| is_left[*index]) {
+        let mut walk = Vec::new();
+        let mut at = start;
+        while seen.insert(at) {
+            walk.push(at);
+            let next = needs[at].iter().find(|need| is_binding(need) && is_left[need.on]);
+            at = next.map_or(at, |need| need.on);
+        }
+        if let Some(from) = walk.iter().position(|member| *member == at) {
+            problems.push(circle(targets, &walk[from..]));
+        }
+    }
+    problems
+}
+
+fn circle(targets: &[Target], members: &[usize]) -> InputProblem {
+    let names = members.iter().chain(&members[..1]).map(|member| targets[*member].key.to_string());
+    let message = format!("a cycle of dependencies: {}", names.collect::<Vec<_>>().join(" → "));
+    let hint = format!("take one of them out of its `{DEPENDS_ON}`");
+    let explicit = members.iter().map(|member| &targets[*member].manifest).find(|manifest| is_annotated(manifest));
+    problem(explicit.unwrap_or(&targets[members[0]].manifest), message).with_hint(hint)
+}
+
+/// Drops needs that are only derived where they would close a circle; answers with an order that suits what is left.
+fn without_circles(needs: &mut [Vec<Need>]) -> Vec<usize> {
+    let dependents = dependents(needs, |_| true);
+    let mut open: Vec<usize> = needs.iter().map(Vec::len).collect();
+    let mut ready: Vec<usize> = (0..needs.len()).rev().filter(|index| open[*index] == 0).collect();
+    let mut done = vec![false; needs.len()];
+    let mut order = Vec::with_capacity(needs.len());
+    while order.len() < needs.len() {
+        while let Some(index) = ready.pop() {
+            done[index] = true;
+            order.push(index);
+            for dependent in &dependents[index] {
+                let is_met = !done[*dependent] && open[*dependent] == 1;
+                open[*dependent] = open[*dependent].saturating_sub(1);
+                if is_met {
+                    ready.push(*dependent);
+                }
+            }
+        }
+        let waits_for_derived =
+            |index: &usize| !done[*index] && needs[*index].iter().all(|need| done[need.on] || !is_binding(need));
+        let Some(stuck) = (0..needs.len()).find(waits_for_derived) else { break };
+        needs[stuck].retain(|need| done[need.on]);
+        open[stuck] = 0;
+        ready.push(stuck);
+    }
+    order
+}

@@ -1,0 +1,51 @@
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::Plan;
+
+/// Hands out the objects of one stretch of a plan, each once what it needs of that stretch is done.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    start: usize,
+    /// How many needs are open, by place behind the start.
+    open: Vec<usize>,
+    dependents: Vec<Vec<usize>>,
+    ready: BTreeSet<usize>,
+}
+
+impl Queue {
+    /// The objects at these places of the plan; what comes before them counts as done.
+    #[must_use]
+    pub fn of(plan: &Plan, stretch: Range<usize>) -> Self {
+        let start = stretch.start;
+        let mut dependents = vec![Vec::new(); stretch.len()];
+        let mut open = vec![0; stretch.len()];
+        let mut ready = BTreeSet::new();
+        for index in stretch {
+            for need in plan.needs[index].iter().filter(|need| need.on >= start) {
+                dependents[need.on - start].push(index);
+                open[index - start] += 1;
+            }
+            if open[index - start] == 0 {
+                ready.insert(index);
+            }
+        }
+        Self { start, open, dependents, ready }
+    }
+
+    /// The next object whose turn it is, in the order of the plan.
+    pub fn take(&mut self) -> Option<usize> {
+        self.ready.pop_first()
+    }
+
+    /// One object is done with, however that went.
+    pub fn done(&mut self, index: usize) {
+        for dependent in &self.dependents[index - self.start] {
+            let open = &mut self.open[dependent - self.start];
+            *open -= 1;
+            if *open == 0 {
+                self.ready.insert(*dependent);
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Which other objects a manifest names, and how much it needs them.
+
+use serde_json::Value;
+
+use super::graph::Strength;
+use crate::object::{GroupVersionKind, ObjectKey};
+
+/// An object that a manifest names. The version doesn't matter: it is one object in all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// API group; empty for the core group.
+    pub group: String,
+    /// Kind.
+    pub kind: String,
+    /// The namespace; none for a cluster-scoped object.
+    pub namespace: Option<String>,
+    /// Name.
+    pub name: String,
+    /// How much it is needed.
+    pub strength: Strength,
+}
+
+/// Where the pod template of a workload is, a custom one's too.
+const POD_SPECS: [&str; 4] = ["/spec/template/spec", "/spec/jobTemplate/spec/template/spec", "/template/spec", "/spec"];
+
+/// The objects that a manifest names. `kubectl-reconcile` reads the fields of the built-in types; pods are found in custom
+/// workloads, too.
+#[must_use]
+pub fn references(key: &ObjectKey, manifest: &Value) -> Vec<Reference> {
+    let mut found = Found { namespace: key.namespace.as_deref(), references: Vec::new() };
+    if let Some(namespace) = &key.namespace {
+        found.add("", "Namespace", None, Some(namespace), Strength::Inside);
+    }
+    let pods = POD_SPECS.iter().filter_map(|pointer| manifest.pointer(pointer));
+    if let Some(spec) = pods.into_iter().find(|spec| spec.get("containers").is_some_and(Value::is_array)) {
+        found.pod(spec);
+    }
+    found.of_kind(&key.gvk, manifest);
+    found.references
+}
+
+struct Found<'a> {
+    namespace: Option<&'a str>,
+    references: Vec<Reference>,
+}
+
+impl<'a> Found<'a> {
+    fn add(&mut self, group: &str, kind: &str, namespace: Option<&str>, name: Option<&str>, strength: Strength) {
+        if let Some(name) = name.filter(|name| !name.is_empty()) {
+            let (group, kind, name) = (group.to_owned(), kind.to_owned(), name.to_owned());
+            self.references.push(Reference {
+                group,
+                kind,
+                namespace: namespace.map(ToOwned::to_owned),
+                name,
+                strength,
+            });
+        }
+    }
+
+    /// An object of the same namespace.
+    fn beside(&mut self, group: &str, kind: &str, name: Option<&str>, strength: Strength) {
+        self.add(group, kind, self.namespace, name, strength);
+    }
+
+    /// A class, volume or other cluster-scoped object.
+    fn cluster_scoped(&mut self, group: &str, kind: &str, name: Option<&str>, strength: Strength) {
+        self.add(group, kind, None, name, strength);
+    }
+
+    /// `core/v1` `PodSpec`: a pod doesn't start without what it names, unless that is `optional`.
+    fn pod(&mut self, spec: &'a Value) {
+        let account = text(spec, "/serviceAccountName").or_else(|| text(spec, "/serviceAccount"));
+        self.beside("", "ServiceAccount", account, Strength::Success);
+        self.cluster_scoped("scheduling.k8s.io", "PriorityClass", text(spec, "/priorityClassName"), Strength::Success);
+        self.cluster_scoped("node.k8s.io", "RuntimeClass", text(spec, "/runtimeClassName"), Strength::Success);
+        for secret in items(spec, "/imagePullSecrets") {
+            self.beside("", "Secret", text(secret, "/name"), Strength::Order);
+        }
+        for claim in items(spec, "/resourceClaims") {
+            let template = text(claim, "/resourceClaimTemplateName");
+            self.beside("resource.k8s.io", "ResourceClaim", text(claim, "/resourceClaimName"), Strength::Success);
+            self.beside("resource.k8s.io", "ResourceClaimTemplate", template, Strength::Success);
+        }
+        for volume in items(spec, "/volumes") {
+            self.volume(volume);
+        }
+        for list in ["/initContainers", "/containers", "/ephemeralContainers"] {
+            for container in items(spec, list) {
+                self.container(container);
+            }
+        }
+    }
+
+    fn volume(&mut self, volume: &'a Value) {
+        let claim = text(volume, "/persistentVolumeClaim/claimName");
+        self.beside("", "PersistentVolumeClaim", claim, Strength::Success);
+        self.configuration("Secret", volume.get("secret"), "/secretName");
+        self.configuration("ConfigMap", volume.get("configMap"), "/name");
+        for source in items(volume, "/projected/sources") {
+            self.configuration("Secret", source.get("secret"), "/name");
+            self.configuration("ConfigMap", source.get("configMap"), "/name");
+        }
+        // The drivers of old name their credentials alike (`secretRef`, CSI `nodePublishSecretRef`).
+        let drivers = volume.as_object().into_iter().flatten().filter_map(|(_, driver)| driver.as_object());
+        for driver in drivers {
+            let secrets = ["secretRef", "nodePublishSecretRef"].iter().filter_map(|name| driver.get(*name));
+            secrets.for_each(|secret| self.beside("", "Secret", text(secret, "/name"), Strength::Success));
+        }
+    }
+
+    fn container(&mut self, container: &'a Value) {
+        for source in items(container, "/envFrom") {
+            self.configuration("Secret", source.get("secretRef"), "/name");
+            self.configuration("ConfigMap", source.get("configMapRef"), "/name");
+        }
+        for source in items(container, "/env").filter_map(|variable| variable.get("valueFrom")) {
+            self.configuration("Secret", source.get("secretKeyRef"), "/name");
+            self.configuration("ConfigMap", source.get("configMapKeyRef"), "/name");
+        }
+    }
+
+    fn configuration(&mut self, kind: &str, source: Option<&'a Value>, name: &str) {
+        let Some(source) = source else { return };
+        let optional = source.get("optional").and_then(Value::as_bool).unwrap_or(false);
+        self.beside("", kind, text(source, name), if optional { Strength::Order } else { Strength::Success });
+    }
+
+    /// What the built-in kinds name outside of pods.
+    fn of_kind(&mut self, gvk: &GroupVersionKind, manifest: &'a Value) {
+        match (gvk.group.as_str(), gvk.kind.as_str()) {
+            ("", "ServiceAccount") => {
+                for secret in items(manifest, "/secrets").chain(items(manifest, "/imagePullSecrets")) {
+                    self.beside("", "Secret", text(secret, "/name"), Strength::Order);
+                }
+            }
+            ("", "PersistentVolumeClaim") => self.claim(manifest.get("spec")),
+            ("", "PersistentVolume") => self.storage_class(manifest.get("spec")),
+            ("apps", "StatefulSet") => {
+                self.beside("", "Service", text(manifest, "/spec/serviceName"), Strength::Order);
+                for claim in items(manifest, "/spec/volumeClaimTemplates") {
+                    self.claim(claim.get("spec"));
+                }
+            }
+            ("autoscaling", "HorizontalPodAutoscaler") => {
+                let target = |pointer| text(manifest, pointer);
+                let gvk = GroupVersionKind::new(
+                    target("/spec/scaleTargetRef/apiVersion").unwrap_or_default(),
+                    target("/spec/scaleTargetRef/kind").unwrap_or_default(),
+                );
+                self.beside(&gvk.group, &gvk.kind, target("/spec/scaleTargetRef/name"), Strength::Existence);
+            }
+            ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => self.binding(gvk, manifest),
+            ("networking.k8s.io", "Ingress") => self.ingress(manifest),
+            ("admissionregistration.k8s.io", kind) => self.admission(kind, manifest),
+            ("apiregistration.k8s.io", "APIService") => self.service(manifest.pointer("/spec/service")),
+            _ => {}
+        }
+    }
+
+    fn claim(&mut self, spec: Option<&'a Value>) {
+        self.storage_class(spec);
+        let volume = spec.and_then(|spec| text(spec, "/volumeName"));
+        self.cluster_scoped("", "PersistentVolume", volume, Strength::Existence);
+    }
+
+    fn storage_class(&mut self, spec: Option<&'a Value>) {
+        let class = spec.and_then(|spec| text(spec, "/storageClassName"));
+        self.cluster_scoped("storage.k8s.io", "StorageClass", class, Strength::Existence);
+    }
+
+    fn binding(&mut self, gvk: &GroupVersionKind, manifest: &'a Value) {
+        let role = text(manifest, "/roleRef/name");
+        match text(manifest, "/roleRef/kind") {
+            Some("Role") => self.beside(&gvk.group, "Role", role, Strength::Existence),
+            Some("ClusterRole") => self.cluster_scoped(&gvk.group, "ClusterRole", role, Strength::Existence),
+            _ => {}
+        }
+        for (namespace, name) in subjects(manifest) {
+            self.add("", "ServiceAccount", namespace.or(self.namespace), Some(name), Strength::Order);
+        }
+    }
+
+    fn ingress(&mut self, manifest: &'a Value) {
+        let class = text(manifest, "/spec/ingressClassName");
+        self.cluster_scoped("networking.k8s.io", "IngressClass", class, Strength::Existence);
+        let paths = items(manifest, "/spec/rules").flat_map(|rule| items(rule, "/http/paths"));
+        let backends = paths.map(|path| text(path, "/backend/service/name"));
+        let backends: Vec<_> =
+            backends.chain(std::iter::once(text(manifest, "/spec/defaultBackend/service/name"))).collect();
+        for name in backends {
+            self.beside("", "Service", name, Strength::Order);
+        }
+        for tls in items(manifest, "/spec/tls") {
+            self.beside("", "Secret", text(tls, "/secretName"), Strength::Order);
+        }
+    }
+
+    fn admission(&mut self, kind: &str, manifest: &'a Value) {
+        let policy = match kind {
+            "ValidatingAdmissionPolicyBinding" => "ValidatingAdmissionPolicy",
+            "MutatingAdmissionPolicyBinding" => "MutatingAdmissionPolicy",
+            _ => {
+                items(manifest, "/webhooks").for_each(|webhook| self.service(webhook.pointer("/clientConfig/service")));
+                return;
+            }
+        };
+        let name = text(manifest, "/spec/policyName");
+        self.cluster_scoped("admissionregistration.k8s.io", policy, name, Strength::Existence);
+    }
+
+    /// Whoever sends requests of others to a service must not be there before it.
+    fn service(&mut self, service: Option<&'a Value>) {
+        let Some(service) = service else { return };
+        self.add("", "Service", text(service, "/namespace"), text(service, "/name"), Strength::Success);
+    }
+}
+
+/// The service accounts that a binding gives rights to: namespace and name.
+pub fn subjects(binding: &Value) -> impl Iterator<Item = (Option<&str>, &str)> {
+    items(binding, "/subjects")
+        .filter(|subject| text(subject, "/kind") == Some("ServiceAccount"))
+        .filter_map(|subject| text(subject, "/name").map(|name| (text(subject, "/namespace"), name)))
+}
+
+fn text<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
+    value.pointer(pointer).and_then(Value::as_str)
+}
+
+fn items<'a>(value: &'a Value, pointer: &str) -> impl Iterator<Item = &'a Value> {
+    value.pointer(pointer).and_then(Value::as_array).into_iter().flatten()
+}

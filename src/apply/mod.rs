@@ -138,7 +138,9 @@ impl Writer<'_> {
             metadata.insert("uid".into(), live.pointer("/metadata/uid").cloned().unwrap_or_default());
             metadata.insert("resourceVersion".into(), version);
         }
-        self.apply(body, self.policy.force != ForceConflicts::None).await.map(drop)
+        // Whose fields may be taken was judged for this very version; whoever is adopted yields in any case.
+        let force = self.policy.force != ForceConflicts::None || !self.policy.adopt.is_empty();
+        self.apply(body, force).await.map(drop)
     }
 
     /// Rewrites the record of owners; answers with the new resourceVersion.

@@ -4,6 +4,9 @@ mod connection;
 mod input;
 mod output;
 
+use std::path::PathBuf;
+
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -166,6 +169,12 @@ pub struct CompareArgs {
     #[arg(long, value_name = "WHOSE", num_args = 0..=1, require_equals = true, default_value = "by-hand",
           default_missing_value = "all", help_heading = "Act")]
     pub force_conflicts: ForceChoice,
+    /// Field managers whose claims on the fields of the manifests pass to us, such as `helm,kubectl`
+    #[arg(long, value_name = "MANAGER,…", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), help_heading = "Act")]
+    pub adopt: Vec<String>,
+    /// Configuration instead of the `.kubectl-reconcile.yaml` beside the manifests or in the working directory
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
 }
 
 /// `--evidence`

@@ -42,7 +42,7 @@ fn show(report: &Report, output: &Output) -> u8 {
 }
 
 async fn report(args: &DiffArgs, output: &Output) -> Result<Report, Failure> {
-    let policy = policy(&args.compare)?;
+    let policy = policy(&args.compare, &args.input)?;
     let desired = read_desired(&args.input, &output.terminal).await?;
     match &args.live {
         Some(file) => without_cluster(args, desired, file, &policy),

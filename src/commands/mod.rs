@@ -4,6 +4,7 @@ mod apply;
 mod comparison;
 mod complete;
 mod completion;
+mod configuration;
 mod diff;
 mod failure;
 mod interrupt;

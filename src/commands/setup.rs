@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::configuration::Configuration;
 use super::failure::Failure;
 use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ValidateLevel};
 use crate::cluster::{
@@ -133,7 +134,8 @@ pub(super) fn planned(desired: DesiredSet, mut catalog: Catalog, namespaces: &Na
 }
 
 /// Whose manager we are, and what we take.
-pub(super) fn policy(args: &CompareArgs) -> Result<Policy, Failure> {
+pub(super) fn policy(args: &CompareArgs, input: &InputArgs) -> Result<Policy, Failure> {
+    let Configuration { hands } = Configuration::load(args.config.as_deref(), input)?;
     let manager = args.field_manager.clone();
     if manager.is_empty() || manager.len() > 128 || manager.chars().any(|c| !c.is_ascii_graphic() && c != ' ') {
         let message = "`--field-manager` takes 1 to 128 printable characters";
@@ -154,5 +156,6 @@ pub(super) fn policy(args: &CompareArgs) -> Result<Policy, Failure> {
         EvidenceChoice::Server => EvidenceMode::Server,
         EvidenceChoice::ReadOnly => EvidenceMode::ReadOnly,
     };
-    Ok(Policy { manager, force, show_unmanaged: args.show_unmanaged, evidence })
+    let adopt = args.adopt.iter().cloned().collect();
+    Ok(Policy { manager, force, show_unmanaged: args.show_unmanaged, evidence, hands, adopt })
 }

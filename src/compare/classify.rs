@@ -37,6 +37,7 @@ pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, red
             .unwrap_or_default(),
         ours_before: with_string_data(subject.gvk, before.our_fields(), &before),
         ours_after: with_string_data(subject.gvk, prediction.owners.our_fields(), &Owners::default()),
+        claims: prediction.owners.our_fields().union(&before.our_fields()),
         before: &before,
     };
     let differences = changes(subject.live, &prediction.object, subject.of, subject.status_is_apart);
@@ -59,7 +60,8 @@ pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, red
         }
     }
     let is_settled = |change: &FieldChange| change.class.is_drift() || change.class == Class::Released;
-    if !found.iter().any(is_settled) && context.is_claimed_anew(&prediction.owners) {
+    let is_ours_anew = context.is_claimed_anew(&prediction.owners) || before.is_adopting(&context.claims, policy);
+    if !found.iter().any(is_settled) && is_ours_anew {
         found.push(whole_object(Class::Adopted));
     }
     if policy.show_unmanaged {
@@ -84,6 +86,8 @@ struct Context<'a> {
     /// What is ours before the apply, with what hands pass to us.
     passing: FieldSet,
     ours_after: FieldSet,
+    /// What is ours before or after the apply, as it is recorded.
+    claims: FieldSet,
 }
 
 impl Context<'_> {

@@ -138,7 +138,7 @@ impl<'a> Questions<'a> {
         if self.policy.evidence == EvidenceMode::Server {
             return Proof::Open(Doubt::NoEntry);
         }
-        let proof = prove(&self.target.manifest.value, live, self.of, &kind, &self.policy.manager);
+        let proof = prove(&self.target.manifest.value, live, self.of, &kind, self.policy);
         if let Proof::Open(doubt) = &proof {
             self.doubt = Some(doubt.clone());
         }

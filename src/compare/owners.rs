@@ -1,5 +1,7 @@
 //! Whose field is it? The owners that an object's `managedFields` name, and which of them are hands.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::inquiry::EvidenceMode;
@@ -30,26 +32,56 @@ pub struct Policy {
     pub show_unmanaged: bool,
     /// How a verdict may be come by.
     pub evidence: EvidenceMode,
+    /// Field managers that count as hands, beside those of kubectl.
+    pub hands: BTreeSet<String>,
+    /// Field managers whose claims on our manifests' fields pass to us, whatever they are.
+    pub adopt: BTreeSet<String>,
 }
 
 impl Policy {
+    /// The defaults for a field manager.
+    #[must_use]
+    pub fn of(manager: &str) -> Self {
+        Self {
+            manager: manager.to_owned(),
+            force: ForceConflicts::default(),
+            show_unmanaged: false,
+            evidence: EvidenceMode::default(),
+            hands: BTreeSet::new(),
+            adopt: BTreeSet::new(),
+        }
+    }
+
     /// Whether an owner is a person's hand: an `Update` of kubectl or one of its commands, or the owner that the server
-    /// invents for objects older than field management. The subresource doesn't matter.
+    /// invents for objects older than field management, or one that the configuration names. The subresource doesn't matter.
     #[must_use]
     pub fn is_hand(&self, entry: &ManagedFieldsEntry) -> bool {
         let manager = entry.manager.as_str();
         let kubectl = manager == "kubectl" || manager.starts_with("kubectl-");
-        entry.operation == Operation::Update && (kubectl || manager == "before-first-apply") && manager != self.manager
+        let is_hand = kubectl || manager == "before-first-apply" || self.hands.contains(manager);
+        entry.operation == Operation::Update && is_hand && manager != self.manager
+    }
+
+    /// Whether this owner was named to be succeeded by us.
+    #[must_use]
+    pub fn is_adopted(&self, entry: &ManagedFieldsEntry) -> bool {
+        self.adopt.contains(&entry.manager)
     }
 
     /// Whether a conflict with this owner is settled by taking the field.
     #[must_use]
     pub fn takes_from(&self, entry: &ManagedFieldsEntry) -> bool {
-        match self.force {
-            ForceConflicts::All => true,
-            ForceConflicts::ByHand => self.is_hand(entry),
-            ForceConflicts::None => false,
-        }
+        self.is_adopted(entry)
+            || match self.force {
+                ForceConflicts::All => true,
+                ForceConflicts::ByHand => self.is_hand(entry),
+                ForceConflicts::None => false,
+            }
+    }
+
+    /// Whether this owner's claims pass to us where we claim the same.
+    fn succeeds(&self, entry: &ManagedFieldsEntry) -> bool {
+        self.is_adopted(entry) || self.force != ForceConflicts::None && self.is_hand(entry)
     }
 }
 
@@ -106,7 +138,7 @@ impl Owners {
     pub fn without_hands(&self, manifest: &FieldSet, api_version: &str, policy: &Policy) -> Option<Self> {
         // Fields of another version may be named otherwise: the apply itself brings our entry to this version first.
         let other_version = self.ours.as_ref().is_some_and(|entry| entry.api_version != api_version);
-        if policy.force == ForceConflicts::None || other_version {
+        if other_version {
             return None;
         }
         let claimed = self.our_fields().union(manifest);
@@ -114,11 +146,12 @@ impl Owners {
         let mut others = Vec::new();
         let mut time = None;
         for entry in &self.others {
-            if !policy.is_hand(entry) || entry.api_version != api_version {
+            if !policy.succeeds(entry) {
                 others.push(entry.clone());
                 continue;
             }
-            let pass = if owns_last_applied(&entry.fields) {
+            // In another version, fields that are named alike are the same ones.
+            let pass = if owns_last_applied(&entry.fields) && entry.api_version == api_version {
                 entry.fields.clone()
             } else {
                 entry.fields.intersection(&claimed)
@@ -147,6 +180,13 @@ impl Owners {
             },
         };
         Some(Self { ours: Some(ours), others })
+    }
+
+    /// Whether an owner that was named to be succeeded claims one of these fields.
+    #[must_use]
+    pub fn is_adopting(&self, claims: &FieldSet, policy: &Policy) -> bool {
+        let adopted = self.others.iter().filter(|entry| policy.is_adopted(entry));
+        adopted.into_iter().any(|entry| !entry.fields.intersection(claims).is_empty())
     }
 
     /// All that others own.

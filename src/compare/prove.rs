@@ -10,7 +10,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::merge::encoded;
-use super::owners::Owners;
+use super::owners::{Owners, Policy};
 use super::trail::Trail;
 use crate::object::{FieldPath, GroupVersionKind, ManagedFieldsEntry, PathElement, Quantity, Scalar};
 use crate::schema::{
@@ -49,6 +49,8 @@ pub enum Doubt {
     Ignored(FieldPath),
     /// It differs where the server is known to keep or complete the value itself.
     ServersOwn(FieldPath),
+    /// Another owner's claims are to pass to us.
+    Adopting,
     /// The record of this owner is of another age of the API: the next apply rewrites it.
     OldRecord(String),
 }
@@ -66,16 +68,17 @@ impl fmt::Display for Doubt {
             Self::Respelled(path) => write!(f, "`{path}` is written differently and has another owner, too"),
             Self::Ignored(path) => write!(f, "`{path}` is left to the server, which may not accept it"),
             Self::ServersOwn(path) => write!(f, "`{path}` differs, and the server has a say in it"),
+            Self::Adopting => f.write_str("a manager that is to be adopted claims fields of it"),
             Self::OldRecord(manager) => write!(f, "the fields of `{manager}` are recorded in an old form"),
         }
     }
 }
 
-/// Tries to prove that applying `manifest` as `manager` changes nothing. `kind` is what the server says of the kind;
+/// Tries to prove that applying `manifest` changes nothing. `kind` is what the server says of the kind;
 /// whether it is built in decides if empty values may be missing from the live object.
 #[must_use]
-pub fn prove(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, manager: &str) -> Proof {
-    match doubt(manifest, live, of, kind, manager) {
+pub fn prove(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, policy: &Policy) -> Proof {
+    match doubt(manifest, live, of, kind, policy) {
         Ok(()) => Proof::Proven,
         Err(Doubt::Differs(path)) if is_servers_own(&path, manifest, kind) => Proof::Open(Doubt::ServersOwn(path)),
         Err(doubt) => Proof::Open(doubt),
@@ -98,8 +101,8 @@ fn is_servers_own(path: &FieldPath, manifest: &Value, kind: &KindInfo) -> bool {
     kind.gvk.group.is_empty() && (KEPT.iter().any(is_kept) || kind.gvk.is_secret() && overridden())
 }
 
-fn doubt(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, manager: &str) -> Result<(), Doubt> {
-    let owners = Owners::of(live, manager);
+fn doubt(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, policy: &Policy) -> Result<(), Doubt> {
+    let owners = Owners::of(live, &policy.manager);
     let claims = schema::field_set(manifest, of, Some(kind));
     match owners.ours.as_slice() {
         [entry] if manifest.get("apiVersion").and_then(Value::as_str) != Some(&entry.api_version) => {
@@ -114,6 +117,9 @@ fn doubt(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, manag
         // write where there is no record at all: the server then invents one for those who came before.)
         [] if claims.is_empty() => {}
         _ => return Err(Doubt::NoEntry),
+    }
+    if owners.is_adopting(&claims, policy) {
+        return Err(Doubt::Adopting);
     }
     for entry in &owners.others {
         if !is_kept(entry, manifest, of, kind) {

@@ -86,9 +86,8 @@ pub fn offline(target: &Target, live: &LiveState, setting: Setting<'_>, redactor
             ObjectDiff::unknown(Trouble::new("Terminating", "it was being deleted").with_hint("take a new snapshot"))
         }
         LiveState::Present(live) => {
-            let proof = target
-                .kind()
-                .map(|kind| prove(&target.manifest.value, live, setting.of, &kind, &setting.policy.manager));
+            let proof =
+                target.kind().map(|kind| prove(&target.manifest.value, live, setting.of, &kind, setting.policy));
             if proof == Some(Proof::Proven) {
                 let finding = Finding::Proven(setting.policy.show_unmanaged.then(|| live.clone()));
                 return verdict(target, &finding, setting, redactor);

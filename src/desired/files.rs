@@ -13,6 +13,9 @@ use super::{InputProblem, SourceText};
 /// Name under which standard input appears in messages and reports.
 pub const STDIN: &str = "stdin";
 
+/// Name of the configuration file, which is no manifest where a directory is read.
+pub const CONFIGURATION: &str = ".kubectl-reconcile.yaml";
+
 /// Largest input that is read, in bytes: 1 GiB.
 pub const MAX_INPUT: u64 = 1 << 30;
 
@@ -113,6 +116,7 @@ impl Inputs {
         for path in paths {
             is_empty = false;
             match path.map_err(|error| (error.path().to_owned(), error.into())) {
+                Ok(path) if is_configuration(&path) => {}
                 Ok(path) => match std::fs::metadata(&path) {
                     Ok(metadata) => self.found(&path, &metadata, recursive),
                     Err(error) => self.unreadable(&path, &error),
@@ -146,6 +150,10 @@ impl Inputs {
             });
         }
     }
+}
+
+fn is_configuration(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == CONFIGURATION)
 }
 
 fn read_bounded(from: impl std::io::Read) -> std::io::Result<Vec<u8>> {
@@ -182,8 +190,8 @@ impl Walk {
             Err(error) => return self.unreadable.push((directory.to_owned(), error)),
         };
         for path in entries {
-            let is_manifest =
-                path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml" || ending == "json");
+            let is_manifest = !is_configuration(&path)
+                && path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml" || ending == "json");
             match std::fs::metadata(&path) {
                 Ok(metadata) if metadata.is_dir() && self.recursive => self.enter(&path),
                 Ok(metadata) if metadata.is_dir() => {}

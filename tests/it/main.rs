@@ -33,6 +33,7 @@ mod sharp_edges;
 mod snapshot;
 mod soundness;
 mod structure;
+mod succession;
 mod trouble;
 mod values;
 mod waves;

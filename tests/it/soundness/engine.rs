@@ -2,8 +2,7 @@
 
 use kubectl_reconcile::apply::{Decision, Written, write};
 use kubectl_reconcile::compare::{
-    Action, EvidenceMode, Finding, ForceConflicts, Owners, Policy, Questions, Redactor, Setting, changes, predict,
-    respell, verdict,
+    Action, Finding, ForceConflicts, Owners, Policy, Questions, Redactor, Setting, changes, predict, respell, verdict,
 };
 use kubectl_reconcile::live::ask::settle;
 use kubectl_reconcile::live::{LiveState, Target};
@@ -17,7 +16,7 @@ use crate::generated::resource_of;
 pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let ground = run.ground;
     let force = *run.rng.pick(&[ForceConflicts::ByHand, ForceConflicts::ByHand, ForceConflicts::All]);
-    let policy = Policy { manager: OURS.to_owned(), force, show_unmanaged: false, evidence: EvidenceMode::Auto };
+    let policy = Policy { force, ..Policy::of(OURS) };
     let mut target = run.target.clone();
     target.manifest.value = manifest.clone();
     let kind = target.key.gvk.kind.clone();

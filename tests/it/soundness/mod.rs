@@ -9,7 +9,7 @@ mod tally;
 
 use futures::StreamExt as _;
 use kubectl_reconcile::cluster::StatusError;
-use kubectl_reconcile::compare::{Doubt, Proof, prove};
+use kubectl_reconcile::compare::{Doubt, Policy, Proof, prove};
 use kubectl_reconcile::live::Target;
 use kubectl_reconcile::object::managed_fields;
 use serde_json::Value;
@@ -95,7 +95,7 @@ impl Run<'_> {
     /// Holds the proof, or its absence, against an unforced dry-run.
     async fn check(&mut self, manifest: &Value, live: &Value, how: &str) {
         let Some(kind) = self.target.kind() else { return };
-        let proof = prove(manifest, live, self.ground.of(self.target), &kind, OURS);
+        let proof = prove(manifest, live, self.ground.of(self.target), &kind, &Policy::of(OURS));
         let answer = self.ground.apply(self.target, manifest, OURS, "&dryRun=All").await;
         if answer
             .as_ref()

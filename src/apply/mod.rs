@@ -5,10 +5,12 @@
 //!            ─▶ update, adopt: [hands' claims pass to us] ─▶ apply with uid and resourceVersion ─409─▶ judge again
 //! ```
 
+mod delete;
 mod established;
 
 use serde_json::{Value, json};
 
+pub use delete::{Deleted, delete, wait_until_gone};
 pub use established::{catalog_with, wait_until_established};
 
 use crate::cluster::{Cluster, Purpose, Request, RequestError, Retry};

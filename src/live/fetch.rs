@@ -10,6 +10,7 @@ use super::catalog::Resource;
 use super::resolve::Target;
 use super::{LiveState, Trouble, json};
 use crate::cluster::{Cluster, Request, RequestError};
+use crate::object::ObjectKey;
 
 /// Requests under way at once. HTTP/1.1 needs a connection for each; the server's own work grows beyond this.
 pub const IN_FLIGHT: usize = 16;
@@ -109,7 +110,12 @@ async fn one_by_one(
 
 /// Reads one object.
 pub async fn get(cluster: &Cluster, target: &Target, resource: &Resource) -> LiveState {
-    let path = resource.object_path(target.key.namespace.as_deref(), &target.key.name);
+    find(cluster, resource, &target.key).await
+}
+
+/// Reads the object with this key.
+pub async fn find(cluster: &Cluster, resource: &Resource, key: &ObjectKey) -> LiveState {
+    let path = resource.object_path(key.namespace.as_deref(), &key.name);
     match json(cluster, Request::get(path)).await {
         Ok(object) => LiveState::Present(object),
         Err(RequestError::Status(status)) if status.code == 404 => LiveState::Absent,

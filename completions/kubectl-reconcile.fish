@@ -45,6 +45,8 @@ read-only\t'Never send a PATCH'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l force-conflicts -d 'What may be taken from other owners: what hands changed, everything (also when no value is given), or nothing' -r -f -a "by-hand\t'What kubectl and its commands changed'
 all\t'Whatever other appliers and controllers own, too'
 none\t'Nothing'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l replace -d 'What is done where a field that can\'t be changed differs: nothing, or the object is deleted and created anew' -r -f -a "never\t'Tell, and leave the object alone'
+immutable\t'Delete the object and create it anew'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l adopt -d 'Field managers whose claims on the fields of the manifests pass to us, such as `helm,kubectl`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l config -d 'Configuration instead of the `.kubectl-reconcile.yaml` beside the manifests or in the working directory' -r -F
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l live -d 'Compare with the objects captured in this file instead of a cluster (an empty file: nothing exists)' -r
@@ -95,6 +97,8 @@ read-only\t'Never send a PATCH'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l force-conflicts -d 'What may be taken from other owners: what hands changed, everything (also when no value is given), or nothing' -r -f -a "by-hand\t'What kubectl and its commands changed'
 all\t'Whatever other appliers and controllers own, too'
 none\t'Nothing'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l replace -d 'What is done where a field that can\'t be changed differs: nothing, or the object is deleted and created anew' -r -f -a "never\t'Tell, and leave the object alone'
+immutable\t'Delete the object and create it anew'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l adopt -d 'Field managers whose claims on the fields of the manifests pass to us, such as `helm,kubectl`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l config -d 'Configuration instead of the `.kubectl-reconcile.yaml` beside the manifests or in the working directory' -r -F
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l dry-run -d 'Only show what would be done, as `diff` does and with its exit codes' -r -f -a "server\t'Ask the server what would happen'"

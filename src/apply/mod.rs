@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! ObjectDiff ─▶ create: apply, refused if somebody else is there by now
+//!            ─▶ replace: delete, wait until it is gone, create
 //!            ─▶ update, adopt: [hands' claims pass to us] ─▶ apply with uid and resourceVersion ─409─▶ judge again
 //! ```
 
 mod delete;
 mod established;
+mod replace;
 
 use serde_json::{Value, json};
 
@@ -16,8 +18,8 @@ pub use established::{catalog_with, wait_until_established};
 use crate::cluster::{Cluster, Purpose, Request, RequestError, Retry};
 use crate::compare::Refusal;
 use crate::compare::{
-    Action, Finding, ForceConflicts, ObjectDiff, Owners, Policy, Questions, Redactor, Setting, refusal, respell,
-    verdict,
+    Action, Finding, ForceConflicts, ObjectDiff, Owners, Policy, Questions, Redactor, Replace, Setting, refusal,
+    respell, verdict,
 };
 use crate::live::ask::{apply_query, manager_query, settle};
 use crate::live::{LiveState, Resource, Target, Trouble, fetch, parse};
@@ -44,6 +46,8 @@ pub enum Written {
     Updated,
     /// It is recorded as ours now.
     Adopted,
+    /// It was deleted and created anew.
+    Replaced,
     /// Somebody changed it since the difference was shown, so that another write would be needed: it was left alone.
     Moved(Box<ObjectDiff>),
     /// It could not be written.
@@ -69,6 +73,9 @@ pub async fn write(
         }
         (Finding::Predicted { live, prediction }, Action::None) if decision.diff.is_ownership_only() => {
             Some(writer.update(live.clone(), prediction.owners.clone(), &decision.diff).await)
+        }
+        (Finding::Refused { live: Some(live), .. }, Action::Replace) if policy.replace == Replace::Immutable => {
+            Some(writer.replace(live.clone(), &decision.diff).await)
         }
         _ => None,
     }
@@ -184,6 +191,7 @@ impl Writer<'_> {
         let diff = verdict(self.target, &finding, setting, self.redactor);
         Some(match finding {
             Finding::Predicted { live, prediction } => (Some(live), prediction.owners, diff),
+            Finding::Refused { live, .. } => (live, Owners::default(), diff),
             _ => (None, Owners::default(), diff),
         })
     }

@@ -169,6 +169,9 @@ pub struct CompareArgs {
     #[arg(long, value_name = "WHOSE", num_args = 0..=1, require_equals = true, default_value = "by-hand",
           default_missing_value = "all", help_heading = "Act")]
     pub force_conflicts: ForceChoice,
+    /// What is done where a field that can't be changed differs: nothing, or the object is deleted and created anew
+    #[arg(long, value_name = "WHEN", default_value = "never", help_heading = "Act")]
+    pub replace: ReplaceChoice,
     /// Field managers whose claims on the fields of the manifests pass to us, such as `helm,kubectl`
     #[arg(long, value_name = "MANAGER,…", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), help_heading = "Act")]
     pub adopt: Vec<String>,
@@ -197,6 +200,15 @@ pub enum ForceChoice {
     All,
     /// Nothing
     None,
+}
+
+/// `--replace`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReplaceChoice {
+    /// Tell, and leave the object alone
+    Never,
+    /// Delete the object and create it anew
+    Immutable,
 }
 
 /// `snapshot`

@@ -197,6 +197,7 @@ fn settle(report: &mut ObjectReport, decision: &Decision, result: Result<Option<
         Ok(Some(Written::Created)) => Outcome::Created,
         Ok(Some(Written::Updated)) => Outcome::Updated,
         Ok(Some(Written::Adopted)) => Outcome::Adopted,
+        Ok(Some(Written::Replaced)) => Outcome::Replaced,
         Ok(Some(Written::Failed(trouble))) => return fail(report, trouble),
         Ok(Some(Written::Moved(diff))) => {
             report.changes = diff.changes;

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use super::configuration::Configuration;
 use super::failure::Failure;
-use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ValidateLevel};
+use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ReplaceChoice, ValidateLevel};
 use crate::cluster::{
     Bounds, Cluster, ConnectOptions, Environment, Log, Request, connect, download, without_credentials,
 };
-use crate::compare::{EvidenceMode, ForceConflicts, Policy};
+use crate::compare::{EvidenceMode, ForceConflicts, Policy, Replace};
 use crate::desired::files::{Input, Inputs};
 use crate::desired::yaml::Validation;
 use crate::desired::{DesiredSet, InputProblem, ReadOptions, Selector, read};
@@ -156,6 +156,10 @@ pub(super) fn policy(args: &CompareArgs, input: &InputArgs) -> Result<Policy, Fa
         EvidenceChoice::Server => EvidenceMode::Server,
         EvidenceChoice::ReadOnly => EvidenceMode::ReadOnly,
     };
+    let replace = match args.replace {
+        ReplaceChoice::Never => Replace::Never,
+        ReplaceChoice::Immutable => Replace::Immutable,
+    };
     let adopt = args.adopt.iter().cloned().collect();
-    Ok(Policy { manager, force, show_unmanaged: args.show_unmanaged, evidence, hands, adopt })
+    Ok(Policy { manager, force, show_unmanaged: args.show_unmanaged, evidence, hands, adopt, replace })
 }

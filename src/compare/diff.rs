@@ -149,6 +149,8 @@ pub struct ObjectDiff {
     pub trouble: Option<Trouble>,
     /// Why it has to be replaced.
     pub reason: Option<String>,
+    /// What to do about that.
+    pub hint: Option<String>,
 }
 
 impl ObjectDiff {
@@ -163,6 +165,7 @@ impl ObjectDiff {
             warnings: Vec::new(),
             trouble: Some(trouble),
             reason: None,
+            hint: None,
         }
     }
 
@@ -190,7 +193,16 @@ impl ObjectDiff {
         } else {
             Action::None
         };
-        Self { action, evidence: Some(evidence), changes, conflicts, warnings: Vec::new(), trouble: None, reason: None }
+        Self {
+            action,
+            evidence: Some(evidence),
+            changes,
+            conflicts,
+            warnings: Vec::new(),
+            trouble: None,
+            reason: None,
+            hint: None,
+        }
     }
 
     /// Whether values are equal and only the record of owners would change.

@@ -7,7 +7,8 @@ use super::merge::{Prediction, predict, respell};
 use super::owners::{Owners, Policy, with_string_data};
 use super::prove::{Doubt, Proof, prove};
 use super::prune::prune;
-use super::refusal::{Refusal, refusal};
+use super::refusal::{Refusal, refusal, unchangeable};
+use super::replacement::{may_be_immutable, trial};
 use crate::live::ask::{Answer, Inquiry, Step};
 use crate::live::{LiveState, RequestError, Target, Trouble};
 use crate::schema::{self, TypeRef};
@@ -87,6 +88,9 @@ enum State {
     Reading(Value),
     /// The answer is there, and taking over the hands' claims would remove more than it shows.
     Pruning { live: Value, prediction: Prediction },
+    /// The server refuses the change for reasons that may be about fields which can't be changed: a creation under another name
+    /// tells.
+    Trying { live: Value, trial: Value, trouble: Trouble, reason: String },
     /// All is known.
     Done(Finding),
 }
@@ -107,7 +111,7 @@ impl<'a> Questions<'a> {
         let finding = match self.state {
             State::Done(finding) => finding,
             State::Pruning { live, prediction } => Finding::Predicted { live, prediction },
-            State::Asking(_) | State::Reading(_) => {
+            State::Asking(_) | State::Reading(_) | State::Trying { .. } => {
                 Finding::Unknown(Trouble::new("Interrupted", "the run ended before this object was compared"))
             }
         };
@@ -181,6 +185,13 @@ impl<'a> Questions<'a> {
                     None => State::Done(Finding::Missing(Evidence::Local)),
                 }
             }
+            (Refusal::Other(trouble), Some(live)) if may_be_immutable(status) => {
+                let reason = unchangeable(self.target, &live, status);
+                match trial(&self.target.key.gvk, &self.target.manifest.value, &live) {
+                    Some(trial) => State::Trying { live, trial, trouble, reason },
+                    None => State::Done(Finding::Refused { live: Some(live), refusal: Refusal::Other(trouble) }),
+                }
+            }
             (refusal, live) => State::Done(Finding::Refused { live, refusal }),
         }
     }
@@ -197,6 +208,7 @@ impl Inquiry for Questions<'_> {
             State::Asking(None) => Some(Step::Apply(self.target.manifest.value.clone())),
             State::Reading(_) => Some(Step::Read),
             State::Pruning { live, prediction } => Some(Step::Patch(replacement(live, &prediction.object))),
+            State::Trying { trial, .. } => Some(Step::Create(trial.clone())),
             State::Done(_) => None,
         }
     }
@@ -227,6 +239,12 @@ impl Inquiry for Questions<'_> {
                 // The owners stay those of the apply; the patch was somebody's update.
                 prediction.object = object;
                 State::Done(Finding::Predicted { live, prediction })
+            }
+            (State::Trying { live, reason, .. }, Answer::Object(..)) => {
+                State::Done(Finding::Refused { live: Some(live), refusal: Refusal::Immutable(reason) })
+            }
+            (State::Trying { live, trouble, .. }, _) => {
+                State::Done(Finding::Refused { live: Some(live), refusal: Refusal::Other(trouble) })
             }
             // Not allowed, or refused: what was worked out here has to do.
             (State::Pruning { live, prediction }, _) => State::Done(Finding::Predicted { live, prediction }),

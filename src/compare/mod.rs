@@ -18,6 +18,7 @@ mod prove;
 mod prune;
 mod redact;
 mod refusal;
+mod replacement;
 mod trail;
 mod verdict;
 
@@ -26,8 +27,9 @@ pub use classify::{Subject, judge};
 pub use diff::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
 pub use inquiry::{EvidenceMode, Finding, Found, Questions};
 pub use merge::{Prediction, predict, respell};
-pub use owners::{ForceConflicts, Owners, Policy};
+pub use owners::{ForceConflicts, Owners, Policy, Replace};
 pub use prove::{Doubt, Proof, prove};
 pub use redact::{REDACTED, Redactor, withheld};
 pub use refusal::{Refusal, refusal};
+pub use replacement::{REPLACE, cost, protection, trial};
 pub use verdict::{Setting, defines, offline, verdict};

@@ -21,6 +21,16 @@ pub enum ForceConflicts {
     None,
 }
 
+/// What is done where a field that can't be changed differs (`--replace`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replace {
+    /// Nothing: it is told.
+    #[default]
+    Never,
+    /// The object is deleted and created anew.
+    Immutable,
+}
+
 /// Whose manager we are, and what we take.
 #[derive(Clone, Debug)]
 pub struct Policy {
@@ -36,6 +46,8 @@ pub struct Policy {
     pub hands: BTreeSet<String>,
     /// Field managers whose claims on our manifests' fields pass to us, whatever they are.
     pub adopt: BTreeSet<String>,
+    /// What is done where a field that can't be changed differs.
+    pub replace: Replace,
 }
 
 impl Policy {
@@ -49,6 +61,7 @@ impl Policy {
             evidence: EvidenceMode::default(),
             hands: BTreeSet::new(),
             adopt: BTreeSet::new(),
+            replace: Replace::default(),
         }
     }
 

@@ -74,6 +74,16 @@ pub fn refusal(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &
     }
 }
 
+/// What can't be changed, and what the server says of it: no more than the final clauses, as the values before them may be
+/// whole pod specs.
+#[must_use]
+pub(super) fn unchangeable(target: &Target, live: &Value, status: &StatusError) -> String {
+    let clause = |message: &'_ str| message.rsplit_once(": ").map_or(message, |(_, clause)| clause).to_owned();
+    let causes =
+        status.causes.iter().map(|cause| format!("{} can't be changed: {}", cause.field, clause(&cause.message)));
+    scrub(&target.key.gvk, &causes.collect::<Vec<_>>().join("; "), &[&target.manifest.value, live])
+}
+
 fn is_immutable(message: &str) -> bool {
     IMMUTABLE.iter().any(|clause| message.contains(clause))
 }

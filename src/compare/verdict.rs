@@ -6,10 +6,11 @@ use super::classify::{Subject, judge};
 use super::diff::{Action, Evidence, ObjectDiff};
 use super::inquiry::Finding;
 use super::merge::{Prediction, predict};
-use super::owners::{Owners, Policy};
+use super::owners::{Owners, Policy, Replace};
 use super::prove::{Proof, prove};
 use super::redact::{Redactor, is_withheld};
 use super::refusal::Refusal;
+use super::replacement::{cost, protection};
 use crate::live::{LiveState, Target, Trouble};
 use crate::object::FieldPath;
 use crate::schema::{self, TypeRef};
@@ -45,6 +46,14 @@ pub fn verdict(target: &Target, finding: &Finding, setting: Setting<'_>, redacto
                 let mut diff = local(target, live, setting, redactor);
                 diff.action = Action::Replace;
                 diff.reason = Some(reason.clone());
+                diff.warnings.extend(cost(&target.key.gvk, live));
+                diff.hint = match (protection(target, live), setting.policy.replace) {
+                    (Some(protection), _) => Some(protection),
+                    (None, Replace::Never) => {
+                        Some("pass `--replace=immutable` to delete it and create it anew".to_owned())
+                    }
+                    (None, Replace::Immutable) => None,
+                };
                 diff
             }
             (Refusal::Typed(trouble) | Refusal::Other(trouble), live) if setting.types_will_change => {

@@ -16,6 +16,8 @@ pub enum Step {
     Apply(Value),
     /// Dry-run this JSON patch.
     Patch(Value),
+    /// Dry-run the creation of this object, which has another name.
+    Create(Value),
     /// Read the object again.
     Read,
 }
@@ -54,6 +56,14 @@ pub async fn settle(
             Step::Apply(body) => {
                 let path = format!("{path}?dryRun=All&{}", apply_query(manager, true));
                 object(cluster, Request::apply_patch(Purpose::DryRun, path, body.to_string())).await
+            }
+            Step::Create(body) => {
+                let path = resource.collection_path(target.key.namespace.as_deref());
+                let path = format!("{path}?dryRun=All&fieldValidation=Ignore&{}", manager_query(manager));
+                let request = Request::new(Purpose::DryRun, http::Method::POST, path)
+                    .with_body("application/json", body.to_string())
+                    .with_retry(Retry::Safe);
+                object(cluster, request).await
             }
             Step::Patch(operations) => {
                 let request = Request::new(Purpose::DryRun, http::Method::PATCH, format!("{path}?dryRun=All"))

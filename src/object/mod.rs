@@ -13,7 +13,7 @@ pub use field_set::FieldSet;
 pub use fields_v1::FieldsV1Error;
 pub use key::{GroupVersionKind, ObjectKey};
 pub use managed_fields::{LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields};
-pub use metadata::SERVER_METADATA;
+pub use metadata::{SERVER_METADATA, without_system_fields};
 pub use path::{FieldPath, PathElement};
 pub use quantity::Quantity;
 pub use scalar::Scalar;

@@ -167,6 +167,9 @@ pub struct ObjectReport {
     /// Why it is to be replaced, or was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What to do about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
     /// What `apply` did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
@@ -194,6 +197,7 @@ impl ObjectReport {
             warnings,
             error: diff.trouble.map(ErrorInfo::from),
             reason: diff.reason,
+            hint: diff.hint,
             outcome: None,
             key: target.key.clone(),
         }

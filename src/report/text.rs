@@ -57,6 +57,7 @@ fn object_text(object: &ObjectReport) -> Styled {
     text.line_end();
     if let (Action::Replace, Some(reason)) = (object.action, &object.reason) {
         line(&mut text, Role::Problem, &format!("    {reason}"));
+        hint(&mut text, object);
     }
     if object.action == Action::Unknown {
         problem(&mut text, "cannot compare", object);
@@ -82,6 +83,12 @@ fn is_shown(change: &FieldChange) -> bool {
 fn line(text: &mut Styled, role: Role, content: &str) {
     text.push(role, content);
     text.line_end();
+}
+
+fn hint(text: &mut Styled, object: &ObjectReport) {
+    if let Some(hint) = &object.hint {
+        line(text, Role::Hint, &format!("    hint: {hint}"));
+    }
 }
 
 fn problem(text: &mut Styled, what: &str, object: &ObjectReport) {
@@ -264,6 +271,7 @@ pub fn left(report: &Report) -> Styled {
             text.push(Role::Plain, format!(": others own {}", fields.join(", ")));
         }
         text.line_end();
+        hint(&mut text, object);
         if object.action != Action::Unknown {
             problem(&mut text, "the server says", object);
         }

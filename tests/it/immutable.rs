@@ -6,11 +6,11 @@ use crate::control_plane::Workspace;
 use crate::manifests::WEB;
 
 /// What in a manifest becomes what.
-type Edit = (&'static str, &'static str);
+pub type Edit = (&'static str, &'static str);
 /// The kind, the manifest (all are named `it`), an edit of a field that can't change, that field, and an edit that is merely wrong.
-type Case = (&'static str, &'static str, Edit, &'static str, Edit);
+pub type Case = (&'static str, &'static str, Edit, &'static str, Edit);
 
-const CASES: [Case; 15] = [
+pub const CASES: [Case; 15] = [
     ("Deployment", WORKLOAD, ("app: old", "app: new"), "spec.selector", ("image: a", "image: ''")),
     ("DaemonSet", WORKLOAD, ("app: old", "app: new"), "spec.selector", ("image: a", "image: ''")),
     ("StatefulSet", WORKLOAD, ("selector", "serviceName: new, selector"), "spec", ("image: a", "image: ''")),
@@ -100,7 +100,7 @@ const CASES: [Case; 15] = [
     ),
 ];
 
-const WORKLOAD: &str = "{apiVersion: apps/v1, kind: $KIND, metadata: {name: it}, spec: {selector: {matchLabels: {app: old}}, template: {metadata: {labels: {app: old}}, spec: {containers: [{name: a, image: a}]}}}}";
+pub const WORKLOAD: &str = "{apiVersion: apps/v1, kind: $KIND, metadata: {name: it}, spec: {selector: {matchLabels: {app: old}}, template: {metadata: {labels: {app: old}}, spec: {containers: [{name: a, image: a}]}}}}";
 
 #[test]
 fn a_change_of_an_immutable_field_asks_for_a_replacement() {

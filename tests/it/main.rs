@@ -28,6 +28,7 @@ mod output;
 mod ownership;
 mod pass;
 mod prediction;
+mod replacement;
 mod secrets;
 mod sharp_edges;
 mod snapshot;

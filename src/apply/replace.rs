@@ -1,0 +1,152 @@
+//! Replaces one object: deletes it and creates it anew, and puts the former one back when that fails.
+//!
+//! ```text
+//! trial (dry-run creation under another name) ─▶ delete (uid, resourceVersion) ─▶ gone ─▶ create ─failed─▶ put back
+//! ```
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::delete::{Deleted, delete, wait_until_gone};
+use super::{Writer, Written, is_conflict};
+use crate::cluster::{Purpose, Request, RequestError, Retry};
+use crate::compare::{Action, ObjectDiff, Owners, protection, trial};
+use crate::live::ask::manager_query;
+use crate::live::{Trouble, parse};
+use crate::object::without_system_fields;
+
+/// How long finalizers and the grace period of an object may take.
+const GONE: Duration = Duration::from_mins(1);
+
+/// How often an object that changes while it is about to be deleted is judged again.
+const ROUNDS: usize = 5;
+
+impl Writer<'_> {
+    /// Nothing is deleted before the server has accepted the new object in a trial.
+    pub(super) async fn replace(&self, mut live: Value, shown: &ObjectDiff) -> Written {
+        if let Some(reason) = protection(self.target, &live) {
+            return Written::Failed(Trouble::new("Protected", reason));
+        }
+        if let Err(error) = self.try_creation(&live).await {
+            return self.failed(&error, Some(&live));
+        }
+        for _ in 0..ROUNDS {
+            let text = |pointer: &str| live.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let (uid, version) = (text("/metadata/uid"), text("/metadata/resourceVersion"));
+            match delete(self.cluster, self.resource, &self.target.key, &uid, Some(&version)).await {
+                Ok(Deleted::Gone) => return self.create_anew(&live).await,
+                Ok(Deleted::Terminating) => return self.once_gone(&live, &uid).await,
+                Ok(Deleted::Moved(_)) => {}
+                Err(trouble) => return Written::Failed(trouble),
+            }
+            match self.judge_again().await {
+                Some((Some(now), _, diff)) if diff.same_difference(shown) && diff.action == Action::Replace => {
+                    live = now;
+                }
+                Some((_, _, diff)) => return Written::Moved(Box::new(diff)),
+                None => break,
+            }
+        }
+        Written::Failed(Trouble::new("Conflict", "it keeps changing: it was not replaced").with_hint("run again"))
+    }
+
+    /// The creation under another name. A quota that the object itself fills up is no obstacle.
+    async fn try_creation(&self, live: &Value) -> Result<(), RequestError> {
+        let Some(body) = trial(&self.target.key.gvk, &self.target.manifest.value, live) else { return Ok(()) };
+        match self.cluster.send(self.creation(Purpose::DryRun, &body)).await {
+            Err(error) if !error.status().is_some_and(|status| status.message.contains("exceeded quota")) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn creation(&self, purpose: Purpose, body: &Value) -> Request {
+        let path = self.resource.collection_path(self.target.key.namespace.as_deref());
+        let (dry_run, retry) =
+            if purpose == Purpose::DryRun { ("dryRun=All&", Retry::Safe) } else { ("", Retry::Never) };
+        let query = format!("{dry_run}fieldValidation=Ignore&{}", manager_query(&self.policy.manager));
+        Request::new(purpose, http::Method::POST, format!("{path}?{query}"))
+            .with_body("application/json", body.to_string())
+            .with_retry(retry)
+    }
+
+    async fn once_gone(&self, live: &Value, uid: &str) -> Written {
+        // The replacement is not left half-way when the run is interrupted.
+        match wait_until_gone(self.cluster, self.resource, &self.target.key, uid, GONE, || false).await {
+            Ok(true) => self.create_anew(live).await,
+            Ok(false) => {
+                let finalizers = live.pointer("/metadata/finalizers").and_then(Value::as_array).into_iter().flatten();
+                let finalizers: Vec<&str> = finalizers.filter_map(Value::as_str).collect();
+                let waits = if finalizers.is_empty() {
+                    String::new()
+                } else {
+                    format!(", it waits for the finalizers {}", finalizers.join(", "))
+                };
+                let message = format!("it is still being deleted after {} seconds{waits}", GONE.as_secs());
+                let hint = "run again when it is gone: it is created then";
+                Written::Failed(Trouble::new("Terminating", message).with_hint(hint))
+            }
+            Err(trouble) => {
+                let message = format!("it is being deleted, and can't be read any more: {}", trouble.message);
+                Written::Failed(
+                    Trouble::new(&trouble.reason, message).with_hint("run again: it is created when it is gone"),
+                )
+            }
+        }
+    }
+
+    async fn create_anew(&self, former: &Value) -> Written {
+        let Err(error) = self.apply(self.target.manifest.value.clone(), false).await else { return Written::Replaced };
+        let Written::Failed(trouble) = self.failed(&error, None) else { return Written::Failed(Trouble::from(&error)) };
+        if error.status().is_none() {
+            // No answer: it may have been created all the same.
+            match self.judge_again().await {
+                Some((_, _, diff)) if diff.action == Action::None => return Written::Replaced,
+                Some((_, _, diff)) if diff.action == Action::Create => {}
+                _ => {
+                    let message =
+                        format!("it was deleted, and whether it was created anew is not known: {}", trouble.message);
+                    return Written::Failed(Trouble { message, ..trouble }.with_hint("run again"));
+                }
+            }
+        }
+        if is_conflict(&error) {
+            let message = format!("it was deleted, and somebody else has created it meanwhile: {}", trouble.message);
+            return Written::Failed(Trouble { message, ..trouble });
+        }
+        let fate = match self.put_back(former).await {
+            Ok(true) => "the former object was put back".to_owned(),
+            Ok(false) => "the former object had finished and is not put back, as it would run again".to_owned(),
+            Err(error) => format!("the former object could not be put back either: {error}"),
+        };
+        let message = format!("it was deleted and could not be created anew, {fate}: {}", trouble.message);
+        Written::Failed(Trouble { message, ..trouble })
+    }
+
+    /// Creates the former object, with the owners of its fields. Whether that was done.
+    async fn put_back(&self, former: &Value) -> Result<bool, RequestError> {
+        if has_finished(former) {
+            return Ok(false);
+        }
+        let reply = self.cluster.send(self.creation(Purpose::Write, &without_system_fields(former))).await?;
+        let created: Value = parse(self.cluster, &reply.body)?;
+        let version = created.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
+        // The object is there; whose fields are whose is worth a try, not a failure.
+        let _ = self.take_over(&Owners::of(former, &self.policy.manager), &version).await;
+        Ok(true)
+    }
+}
+
+/// A Job or a pod that has ended: created anew, it would run once more.
+fn has_finished(object: &Value) -> bool {
+    let conditions = object.pointer("/status/conditions").and_then(Value::as_array).into_iter().flatten();
+    let phase = object.pointer("/status/phase").and_then(Value::as_str);
+    match object.get("kind").and_then(Value::as_str) {
+        Some("Job") => conditions.into_iter().any(|condition| {
+            let is = |name: &str, value: &str| condition.get(name).is_some_and(|found| found == value);
+            is("status", "True") && (is("type", "Complete") || is("type", "Failed"))
+        }),
+        Some("Pod") => matches!(phase, Some("Succeeded" | "Failed")),
+        _ => false,
+    }
+}

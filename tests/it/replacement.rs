@@ -1,0 +1,341 @@
+//! `--replace=immutable`: an object is deleted and created anew, or it stays; it is never lost.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::control_plane::{ControlPlane, Fault, Proxy, Run, Workspace};
+use crate::immutable::CASES;
+
+const JOB: &str = "
+apiVersion: batch/v1
+kind: Job
+metadata: {name: migrate, labels: {team: shop}}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: 'shop/migrate:1'}]}}}
+";
+
+/// A workspace with a Job that was applied, and whose image is another in the manifest now.
+fn with_job() -> Arc<Workspace> {
+    let ws = Arc::new(Workspace::new());
+    ws.write("job.yaml", JOB);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("job.yaml", &JOB.replace("migrate:1", "migrate:2"));
+    ws
+}
+
+fn uid(ws: &Workspace, kind: &str, name: &str) -> Value {
+    ws.get(kind, name)["metadata"]["uid"].clone()
+}
+
+fn image(ws: &Workspace) -> Value {
+    ws.get("Job", "migrate")["spec"]["template"]["spec"]["containers"][0]["image"].clone()
+}
+
+fn message(run: &Run, kind: &str, name: &str) -> String {
+    run.object(kind, name)["error"]["message"].as_str().unwrap_or_default().to_owned()
+}
+
+fn invalid() -> Fault {
+    let body = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "not today"});
+    Fault::Answer(403, vec![("Content-Type", "application/json".to_owned())], body.to_string())
+}
+
+#[test]
+fn every_kind_is_replaced_in_one_pass_and_in_sync_after_it() {
+    for (kind, manifest, (from, to), _, _) in CASES {
+        let ws = Workspace::new();
+        let manifest = manifest.replace("$KIND", kind).replace("10.0.0.5", "10.0.0.45");
+        let (from, to) = (from.replace("10.0.0.5", "10.0.0.45"), to.replace("10.0.0.6", "10.0.0.46"));
+        let name = if manifest.contains("$NS-it") { ws.fill_in("$NS-it") } else { "it".to_owned() };
+        ws.write("it.yaml", &manifest);
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        let before = uid(&ws, kind, &name);
+        ws.write("it.yaml", &manifest.replace(&from, &to));
+        let flags = ["-f", ".", "--replace=immutable"];
+        let diff = ws.reconcile([&["diff"], &flags[..]].concat()).exits_with(1);
+        assert_eq!(diff.object(kind, &name)["action"], "replace");
+        assert_eq!(uid(&ws, kind, &name), before, "{kind}: diff changes nothing");
+        if kind.starts_with("PersistentVolume") {
+            assert!(diff.object(kind, &name)["hint"].as_str().unwrap().contains("kubectl-reconcile/replace: allow"));
+            let apply = ws.reconcile([&["apply"], &flags[..]].concat()).exits_with(4);
+            assert_eq!(apply.object(kind, &name)["outcome"], "failed");
+            assert!(apply.stdout.contains("kubectl-reconcile/replace: allow"), "{apply}");
+            assert_eq!(uid(&ws, kind, &name), before, "{kind} is protected");
+            let allowed =
+                manifest.replace("metadata: {", "metadata: {annotations: {kubectl-reconcile/replace: allow}, ");
+            ws.write("it.yaml", &allowed.replace(&from, &to));
+        }
+        let diff = ws.reconcile([&["diff"], &flags[..]].concat()).exits_with(1);
+        assert_eq!(diff.object(kind, &name).get("hint"), None, "{kind}: {diff}");
+        if kind.starts_with("PersistentVolume") {
+            // Nobody takes the protection of volumes off here.
+            ws.kubectl([
+                "patch",
+                &kind.to_lowercase(),
+                &name,
+                "--type=merge",
+                "-p",
+                r#"{"metadata":{"finalizers":null}}"#,
+            ])
+            .exits_with(0);
+        }
+        let apply = ws.reconcile([&["apply"], &flags[..]].concat()).exits_with(0);
+        assert_eq!(apply.object(kind, &name)["outcome"], "replaced", "{kind}");
+        assert_ne!(uid(&ws, kind, &name), before, "{kind}");
+        ws.reconcile(["diff", "-f", ".", "--strict-ownership"]).exits_with(0);
+        assert_eq!(ws.reconcile([&["apply"], &flags[..]].concat()).exits_with(0).writes(), 0, "{kind}");
+    }
+}
+
+#[test]
+fn nothing_is_deleted_for_a_bad_value_beside_an_immutable_one() {
+    let ws = with_job();
+    let before = uid(&ws, "Job", "migrate");
+    ws.write(
+        "job.yaml",
+        &JOB.replace("migrate:1", "migrate:2").replace("spec: {template", "spec: {parallelism: -1, template"),
+    );
+    let apply = ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
+    assert_eq!(apply.object("Job", "migrate")["action"], "unknown", "{apply}");
+    assert_eq!(uid(&ws, "Job", "migrate"), before);
+}
+
+#[test]
+fn a_value_that_only_a_creation_would_refuse_stops_the_replacement_before_anything_is_deleted() {
+    let ws = with_job();
+    let before = uid(&ws, "Job", "migrate");
+    // The server looks at the immutable template alone, and finds the image missing only in a new Job.
+    ws.write("job.yaml", &JOB.replace("image: 'shop/migrate:1'", "image: ''"));
+    let apply = ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
+    assert_ne!(apply.object("Job", "migrate")["outcome"], "replaced", "{apply}");
+    assert_eq!(uid(&ws, "Job", "migrate"), before);
+}
+
+const TICKET: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: tickets.$NS.example.com}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {kind: Ticket, plural: tickets}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              seat: {type: string, x-kubernetes-validations: [{rule: self == oldSelf, message: seats are not for trade}]}
+              row: {type: integer, x-kubernetes-validations: [{rule: self > 0, message: rows start at one}]}
+";
+
+#[test]
+fn a_rule_of_a_custom_kind_is_recognised_by_a_trial_and_a_bad_value_is_not_taken_for_one() {
+    let ws = Workspace::new();
+    let ticket = "{apiVersion: $NS.example.com/v1, kind: Ticket, metadata: {name: one}, spec: {seat: A, row: 1}}";
+    ws.write("crd.yaml", TICKET);
+    ws.write("ticket.yaml", ticket);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let before = uid(&ws, &ws.fill_in("Ticket.$NS.example.com"), "one");
+    ws.write("ticket.yaml", &ticket.replace("row: 1", "row: 0"));
+    let diff = ws.reconcile(["diff", "-f", ".", "--replace=immutable"]).exits_with(4);
+    assert_eq!(diff.object("Ticket", "one")["action"], "unknown");
+    ws.write("ticket.yaml", &ticket.replace("seat: A", "seat: B").replace("row: 1", "row: 0"));
+    ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
+    assert_eq!(uid(&ws, &ws.fill_in("Ticket.$NS.example.com"), "one"), before);
+    ws.write("ticket.yaml", &ticket.replace("seat: A", "seat: B"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    let object = diff.object("Ticket", "one");
+    assert_eq!(
+        (&object["action"], &object["reason"]),
+        (&json!("replace"), &json!("spec.seat can't be changed: seats are not for trade"))
+    );
+    let apply = ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(0);
+    assert_eq!(apply.object("Ticket", "one")["outcome"], "replaced");
+    assert_ne!(uid(&ws, &ws.fill_in("Ticket.$NS.example.com"), "one"), before);
+}
+
+#[test]
+fn a_claim_that_shrinks_and_a_kind_that_drops_a_version_are_left_alone() {
+    let ws = Workspace::new();
+    let claim = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, spec: {storageClassName: a, accessModes: [ReadWriteOnce], resources: {requests: {storage: 2Gi}}}}";
+    ws.write("claim.yaml", claim);
+    ws.write("crd.yaml", TICKET);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let before = uid(&ws, "PersistentVolumeClaim", "data");
+    ws.write("claim.yaml", &claim.replace("2Gi", "1Gi"));
+    ws.write("crd.yaml", &TICKET.replace("name: v1", "name: v2"));
+    let apply = ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
+    for (kind, name) in [
+        ("PersistentVolumeClaim", "data".to_owned()),
+        ("CustomResourceDefinition", ws.fill_in("tickets.$NS.example.com")),
+    ] {
+        let outcome = &apply.object(kind, &name)["outcome"];
+        assert!(outcome == "failed" || outcome == "skipped", "{apply}");
+    }
+    assert_eq!(uid(&ws, "PersistentVolumeClaim", "data"), before);
+}
+
+#[test]
+fn a_policy_that_refuses_a_change_is_no_immutable_field() {
+    let ws = Workspace::on(&ControlPlane::private());
+    let policy = "
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: $NS-slow}
+spec:
+  failurePolicy: Fail
+  matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [UPDATE], resources: [deployments]}]}
+  validations: [{expression: 'object.spec.replicas <= oldObject.spec.replicas + 1', message: one at a time, reason: Invalid}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: $NS-slow}
+spec: {policyName: $NS-slow, validationActions: [Deny]}
+";
+    ws.write("web.yaml", crate::manifests::WEB);
+    ws.write("policy.yaml", policy);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let before = uid(&ws, "Deployment", "web");
+    ws.write("web.yaml", &crate::manifests::WEB.replace("replicas: 2", "replicas: 9"));
+    let refused = (0..100).any(|_| {
+        thread::sleep(Duration::from_millis(100));
+        ws.reconcile(["diff", "-f", "web.yaml"]).code == 4
+    });
+    assert!(refused, "the policy takes effect");
+    let apply = ws.reconcile(["apply", "-f", "web.yaml", "--replace=immutable"]).exits_with(4);
+    assert_eq!(apply.object("Deployment", "web")["action"], "unknown", "{apply}");
+    assert_eq!(uid(&ws, "Deployment", "web"), before);
+}
+
+#[test]
+fn when_the_creation_fails_the_former_object_is_put_back_with_its_owners() {
+    let ws = with_job();
+    ws.kubectl(["label", "job/migrate", "seen=yes"]).exits_with(0);
+    let owners = |ws: &Workspace| {
+        let mut object = ws.get("Job", "migrate");
+        let entries = object["metadata"]["managedFields"].take();
+        entries
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| json!([entry["manager"], entry["operation"], entry["fieldsV1"]["f:metadata"]]))
+            .collect::<Vec<_>>()
+    };
+    let (before, owned) = (uid(&ws, "Job", "migrate"), owners(&ws));
+    let proxy = Proxy::new(&ws);
+    proxy.inject(1, "PATCH", "!dryRun", invalid());
+    let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
+    assert_eq!(apply.object("Job", "migrate")["outcome"], "failed");
+    let text = message(&apply, "Job", "migrate");
+    assert!(text.contains("put back") && text.contains("not today"), "{text}");
+    assert_ne!(uid(&ws, "Job", "migrate"), before);
+    assert_eq!(image(&ws), "shop/migrate:1");
+    assert_eq!(ws.get("Job", "migrate")["metadata"]["labels"]["seen"], "yes");
+    assert_eq!(owners(&ws), owned);
+    ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(0);
+    assert_eq!(image(&ws), "shop/migrate:2");
+}
+
+#[test]
+fn when_the_former_object_can_not_be_put_back_either_the_run_says_so_and_the_next_one_creates() {
+    let ws = with_job();
+    let proxy = Proxy::new(&ws);
+    proxy.inject(1, "PATCH", "!dryRun", invalid());
+    proxy.inject(1, "POST", "!dryRun", invalid());
+    let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
+    let text = message(&apply, "Job", "migrate");
+    assert!(text.contains("could not be put back either"), "{text}");
+    assert!(ws.find("Job", "migrate").is_none());
+    let apply = ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(0);
+    assert_eq!(apply.each("outcome"), ["Job migrate: created"]);
+}
+
+#[test]
+fn answers_that_get_lost_are_no_failures() {
+    for (method, fault) in [
+        ("DELETE", Fault::AnswerLost),
+        ("PATCH", Fault::AnswerLost),
+        ("DELETE", Fault::Refused),
+        ("PATCH", Fault::Refused),
+    ] {
+        let ws = with_job();
+        let proxy = Proxy::new(&ws);
+        proxy.inject(1, method, "!dryRun", fault);
+        let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(0);
+        assert_eq!(apply.each("outcome"), ["Job migrate: replaced"], "{method}");
+        assert_eq!(image(&ws), "shop/migrate:2");
+    }
+}
+
+#[test]
+fn a_finished_job_is_not_put_back_as_it_would_run_again() {
+    let ws = with_job();
+    let status = json!({"status": {"startTime": "2026-01-01T00:00:00Z", "completionTime": "2026-01-01T00:01:00Z", "succeeded": 1, "conditions": [
+        {"type": "SuccessCriteriaMet", "status": "True"}, {"type": "Complete", "status": "True"}]}});
+    ws.kubectl(["patch", "job/migrate", "--subresource=status", "--type=merge", "-p", &status.to_string()])
+        .exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    let warnings = diff.object("Job", "migrate")["warnings"].to_string();
+    assert!(warnings.contains("deletes its pod") && warnings.contains("runs it again"), "{warnings}");
+    let proxy = Proxy::new(&ws);
+    proxy.inject(1, "PATCH", "!dryRun", invalid());
+    let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
+    assert!(message(&apply, "Job", "migrate").contains("would run again"), "{apply}");
+    assert!(ws.find("Job", "migrate").is_none());
+}
+
+#[test]
+fn finalizers_are_waited_for() {
+    let ws = with_job();
+    ws.patch_as("guard", "job/migrate", &json!({"metadata": {"finalizers": ["example.com/guard"]}}));
+    let other = ws.clone();
+    let release = thread::spawn(move || {
+        while other.get("Job", "migrate")["metadata"].get("deletionTimestamp").is_none() {
+            thread::sleep(Duration::from_millis(50));
+        }
+        thread::sleep(Duration::from_millis(500));
+        other.patch_as("guard", "job/migrate", &json!({"metadata": {"finalizers": null}}));
+    });
+    let apply = ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(0);
+    release.join().unwrap();
+    assert_eq!(apply.each("outcome"), ["Job migrate: replaced"]);
+    assert_eq!(image(&ws), "shop/migrate:2");
+}
+
+#[test]
+fn what_somebody_changes_meanwhile_is_deleted_only_if_the_difference_is_still_the_one_that_was_shown() {
+    for (patch, outcome) in [
+        (json!({"metadata": {"annotations": {"note": "harmless"}}}), "replaced"),
+        (json!({"metadata": {"labels": {"team": "other"}}}), "failed"),
+    ] {
+        let ws = with_job();
+        let before = uid(&ws, "Job", "migrate");
+        let proxy = Proxy::new(&ws);
+        let other = ws.clone();
+        let race = move || other.patch_as("kubectl-edit", "job/migrate", &patch);
+        proxy.inject(1, "DELETE", "", Fault::After(Arc::new(race)));
+        let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--replace=immutable"]);
+        assert_eq!(apply.object("Job", "migrate")["outcome"], outcome, "{apply}");
+        assert_eq!(uid(&ws, "Job", "migrate") == before, outcome == "failed");
+    }
+}
+
+#[test]
+fn what_somebody_creates_meanwhile_is_not_overruled() {
+    let ws = with_job();
+    let proxy = Proxy::new(&ws);
+    let other = ws.clone();
+    let race = move || other.stdin(&JOB.replace("migrate:1", "migrate:7")).kubectl(["create", "-f", "-"]).exits_with(0);
+    proxy.inject(1, "PATCH", "!dryRun", Fault::After(Arc::new(move || drop(race()))));
+    let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
+    assert_eq!(apply.object("Job", "migrate")["outcome"], "failed");
+    assert_eq!(image(&ws), "shop/migrate:7");
+}

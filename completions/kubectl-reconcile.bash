@@ -69,7 +69,7 @@ _kubectl__reconcile() {
             return 0
             ;;
         kubectl__subcmd__reconcile__subcmd__apply)
-            opts="-f -k -R -l -o -q -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --field-manager --evidence --show-unmanaged --strict-ownership --force-conflicts --replace --adopt --config --dry-run --output --quiet --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
+            opts="-f -k -R -l -o -q -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --field-manager --evidence --show-unmanaged --strict-ownership --force-conflicts --replace --adopt --config --dry-run --confirm --output --quiet --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -257,7 +257,7 @@ _kubectl__reconcile() {
             return 0
             ;;
         kubectl__subcmd__reconcile__subcmd__diff)
-            opts="-f -k -R -l -o -q -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --field-manager --evidence --show-unmanaged --strict-ownership --force-conflicts --replace --adopt --config --apply --exit-zero --live --output --quiet --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
+            opts="-f -k -R -l -o -q -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --field-manager --evidence --show-unmanaged --strict-ownership --force-conflicts --replace --adopt --config --apply --confirm --exit-zero --live --output --quiet --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

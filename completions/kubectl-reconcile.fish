@@ -81,6 +81,7 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l show-unmanaged -d 'Show fields that others added, too'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l strict-ownership -d 'Count it as drift when values are equal and only not all of them are recorded as ours'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l apply -d 'Apply the difference, as `apply` does'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l confirm -d 'With `--apply`: ask on the terminal before anything is written'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l exit-zero -d 'Exit 0 although there is drift'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s q -l quiet -d 'Print no text; reports that were asked for stay'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -132,6 +133,7 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand appl
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l allow-empty -d 'Having nothing to do is fine'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l show-unmanaged -d 'Show fields that others added, too'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l strict-ownership -d 'Count it as drift when values are equal and only not all of them are recorded as ours'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l confirm -d 'Show what would be done, and ask on the terminal before anything is written'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s q -l quiet -d 'Print no text; reports that were asked for stay'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -s f -l filename -d 'File, directory, glob, URL, or `-` for standard input (repeatable)' -r

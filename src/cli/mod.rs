@@ -100,6 +100,9 @@ pub struct DiffArgs {
     /// Apply the difference, as `apply` does
     #[arg(long, help_heading = "Act")]
     pub apply: bool,
+    /// With `--apply`: ask on the terminal before anything is written
+    #[arg(long, help_heading = "Act", requires = "apply")]
+    pub confirm: bool,
     /// Exit 0 although there is drift
     #[arg(long, help_heading = "Output")]
     pub exit_zero: bool,
@@ -133,6 +136,9 @@ pub struct ApplyArgs {
         help_heading = "Act"
     )]
     pub dry_run: Option<DryRun>,
+    /// Show what would be done, and ask on the terminal before anything is written
+    #[arg(long, help_heading = "Act", conflicts_with = "dry_run")]
+    pub confirm: bool,
     /// How the result is shown
     #[command(flatten)]
     pub output: OutputArgs,

@@ -1,6 +1,7 @@
 //! `apply`: read desired, read current, compare, show, act wave by wave, report.
 
 use super::comparison::Comparison;
+use super::confirm::{confirmed, somebody_to_ask};
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::output::Output;
@@ -38,6 +39,9 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
         let problem = InputProblem::general("`--evidence=read-only` forbids what `apply` is for: to write");
         return Err(Failure::invalid(problem.with_hint("compare with `diff --evidence=read-only`")));
     }
+    if args.confirm {
+        somebody_to_ask(&args.input)?;
+    }
     let desired = read_desired(&args.input, &output.terminal).await?;
     let interrupt = Interrupt::listen();
     let verbosity = args.output.console.verbosity;
@@ -48,6 +52,14 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     output.details(verbosity, pass.doubts());
     // A reader that went away changes nothing about the pass.
     let _ = output.text(&text::differences(&Report::compared(COMMAND, pass.objects(), Gate::default())));
+    if args.confirm && pass.has_work() {
+        let would_be = Report::compared("diff", pass.objects(), Gate::default());
+        if !confirmed(&would_be, &info, output, &interrupt).await {
+            let report = Report { command: COMMAND, cluster: Some(info), requests: cluster.counts(), ..would_be };
+            return Ok(if interrupt.is_set() { report.interrupted() } else { report });
+        }
+        pass.hold_what_differs_from_what_was_shown();
+    }
     pass.act(|object| drop(output.text(&text::outcome(object)))).await;
     let mut report = Report::compared(COMMAND, pass.objects(), Gate::default());
     report.cluster = Some(info);
@@ -58,7 +70,7 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
 impl From<DiffArgs> for ApplyArgs {
     /// `diff --apply` is `apply`.
     fn from(args: DiffArgs) -> Self {
-        let DiffArgs { input, compare, apply: _, exit_zero: _, live: _, output, connection } = args;
-        Self { input, compare, dry_run: None, output, connection }
+        let DiffArgs { input, compare, apply: _, confirm, exit_zero: _, live: _, output, connection } = args;
+        Self { input, compare, dry_run: None, confirm, output, connection }
     }
 }

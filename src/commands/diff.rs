@@ -99,7 +99,7 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
 impl From<ApplyArgs> for DiffArgs {
     /// `apply --dry-run` is `diff`.
     fn from(args: ApplyArgs) -> Self {
-        let ApplyArgs { input, compare, dry_run: _, output, connection } = args;
-        Self { input, compare, apply: false, exit_zero: false, live: None, output, connection }
+        let ApplyArgs { input, compare, dry_run: _, confirm: _, output, connection } = args;
+        Self { input, compare, apply: false, confirm: false, exit_zero: false, live: None, output, connection }
     }
 }

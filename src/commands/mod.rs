@@ -5,6 +5,7 @@ mod comparison;
 mod complete;
 mod completion;
 mod configuration;
+mod confirm;
 mod diff;
 mod failure;
 mod interrupt;

@@ -35,8 +35,16 @@ impl Output {
 
     /// Text for people, if stdout is for them.
     pub fn text(&self, text: &Styled) -> Result<(), Closed> {
-        let wanted = self.targets.iter().any(|target| target.format == Format::Text && target.file.is_none());
-        if wanted { self.terminal.text(text) } else { Ok(()) }
+        if self.has_text() { self.terminal.text(text) } else { Ok(()) }
+    }
+
+    /// Whether people see the text on stdout.
+    pub fn shows_text(&self) -> bool {
+        self.has_text() && !self.terminal.is_quiet()
+    }
+
+    fn has_text(&self) -> bool {
+        self.targets.iter().any(|target| target.format == Format::Text && target.file.is_none())
     }
 
     /// Writes what belongs into files and, of machine formats, to stdout; answers with the exit code.

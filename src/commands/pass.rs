@@ -7,7 +7,7 @@ use futures::stream::FuturesUnordered;
 
 use super::comparison::Comparison;
 use crate::apply::{Decision, Written, catalog_with, wait_until_established, write};
-use crate::compare::{Action, Evidence, Finding, defines};
+use crate::compare::{Action, Evidence, Finding, ObjectDiff, defines};
 use crate::live::Trouble;
 use crate::live::fetch::IN_FLIGHT;
 use crate::live::resolve::{Target, resource_of};
@@ -22,6 +22,8 @@ pub(super) struct Pass<'a> {
     reports: Vec<ObjectReport>,
     /// How many objects were told of, in the order of the plan.
     told: usize,
+    /// Whether somebody agreed to what was shown, and to nothing else.
+    agreed: bool,
 }
 
 /// Why an object isn't written.
@@ -36,7 +38,7 @@ impl<'a> Pass<'a> {
         let decisions = comparison.compare(&plan.targets.iter().collect::<Vec<_>>()).await;
         let pairs = plan.targets.iter().zip(&decisions);
         let reports = pairs.map(|(target, decision)| ObjectReport::new(target, decision.diff.clone())).collect();
-        Self { comparison, plan, decisions, reports, told: 0 }
+        Self { comparison, plan, decisions, reports, told: 0, agreed: false }
     }
 
     /// The objects as they stand now.
@@ -47,6 +49,19 @@ impl<'a> Pass<'a> {
     /// Why objects were not proven in sync, a line each.
     pub fn doubts(&self) -> &[String] {
         &self.comparison.doubts
+    }
+
+    /// Whether there is something to write.
+    pub fn has_work(&self) -> bool {
+        self.reports.iter().any(|report| {
+            let is_change = !matches!(report.action, Action::None | Action::Unknown) || report.is_ownership_only();
+            is_change && report.conflicts.is_empty()
+        })
+    }
+
+    /// What turns out to differ otherwise, once it can be compared with the server's help, is left alone from here on.
+    pub fn hold_what_differs_from_what_was_shown(&mut self) {
+        self.agreed = true;
     }
 
     /// Writes what differs; `done` hears of each object in the order of the plan.
@@ -62,7 +77,7 @@ impl<'a> Pass<'a> {
 
     /// Writes one wave: what doesn't need each other in parallel.
     async fn write(&mut self, wave: Range<usize>, done: &impl Fn(&ObjectReport)) {
-        let Self { comparison, plan, decisions, reports, told } = self;
+        let Self { comparison, plan, decisions, reports, told, .. } = self;
         let Comparison { cluster, policy, types, redactor, interrupt, .. } = &*comparison;
         let mut queue = Queue::of(plan, wave);
         let mut under_way = FuturesUnordered::new();
@@ -113,7 +128,11 @@ impl<'a> Pass<'a> {
             .collect();
         let targets: Vec<&Target> = again.iter().map(|index| &self.plan.targets[*index]).collect();
         let decisions = self.comparison.compare(&targets).await;
-        for (index, decision) in again.into_iter().zip(decisions) {
+        for (index, mut decision) in again.into_iter().zip(decisions) {
+            if self.agreed && !decision.diff.same_difference(&self.decisions[index].diff) {
+                let message = "it differs otherwise than was shown: left alone";
+                decision.diff = ObjectDiff::unknown(Trouble::new("Conflict", message).with_hint("run again"));
+            }
             self.reports[index] = ObjectReport::new(&self.plan.targets[index], decision.diff.clone());
             self.decisions[index] = decision;
         }

@@ -99,10 +99,10 @@ pub fn trial(gvk: &GroupVersionKind, manifest: &Value, live: &Value) -> Option<V
     let suffix: String = uid.chars().filter(char::is_ascii_hexdigit).take(8).collect();
     let mut trial = manifest.clone();
     trial.pointer_mut("/metadata")?.as_object_mut()?.insert("name".into(), json!(format!("{stem}-{suffix}")));
-    if gvk.group.is_empty() && gvk.kind == "Service" {
-        if let Some(Value::Object(spec)) = trial.get_mut("spec") {
-            give_up_addresses(spec);
-        }
+    if let (true, "Service", Some(Value::Object(spec))) =
+        (gvk.group.is_empty(), gvk.kind.as_str(), trial.get_mut("spec"))
+    {
+        give_up_addresses(spec);
     }
     Some(trial)
 }

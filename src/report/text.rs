@@ -282,43 +282,55 @@ pub fn left(report: &Report) -> Styled {
 /// The last line.
 #[must_use]
 pub fn summary(report: &Report) -> Styled {
-    let counts = &report.summary;
-    let mut parts = Vec::new();
-    let mut part = |count: usize, text: &str| {
-        if count > 0 {
-            parts.push(format!("{count} {text}"));
-        }
-    };
-    if report.command == "apply" {
-        let done = |outcome: Outcome| report.objects.iter().filter(|object| object.outcome == Some(outcome)).count();
-        part(done(Outcome::Created), "created");
-        part(done(Outcome::Updated), "updated");
-        part(done(Outcome::Adopted), "adopted");
-        part(done(Outcome::Replaced), "replaced");
-        part(done(Outcome::Unchanged), "unchanged");
-        part(done(Outcome::Conflict), "left alone because of conflicts");
-        part(done(Outcome::Failed), "failed");
-        part(done(Outcome::Skipped), "skipped");
-    } else {
-        part(counts.create, "to create");
-        part(counts.update, "to update");
-        part(counts.replace, "to replace");
-        part(counts.delete, "to delete");
-        part(counts.unknown, "not compared");
-    }
-    let mut sentence = parts.join(", ");
-    if report.command != "apply" {
-        let separator = if sentence.is_empty() { "" } else { "; " };
-        sentence = format!("{sentence}{separator}{}", in_sync(counts));
-    } else if sentence.is_empty() {
-        "nothing to do".clone_into(&mut sentence);
-    }
+    let mut sentence = if report.command == "apply" { done(report) } else { to_do(&report.summary) };
     if report.verdict == Verdict::Interrupted {
         sentence = format!("interrupted: {sentence}");
     }
+    sentence_line(sentence)
+}
+
+/// What a pass would do, in one line.
+#[must_use]
+pub fn plan(report: &Report) -> Styled {
+    sentence_line(to_do(&report.summary))
+}
+
+fn sentence_line(sentence: String) -> Styled {
     let mut text = Styled::new().with(Role::Plain, sentence);
     text.line_end();
     text
+}
+
+fn done(report: &Report) -> String {
+    let count = |outcome: Outcome| report.objects.iter().filter(|object| object.outcome == Some(outcome)).count();
+    let sentence = counted(&[
+        (count(Outcome::Created), "created"),
+        (count(Outcome::Updated), "updated"),
+        (count(Outcome::Adopted), "adopted"),
+        (count(Outcome::Replaced), "replaced"),
+        (count(Outcome::Unchanged), "unchanged"),
+        (count(Outcome::Conflict), "left alone because of conflicts"),
+        (count(Outcome::Failed), "failed"),
+        (count(Outcome::Skipped), "skipped"),
+    ]);
+    if sentence.is_empty() { "nothing to do".to_owned() } else { sentence }
+}
+
+fn to_do(counts: &Summary) -> String {
+    let sentence = counted(&[
+        (counts.create, "to create"),
+        (counts.update, "to update"),
+        (counts.replace, "to replace"),
+        (counts.delete, "to delete"),
+        (counts.unknown, "not compared"),
+    ]);
+    let separator = if sentence.is_empty() { "" } else { "; " };
+    format!("{sentence}{separator}{}", in_sync(counts))
+}
+
+fn counted(parts: &[(usize, &str)]) -> String {
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    parts.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
 }
 
 fn in_sync(counts: &Summary) -> String {

@@ -1,5 +1,6 @@
 //! The only door to stdout and stderr: colours, and untrusted text made visible.
 
+mod question;
 mod sanitize;
 
 use std::io::{IsTerminal as _, Write as _};
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use colored::{ColoredString, Colorize as _};
 
 use crate::report::styled::{Role, Styled};
+pub use question::{can_ask, line};
 pub use sanitize::visible;
 
 /// When output is coloured (`--color`).
@@ -57,6 +59,12 @@ impl Terminal {
         // The library decides by stdout alone; here each stream is decided, so the library always paints.
         colored::control::set_override(true);
         Self { inner: Arc::new(Streams { stdout_colored, stderr_colored, quiet }) }
+    }
+
+    /// Whether no text is wanted.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.inner.quiet
     }
 
     /// Prints text for people to stdout, unless quiet.

@@ -4,6 +4,7 @@ mod adoption;
 mod architecture;
 mod bad_input;
 mod completions;
+mod confirm;
 mod connection;
 mod control_plane;
 mod dependencies;

@@ -21,12 +21,20 @@ pub struct Caller<'a> {
     server: String,
     stdin: String,
     environment: Vec<(String, String)>,
+    on_terminal: bool,
 }
 
 impl<'a> Caller<'a> {
     pub(super) fn new(workspace: &'a Workspace, user: &str) -> Caller<'a> {
         let server = workspace.plane().url().to_owned();
-        Caller { workspace, user: user.to_owned(), server, stdin: String::new(), environment: Vec::new() }
+        Caller {
+            workspace,
+            user: user.to_owned(),
+            server,
+            stdin: String::new(),
+            environment: Vec::new(),
+            on_terminal: false,
+        }
     }
 
     /// With another URL for the API server: that of a `Relay` or `Proxy` before it.
@@ -38,6 +46,12 @@ impl<'a> Caller<'a> {
     /// With this text on standard input, where `$NS` is the namespace.
     pub fn stdin(mut self, text: &str) -> Caller<'a> {
         self.stdin = self.workspace.fill_in(text);
+        self
+    }
+
+    /// On a terminal, where standard input is typed, and standard error is shown.
+    pub fn on_terminal(mut self) -> Caller<'a> {
+        self.on_terminal = true;
         self
     }
 
@@ -97,6 +111,9 @@ impl<'a> Caller<'a> {
             .env("KUBECONFIG", self.kubeconfig())
             .envs(self.environment.iter().cloned());
         let line = format!("{name} {}", arguments.join(" "));
+        if self.on_terminal {
+            return Running::start_on_terminal(line, &mut command, &self.stdin, expected);
+        }
         Running::start(line, &mut command, self.stdin.clone(), expected)
     }
 

@@ -27,9 +27,11 @@ mod run;
 mod running;
 mod secrets;
 mod server;
+mod terminal;
 mod workspace;
 
 pub use audit::Request;
+pub use caller::Caller;
 pub use component::Component;
 pub use proxy::{Fault, Proxy};
 pub use relay::Relay;

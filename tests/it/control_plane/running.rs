@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::run::Run;
 use super::secrets::leaked_secret;
+use super::terminal;
 
 /// A program that runs for longer than this hangs.
 const DEADLINE: Duration = Duration::from_mins(3);
@@ -48,6 +49,19 @@ impl Running {
         let stdout = child.stdout.take().map(|pipe| thread::spawn(|| read(pipe)));
         let stderr = child.stderr.take().map(|pipe| thread::spawn(|| read(pipe)));
         Running { command: name, child, stdout, stderr, expected }
+    }
+
+    /// The same on a terminal: standard input and standard error are one, standard output is apart.
+    pub(super) fn start_on_terminal(name: String, command: &mut Command, stdin: &str, expected: Expected) -> Running {
+        let (mut ours, theirs) = terminal::open().expect("a terminal");
+        let end = || Stdio::from(theirs.try_clone().expect("a terminal"));
+        let child = command.stdin(end()).stdout(Stdio::piped()).stderr(end()).spawn();
+        let mut child = child.unwrap_or_else(|error| panic!("failed to run `{name}`: {error}"));
+        // What is shown ends with the last holder of the other end.
+        command.stdin(Stdio::null()).stderr(Stdio::null());
+        ours.write_all(stdin.as_bytes()).expect("a terminal that is typed on");
+        let stdout = child.stdout.take().map(|pipe| thread::spawn(|| read(pipe)));
+        Running { command: name, child, stdout, stderr: Some(thread::spawn(|| read(ours))), expected }
     }
 
     pub fn pid(&self) -> u32 {

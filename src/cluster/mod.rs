@@ -1,7 +1,7 @@
 //! The edge to the cluster: kubeconfig, credentials, proxies, deadlines, retries and request counts.
 //!
 //! [`connect`] finds out which server to talk to and as whom, exactly as kubectl does, and sends nothing. [`Cluster::send`] sends
-//! one [`Request`]: within its deadline, again when that is harmless, and counted.
+//! one [`Request`]: within its deadline, again when that is harmless, and counted; [`Cluster::watch`] opens a stream of changes.
 //!
 //! ```text
 //! flags + environment ─▶ kubeconfig ─▶ settings ─▶ session ─▶ transport ─▶ Reply
@@ -29,6 +29,7 @@ mod status;
 mod text;
 mod transport;
 mod warnings;
+mod watch;
 
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,8 @@ use std::{
     },
     time::Instant,
 };
+
+use http::StatusCode;
 
 use self::{
     connector::Connector,
@@ -57,6 +60,7 @@ pub use self::{
     options::{ConnectOptions, Environment, InvalidTimeout, Log, RequestTimeout},
     requests::{Purpose, Reply, Request, RequestCounts, Retry},
     status::{Cause, StatusError},
+    watch::{Watch, WatchEvent},
 };
 
 /// From this verbosity on, repetitions are told.
@@ -202,10 +206,43 @@ impl Cluster {
         }
     }
 
+    /// Opens a stream of changes; `path_and_query` says of what, and from which resourceVersion on. It is opened once: who watches
+    /// has to read anew anyway before trying again. A 401 renews credentials as [`Cluster::send`] does.
+    pub async fn watch(&self, path_and_query: impl Into<String>) -> Result<Watch, RequestError> {
+        let request = Request::watch(path_and_query);
+        let session = self.0.sessions.current().await?;
+        match self.open(&session, &request).await {
+            Err(RequestError::Unauthorized { server, status }) => match self.0.sessions.after_refusal(&session).await? {
+                Some(session) => self.open(&session, &request).await,
+                None => Err(RequestError::Unauthorized { server, status }),
+            },
+            outcome => outcome,
+        }
+    }
+
+    async fn open(&self, session: &Session, request: &Request) -> Result<Watch, RequestError> {
+        let budget = Budget::new(self.0.timeout);
+        let opening = transport::open(session, &self.0.target, request, budget);
+        let body = self.attempt(session, request, opening, |_| StatusCode::OK.as_u16()).await?;
+        Ok(Watch::new(self.clone(), body))
+    }
+
     async fn once(&self, session: &Session, request: &Request, budget: Budget) -> Result<Reply, RequestError> {
+        let exchange = transport::exchange(session, &self.0.target, request, budget);
+        self.attempt(session, request, exchange, |reply| reply.status).await
+    }
+
+    /// Counts a request, and notes what became of it.
+    async fn attempt<T>(
+        &self,
+        session: &Session,
+        request: &Request,
+        exchange: impl Future<Output = Result<T, RequestError>>,
+        code: impl Fn(&T) -> u16,
+    ) -> Result<T, RequestError> {
         let start = Instant::now();
         self.0.counters.sent(request.purpose);
-        let outcome = transport::exchange(session, &self.0.target, request, budget).await;
+        let outcome = exchange.await;
         if matches!(outcome, Err(RequestError::Unreachable { .. } | RequestError::Invalid { .. })) {
             self.0.counters.never_left(request.purpose);
         }
@@ -224,7 +261,7 @@ impl Cluster {
         self.tell(TELL_REQUESTS, || {
             let millis = start.elapsed().as_millis();
             match &outcome {
-                Ok(reply) => format!("{} {} in {millis} ms", name_of(request), reply.status),
+                Ok(answer) => format!("{} {} in {millis} ms", name_of(request), code(answer)),
                 Err(error) => match error.status() {
                     Some(status) => format!("{} {} in {millis} ms", name_of(request), status.code),
                     None => format!("{} failed after {millis} ms: {error}", name_of(request)),

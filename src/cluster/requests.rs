@@ -17,6 +17,8 @@ pub enum Purpose {
     DryRun,
     /// A write.
     Write,
+    /// A stream of changes is opened.
+    Watch,
     /// Everything else: discovery, schemas, versions.
     Other,
 }
@@ -24,11 +26,12 @@ pub enum Purpose {
 impl Purpose {
     /// The largest answer that is read, in bytes after decompression: a bound against a server gone wrong, far above what
     /// the API serves (etcd holds objects of 1.5 MiB; a page of a collection is the only answer that grows).
+    /// Of a watch it bounds a single event.
     #[must_use]
     pub(super) fn body_limit(self) -> usize {
         match self {
             Self::List => 1024 << 20,
-            Self::Get | Self::DryRun | Self::Write | Self::Other => 16 << 20,
+            Self::Get | Self::DryRun | Self::Write | Self::Watch | Self::Other => 16 << 20,
         }
     }
 }
@@ -86,6 +89,12 @@ impl Request {
     #[must_use]
     pub fn list(path_and_query: impl Into<String>) -> Self {
         Self::new(Purpose::List, Method::GET, path_and_query).with_retry(Retry::Safe)
+    }
+
+    /// Opens a stream of changes, which is done with [`super::Cluster::watch`].
+    #[must_use]
+    pub(super) fn watch(path_and_query: impl Into<String>) -> Self {
+        Self::new(Purpose::Watch, Method::GET, path_and_query)
     }
 
     /// Reads what is neither an object nor a collection: discovery, schemas, the version.
@@ -150,8 +159,16 @@ pub struct RequestCounts {
     pub dry_run: u64,
     /// Writes.
     pub write: u64,
+    /// Streams of changes that were opened. Only what waits opens any.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub watch: u64,
     /// Discovery, schemas and the like.
     pub other: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The counters behind [`RequestCounts`].
@@ -161,6 +178,7 @@ pub(super) struct Counters {
     list: AtomicU64,
     dry_run: AtomicU64,
     write: AtomicU64,
+    watch: AtomicU64,
     other: AtomicU64,
 }
 
@@ -171,6 +189,7 @@ impl Counters {
             Purpose::List => &self.list,
             Purpose::DryRun => &self.dry_run,
             Purpose::Write => &self.write,
+            Purpose::Watch => &self.watch,
             Purpose::Other => &self.other,
         }
     }
@@ -192,6 +211,7 @@ impl Counters {
             list: self.list.load(Ordering::Relaxed),
             dry_run: self.dry_run.load(Ordering::Relaxed),
             write: self.write.load(Ordering::Relaxed),
+            watch: self.watch.load(Ordering::Relaxed),
             other: self.other.load(Ordering::Relaxed),
         }
     }

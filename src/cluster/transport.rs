@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use http::{
-    HeaderValue, StatusCode,
+    HeaderValue, Response, StatusCode,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT},
+    response::Parts,
 };
 use http_body_util::BodyExt;
 use kube::client::Body;
@@ -63,20 +64,63 @@ impl Budget {
     }
 }
 
-/// Sends `request` once. An answer outside 200–299 is an error.
+/// Sends `request` once, and reads the answer to its end. An answer outside 200–299 is an error.
 pub(super) async fn exchange(
     session: &Session,
     target: &Target,
     request: &Request,
     budget: Budget,
 ) -> Result<Reply, RequestError> {
-    let server = &target.server;
+    let (head, body) = begin(session, target, request, budget).await?;
+    let body = read(target, request, body, budget).await?;
+    if head.status.is_success() {
+        return Ok(Reply { status: head.status.as_u16(), body, warnings: warnings::of(&head.headers) });
+    }
+    Err(refusal(target, &head, &body))
+}
+
+/// Sends `request` once. The answer's body is the caller's to read, unless it is a refusal.
+pub(super) async fn open(
+    session: &Session,
+    target: &Target,
+    request: &Request,
+    budget: Budget,
+) -> Result<Body, RequestError> {
+    let (head, body) = begin(session, target, request, budget).await?;
+    if head.status.is_success() {
+        return Ok(body);
+    }
+    let body = read(target, request, body, budget).await?;
+    Err(refusal(target, &head, &body))
+}
+
+/// The next part of a body that is a stream, or nothing at its end. A server that is silent for too long counts as gone.
+pub(super) async fn next_part(target: &Target, body: &mut Body) -> Result<Option<Bytes>, RequestError> {
+    let unbounded = Budget::new(RequestTimeout::Unbounded);
+    while let Some(frame) = unbounded.spend(&target.server, body.frame()).await? {
+        let frame = frame.map_err(|error| interrupted(target, &error))?;
+        if let Ok(data) = frame.into_data() {
+            return Ok(Some(data));
+        }
+    }
+    Ok(None)
+}
+
+async fn begin(
+    session: &Session,
+    target: &Target,
+    request: &Request,
+    budget: Budget,
+) -> Result<(Parts, Body), RequestError> {
     let message = message(session, request)?;
-    let response = budget.spend(server, session.client.send(message)).await?.map_err(|error| failed(target, &error))?;
-    let (head, mut body) = response.into_parts();
+    let response = budget.spend(&target.server, session.client.send(message)).await?;
+    response.map(Response::into_parts).map_err(|error| failed(target, &error))
+}
+
+async fn read(target: &Target, request: &Request, mut body: Body, budget: Budget) -> Result<Bytes, RequestError> {
     let limit = request.purpose.body_limit();
     let mut content = Collected::default();
-    while let Some(frame) = budget.spend(server, body.frame()).await? {
+    while let Some(frame) = budget.spend(&target.server, body.frame()).await? {
         let frame = frame.map_err(|error| interrupted(target, &error))?;
         if let Ok(data) = frame.into_data() {
             content.add(data);
@@ -85,15 +129,15 @@ pub(super) async fn exchange(
             }
         }
     }
-    let body = content.finish();
-    if head.status.is_success() {
-        return Ok(Reply { status: head.status.as_u16(), body, warnings: warnings::of(&head.headers) });
-    }
-    let status = Box::new(StatusError::parse(head.status, &head.headers, &body));
+    Ok(content.finish())
+}
+
+fn refusal(target: &Target, head: &Parts, body: &[u8]) -> RequestError {
+    let status = Box::new(StatusError::parse(head.status, &head.headers, body));
     if head.status == StatusCode::UNAUTHORIZED {
-        return Err(RequestError::Unauthorized { server: server.to_owned(), status });
+        return RequestError::Unauthorized { server: target.server.clone(), status };
     }
-    Err(RequestError::Status(status))
+    RequestError::Status(status)
 }
 
 fn message(session: &Session, request: &Request) -> Result<http::Request<Body>, RequestError> {

@@ -6,6 +6,7 @@ mod failures;
 mod plugins;
 mod secure;
 mod server;
+mod watches;
 mod wire;
 
 use std::sync::{Arc, Mutex};

@@ -1,0 +1,102 @@
+//! A stream of changes: one JSON event per line, read as they come.
+
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, StatusCode};
+use kube::client::Body;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Cluster, RequestError, requests::Purpose, status::StatusError, transport};
+
+/// What a watch tells (apimachinery `pkg/watch/watch.go`).
+#[derive(Clone, Debug, PartialEq)]
+pub enum WatchEvent {
+    /// An object was added or changed; this is how it is now.
+    Set(Value),
+    /// An object is gone; this is how it was.
+    Deleted(Value),
+    /// Nothing happened, and the server is still there.
+    Bookmark,
+    /// The server can't go on, most often as the resourceVersion is too old (410): everything has to be read anew.
+    Failed(StatusError),
+}
+
+/// An open stream of changes; dropping it closes it.
+pub struct Watch {
+    cluster: Cluster,
+    body: Body,
+    /// What came of the line that is not complete yet.
+    line: BytesMut,
+    /// Up to here the line was searched for its end.
+    searched: usize,
+}
+
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    object: Value,
+}
+
+impl Watch {
+    pub(super) fn new(cluster: Cluster, body: Body) -> Self {
+        Self { cluster, body, line: BytesMut::new(), searched: 0 }
+    }
+
+    /// The next event; nothing when the server ended the stream in good order. The server is silent for a minute at most where
+    /// it sends bookmarks: after longer silence the connection counts as lost.
+    pub async fn next(&mut self) -> Result<Option<WatchEvent>, RequestError> {
+        loop {
+            while let Some(line) = self.whole_line() {
+                if !line.trim_ascii().is_empty() {
+                    return self.read(&line).map(Some);
+                }
+            }
+            let limit = Purpose::Watch.body_limit();
+            if self.line.len() > limit {
+                return Err(RequestError::TooLarge { limit });
+            }
+            match transport::next_part(&self.cluster.0.target, &mut self.body).await? {
+                Some(part) => self.line.extend_from_slice(&part),
+                None if self.line.is_empty() => return Ok(None),
+                None => return Err(self.unreadable("it ends in the middle of an event")),
+            }
+        }
+    }
+
+    fn whole_line(&mut self) -> Option<Bytes> {
+        match self.line[self.searched..].iter().position(|byte| *byte == b'\n') {
+            Some(at) => {
+                let line = self.line.split_to(self.searched + at + 1).freeze();
+                self.searched = 0;
+                Some(line)
+            }
+            None => {
+                self.searched = self.line.len();
+                None
+            }
+        }
+    }
+
+    fn read(&self, line: &[u8]) -> Result<WatchEvent, RequestError> {
+        let event: Event = serde_json::from_slice(line).map_err(|_| self.unreadable("it is not an event"))?;
+        match event.kind.as_str() {
+            "ADDED" | "MODIFIED" => Ok(WatchEvent::Set(event.object)),
+            "DELETED" => Ok(WatchEvent::Deleted(event.object)),
+            "BOOKMARK" => Ok(WatchEvent::Bookmark),
+            "ERROR" => Ok(WatchEvent::Failed(failure(&event.object))),
+            _ => Err(self.unreadable("it is not an event")),
+        }
+    }
+
+    fn unreadable(&self, cause: &str) -> RequestError {
+        RequestError::Unreadable { server: self.cluster.server().to_owned(), cause: cause.to_owned() }
+    }
+}
+
+fn failure(status: &Value) -> StatusError {
+    let code = status.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+    let code = code.and_then(|code| StatusCode::from_u16(code).ok()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    StatusError::parse(code, &HeaderMap::new(), status.to_string().as_bytes())
+}

@@ -3,6 +3,7 @@
 mod connection;
 mod input;
 mod output;
+mod wait;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -10,6 +11,7 @@ use clap_complete::Shell;
 pub use connection::ConnectionArgs;
 pub use input::{InputArgs, ValidateLevel};
 pub use output::{Format, OutputArgs, OutputTarget};
+pub use wait::{WaitArgs, WaitTimeout};
 
 /// Shows what differs between manifests and a cluster, field by field, and applies it in one idempotent pass
 #[derive(Debug, Parser)]
@@ -30,6 +32,9 @@ pub enum Command {
     /// Make the cluster as the manifests say, in one pass that can be repeated
     #[command(after_long_help = APPLY_EXAMPLES)]
     Apply(ApplyArgs),
+    /// Show how far the live objects are on their way to being ready; exit 5 when one isn't
+    #[command(after_long_help = STATUS_EXAMPLES)]
+    Status(StatusArgs),
     /// Capture the live objects for an offline `diff --live FILE`
     #[command(after_long_help = SNAPSHOT_EXAMPLES)]
     Snapshot(SnapshotArgs),
@@ -65,8 +70,19 @@ Examples:
   # Also take back what other appliers and controllers own
   kubectl reconcile apply -f deploy/ --force-conflicts
 
+  # Wait until everything is ready, for ten minutes at most; exit 5 when something isn't
+  kubectl reconcile apply -f deploy/ --wait --timeout 10m
+
   # Only what carries a label
   kubectl reconcile apply -f deploy/ -l app=web";
+
+const STATUS_EXAMPLES: &str = "\
+Examples:
+  # Is what the manifests describe up and running?
+  kubectl reconcile status -f deploy/
+
+  # Wait for it
+  kubectl reconcile status -f deploy/ --wait --timeout 2m";
 
 const SNAPSHOT_EXAMPLES: &str = "\
 Examples:
@@ -97,6 +113,12 @@ pub struct DiffArgs {
     /// Apply the difference, as `apply` does
     #[arg(long, help_heading = "Act")]
     pub apply: bool,
+    /// With `--apply`: wait until everything is ready
+    #[arg(long, requires = "apply", help_heading = "Act")]
+    pub wait: bool,
+    /// With `--wait`: for this long at most, such as `90s` or `10m`; `0` looks once [default: 5m]
+    #[arg(long, value_name = "TIME", requires = "wait", help_heading = "Act")]
+    pub timeout: Option<WaitTimeout>,
     /// Exit 0 although there is drift
     #[arg(long, help_heading = "Output")]
     pub exit_zero: bool,
@@ -127,9 +149,13 @@ pub struct ApplyArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "server",
+        conflicts_with = "wait",
         help_heading = "Act"
     )]
     pub dry_run: Option<DryRun>,
+    /// Whether it waits
+    #[command(flatten)]
+    pub wait: WaitArgs,
     /// How the result is shown
     #[command(flatten)]
     pub output: OutputArgs,
@@ -188,6 +214,23 @@ pub enum ForceChoice {
     All,
     /// Nothing
     None,
+}
+
+/// `status`
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Which manifests
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Whether it waits
+    #[command(flatten)]
+    pub wait: WaitArgs,
+    /// How the result is shown
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Which cluster
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
 }
 
 /// `snapshot`

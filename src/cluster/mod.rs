@@ -212,10 +212,12 @@ impl Cluster {
         let request = Request::watch(path_and_query);
         let session = self.0.sessions.current().await?;
         match self.open(&session, &request).await {
-            Err(RequestError::Unauthorized { server, status }) => match self.0.sessions.after_refusal(&session).await? {
-                Some(session) => self.open(&session, &request).await,
-                None => Err(RequestError::Unauthorized { server, status }),
-            },
+            Err(RequestError::Unauthorized { server, status }) => {
+                match self.0.sessions.after_refusal(&session).await? {
+                    Some(session) => self.open(&session, &request).await,
+                    None => Err(RequestError::Unauthorized { server, status }),
+                }
+            }
             outcome => outcome,
         }
     }

@@ -6,10 +6,11 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::pass::Pass;
 use super::setup::{Connected, connected, policy, read_desired, targets};
-use crate::cli::{ApplyArgs, DiffArgs};
+use super::wait::Waiting;
+use crate::cli::{ApplyArgs, DiffArgs, WaitArgs};
 use crate::compare::EvidenceMode;
 use crate::desired::InputProblem;
-use crate::report::{Gate, Report, text};
+use crate::report::{Gate, Report, readiness, text};
 use crate::terminal::Closed;
 
 const COMMAND: &str = "apply";
@@ -28,6 +29,7 @@ pub(super) async fn run(args: ApplyArgs) -> u8 {
 
 fn finish(report: &Report, output: &Output) -> Result<u8, Closed> {
     output.text(&text::left(report))?;
+    output.text(&readiness::left(report))?;
     output.text(&text::summary(report))?;
     output.finish(report)
 }
@@ -50,7 +52,12 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     // A reader that went away changes nothing about the pass.
     let _ = output.text(&text::differences(&Report::compared(COMMAND, pass.objects(), Gate::default())));
     pass.act(|object| drop(output.text(&text::outcome(object)))).await;
-    let mut report = Report::compared(COMMAND, pass.objects(), Gate::default());
+    let mut objects = pass.objects();
+    if let Some(timeout) = args.wait.duration() {
+        let waiting = Waiting { cluster: &cluster, timeout, interrupt: &interrupt, output };
+        waiting.after(pass.targets(), &mut objects).await;
+    }
+    let mut report = Report::compared(COMMAND, objects, Gate::default());
     report.cluster = Some(info);
     report.requests = cluster.counts();
     Ok(if interrupt.is_set() { report.interrupted() } else { report })
@@ -59,7 +66,7 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
 impl From<DiffArgs> for ApplyArgs {
     /// `diff --apply` is `apply`.
     fn from(args: DiffArgs) -> Self {
-        let DiffArgs { input, compare, apply: _, exit_zero: _, live: _, output, connection } = args;
-        Self { input, compare, dry_run: None, output, connection }
+        let DiffArgs { input, compare, apply: _, wait, timeout, exit_zero: _, live: _, output, connection } = args;
+        Self { input, compare, dry_run: None, wait: WaitArgs { wait, timeout }, output, connection }
     }
 }

@@ -43,6 +43,11 @@ impl<'a> Pass<'a> {
         self.entries.iter().map(|entry| entry.report.clone()).collect()
     }
 
+    /// What they are, in the same order.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.entries.iter().map(|entry| &entry.target)
+    }
+
     /// Why objects were not proven in sync, a line each.
     pub fn doubts(&self) -> &[String] {
         &self.comparison.doubts

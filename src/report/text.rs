@@ -5,7 +5,7 @@ use similar::{ChangeTag, TextDiff};
 use super::excerpt;
 use super::styled::{Role, Styled};
 use super::value::{block, inline, is_long};
-use super::{ObjectReport, Outcome, Report, Summary, Verdict};
+use super::{ObjectReport, Outcome, Report, Summary, Verdict, readiness};
 use crate::compare::{Action, Class, FieldChange, Op, Owner};
 use crate::object::{FieldPath, PathElement};
 
@@ -19,9 +19,13 @@ const CONTEXT: usize = 2;
 /// Everything at once.
 #[must_use]
 pub fn whole(report: &Report) -> Styled {
+    if report.command == "status" {
+        return readiness::whole(report);
+    }
     let mut text = differences(report);
     report.objects.iter().for_each(|object| text.append(outcome(object)));
     text.append(left(report));
+    text.append(readiness::left(report));
     text.append(summary(report));
     text
 }
@@ -302,6 +306,11 @@ pub fn summary(report: &Report) -> Styled {
         sentence = format!("{sentence}{separator}{}", in_sync(counts));
     } else if sentence.is_empty() {
         "nothing to do".clone_into(&mut sentence);
+    }
+    if report.command == "apply"
+        && let Some(counts) = &counts.readiness
+    {
+        sentence = format!("{sentence}; {}", readiness::counts(counts));
     }
     if report.verdict == Verdict::Interrupted {
         sentence = format!("interrupted: {sentence}");

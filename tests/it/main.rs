@@ -34,5 +34,6 @@ mod soundness;
 mod structure;
 mod trouble;
 mod values;
+mod wait;
 mod waves;
 mod yaml;

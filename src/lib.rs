@@ -1,7 +1,8 @@
-//! `kubectl reconcile` runs the reconcile loop exactly once: read desired, read current, compare, decide, act, report.
+//! `kubectl reconcile` runs the reconcile loop exactly once: read desired, read current, compare, decide, act,
+//! observe, report.
 //!
 //! ```text
-//! PATH… ─desired─▶ DesiredSet ─live─▶ Target, LiveState ─compare─▶ ObjectDiff ─plan─▶ order ─apply─▶ Written
+//! PATH… ─desired─▶ DesiredSet ─live─▶ Target, LiveState ─compare─▶ ObjectDiff ─plan─▶ order ─apply─▶ Written ─wait─▶ Readiness
 //!                                               every stage ─▶ report ─▶ bytes + exit code
 //! ```
 //!
@@ -13,25 +14,26 @@
 //!    server's answer it tells what differs, and whose doing that is. Secret values become numbers here.
 //! 4. [`plan`] puts objects into the order in which they can be written.
 //! 5. [`apply`] writes, under a lock on the version that was judged, and judges again when the object moved.
-//! 6. [`report`] is one model and a file for each format that shows it.
+//! 6. [`wait`] follows the objects until they are ready: rules that only compute, and the watches that feed them.
+//! 7. [`report`] is one model and a file for each format that shows it.
 //!
 //! Below them: [`object`], the vocabulary of all stages (keys, field paths, field sets, quantities), and [`schema`], the API's
 //! types as a compact table. At the edges: [`cluster`] (kubeconfig, transport, retries) and [`terminal`] (the only door to
 //! stdout and stderr). On top: [`cli`], what can be typed, and [`commands`], one file for each command.
 //!
-//! `object`, `schema`, `compare`, `plan`, `report` and the parsing in `desired` are pure; imports point one way. A test keeps
-//! it so.
+//! `object`, `schema`, `compare`, `plan`, `report`, the parsing in `desired` and the rules in `wait` are pure; imports point
+//! one way. A test keeps it so.
 //!
 //! # Exit codes
 //!
 //! | code | constant | meaning |
 //! | --- | --- | --- |
-//! | 0 | [`report::EXIT_CLEAN`] | in sync, or the pass is complete |
+//! | 0 | [`report::EXIT_CLEAN`] | in sync, or the pass is complete, or all is ready |
 //! | 1 | [`report::EXIT_DRIFT`] | `diff` found drift |
 //! | 2 | [`report::EXIT_INVALID`] | usage or configuration error, or input that can't be read |
 //! | 3 | [`report::EXIT_UNREACHABLE`] | no cluster |
 //! | 4 | [`report::EXIT_INCOMPLETE`] | something could not be compared or applied; the rest was |
-//! | 5 | [`report::EXIT_NOT_READY`] | applied, but not ready |
+//! | 5 | [`report::EXIT_NOT_READY`] | applied, but not ready; or not ready (`status`) |
 //! | 130 | [`report::EXIT_INTERRUPTED`] | interrupted |
 
 pub mod apply;
@@ -46,3 +48,4 @@ pub mod plan;
 pub mod report;
 pub mod schema;
 pub mod terminal;
+pub mod wait;

@@ -3,6 +3,7 @@
 mod connection;
 mod input;
 mod output;
+mod wait;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ use clap_complete::Shell;
 pub use connection::ConnectionArgs;
 pub use input::{InputArgs, ValidateLevel};
 pub use output::{Format, OutputArgs, OutputTarget};
+pub use wait::{WaitArgs, WaitTimeout};
 
 /// Shows what differs between manifests and a cluster, field by field, and applies it in one idempotent pass
 #[derive(Debug, Parser)]
@@ -33,6 +35,9 @@ pub enum Command {
     /// Make the cluster as the manifests say, in one pass that can be repeated
     #[command(after_long_help = APPLY_EXAMPLES)]
     Apply(ApplyArgs),
+    /// Show how far the live objects are on their way to being ready; exit 5 when one isn't
+    #[command(after_long_help = STATUS_EXAMPLES)]
+    Status(StatusArgs),
     /// Capture the live objects for an offline `diff --live FILE`
     #[command(after_long_help = SNAPSHOT_EXAMPLES)]
     Snapshot(SnapshotArgs),
@@ -68,8 +73,19 @@ Examples:
   # Also take back what other appliers and controllers own
   kubectl reconcile apply -f deploy/ --force-conflicts
 
+  # Wait until everything is ready, for ten minutes at most; exit 5 when something isn't
+  kubectl reconcile apply -f deploy/ --wait --timeout 10m
+
   # Only what carries a label
   kubectl reconcile apply -f deploy/ -l app=web";
+
+const STATUS_EXAMPLES: &str = "\
+Examples:
+  # Is what the manifests describe up and running?
+  kubectl reconcile status -f deploy/
+
+  # Wait for it
+  kubectl reconcile status -f deploy/ --wait --timeout 2m";
 
 const SNAPSHOT_EXAMPLES: &str = "\
 Examples:
@@ -90,6 +106,7 @@ Examples:
 
 /// `diff`
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "a flag is typed or not")]
 pub struct DiffArgs {
     /// Which manifests
     #[command(flatten)]
@@ -103,6 +120,12 @@ pub struct DiffArgs {
     /// With `--apply`: ask on the terminal before anything is written
     #[arg(long, help_heading = "Act", requires = "apply")]
     pub confirm: bool,
+    /// With `--apply`: wait until everything is ready
+    #[arg(long, requires = "apply", help_heading = "Act")]
+    pub wait: bool,
+    /// With `--wait`: for this long at most, such as `90s` or `10m`; `0` looks once [default: 5m]
+    #[arg(long, value_name = "TIME", requires = "wait", help_heading = "Act")]
+    pub timeout: Option<WaitTimeout>,
     /// Exit 0 although there is drift
     #[arg(long, help_heading = "Output")]
     pub exit_zero: bool,
@@ -133,12 +156,16 @@ pub struct ApplyArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "server",
+        conflicts_with = "wait",
         help_heading = "Act"
     )]
     pub dry_run: Option<DryRun>,
     /// Show what would be done, and ask on the terminal before anything is written
     #[arg(long, help_heading = "Act", conflicts_with = "dry_run")]
     pub confirm: bool,
+    /// Whether it waits
+    #[command(flatten)]
+    pub wait: WaitArgs,
     /// How the result is shown
     #[command(flatten)]
     pub output: OutputArgs,
@@ -215,6 +242,23 @@ pub enum ReplaceChoice {
     Never,
     /// Delete the object and create it anew
     Immutable,
+}
+
+/// `status`
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Which manifests
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Whether it waits
+    #[command(flatten)]
+    pub wait: WaitArgs,
+    /// How the result is shown
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Which cluster
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
 }
 
 /// `snapshot`

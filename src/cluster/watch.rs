@@ -66,17 +66,9 @@ impl Watch {
     }
 
     fn whole_line(&mut self) -> Option<Bytes> {
-        match self.line[self.searched..].iter().position(|byte| *byte == b'\n') {
-            Some(at) => {
-                let line = self.line.split_to(self.searched + at + 1).freeze();
-                self.searched = 0;
-                Some(line)
-            }
-            None => {
-                self.searched = self.line.len();
-                None
-            }
-        }
+        let end = self.line[self.searched..].iter().position(|byte| *byte == b'\n').map(|at| self.searched + at + 1);
+        self.searched = if end.is_some() { 0 } else { self.line.len() };
+        Some(self.line.split_to(end?).freeze())
     }
 
     fn read(&self, line: &[u8]) -> Result<WatchEvent, RequestError> {

@@ -7,10 +7,11 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::pass::Pass;
 use super::setup::{Connected, connected, planned, policy, read_desired};
-use crate::cli::{ApplyArgs, DiffArgs};
+use super::wait::Waiting;
+use crate::cli::{ApplyArgs, DiffArgs, WaitArgs};
 use crate::compare::EvidenceMode;
 use crate::desired::InputProblem;
-use crate::report::{Gate, Report, text};
+use crate::report::{Gate, Report, readiness, text};
 use crate::terminal::Closed;
 
 const COMMAND: &str = "apply";
@@ -29,6 +30,7 @@ pub(super) async fn run(args: ApplyArgs) -> u8 {
 
 fn finish(report: &Report, output: &Output) -> Result<u8, Closed> {
     output.text(&text::left(report))?;
+    output.text(&readiness::left(report))?;
     output.text(&text::summary(report))?;
     output.finish(report)
 }
@@ -61,7 +63,12 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
         pass.hold_what_differs_from_what_was_shown();
     }
     pass.act(|object| drop(output.text(&text::outcome(object)))).await;
-    let mut report = Report::compared(COMMAND, pass.objects(), Gate::default());
+    let mut objects = pass.objects();
+    if let Some(timeout) = args.wait.duration() {
+        let waiting = Waiting { cluster: &cluster, timeout, interrupt: &interrupt, output };
+        waiting.after(pass.targets(), &mut objects).await;
+    }
+    let mut report = Report::compared(COMMAND, objects, Gate::default());
     report.cluster = Some(info);
     report.requests = cluster.counts();
     Ok(if interrupt.is_set() { report.interrupted() } else { report })
@@ -70,7 +77,8 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
 impl From<DiffArgs> for ApplyArgs {
     /// `diff --apply` is `apply`.
     fn from(args: DiffArgs) -> Self {
-        let DiffArgs { input, compare, apply: _, confirm, exit_zero: _, live: _, output, connection } = args;
-        Self { input, compare, dry_run: None, confirm, output, connection }
+        let DiffArgs { input, compare, apply: _, confirm, wait, timeout, exit_zero: _, live: _, output, connection } =
+            args;
+        Self { input, compare, dry_run: None, confirm, wait: WaitArgs { wait, timeout }, output, connection }
     }
 }

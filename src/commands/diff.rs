@@ -99,7 +99,8 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
 impl From<ApplyArgs> for DiffArgs {
     /// `apply --dry-run` is `diff`.
     fn from(args: ApplyArgs) -> Self {
-        let ApplyArgs { input, compare, dry_run: _, confirm: _, output, connection } = args;
-        Self { input, compare, apply: false, confirm: false, exit_zero: false, live: None, output, connection }
+        let ApplyArgs { input, compare, dry_run: _, confirm: _, wait: _, output, connection } = args;
+        let (apply, confirm, wait, exit_zero) = (false, false, false, false);
+        Self { input, compare, apply, confirm, wait, timeout: None, exit_zero, live: None, output, connection }
     }
 }

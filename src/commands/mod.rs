@@ -14,6 +14,8 @@ mod output;
 mod pass;
 mod setup;
 mod snapshot;
+mod status;
+mod wait;
 
 use std::process::ExitCode;
 
@@ -26,6 +28,7 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Diff(args) => diff::run(args).await,
         Command::Apply(args) if args.dry_run.is_some() => diff::run(args.into()).await,
         Command::Apply(args) => apply::run(args).await,
+        Command::Status(args) => status::run(args).await,
         Command::Snapshot(args) => snapshot::run(args).await,
         Command::Completion(args) => completion::run(&args),
         Command::Man(args) => man::run(&args),

@@ -12,6 +12,7 @@ pub(super) struct Output {
     /// The only door to stdout and stderr.
     pub terminal: Terminal,
     targets: Vec<OutputTarget>,
+    quiet: bool,
 }
 
 impl Output {
@@ -30,7 +31,7 @@ impl Output {
                 return Err(EXIT_INVALID);
             }
         }
-        Ok(Self { terminal, targets })
+        Ok(Self { terminal, targets, quiet: args.quiet })
     }
 
     /// Text for people, if stdout is for them.
@@ -63,6 +64,13 @@ impl Output {
             }
         }
         Ok(code)
+    }
+
+    /// Tells on stderr what happens meanwhile, unless quiet.
+    pub fn news(&self, text: &Styled) {
+        if !self.quiet {
+            self.terminal.message(text);
+        }
     }
 
     /// Tells what concerns the run as a whole.

@@ -46,6 +46,11 @@ impl<'a> Pass<'a> {
         self.reports.clone()
     }
 
+    /// What they are, in the same order.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.plan.targets.iter()
+    }
+
     /// Why objects were not proven in sync, a line each.
     pub fn doubts(&self) -> &[String] {
         &self.comparison.doubts

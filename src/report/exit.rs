@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-/// In sync, or the pass is complete.
+/// In sync, or the pass is complete, or all is ready.
 pub const EXIT_CLEAN: u8 = 0;
 /// `diff` found drift.
 pub const EXIT_DRIFT: u8 = 1;
@@ -10,7 +10,7 @@ pub const EXIT_INVALID: u8 = 2;
 pub const EXIT_UNREACHABLE: u8 = 3;
 /// At least one object could not be compared or applied; the others were.
 pub const EXIT_INCOMPLETE: u8 = 4;
-/// Applied, but not ready.
+/// Applied, but not ready; or not ready (`status`).
 pub const EXIT_NOT_READY: u8 = 5;
 /// Interrupted; what was done so far is reported.
 pub const EXIT_INTERRUPTED: u8 = 130;
@@ -19,7 +19,7 @@ pub const EXIT_INTERRUPTED: u8 = 130;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
-    /// `diff`: nothing differs.
+    /// `diff`: nothing differs. `status`: all is ready.
     InSync,
     /// `diff`: something differs, and everything was compared.
     Drift,
@@ -27,7 +27,7 @@ pub enum Verdict {
     Incomplete,
     /// `apply`: the pass is complete.
     Applied,
-    /// Applied, but not ready.
+    /// Applied, but not ready; or not ready (`status`).
     NotReady,
     /// The input or the command line is no good.
     Invalid,

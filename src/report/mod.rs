@@ -4,6 +4,7 @@ pub mod excerpt;
 mod exit;
 pub mod json;
 mod model;
+pub mod readiness;
 pub mod styled;
 pub mod text;
 mod value;
@@ -11,4 +12,4 @@ mod value;
 pub use exit::{
     EXIT_CLEAN, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_UNREACHABLE, Verdict,
 };
-pub use model::{ClusterInfo, ErrorInfo, Gate, ObjectReport, Outcome, Report, Summary};
+pub use model::{ClusterInfo, ErrorInfo, Gate, ObjectReport, Outcome, ReadinessCounts, Report, Summary};

@@ -7,6 +7,7 @@ use crate::compare::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff}
 use crate::desired::{InputProblem, Source};
 use crate::live::{RequestCounts, Target, Trouble};
 use crate::object::ObjectKey;
+use crate::wait::{Readiness, State};
 
 /// Everything that a run found and did: the contract behind `-o json`, and what every format shows.
 #[derive(Clone, Debug, Serialize)]
@@ -16,7 +17,7 @@ pub struct Report {
     pub api_version: &'static str,
     /// Always `Report`.
     pub kind: &'static str,
-    /// `diff` or `apply`.
+    /// `diff`, `apply` or `status`.
     pub command: &'static str,
     /// What it came to.
     pub verdict: Verdict,
@@ -77,6 +78,27 @@ pub struct Summary {
     pub adopted: usize,
     /// Differences that a rule ignores.
     pub ignored: usize,
+    /// How far the objects are whose readiness was wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub readiness: Option<ReadinessCounts>,
+}
+
+/// How many objects are how far on their way to being ready.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadinessCounts {
+    /// Ready.
+    pub current: usize,
+    /// On their way.
+    pub in_progress: usize,
+    /// Went wrong.
+    pub failed: usize,
+    /// Being deleted.
+    pub terminating: usize,
+    /// Not there.
+    pub not_found: usize,
+    /// Not readable.
+    pub unknown: usize,
 }
 
 /// What `apply` did with one object.
@@ -173,6 +195,9 @@ pub struct ObjectReport {
     /// What `apply` did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
+    /// How far it is on its way to being ready, where that was wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub readiness: Option<Readiness>,
     /// The key in full, for sorting and display.
     #[serde(skip)]
     pub key: ObjectKey,
@@ -199,8 +224,22 @@ impl ObjectReport {
             reason: diff.reason,
             hint: diff.hint,
             outcome: None,
+            readiness: None,
             key: target.key.clone(),
         }
+    }
+
+    /// From the readiness of one target, without a comparison.
+    #[must_use]
+    pub fn observed(target: &Target, readiness: Readiness) -> Self {
+        let trouble = readiness.trouble.clone();
+        let unknown = ObjectDiff::unknown(trouble.clone().unwrap_or_else(|| Trouble::new("Unknown", "")));
+        let mut report = Self { warnings: Vec::new(), ..Self::new(target, unknown) };
+        if trouble.is_none() {
+            (report.action, report.error) = (Action::None, None);
+        }
+        report.readiness = Some(readiness);
+        report
     }
 
     /// Whether only the record of owners would change.
@@ -213,6 +252,13 @@ impl ObjectReport {
     fn is_incomplete(&self) -> bool {
         self.action == Action::Unknown
             || matches!(self.outcome, Some(Outcome::Conflict | Outcome::Failed | Outcome::Skipped))
+            || self.readiness.as_ref().is_some_and(|readiness| readiness.state == State::Unknown)
+    }
+
+    /// Whether it was looked at, and isn't ready.
+    #[must_use]
+    pub fn is_unready(&self) -> bool {
+        self.readiness.as_ref().is_some_and(|readiness| !readiness.is_current())
     }
 }
 
@@ -237,6 +283,8 @@ impl Report {
     pub fn compared(command: &'static str, objects: Vec<ObjectReport>, gate: Gate) -> Self {
         let verdict = if objects.iter().any(ObjectReport::is_incomplete) {
             Verdict::Incomplete
+        } else if objects.iter().any(ObjectReport::is_unready) {
+            Verdict::NotReady
         } else if command == "apply" {
             Verdict::Applied
         } else if objects.iter().any(|object| gate.is_drift(object)) {
@@ -245,6 +293,14 @@ impl Report {
             Verdict::InSync
         };
         Self { summary: Summary::of(&objects), objects, ..Self::stopped(command, verdict, Vec::new(), gate) }
+    }
+
+    /// The report of a run that looked at the readiness of objects and compared nothing.
+    #[must_use]
+    pub fn observed(command: &'static str, objects: Vec<ObjectReport>) -> Self {
+        let mut report = Self::compared(command, objects, Gate::default());
+        report.summary.in_sync = 0;
+        report
     }
 
     /// The report of a run that ended before it compared anything.
@@ -290,6 +346,26 @@ impl Summary {
             conflict: count(&|object| !object.conflicts.is_empty()),
             adopted: count(&ObjectReport::is_ownership_only),
             ignored: 0,
+            readiness: ReadinessCounts::of(objects),
         }
+    }
+}
+
+impl ReadinessCounts {
+    /// None where nobody wanted to know.
+    fn of(objects: &[ObjectReport]) -> Option<Self> {
+        let states = objects.iter().filter_map(|object| object.readiness.as_ref()).map(|readiness| readiness.state);
+        states.fold(None, |counts, state| {
+            let mut counts: Self = counts.unwrap_or_default();
+            *match state {
+                State::Current => &mut counts.current,
+                State::InProgress => &mut counts.in_progress,
+                State::Failed => &mut counts.failed,
+                State::Terminating => &mut counts.terminating,
+                State::NotFound => &mut counts.not_found,
+                State::Unknown => &mut counts.unknown,
+            } += 1;
+            Some(counts)
+        })
     }
 }

@@ -5,7 +5,7 @@ use similar::{ChangeTag, TextDiff};
 use super::excerpt;
 use super::styled::{Role, Styled};
 use super::value::{block, inline, is_long};
-use super::{ObjectReport, Outcome, Report, Summary, Verdict};
+use super::{ObjectReport, Outcome, Report, Summary, Verdict, readiness};
 use crate::compare::{Action, Class, FieldChange, Op, Owner};
 use crate::object::{FieldPath, PathElement};
 
@@ -19,9 +19,13 @@ const CONTEXT: usize = 2;
 /// Everything at once.
 #[must_use]
 pub fn whole(report: &Report) -> Styled {
+    if report.command == "status" {
+        return readiness::whole(report);
+    }
     let mut text = differences(report);
     report.objects.iter().for_each(|object| text.append(outcome(object)));
     text.append(left(report));
+    text.append(readiness::left(report));
     text.append(summary(report));
     text
 }
@@ -283,6 +287,11 @@ pub fn left(report: &Report) -> Styled {
 #[must_use]
 pub fn summary(report: &Report) -> Styled {
     let mut sentence = if report.command == "apply" { done(report) } else { to_do(&report.summary) };
+    if report.command == "apply"
+        && let Some(counts) = &report.summary.readiness
+    {
+        sentence = format!("{sentence}; {}", readiness::counts(counts));
+    }
     if report.verdict == Verdict::Interrupted {
         sentence = format!("interrupted: {sentence}");
     }

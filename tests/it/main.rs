@@ -38,5 +38,6 @@ mod structure;
 mod succession;
 mod trouble;
 mod values;
+mod wait;
 mod waves;
 mod yaml;

@@ -34,6 +34,12 @@ const MAY_IMPORT: [(&str, &[&str]); 13] = [
 /// Modules that only compute: the same input always gives the same output.
 const PURE: [&str; 6] = ["object", "schema", "desired", "compare", "plan", "report"];
 
+/// What computes only in modules that otherwise reach outside, and may not import what does: the rules of readiness.
+const PURE_PLACES: [&str; 2] = ["src/wait/rules", "src/wait/readiness"];
+
+/// The modules through which the others reach outside.
+const EDGES: [&str; 1] = ["crate::cluster"];
+
 /// The places in pure modules that reach outside after all: finding and reading the files of the input.
 const REACHING_OUT: [&str; 1] = ["src/desired/files"];
 
@@ -141,6 +147,16 @@ fn input_and_output_in_a_pure_module_is_a_violation() {
 }
 
 #[test]
+fn the_rules_of_readiness_are_pure_and_the_loop_around_them_is_not() {
+    let text = "use std::time::Instant; use crate::cluster::Cluster;";
+    assert_eq!(violations_of("src/wait/observe.rs", text), [""; 0]);
+    for file in ["src/wait/rules/pods.rs", "src/wait/readiness.rs"] {
+        assert_eq!(violations_of(file, text).len(), 2, "{file}");
+    }
+    assert_eq!(violations_of("src/wait/rules/pods.rs", "use crate::object::ObjectKey;"), [""; 0]);
+}
+
+#[test]
 fn printing_outside_of_the_terminal_is_a_violation() {
     let of = |text: &str| violations_of("src/commands/diff.rs", text);
     assert_eq!(of(r#"println!("hello");"#), ["src/commands/diff.rs: only `terminal` may use `println!`"]);
@@ -191,8 +207,10 @@ fn violations_of(file: &str, text: &str) -> Vec<String> {
             None => return vec![format!("{file}: the module `{name}` has no row in the table of imports")],
         },
     };
-    let reaches_out =
-        REACHING_OUT.iter().any(|place| file.strip_prefix(place).is_some_and(|rest| rest.starts_with(['.', '/'])));
+    let is_in = |places: &[&str]| {
+        places.iter().any(|place| file.strip_prefix(place).is_some_and(|rest| rest.starts_with(['.', '/'])))
+    };
+    let (reaches_out, is_pure) = (is_in(&REACHING_OUT), is_in(&PURE_PLACES));
     for path in paths_in(&without_tests(text), &module) {
         let leads_to =
             |prefix: &&&str| path == **prefix || path.strip_prefix(**prefix).is_some_and(|rest| rest.starts_with("::"));
@@ -203,7 +221,10 @@ fn violations_of(file: &str, text: &str) -> Vec<String> {
             {
                 found.insert(format!("{file}: `{name}` may not import `{import}`"));
             }
-            if PURE.contains(name) && !reaches_out && IMPURE.iter().any(|prefix| leads_to(&prefix)) {
+            if is_pure && EDGES.iter().any(|prefix| leads_to(&prefix)) {
+                found.insert(format!("{file}: a pure place may not import `{path}`"));
+            }
+            if (is_pure || PURE.contains(name)) && !reaches_out && IMPURE.iter().any(|prefix| leads_to(&prefix)) {
                 found.insert(format!("{file}: a pure module may not use `{path}`"));
             }
         }

@@ -1,0 +1,47 @@
+//! `status`: read desired, observe, report.
+
+use std::time::Duration;
+
+use super::failure::Failure;
+use super::interrupt::Interrupt;
+use super::output::Output;
+use super::setup::{Connected, connected, planned, read_desired};
+use super::wait::Waiting;
+use crate::cli::StatusArgs;
+use crate::report::{ObjectReport, Report, readiness};
+use crate::wait::Watched;
+
+const COMMAND: &str = "status";
+
+/// Runs the command to its exit code. A reader that went away ends the run quietly, with the verdict that was found.
+pub(super) async fn run(args: StatusArgs) -> u8 {
+    let output = match Output::new(&args.output) {
+        Ok(output) => output,
+        Err(code) => return code,
+    };
+    match report(&args, &output).await {
+        Ok(report) => {
+            let shown = output.text(&readiness::whole(&report)).and_then(|()| output.finish(&report));
+            shown.unwrap_or(report.exit_code)
+        }
+        Err(failure) => output.failed(COMMAND, failure),
+    }
+}
+
+async fn report(args: &StatusArgs, output: &Output) -> Result<Report, Failure> {
+    let desired = read_desired(&args.input, &output.terminal).await?;
+    let interrupt = Interrupt::listen();
+    let verbosity = args.output.console.verbosity;
+    let Connected { cluster, catalog, info, namespaces, .. } =
+        connected(&args.connection, verbosity, &args.input, &output.terminal).await?;
+    let targets = planned(desired, catalog, &namespaces)?.targets;
+    let watched: Vec<Watched> = targets.iter().map(Watched::from).collect();
+    let timeout = args.wait.duration().unwrap_or(Duration::ZERO);
+    let waiting = Waiting { cluster: &cluster, timeout, interrupt: &interrupt, output };
+    let readiness = waiting.observe(&watched).await;
+    let objects = targets.iter().zip(readiness).map(|(target, readiness)| ObjectReport::observed(target, readiness));
+    let mut report = Report::observed(COMMAND, objects.collect());
+    report.cluster = Some(info);
+    report.requests = cluster.counts();
+    Ok(if interrupt.is_set() { report.interrupted() } else { report })
+}

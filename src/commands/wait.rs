@@ -1,0 +1,101 @@
+//! Waiting for readiness: after the pass of `apply --wait`, and for `status`.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::{Timestamp, Unit};
+
+use super::interrupt::Interrupt;
+use super::output::Output;
+use crate::cluster::Cluster;
+use crate::live::Target;
+use crate::object::ObjectKey;
+use crate::report::styled::{Role, Styled};
+use crate::report::{ObjectReport, Outcome, readiness};
+use crate::wait::{Ending, Readiness, State, Until, Watched, observe};
+
+/// How long is waited, and who hears of it.
+pub(super) struct Waiting<'a> {
+    /// The connection.
+    pub cluster: &'a Cluster,
+    /// At most this long; zero for one look.
+    pub timeout: Duration,
+    /// Ctrl-C ends the waiting.
+    pub interrupt: &'a Interrupt,
+    /// Where news go.
+    pub output: &'a Output,
+}
+
+impl Waiting<'_> {
+    /// Waits for what the pass left in the cluster as the manifests say, changed or not, and records its readiness. What could
+    /// not be written isn't waited for: it isn't what was asked for.
+    pub async fn after(&self, targets: impl Iterator<Item = &Target>, objects: &mut [ObjectReport]) {
+        let exists = |object: &ObjectReport| {
+            use Outcome::{Adopted, Conflict, Created, Replaced, Unchanged, Updated};
+            matches!(object.outcome, Some(Created | Updated | Adopted | Replaced | Unchanged | Conflict))
+        };
+        let (watched, concerned): (Vec<Watched>, Vec<&mut ObjectReport>) =
+            targets.zip(objects).filter(|(_, object)| exists(object)).map(|(of, object)| (known(of), object)).unzip();
+        for (object, readiness) in concerned.into_iter().zip(self.observe(&watched).await) {
+            object.readiness = Some(readiness);
+        }
+    }
+
+    /// Waits, and tells on stderr who gets ready or fails meanwhile.
+    pub async fn observe(&self, watched: &[Watched]) -> Vec<Readiness> {
+        let told: RefCell<BTreeMap<ObjectKey, State>> = RefCell::default();
+        let stopped = || self.interrupt.is_set();
+        let until = Until { timeout: self.timeout, stopped: &stopped };
+        let observation = observe(self.cluster, watched, &until, |one, readiness| {
+            let last = told.borrow_mut().insert(one.key.clone(), readiness.state);
+            // What is ready from the start isn't news.
+            let is_news = match last {
+                None => readiness.state == State::Failed,
+                Some(last) => last != readiness.state,
+            };
+            if is_news && !self.timeout.is_zero() {
+                self.tell(&one.key, readiness);
+            }
+        });
+        let observation = observation.await;
+        if observation.ending == Ending::TimedOut {
+            let unready = observation.readiness.iter().filter(|readiness| !readiness.is_current()).count();
+            let noun = if unready == 1 { "object is" } else { "objects are" };
+            let line = format!("error: {unready} {noun} not ready after {}", in_words(self.timeout));
+            let mut text = Styled::new().with(Role::Problem, line);
+            text.line_end();
+            text.push(Role::Hint, "hint: a longer wait is `--timeout`");
+            text.line_end();
+            self.output.news(&text);
+        }
+        observation.readiness
+    }
+
+    fn tell(&self, key: &ObjectKey, readiness: &Readiness) {
+        let now = Timestamp::now();
+        let time = now.round(Unit::Second).unwrap_or(now).to_string();
+        if let Some(text) = readiness::news(&key.to_string(), readiness, &time) {
+            self.output.news(&text);
+        }
+    }
+}
+
+/// An object that the pass has seen or written.
+fn known(target: &Target) -> Watched {
+    let is_job = target.key.gvk.group == "batch" && target.key.gvk.kind == "Job";
+    let expires = is_job && target.manifest.value.pointer("/spec/ttlSecondsAfterFinished").is_some();
+    Watched { expires, ..Watched::from(target) }
+}
+
+/// `1m30s`
+fn in_words(duration: Duration) -> String {
+    let (seconds, millis) = (duration.as_secs(), duration.subsec_millis());
+    let (minutes, rest) = (seconds / 60, seconds % 60);
+    match (minutes, rest, millis) {
+        (0, 0, _) => format!("{millis}ms"),
+        (0, _, _) => format!("{rest}s"),
+        (_, 0, _) => format!("{minutes}m"),
+        _ => format!("{minutes}m{rest}s"),
+    }
+}

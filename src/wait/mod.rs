@@ -1,0 +1,19 @@
+//! Stage 7, observe: how far the live objects are on their way to being ready.
+//!
+//! ```text
+//! Watched ─feed (LIST, then a stream of changes; polling where that isn't allowed)─▶ scene ─rules─▶ Readiness
+//! ```
+//!
+//! The [`rules`] are pure. [`observe`] looks once, or waits until everything is ready, nothing can become ready any
+//! more, or the time is over.
+
+mod feed;
+mod observe;
+mod readiness;
+pub mod rules;
+mod scene;
+mod scope;
+
+pub use observe::{Ending, Observation, Until, observe};
+pub use readiness::{Outlook, Readiness, State};
+pub use scene::Watched;

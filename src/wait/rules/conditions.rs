@@ -1,0 +1,100 @@
+//! Conditions (`metav1.Condition`), and what `Ready` means for kinds without a rule of their own.
+
+use serde_json::Value;
+
+use super::fields::{int, list, sentence};
+use super::{Readiness, text};
+
+/// Reasons for which controllers that set `Ready=False` don't try again until somebody changes something. There is no list of
+/// them in Kubernetes: these are what cert-manager, Gateway API, Cluster API, Crossplane, Flux and Argo write when they give up,
+/// by whole name, and by their ends.
+const TERMINAL: [&str; 12] = [
+    "Aborted",
+    "Denied",
+    "Failed",
+    "Invalid",
+    "InvalidConfig",
+    "InvalidConfiguration",
+    "InvalidSpec",
+    "Rejected",
+    "Stalled",
+    "TerminalError",
+    "Unrecoverable",
+    "Unsupported",
+];
+
+/// Ends of such reasons, as in `ValidationFailed` or `ChartTerminalError`.
+const TERMINAL_ENDS: [&str; 4] = ["TerminalError", "UnrecoverableError", "ValidationFailed", "ValidationError"];
+
+/// One condition.
+pub(super) struct Condition<'v> {
+    pub kind: &'v str,
+    status: &'v str,
+    pub reason: &'v str,
+    message: &'v str,
+    /// Cluster API: `Error` means that somebody has to step in.
+    severity: &'v str,
+    observed_generation: Option<i64>,
+}
+
+impl Condition<'_> {
+    pub fn is_true(&self) -> bool {
+        self.status == "True"
+    }
+
+    pub fn is_false(&self) -> bool {
+        self.status == "False"
+    }
+
+    /// The message with its reason, or what there is.
+    pub fn why(&self) -> String {
+        match (self.message, self.reason) {
+            ("", "") => format!("condition {} is {}", self.kind, self.status),
+            ("", reason) => format!("condition {} is {} ({reason})", self.kind, self.status),
+            (message, "") => sentence(message),
+            (message, reason) => format!("{} ({reason})", sentence(message)),
+        }
+    }
+
+    fn is_terminal(&self) -> bool {
+        self.severity == "Error"
+            || TERMINAL.contains(&self.reason)
+            || TERMINAL_ENDS.iter().any(|end| self.reason.ends_with(end))
+    }
+}
+
+/// All conditions of an object, in order.
+pub(super) fn conditions(object: &Value) -> impl Iterator<Item = Condition<'_>> {
+    list(object, "/status/conditions").iter().map(|condition| {
+        let field = |pointer| text(condition, pointer).unwrap_or_default();
+        Condition {
+            kind: field("/type"),
+            status: field("/status"),
+            reason: field("/reason"),
+            message: field("/message"),
+            severity: field("/severity"),
+            observed_generation: int(condition, "/observedGeneration"),
+        }
+    })
+}
+
+/// The condition of a type.
+pub(super) fn condition<'v>(object: &'v Value, kind: &str) -> Option<Condition<'v>> {
+    conditions(object).find(|condition| condition.kind == kind)
+}
+
+/// Rule 5. A condition that was set for an older generation says nothing about this one.
+pub(super) fn ready(object: &Value) -> Option<Readiness> {
+    let ready = condition(object, "Ready")?;
+    let generation = int(object, "/metadata/generation");
+    let is_old = ready.observed_generation.zip(generation).is_some_and(|(observed, now)| observed < now);
+    Some(if is_old {
+        Readiness::in_progress("its condition Ready is of an older generation")
+    } else if ready.is_true() {
+        Readiness::current(if ready.message.is_empty() { "it is ready".to_owned() } else { ready.why() })
+    } else if ready.is_false() && ready.is_terminal() {
+        Readiness::failing(ready.why())
+    } else {
+        Readiness::in_progress(ready.why())
+    })
+}

@@ -1,0 +1,132 @@
+//! What readiness is, as kstatus defines it (cli-utils `pkg/kstatus/status`), with a few rules more. Pure: objects and the time
+//! in, [`Readiness`] out.
+//!
+//! The first rule that says something holds:
+//!
+//! 1. `metadata.deletionTimestamp` is set: terminating
+//! 2. `status.observedGeneration` is not `metadata.generation`: in progress
+//! 3. condition `Reconciling`: in progress; condition `Stalled`: failed
+//! 4. the rule of the kind ([`rule_of`])
+//! 5. condition `Ready`: current when true; failed when false for a terminal reason; in progress otherwise
+//! 6. current
+//!
+//! Deviations from kstatus, each because its users asked for it: a running Job is in progress, a failed Pod has failed, a
+//! `LoadBalancer` Service needs its address, a lost PersistentVolumeClaim has failed, `Ready=False` with a terminal reason has
+//! failed, a condition is as old as its own `observedGeneration`, a DaemonSet with `OnDelete` updates when somebody deletes, an
+//! `APIService` has to be available, and workloads say what is wrong with their Pods.
+
+mod conditions;
+mod fields;
+mod kinds;
+mod pod;
+mod pods;
+#[cfg(test)]
+mod tests;
+mod workloads;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use self::conditions::{Condition, condition, conditions};
+use self::fields::{int, list, name_list, text};
+pub use self::pods::{Owned, selector_of};
+use super::readiness::{Readiness, State};
+use crate::object::GroupVersionKind;
+
+/// The rule of one kind: the object and the time in.
+type Rule = fn(&Value, Timestamp) -> Readiness;
+
+/// The readiness of a live object, by what it says itself.
+#[must_use]
+pub fn readiness(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> Readiness {
+    terminating(object)
+        .or_else(|| not_observed(object))
+        .or_else(|| declared(object))
+        .or_else(|| rule_of(gvk).map(|rule| rule(object, now)))
+        .or_else(|| conditions::ready(object))
+        .unwrap_or_else(|| Readiness::current("it exists"))
+}
+
+/// The readiness of a live object, with what is wrong with its Pods where it is a workload that isn't ready.
+#[must_use]
+pub fn readiness_with_pods(gvk: &GroupVersionKind, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
+    let own = readiness(gvk, object, now);
+    if has_pods(gvk) { pods::explain(own, gvk, object, owned, now) } else { own }
+}
+
+/// Whether a workload's Pods can tell why it is as it is.
+#[must_use]
+pub fn needs_pods(gvk: &GroupVersionKind, readiness: &Readiness) -> bool {
+    has_pods(gvk) && matches!(readiness.state, State::InProgress | State::Failed)
+}
+
+/// Whether objects of this kind run Pods of their own.
+#[must_use]
+pub fn has_pods(gvk: &GroupVersionKind) -> bool {
+    matches!(
+        (gvk.group.as_str(), gvk.kind.as_str()),
+        ("apps" | "extensions", "Deployment" | "ReplicaSet" | "DaemonSet")
+            | ("apps", "StatefulSet")
+            | ("batch", "Job")
+            | ("", "ReplicationController")
+    )
+}
+
+/// The table of kinds; versions don't matter.
+fn rule_of(gvk: &GroupVersionKind) -> Option<Rule> {
+    Some(match (gvk.group.as_str(), gvk.kind.as_str()) {
+        ("", "ConfigMap" | "Secret") | ("batch", "CronJob") | ("policy", "PodDisruptionBudget") => kinds::always,
+        ("", "Service") => kinds::service,
+        ("", "PersistentVolumeClaim") => kinds::persistent_volume_claim,
+        ("", "Pod") => pod::pod,
+        ("apps" | "extensions", "Deployment") => workloads::deployment,
+        ("apps" | "extensions", "ReplicaSet") | ("", "ReplicationController") => workloads::replica_set,
+        ("apps", "StatefulSet") => workloads::stateful_set,
+        ("apps" | "extensions", "DaemonSet") => workloads::daemon_set,
+        ("batch", "Job") => workloads::job,
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => kinds::custom_resource_definition,
+        ("apiregistration.k8s.io", "APIService") => kinds::api_service,
+        _ => return None,
+    })
+}
+
+/// Rule 1, with what holds the deletion up: finalizers, and of a Namespace what its conditions say.
+fn terminating(object: &Value) -> Option<Readiness> {
+    text(object, "/metadata/deletionTimestamp")?;
+    let finalizers = name_list(list(object, "/metadata/finalizers"));
+    let left = conditions(object).filter(|condition| condition.is_true() && condition.kind.starts_with("Namespace"));
+    let left: Vec<String> = left.map(|condition| condition.why()).collect();
+    Some(Readiness::new(
+        State::Terminating,
+        match (left.is_empty(), finalizers.is_empty()) {
+            (false, _) => format!("it is being deleted: {}", left.join("; ")),
+            (true, false) => format!("it is being deleted, and waits for its finalizers {finalizers}"),
+            (true, true) => "it is being deleted".to_owned(),
+        },
+    ))
+}
+
+/// Rule 2.
+fn not_observed(object: &Value) -> Option<Readiness> {
+    let generation = int(object, "/metadata/generation")?;
+    let observed = int(object, "/status/observedGeneration")?;
+    (generation != observed).then(|| {
+        let message = format!("its controller has not seen generation {generation} yet, but {observed}");
+        Readiness::in_progress(message)
+    })
+}
+
+/// Rule 3: the conditions that kstatus asks controllers to set. The first in the list wins.
+fn declared(object: &Value) -> Option<Readiness> {
+    let mut declared = conditions(object).filter(Condition::is_true);
+    declared.find_map(|condition| match condition.kind {
+        "Reconciling" => Some(Readiness::in_progress(condition.why())),
+        "Stalled" => Some(Readiness::failed(condition.why())),
+        _ => None,
+    })
+}
+
+/// Whether a condition of this type is true.
+fn holds(object: &Value, kind: &str) -> bool {
+    condition(object, kind).is_some_and(|condition| condition.is_true())
+}

@@ -1,0 +1,137 @@
+//! The rule for a Pod, and what is wrong with it.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::conditions::condition;
+use super::fields::{count, counted, int, list, sentence};
+use super::{Readiness, holds, text};
+
+/// A Pod that fits on no node has failed after this time, as kstatus has it.
+const SCHEDULING: SignedDuration = SignedDuration::from_secs(15);
+
+/// What is wrong with a Pod, from bad to worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Severity {
+    /// It has failed as a whole, and another one may take its place.
+    Ended,
+    /// It fits on no node: a node may come.
+    Unschedulable,
+    /// A container ends again and again.
+    Crashing,
+    /// A container can't be started: its image or its configuration is missing.
+    Stuck,
+}
+
+/// One thing that is wrong with a Pod.
+pub(super) struct Ailment {
+    pub severity: Severity,
+    /// `ImagePullBackOff`
+    pub reason: String,
+    /// In words, with the container and the reason.
+    pub words: String,
+}
+
+/// Beyond kstatus: a failed Pod has failed, and a container that can't be started fails it, too.
+pub(super) fn pod(pod: &Value, now: Timestamp) -> Readiness {
+    let phase = text(pod, "/status/phase");
+    let ailment = ailment(pod);
+    match (phase, ailment) {
+        (Some("Succeeded"), _) => Readiness::current("it has succeeded"),
+        (Some("Failed"), Some(ailment)) => Readiness::failed(ailment.words),
+        (Some("Running"), _) if holds(pod, "Ready") => Readiness::current("it is ready"),
+        (_, Some(ailment)) if ailment.severity == Severity::Unschedulable && is_young(pod, now) => {
+            Readiness::in_progress(ailment.words)
+        }
+        (_, Some(ailment)) => Readiness::failing(ailment.words),
+        (Some("Running"), None) => Readiness::in_progress(unready(pod)),
+        (Some("Pending"), None) => Readiness::in_progress("its containers are not started yet"),
+        (Some("Unknown"), None) => Readiness::in_progress("its node does not report"),
+        _ => Readiness::in_progress("nothing is reported about it yet"),
+    }
+}
+
+fn is_young(pod: &Value, now: Timestamp) -> bool {
+    let created = text(pod, "/metadata/creationTimestamp").and_then(|time| time.parse::<Timestamp>().ok());
+    created.is_none_or(|created| now.duration_since(created) < SCHEDULING)
+}
+
+fn unready(pod: &Value) -> String {
+    let containers = list(pod, "/status/containerStatuses").iter();
+    let unready = containers.filter(|container| container.get("ready") != Some(&Value::Bool(true)));
+    let names: Vec<String> = unready.filter_map(|container| text(container, "/name")).map(quoted).collect();
+    if names.is_empty() {
+        return "it is not ready yet".to_owned();
+    }
+    format!("{} {} not ready yet", names.join(", "), if names.len() == 1 { "is" } else { "are" })
+}
+
+fn quoted(name: &str) -> String {
+    format!("`{name}`")
+}
+
+/// What is wrong with a Pod, the worst first.
+pub(super) fn ailment(pod: &Value) -> Option<Ailment> {
+    let phase = text(pod, "/status/phase");
+    if phase == Some("Failed") {
+        let reason = text(pod, "/status/reason").unwrap_or("Failed").to_owned();
+        return Some(Ailment { severity: Severity::Ended, words: why_failed(pod, &reason), reason });
+    }
+    if phase == Some("Succeeded") {
+        return None;
+    }
+    let waiting = ["/status/initContainerStatuses", "/status/containerStatuses"];
+    let waiting = waiting.iter().flat_map(|pointer| list(pod, pointer)).filter_map(of_container);
+    waiting.max_by_key(|ailment| ailment.severity).or_else(|| {
+        let scheduled = condition(pod, "PodScheduled")?;
+        let stuck = scheduled.is_false() && scheduled.reason == "Unschedulable";
+        stuck.then(|| Ailment {
+            severity: Severity::Unschedulable,
+            reason: "Unschedulable".to_owned(),
+            words: format!("no node for it: {}", scheduled.why()),
+        })
+    })
+}
+
+/// What keeps a container waiting that isn't just being started (kubelet `pkg/kubelet/images/types.go`,
+/// `kuberuntime_manager.go`): every such reason starts or ends like an error.
+fn of_container(container: &Value) -> Option<Ailment> {
+    let name = text(container, "/name").unwrap_or_default();
+    let reason = text(container, "/state/waiting/reason")?;
+    if reason == "CrashLoopBackOff" {
+        let restarts = counted(usize::try_from(count(container, "/restartCount")).unwrap_or(0), "restart");
+        let end = ended(container, "/lastState/terminated").map(|end| format!(" with {end}")).unwrap_or_default();
+        let words = format!("container `{name}` ends again and again{end} ({reason}, {restarts})");
+        return Some(Ailment { severity: Severity::Crashing, reason: reason.to_owned(), words });
+    }
+    let is_error = reason.starts_with("Err") || ["Error", "BackOff"].iter().any(|end| reason.ends_with(end));
+    if !is_error && reason != "InvalidImageName" && reason != "RegistryUnavailable" {
+        return None;
+    }
+    let message = text(container, "/state/waiting/message").map(sentence);
+    let image = text(container, "/image").map(|image| format!(" from image `{image}`")).unwrap_or_default();
+    let because = message.map(|message| format!(": {message}")).unwrap_or_default();
+    let words = format!("container `{name}` can't be started{image} ({reason}){because}");
+    Some(Ailment { severity: Severity::Stuck, reason: reason.to_owned(), words })
+}
+
+fn why_failed(pod: &Value, reason: &str) -> String {
+    if let Some(message) = text(pod, "/status/message") {
+        return format!("it failed: {} ({reason})", sentence(message));
+    }
+    let pointers = ["/status/initContainerStatuses", "/status/containerStatuses"];
+    let failed = pointers.iter().flat_map(|pointer| list(pod, pointer)).find_map(|container| {
+        let is_failure = count(container, "/state/terminated/exitCode") != 0;
+        let end = ended(container, "/state/terminated").filter(|_| is_failure)?;
+        Some(format!("container `{}` ended with {end}", text(container, "/name").unwrap_or_default()))
+    });
+    failed.unwrap_or_else(|| format!("it failed ({reason})"))
+}
+
+/// `exit code 137 (OOMKilled)`
+fn ended(container: &Value, pointer: &str) -> Option<String> {
+    let terminated = container.pointer(pointer)?;
+    let code = int(terminated, "/exitCode")?;
+    let reason = text(terminated, "/reason").filter(|reason| !matches!(*reason, "Error" | "Completed"));
+    Some(reason.map_or_else(|| format!("exit code {code}"), |reason| format!("exit code {code} ({reason})")))
+}

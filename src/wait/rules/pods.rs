@@ -1,0 +1,120 @@
+//! What the Pods of a workload say about it.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::fields::{counted, list, text};
+use super::pod::{Ailment, Severity, ailment};
+use super::{not_observed, readiness};
+use crate::object::GroupVersionKind;
+use crate::wait::readiness::{Readiness, State};
+
+/// The Deployment's own record of the revision that is rolled out, which its ReplicaSets carry, too.
+const REVISION: &str = "/metadata/annotations/deployment.kubernetes.io~1revision";
+
+/// What is in a workload's namespace: all that could be its own.
+#[derive(Clone, Debug, Default)]
+pub struct Owned<'a> {
+    /// Pods.
+    pub pods: Vec<&'a Value>,
+    /// ReplicaSets, through which a Deployment owns its Pods.
+    pub replica_sets: Vec<&'a Value>,
+}
+
+/// The label selector of a workload in the form of a query.
+#[must_use]
+pub fn selector_of(gvk: &GroupVersionKind, object: &Value) -> Option<String> {
+    let pointer = if gvk.group.is_empty() { "/spec/selector" } else { "/spec/selector/matchLabels" };
+    let labels = object.pointer(pointer).and_then(Value::as_object).into_iter().flatten();
+    let mut terms: Vec<String> =
+        labels.map(|(key, value)| format!("{key}={}", text(value, "").unwrap_or(""))).collect();
+    for expression in list(object, "/spec/selector/matchExpressions") {
+        let key = text(expression, "/key")?;
+        let values: Vec<&str> = list(expression, "/values").iter().filter_map(Value::as_str).collect();
+        let values = values.join(",");
+        terms.push(match text(expression, "/operator")? {
+            "In" => format!("{key} in ({values})"),
+            "NotIn" => format!("{key} notin ({values})"),
+            "Exists" => key.to_owned(),
+            "DoesNotExist" => format!("!{key}"),
+            _ => return None,
+        });
+    }
+    (!terms.is_empty()).then(|| terms.join(","))
+}
+
+/// Adds to the readiness of a workload what is wrong with the Pods of its current revision. A container that can't be started or
+/// crashes fails the workload, long before its controller gives up; a Job's containers may crash as often as it allows. A Pod
+/// that fits on no node doesn't: autoscalers take minutes to bring one.
+pub(super) fn explain(
+    own: Readiness,
+    gvk: &GroupVersionKind,
+    object: &Value,
+    owned: &Owned<'_>,
+    now: Timestamp,
+) -> Readiness {
+    if !matches!(own.state, State::InProgress | State::Failed) || not_observed(object).is_some() {
+        return own;
+    }
+    let Some((severity, words)) = worst(&of_current_revision(gvk, object, owned), now) else { return own };
+    let message = format!("{}: {words}", own.message);
+    let is_job = gvk.kind == "Job";
+    let fails = severity == Severity::Stuck || severity == Severity::Crashing && !is_job;
+    match own.state {
+        State::InProgress if fails => Readiness::failing(message),
+        _ => Readiness { message, ..own },
+    }
+}
+
+/// The worst that is wrong with any of these Pods, in words.
+fn worst(pods: &[&Value], now: Timestamp) -> Option<(Severity, String)> {
+    let pod_kind = GroupVersionKind::new("v1", "Pod");
+    let mut ill: Vec<(&str, Ailment)> = Vec::new();
+    for pod in pods.iter().filter(|pod| text(pod, "/metadata/deletionTimestamp").is_none()) {
+        if let Some(ailment) = ailment(pod).filter(|_| !readiness(&pod_kind, pod, now).is_current()) {
+            ill.push((text(pod, "/metadata/name").unwrap_or_default(), ailment));
+        }
+    }
+    ill.sort_by(|(a, one), (b, other)| other.severity.cmp(&one.severity).then(a.cmp(b)));
+    let (name, first) = ill.first()?;
+    let alike = ill.iter().filter(|(_, ailment)| ailment.reason == first.reason).count();
+    let others = alike - 1;
+    let more = if others > 0 { format!("; {} alike", counted(others, "more Pod")) } else { String::new() };
+    Some((first.severity, format!("Pod `{name}`: {}{more}", first.words)))
+}
+
+/// The Pods that belong to what the workload is now: those of old revisions are on their way out.
+fn of_current_revision<'a>(gvk: &GroupVersionKind, object: &Value, owned: &Owned<'a>) -> Vec<&'a Value> {
+    let Some(uid) = text(object, "/metadata/uid") else { return Vec::new() };
+    let of = |owner: &str| -> Vec<&'a Value> {
+        owned.pods.iter().copied().filter(|pod| controller(pod) == Some(owner)).collect()
+    };
+    let with_label = |label: &str, wanted: Option<&str>| -> Vec<&'a Value> {
+        let is_current = |pod: &&Value| {
+            let has = pod.pointer("/metadata/labels").and_then(|labels| labels.get(label)).and_then(Value::as_str);
+            wanted.is_none() || has == wanted
+        };
+        of(uid).into_iter().filter(is_current).collect()
+    };
+    match gvk.kind.as_str() {
+        "Deployment" => {
+            let revision = text(object, REVISION);
+            let sets = owned.replica_sets.iter().filter(|set| controller(set) == Some(uid));
+            let current = sets.filter(|set| revision.is_some() && text(set, REVISION) == revision);
+            current.filter_map(|set| text(set, "/metadata/uid")).flat_map(of).collect()
+        }
+        "StatefulSet" => with_label("controller-revision-hash", text(object, "/status/updateRevision")),
+        "DaemonSet" => {
+            let generation = "/metadata/annotations/deprecated.daemonset.template.generation";
+            with_label("pod-template-generation", text(object, generation))
+        }
+        _ => of(uid),
+    }
+}
+
+/// The uid of the controller that an object belongs to.
+fn controller(object: &Value) -> Option<&str> {
+    let owners = list(object, "/metadata/ownerReferences");
+    let owner = owners.iter().find(|owner| owner.get("controller") == Some(&Value::Bool(true)))?;
+    text(owner, "/uid")
+}

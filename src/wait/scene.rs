@@ -1,0 +1,262 @@
+//! All that is known at one moment, and the readiness that follows from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::feed::News;
+use super::readiness::{Readiness, State};
+use super::rules::{Owned, has_pods, needs_pods, readiness, readiness_with_pods, selector_of};
+use super::scope::{FEW, Pick, Scope, name_of};
+use crate::live::{Resource, Target, Trouble};
+use crate::object::ObjectKey;
+
+/// An object whose readiness is wanted.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    /// Which object it is.
+    pub key: ObjectKey,
+    /// Where such objects live, or why that isn't known.
+    pub resource: Result<Resource, Trouble>,
+    /// Whether it is gone once it is done: a Job with `ttlSecondsAfterFinished` that is known to have existed.
+    pub expires: bool,
+}
+
+impl From<&Target> for Watched {
+    fn from(target: &Target) -> Self {
+        Self { key: target.key.clone(), resource: target.resource.clone(), expires: false }
+    }
+}
+
+/// What is known of one scope.
+struct Collection {
+    scope: Scope,
+    reading: Reading,
+    objects: BTreeMap<String, Value>,
+    unreadable: BTreeMap<String, Trouble>,
+}
+
+/// How far reading a scope has come.
+enum Reading {
+    NotYet(Option<Trouble>),
+    Done,
+    GivenUp(Trouble),
+}
+
+/// What is known of all scopes: first those of the watched objects, then those of their Pods.
+pub(super) struct Scene<'w> {
+    watched: &'w [Watched],
+    /// The collection of each watched object, if it can be read at all.
+    homes: Vec<Option<usize>>,
+    /// Whether it is gone once it is done, by what was seen of it.
+    expires: Vec<bool>,
+    collections: Vec<Collection>,
+    /// How many collections hold watched objects.
+    own: usize,
+    /// How many collections are read already.
+    started: usize,
+    readiness: Vec<Option<Readiness>>,
+}
+
+impl<'w> Scene<'w> {
+    /// Nothing is known yet.
+    pub fn new(watched: &'w [Watched]) -> Self {
+        let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for (index, one) in watched.iter().enumerate() {
+            if one.resource.as_ref().is_ok_and(|resource| !resource.pending) {
+                groups.entry((&one.key.gvk, &one.key.namespace)).or_default().push(index);
+            }
+        }
+        let mut homes = vec![None; watched.len()];
+        let mut collections = Vec::new();
+        for wanted in groups.into_values() {
+            let few = if wanted.len() <= FEW { 1 } else { wanted.len() };
+            for indices in wanted.chunks(few) {
+                let first = &watched[indices[0]];
+                let Ok(resource) = &first.resource else { continue };
+                for index in indices {
+                    homes[*index] = Some(collections.len());
+                }
+                let names = indices.iter().map(|index| watched[*index].key.name.clone()).collect();
+                let namespace = first.key.namespace.clone();
+                collections.push(Collection::new(Scope {
+                    resource: resource.clone(),
+                    namespace,
+                    pick: Pick::Names(names),
+                }));
+            }
+        }
+        let expires = watched.iter().map(|one| one.expires).collect();
+        let (own, readiness) = (collections.len(), vec![None; watched.len()]);
+        Self { watched, homes, expires, collections, own, started: 0, readiness }
+    }
+
+    /// The scopes that are not read yet, with their numbers: once each.
+    pub fn unstarted(&mut self) -> Vec<(usize, Scope)> {
+        let new = self.collections.iter().enumerate().skip(self.started);
+        let new = new.map(|(number, collection)| (number, collection.scope.clone())).collect();
+        self.started = self.collections.len();
+        new
+    }
+
+    /// Takes what one scope tells.
+    pub fn take(&mut self, number: usize, news: News) {
+        if let Some(collection) = self.collections.get_mut(number) {
+            collection.take(news);
+        }
+    }
+
+    /// Judges all anew, and tells the readiness that is not what it was.
+    pub fn judge(&mut self, now: Timestamp, on_change: &mut impl FnMut(&Watched, &Readiness)) {
+        let owned = self.owned();
+        let mut wanted = Vec::new();
+        let mut judged = Vec::with_capacity(self.watched.len());
+        for (index, one) in self.watched.iter().enumerate() {
+            let object = self.object(index);
+            judged.push(self.of(index, &owned, now));
+            if let Some(object) = object
+                && needs_pods(&one.key.gvk, &readiness(&one.key.gvk, object, now))
+            {
+                wanted.extend(self.scopes_of_pods(one, object));
+            }
+        }
+        for (index, readiness) in judged.into_iter().enumerate() {
+            let has_ttl = |job: &Value| job.pointer("/spec/ttlSecondsAfterFinished").is_some();
+            if self.watched[index].key.gvk.kind == "Job" && self.object(index).is_some_and(has_ttl) {
+                self.expires[index] = true;
+            }
+            if self.readiness[index] != readiness {
+                if let Some(readiness) = &readiness {
+                    on_change(&self.watched[index], readiness);
+                }
+                self.readiness[index] = readiness;
+            }
+        }
+        for scope in wanted {
+            if !self.collections[self.own..].iter().any(|collection| collection.scope == scope) {
+                self.collections.push(Collection::new(scope));
+            }
+        }
+    }
+
+    /// The readiness of all objects, as far as it is known.
+    pub fn readiness(&self) -> impl Iterator<Item = &Readiness> {
+        self.readiness.iter().flatten()
+    }
+
+    /// Whether all watched objects were read, or it is certain that they can't be.
+    pub fn is_seen(&self) -> bool {
+        self.readiness.iter().all(Option::is_some)
+    }
+
+    /// Whether the same is true of the Pods that can explain them.
+    pub fn is_explained(&self) -> bool {
+        let pods = &self.collections[self.own..];
+        self.started == self.collections.len() && pods.iter().all(|pods| !matches!(pods.reading, Reading::NotYet(_)))
+    }
+
+    /// The readiness of all objects, in order. What was never read is unknown.
+    pub fn into_readiness(self) -> Vec<Readiness> {
+        let Self { readiness, homes, collections, .. } = self;
+        let unread = |home: Option<usize>| match home.map(|home| &collections[home].reading) {
+            Some(Reading::NotYet(Some(trouble))) => Readiness::unknown(trouble.clone()),
+            _ => Readiness::unknown(Trouble::new("Timeout", "there was no time to read it")),
+        };
+        readiness.into_iter().zip(homes).map(|(known, home)| known.unwrap_or_else(|| unread(home))).collect()
+    }
+
+    fn object(&self, index: usize) -> Option<&Value> {
+        self.collections[self.homes[index]?].objects.get(&self.watched[index].key.name)
+    }
+
+    fn of(&self, index: usize, owned: &BTreeMap<&str, Owned<'_>>, now: Timestamp) -> Option<Readiness> {
+        let Watched { key, resource, .. } = &self.watched[index];
+        let unknown = |trouble: &Trouble| Some(Readiness::unknown(trouble.clone()));
+        let Some(home) = self.homes[index] else {
+            return match resource {
+                Err(trouble) => unknown(trouble),
+                Ok(_) => Some(Readiness::new(State::NotFound, "it does not exist, and neither does its kind")),
+            };
+        };
+        let collection = &self.collections[home];
+        match &collection.reading {
+            Reading::NotYet(_) => return None,
+            Reading::GivenUp(trouble) => return unknown(trouble),
+            Reading::Done => {}
+        }
+        if let Some(trouble) = collection.unreadable.get(&key.name) {
+            return unknown(trouble);
+        }
+        Some(match collection.objects.get(&key.name) {
+            Some(object) if has_pods(&key.gvk) => {
+                let nothing = Owned::default();
+                let owned = key.namespace.as_deref().and_then(|namespace| owned.get(namespace)).unwrap_or(&nothing);
+                readiness_with_pods(&key.gvk, object, owned, now)
+            }
+            Some(object) => readiness(&key.gvk, object, now),
+            None if self.expires[index] => {
+                Readiness::current("it is gone, as its `ttlSecondsAfterFinished` wants it once it is done")
+            }
+            None => Readiness::new(State::NotFound, "it does not exist"),
+        })
+    }
+
+    /// Pods and ReplicaSets by namespace, each once, though several scopes may hold it.
+    fn owned(&self) -> BTreeMap<&str, Owned<'_>> {
+        let mut owned: BTreeMap<&str, Owned<'_>> = BTreeMap::new();
+        let mut seen = BTreeSet::new();
+        for collection in &self.collections[self.own..] {
+            let of = owned.entry(collection.scope.namespace.as_deref().unwrap_or_default()).or_default();
+            let kind = collection.scope.resource.gvk.kind.as_str();
+            for (name, object) in &collection.objects {
+                if seen.insert((kind, collection.scope.namespace.as_deref(), name)) {
+                    if kind == "Pod" { of.pods.push(object) } else { of.replica_sets.push(object) }
+                }
+            }
+        }
+        owned
+    }
+
+    /// Where the Pods of a workload are read: by its labels, or all of a namespace that holds many workloads.
+    fn scopes_of_pods(&self, workload: &Watched, object: &Value) -> Vec<Scope> {
+        let Some(namespace) = workload.key.namespace.as_deref() else { return Vec::new() };
+        let is_neighbour = |one: &&Watched| one.key.namespace.as_deref() == Some(namespace) && has_pods(&one.key.gvk);
+        let are_few = self.watched.iter().filter(is_neighbour).take(FEW + 1).count() <= FEW;
+        let labels = selector_of(&workload.key.gvk, object).filter(|_| are_few);
+        let pick = labels.map_or(Pick::All, Pick::Labels);
+        let mut scopes = vec![Scope::of_builtin("v1", "Pod", "pods", namespace, pick.clone())];
+        if workload.key.gvk.kind == "Deployment" {
+            scopes.push(Scope::of_builtin("apps/v1", "ReplicaSet", "replicasets", namespace, pick));
+        }
+        scopes
+    }
+}
+
+impl Collection {
+    fn new(scope: Scope) -> Self {
+        Self { scope, reading: Reading::NotYet(None), objects: BTreeMap::new(), unreadable: BTreeMap::new() }
+    }
+
+    fn take(&mut self, news: News) {
+        let named = |object: Value| Some((name_of(&object)?.to_owned(), object));
+        match news {
+            News::Listed(listing) => {
+                self.objects = listing.objects.into_iter().filter_map(named).collect();
+                self.unreadable = listing.unreadable.into_iter().collect();
+                self.reading = Reading::Done;
+            }
+            News::Set(object) => self.objects.extend(named(object)),
+            News::Deleted(object) => {
+                name_of(&object).and_then(|name| self.objects.remove(name));
+            }
+            // What was read before holds until it is clear that nothing more comes.
+            News::Failing(trouble) => {
+                if let Reading::NotYet(last) = &mut self.reading {
+                    *last = Some(trouble);
+                }
+            }
+            News::GivenUp(trouble) => self.reading = Reading::GivenUp(trouble),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::live::Resource;
+use crate::object::GroupVersionKind;
+
+/// Up to this many objects of one collection are followed one by one: a collection may hold many more than are wanted of it.
+pub(super) const FEW: usize = 4;
+
+/// What one LIST and one stream of changes covers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Scope {
+    /// The resource.
+    pub resource: Resource,
+    /// The namespace; none for cluster-scoped objects.
+    pub namespace: Option<String>,
+    /// Which of its objects.
+    pub pick: Pick,
+}
+
+/// Which objects of a collection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Pick {
+    /// Those of these names.
+    Names(BTreeSet<String>),
+    /// Those with these labels.
+    Labels(String),
+    /// All of them.
+    All,
+}
+
+impl Scope {
+    /// What a workload runs, which anybody may look at who may read Pods.
+    pub fn of_builtin(api_version: &str, kind: &str, plural: &str, namespace: &str, pick: Pick) -> Self {
+        let resource = Resource {
+            gvk: GroupVersionKind::new(api_version, kind),
+            plural: plural.to_owned(),
+            namespaced: true,
+            verbs: ["get", "list", "watch"].map(ToOwned::to_owned).into(),
+            status: true,
+            pending: false,
+        };
+        Self { resource, namespace: Some(namespace.to_owned()), pick }
+    }
+
+    /// Path and query of the collection, to which more parameters can be added.
+    pub fn url(&self) -> String {
+        let path = self.resource.collection_path(self.namespace.as_deref());
+        match &self.pick {
+            Pick::Names(names) if names.len() == 1 => {
+                let name = names.first().map(|name| encoded(name)).unwrap_or_default();
+                format!("{path}?fieldSelector=metadata.name%3D{name}&")
+            }
+            Pick::Labels(labels) => format!("{path}?labelSelector={}&", encoded(labels)),
+            Pick::Names(_) | Pick::All => format!("{path}?"),
+        }
+    }
+
+    /// Path of one object.
+    pub fn object_path(&self, name: &str) -> String {
+        self.resource.object_path(self.namespace.as_deref(), name)
+    }
+
+    /// The names, where that is what is picked.
+    pub fn names(&self) -> Option<&BTreeSet<String>> {
+        if let Pick::Names(names) = &self.pick { Some(names) } else { None }
+    }
+
+    /// Whether an object of the collection is one of those picked.
+    pub fn holds(&self, object: &Value) -> bool {
+        self.names().is_none_or(|names| name_of(object).is_some_and(|name| names.contains(name)))
+    }
+
+    /// Whether the resource can be used in this way.
+    pub fn can(&self, verb: &str) -> bool {
+        self.resource.verbs.contains(verb)
+    }
+}
+
+/// `metadata.name`
+pub(super) fn name_of(object: &Value) -> Option<&str> {
+    object.pointer("/metadata/name").and_then(Value::as_str)
+}
+
+/// Text as a value in a query.
+pub(super) fn encoded(text: &str) -> String {
+    let byte = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        other => format!("%{other:02X}"),
+    };
+    text.bytes().map(byte).collect()
+}

@@ -1,0 +1,200 @@
+//! Workloads that come up, or don't.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::{WEB, readiness, running, set_status, states, wait_until};
+use crate::control_plane::Workspace;
+
+#[test]
+fn a_deployment_rolls_out() {
+    let ws = running();
+    ws.write("web.yaml", WEB);
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}");
+    let status = ws.reconcile(["status", "-f", "."]).exits_with(5);
+    assert_eq!(states(&status), ["ConfigMap it: notFound", "Deployment web: notFound"]);
+    assert_eq!(status.report()["verdict"], "notReady");
+
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
+    assert_eq!(apply.report()["verdict"], "applied");
+    assert_eq!(states(&apply), ["ConfigMap it: current", "Deployment web: current"]);
+    assert!(apply.stderr.lines().any(|line| line.ends_with(&ws.fill_in("Z ready Deployment $NS/web"))), "{apply}");
+    assert!(apply.report()["requests"]["watch"].as_u64().is_some_and(|watches| watches > 0), "{apply}");
+
+    let status = ws.reconcile(["status", "-f", "."]).exits_with(0);
+    assert_eq!((&status.report()["verdict"], &status.report()["command"]), (&"inSync".into(), &"status".into()));
+    assert_eq!(readiness(&status, "Deployment", "web"), ("current", "all 2 replicas are ready"));
+    assert!(status.stdout.ends_with("2 ready\n"), "{status}");
+
+    // A second pass writes nothing, and has nothing to wait for.
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
+    assert_eq!((apply.writes(), apply.stderr.as_str()), (0, ""), "{apply}");
+}
+
+#[test]
+fn a_pod_for_which_there_is_no_node_is_named() {
+    let ws = running();
+    ws.write("web.yaml", &WEB.replace("spec: {containers", "spec: {nodeSelector: {disk: ssd}, containers"));
+    let started = Instant::now();
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout", "4s"]).exits_with(5);
+    assert!(started.elapsed() < Duration::from_secs(20));
+    assert_eq!(apply.report()["verdict"], "notReady");
+    let (state, message) = readiness(&apply, "Deployment", "web");
+    assert_eq!(state, "inProgress");
+    assert!(message.contains("Pod `web-") && message.contains("node") && message.contains("Unschedulable"), "{apply}");
+    assert!(message.contains("1 more Pod"), "{message}");
+    assert!(apply.stderr.contains("error: 1 object is not ready after 4s"), "{apply}");
+    let status = ws.reconcile(["status", "-f", "."]).exits_with(5);
+    assert!(readiness(&status, "Deployment", "web").1.contains("Unschedulable"), "{status}");
+}
+
+/// Lets the kubelet, which doesn't exist, report that the containers of all Pods wait for this reason.
+#[track_caller]
+fn set_waiting(ws: &Workspace, reason: &str) {
+    let container = json!({"name": "web", "image": "shop/web:1", "imageID": "", "ready": false, "restartCount": 2,
+        "state": {"waiting": {"reason": reason, "message": "says the kubelet"}}});
+    for pod in pods(ws) {
+        set_status(ws, &format!("pod/{pod}"), &json!({"containerStatuses": [container]}));
+    }
+}
+
+#[track_caller]
+fn pods(ws: &Workspace) -> Vec<String> {
+    let run = ws.kubectl(["get", "pods", "-o", "name"]).exits_with(0);
+    run.stdout.lines().map(|line| line.trim_start_matches("pod/").to_owned()).collect()
+}
+
+/// Pods that stay pending, so that a test can say what their containers do.
+fn pending() -> String {
+    WEB.replace("spec: {containers", "spec: {nodeSelector: {disk: ssd}, containers")
+}
+
+#[test]
+fn pods_that_cannot_start_or_crash_fail_their_deployment_early() {
+    let ws = running();
+    ws.write("web.yaml", &pending());
+    ws.reconcile(["apply", "-f", ".", "--wait", "--timeout", "0"]).exits_with(5);
+    wait_until("there are Pods", || pods(&ws).len() == 2);
+    for reason in ["ImagePullBackOff", "CrashLoopBackOff"] {
+        set_waiting(&ws, reason);
+        let status = ws.reconcile(["status", "-f", "."]).exits_with(5);
+        let (state, message) = readiness(&status, "Deployment", "web");
+        assert_eq!(state, "failed", "{status}");
+        assert!(message.contains("Pod `web-") && message.contains(reason), "{message}");
+        assert!(status.stdout.contains("failed ") && status.stdout.ends_with("1 failed, 0 of 1 ready\n"), "{status}");
+    }
+
+    // The next attempt of the kubelet may help: it is given some time, but not all.
+    let started = Instant::now();
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(5);
+    assert!((10..60).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
+    assert!(apply.stderr.contains(&ws.fill_in("Z failed Deployment $NS/web: ")), "{apply}");
+    assert!(apply.stdout.contains("CrashLoopBackOff") && apply.stdout.contains("1 unchanged; 1 failed"), "{apply}");
+
+    // A new revision isn't judged by the Pods of the old one.
+    ws.write("web.yaml", WEB);
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
+    assert!(!apply.stderr.contains("failed"), "{apply}");
+}
+
+#[test]
+fn while_something_is_under_way_a_failure_may_pass() {
+    let ws = running();
+    ws.write("web.yaml", &pending());
+    ws.write("claim.yaml", CLAIM);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    wait_until("there are Pods", || pods(&ws).len() == 2);
+    set_waiting(&ws, "CrashLoopBackOff");
+    let apply = ws.as_user("admin").start_reconcile(["apply", "-f", ".", "--wait", "--timeout", "60s"]);
+    // Longer than a failure is given when nothing else is under way.
+    thread::sleep(Duration::from_secs(18));
+    ws.kubectl(["label", "node", "fake-node", "disk=$NS"]).exits_with(0);
+    ws.write("web.yaml", &pending().replace("disk: ssd", "disk: $NS"));
+    ws.kubectl(["apply", "--server-side", "--force-conflicts", "-f", "web.yaml"]).exits_with(0);
+    ws.stdin(VOLUME).kubectl(["apply", "-f", "-"]).exits_with(0);
+    let apply = apply.finish().exits_with(0);
+    assert!(apply.stderr.contains(" failed Deployment") && apply.stderr.contains(" ready Deployment"), "{apply}");
+    ws.kubectl(["label", "node", "fake-node", "disk-"]).exits_with(0);
+    ws.kubectl(["delete", "pv", "$NS", "--wait=false"]).exits_with(0);
+}
+
+const CLAIM: &str = "
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {accessModes: [ReadWriteOnce], storageClassName: $NS, resources: {requests: {storage: 1Gi}}}
+";
+
+const VOLUME: &str = "
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: $NS}
+spec: {accessModes: [ReadWriteOnce], storageClassName: $NS, capacity: {storage: 1Gi}, hostPath: {path: /data}}
+";
+
+#[test]
+fn a_claim_without_a_volume_is_waited_for_in_vain() {
+    let ws = running();
+    ws.write("claim.yaml", CLAIM);
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout", "2s"]).exits_with(5);
+    let expected = ("inProgress", "it is not bound to a volume yet");
+    assert_eq!(readiness(&apply, "PersistentVolumeClaim", "data"), expected);
+    assert_eq!(apply.object("PersistentVolumeClaim", "data")["outcome"], "created");
+}
+
+#[test]
+fn stateful_sets_and_daemon_sets_come_up() {
+    let ws = running();
+    let set =
+        WEB.replace("kind: Deployment", "kind: StatefulSet").replace("replicas: 2", "replicas: 2\n  serviceName: web");
+    ws.write("set.yaml", &set);
+    ws.write("daemon.yaml", &WEB.replace("kind: Deployment", "kind: DaemonSet").replace("  replicas: 2\n", ""));
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
+    assert_eq!(states(&apply), ["DaemonSet web: current", "StatefulSet web: current"]);
+    ws.write("set.yaml", &set.replace("shop/web:1", "shop/web:2"));
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
+    assert_eq!(apply.object("StatefulSet", "web")["outcome"], "updated");
+    let images = ws.kubectl(["get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].spec.containers[0].image}"]);
+    assert_eq!(images.stdout.matches("shop/web:2").count(), 2, "all were replaced when the wait was over: {images}");
+}
+
+const JOB: &str = "
+apiVersion: batch/v1
+kind: Job
+metadata: {name: migrate}
+spec:
+  template:
+    metadata: {labels: {app: migrate}}
+    spec: {restartPolicy: Never, containers: [{name: migrate, image: 'shop/migrate:1'}]}
+";
+
+#[test]
+fn a_job_is_waited_for_until_it_is_complete() {
+    let ws = running();
+    ws.write("job.yaml", JOB);
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
+    assert_eq!(readiness(&apply, "Job", "migrate"), ("current", "it is complete"));
+    ws.write("job.yaml", &JOB.replace("name: migrate}\nspec:", "name: again}\nspec:\n  ttlSecondsAfterFinished: 0"));
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
+    assert_eq!(readiness(&apply, "Job", "again").0, "current", "gone, or about to go: {apply}");
+}
+
+#[test]
+fn a_failed_job_ends_the_wait_at_once() {
+    let ws = running();
+    let job = JOB
+        .replace("name: migrate}\nspec:", "name: migrate}\nspec:\n  activeDeadlineSeconds: 1")
+        .replace("spec: {restart", "spec: {nodeSelector: {disk: none}, restart");
+    ws.write("job.yaml", &job);
+    ws.write("claim.yaml", CLAIM);
+    let started = Instant::now();
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout=2m"]).exits_with(5);
+    assert!(started.elapsed() < Duration::from_secs(30), "{apply}");
+    assert_eq!(states(&apply), ["PersistentVolumeClaim data: inProgress", "Job migrate: failed"]);
+    assert!(readiness(&apply, "Job", "migrate").1.contains("DeadlineExceeded"), "{apply}");
+    assert!(!apply.stderr.contains("after 2m"), "{apply}");
+    let counts = &apply.report()["summary"]["readiness"];
+    assert_eq!((&counts["failed"], &counts["inProgress"], &counts["current"]), (&json!(1), &json!(1), &json!(0)));
+}

@@ -4,6 +4,7 @@ use super::comparison::Comparison;
 use super::confirm::{confirmed, somebody_to_ask};
 use super::failure::Failure;
 use super::interrupt::Interrupt;
+use super::news::News;
 use super::output::Output;
 use super::pass::Pass;
 use super::setup::{Connected, connected, planned, policy, read_desired};
@@ -11,7 +12,7 @@ use super::wait::Waiting;
 use crate::cli::{ApplyArgs, DiffArgs, WaitArgs};
 use crate::compare::EvidenceMode;
 use crate::desired::InputProblem;
-use crate::report::{Gate, Report, readiness, text};
+use crate::report::{Gate, Report, outcomes, readiness, text};
 use crate::terminal::Closed;
 
 const COMMAND: &str = "apply";
@@ -29,7 +30,7 @@ pub(super) async fn run(args: ApplyArgs) -> u8 {
 }
 
 fn finish(report: &Report, output: &Output) -> Result<u8, Closed> {
-    output.text(&text::left(report))?;
+    output.text(&outcomes::left(report))?;
     output.text(&readiness::left(report))?;
     output.text(&text::summary(report))?;
     output.finish(report)
@@ -50,7 +51,10 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     let Connected { cluster, catalog, info, namespaces, cache } =
         connected(&args.connection, verbosity, &args.input, &output.terminal).await?;
     let plan = planned(desired, catalog, &namespaces)?;
-    let mut pass = Pass::compare(Comparison::new(&cluster, &policy, cache.as_deref(), interrupt.clone()), plan).await;
+    let objects = plan.targets.len();
+    let comparison = Comparison::new(&cluster, &policy, cache.as_deref(), interrupt.clone())
+        .showing(output.terminal.progress("compared", objects));
+    let mut pass = Pass::compare(comparison, plan).await;
     output.details(verbosity, pass.doubts());
     // A reader that went away changes nothing about the pass.
     let _ = output.text(&text::differences(&Report::compared(COMMAND, pass.objects(), Gate::default())));
@@ -62,7 +66,8 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
         }
         pass.hold_what_differs_from_what_was_shown();
     }
-    pass.act(|object| drop(output.text(&text::outcome(object)))).await;
+    pass.wait_for_dependencies(args.wait.duration());
+    pass.act(&News::of_pass(output, objects)).await;
     let mut objects = pass.objects();
     if let Some(timeout) = args.wait.duration() {
         let waiting = Waiting { cluster: &cluster, timeout, interrupt: &interrupt, output };

@@ -13,6 +13,7 @@ use crate::live::ask::settle;
 use crate::live::fetch::{IN_FLIGHT, fetch};
 use crate::live::types::Types;
 use crate::live::{LiveState, Target, Trouble};
+use crate::terminal::Progress;
 
 /// What all comparisons of one run share.
 pub(super) struct Comparison<'a> {
@@ -28,12 +29,21 @@ pub(super) struct Comparison<'a> {
     pub doubts: Vec<String>,
     /// Ctrl-C.
     pub interrupt: Interrupt,
+    /// How far the first comparison is.
+    progress: Option<Progress>,
 }
 
 impl<'a> Comparison<'a> {
     /// Nothing compared yet.
     pub fn new(cluster: &'a Cluster, policy: &'a Policy, cache: Option<&Path>, interrupt: Interrupt) -> Self {
-        Self { cluster, policy, types: Types::new(cache), redactor: Redactor::default(), doubts: Vec::new(), interrupt }
+        let (types, redactor) = (Types::new(cache), Redactor::default());
+        Self { cluster, policy, types, redactor, doubts: Vec::new(), interrupt, progress: None }
+    }
+
+    /// The same, showing how far the first comparison is.
+    pub fn showing(mut self, progress: Progress) -> Self {
+        self.progress = Some(progress);
+        self
     }
 
     /// Compares targets, which stand in the order of the plan: one decision for each.
@@ -42,6 +52,7 @@ impl<'a> Comparison<'a> {
         let kinds: Vec<_> = kinds.map(|target| &target.key.gvk).collect();
         let (states, ()) = futures::join!(fetch(self.cluster, targets), self.types.load(self.cluster, kinds));
         let found = self.ask(targets, states).await;
+        self.progress = None;
         let mut decisions: Vec<Decision> = Vec::with_capacity(targets.len());
         let mut changing_crds: Vec<&Target> = Vec::new();
         for (target, Found { finding, warnings, doubt }) in targets.iter().zip(found) {
@@ -71,7 +82,15 @@ impl<'a> Comparison<'a> {
             let too_early = matches!(state, LiveState::Absent) && is_coming(target);
             self.ask_one(target, state, too_early)
         });
-        futures::stream::iter(questions).buffered(IN_FLIGHT).collect().await
+        let mut found = Vec::with_capacity(targets.len());
+        let mut answers = futures::stream::iter(questions).buffered(IN_FLIGHT);
+        while let Some(answer) = answers.next().await {
+            found.push(answer);
+            if let Some(progress) = &self.progress {
+                progress.at(found.len());
+            }
+        }
+        found
     }
 
     async fn ask_one(&self, target: &Target, state: LiveState, too_early: bool) -> Found {

@@ -62,7 +62,8 @@ async fn with_cluster(
         connected(&args.connection, verbosity, &args.input, &output.terminal).await?;
     let admission = Admission::load(&cluster, &catalog);
     let targets = planned(desired, catalog.clone(), &namespaces)?.targets;
-    let mut comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone());
+    let progress = output.terminal.progress("compared", targets.len());
+    let mut comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone()).showing(progress);
     let references: Vec<_> = targets.iter().collect();
     let (decisions, admission) = futures::join!(comparison.compare(&references), admission);
     let proven =

@@ -10,11 +10,13 @@ mod diff;
 mod failure;
 mod interrupt;
 mod man;
+mod news;
 mod output;
 mod pass;
 mod setup;
 mod snapshot;
 mod status;
+mod turn;
 mod wait;
 
 use std::process::ExitCode;

@@ -1,18 +1,20 @@
 //! The pass of `apply`: every object in its turn, wave by wave, and inside a wave as what it needs is done.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 
 use super::comparison::Comparison;
-use crate::apply::{Decision, Written, catalog_with, wait_until_established, write};
+use super::turn::{self, blocked, is_change};
+use crate::apply::{Decision, catalog_with, wait_until_established, write};
 use crate::compare::{Action, Evidence, Finding, ObjectDiff, defines};
 use crate::live::Trouble;
 use crate::live::fetch::IN_FLIGHT;
 use crate::live::resolve::{Target, resource_of};
-use crate::plan::{Plan, Queue, Strength};
-use crate::report::{ErrorInfo, ObjectReport, Outcome};
+use crate::plan::{Plan, Queue};
+use crate::report::{ObjectReport, Outcome};
 
 /// All objects of one run, compared and then acted on.
 pub(super) struct Pass<'a> {
@@ -22,14 +24,18 @@ pub(super) struct Pass<'a> {
     reports: Vec<ObjectReport>,
     /// How many objects were told of, in the order of the plan.
     told: usize,
+    /// How long what an author says comes first may take to become ready, where that is waited for.
+    wait: Option<Duration>,
     /// Whether somebody agreed to what was shown, and to nothing else.
     agreed: bool,
 }
 
-/// Why an object isn't written.
-enum Skip {
-    Interrupted,
-    Needs { what: String, which: &'static str },
+/// Hears what becomes of objects.
+pub(super) trait Listener {
+    /// One is done with: as it happens.
+    fn done(&self, object: &ObjectReport);
+    /// One is done with: in the order of the plan, whatever happens at the same time.
+    fn in_order(&self, object: &ObjectReport);
 }
 
 impl<'a> Pass<'a> {
@@ -38,7 +44,7 @@ impl<'a> Pass<'a> {
         let decisions = comparison.compare(&plan.targets.iter().collect::<Vec<_>>()).await;
         let pairs = plan.targets.iter().zip(&decisions);
         let reports = pairs.map(|(target, decision)| ObjectReport::new(target, decision.diff.clone())).collect();
-        Self { comparison, plan, decisions, reports, told: 0, agreed: false }
+        Self { comparison, plan, decisions, reports, told: 0, wait: None, agreed: false }
     }
 
     /// The objects as they stand now.
@@ -56,12 +62,14 @@ impl<'a> Pass<'a> {
         &self.comparison.doubts
     }
 
+    /// From here on, what an author says comes first has to become ready, in this time each.
+    pub fn wait_for_dependencies(&mut self, timeout: Option<Duration>) {
+        self.wait = timeout;
+    }
+
     /// Whether there is something to write.
     pub fn has_work(&self) -> bool {
-        self.reports.iter().any(|report| {
-            let is_change = !matches!(report.action, Action::None | Action::Unknown) || report.is_ownership_only();
-            is_change && report.conflicts.is_empty()
-        })
+        self.reports.iter().any(is_change)
     }
 
     /// What turns out to differ otherwise, once it can be compared with the server's help, is left alone from here on.
@@ -69,20 +77,20 @@ impl<'a> Pass<'a> {
         self.agreed = true;
     }
 
-    /// Writes what differs; `done` hears of each object in the order of the plan.
-    pub async fn act(&mut self, done: impl Fn(&ObjectReport)) {
+    /// Writes what differs; who listens hears of every object.
+    pub async fn act(&mut self, listener: &impl Listener) {
         let mut start = 0;
         while let Some(wave) = self.plan.waves.get(start).copied() {
             let end = start + self.plan.waves[start..].iter().take_while(|other| **other == wave).count();
-            self.write(start..end, &done).await;
+            self.write(start..end, listener).await;
             self.build_on(start..end).await;
             start = end;
         }
     }
 
     /// Writes one wave: what doesn't need each other in parallel.
-    async fn write(&mut self, wave: Range<usize>, done: &impl Fn(&ObjectReport)) {
-        let Self { comparison, plan, decisions, reports, told, .. } = self;
+    async fn write(&mut self, wave: Range<usize>, listener: &impl Listener) {
+        let Self { comparison, plan, decisions, reports, told, wait, .. } = self;
         let Comparison { cluster, policy, types, redactor, interrupt, .. } = &*comparison;
         let mut queue = Queue::of(plan, wave);
         let mut under_way = FuturesUnordered::new();
@@ -91,20 +99,29 @@ impl<'a> Pass<'a> {
                 && let Some(index) = queue.take()
             {
                 let (target, decision) = (&plan.targets[index], &decisions[index]);
-                let skip = skipped(plan, reports, index, interrupt.is_set());
+                let skip = turn::skipped(plan, reports, index, interrupt.is_set());
+                let first =
+                    wait.filter(|_| is_change(&reports[index])).map(|timeout| (timeout, turn::explicit(plan, index)));
                 let of = types.of(&target.key.gvk);
                 under_way.push(async move {
-                    match skip {
+                    let unready = match first {
+                        Some((timeout, first)) if skip.is_none() => {
+                            turn::unready(cluster, &first, timeout, interrupt).await
+                        }
+                        _ => None,
+                    };
+                    match skip.or(unready) {
                         Some(skip) => (index, Err(skip)),
                         None => (index, Ok(write(cluster, target, decision, of, policy, redactor).await)),
                     }
                 });
             }
             let Some((index, result)) = under_way.next().await else { break };
-            settle(&mut reports[index], &decisions[index], result);
+            turn::settle(&mut reports[index], &decisions[index], result);
+            listener.done(&reports[index]);
             queue.done(index);
             while let Some(report) = reports.get(*told).filter(|report| report.outcome.is_some()) {
-                done(report);
+                listener.in_order(report);
                 *told += 1;
             }
         }
@@ -151,7 +168,7 @@ impl<'a> Pass<'a> {
             let crd = &self.plan.targets[index];
             match wait_until_established(cluster, crd).await {
                 Ok(()) => crds.push(crd),
-                Err(trouble) => fail(&mut self.reports[index], trouble),
+                Err(trouble) => turn::fail(&mut self.reports[index], trouble),
             }
         }
         if crds.is_empty() {
@@ -179,82 +196,4 @@ impl<'a> Pass<'a> {
             Finding::Proven(_) | Finding::Predicted { .. } | Finding::Unknown(_) => false,
         }
     }
-}
-
-/// Why an object that would be written is not.
-fn skipped(plan: &Plan, reports: &[ObjectReport], index: usize, interrupted: bool) -> Option<Skip> {
-    let report = &reports[index];
-    let is_left_alone = matches!(report.action, Action::None | Action::Unknown) && !report.is_ownership_only();
-    match interrupted {
-        true => Some(Skip::Interrupted),
-        false if is_left_alone || !report.conflicts.is_empty() => None,
-        false => blocked(plan, reports, index),
-    }
-}
-
-/// What an object needs and doesn't have.
-fn blocked(plan: &Plan, reports: &[ObjectReport], index: usize) -> Option<Skip> {
-    plan.needs[index].iter().find_map(|need| {
-        let other = &reports[need.on];
-        let which = match other.outcome {
-            Some(Outcome::Failed) if other.action == Action::Create => "could not be created",
-            Some(Outcome::Failed) => "could not be written",
-            Some(Outcome::Conflict) => "was left alone",
-            Some(Outcome::Skipped) if other.action == Action::Unknown => "could not be compared",
-            Some(Outcome::Skipped) => "was skipped",
-            _ => return None,
-        };
-        let is_missed = match need.strength {
-            Strength::Order => false,
-            Strength::Existence | Strength::Inside => other.action == Action::Create,
-            Strength::Success | Strength::Explicit => true,
-        };
-        is_missed.then(|| Skip::Needs { what: other.key.to_string(), which })
-    })
-}
-
-fn settle(report: &mut ObjectReport, decision: &Decision, result: Result<Option<Written>, Skip>) {
-    report.outcome = Some(match result {
-        Err(Skip::Interrupted) => skip(report, "the run was interrupted".to_owned()),
-        Err(Skip::Needs { what, which }) => skip(report, format!("it needs {what}, which {which}")),
-        Ok(None) => left_alone(report, decision),
-        Ok(Some(Written::Created)) => Outcome::Created,
-        Ok(Some(Written::Updated)) => Outcome::Updated,
-        Ok(Some(Written::Adopted)) => Outcome::Adopted,
-        Ok(Some(Written::Replaced)) => Outcome::Replaced,
-        Ok(Some(Written::Failed(trouble))) => return fail(report, trouble),
-        Ok(Some(Written::Moved(diff))) => {
-            report.changes = diff.changes;
-            report.conflicts = diff.conflicts;
-            let message = "it changed while it was applied, and differs otherwise now: left alone";
-            return fail(report, Trouble::new("Conflict", message).with_hint("run again"));
-        }
-    });
-}
-
-fn left_alone(report: &mut ObjectReport, decision: &Decision) -> Outcome {
-    match decision.diff.action {
-        _ if !decision.diff.conflicts.is_empty() => Outcome::Conflict,
-        Action::None => Outcome::Unchanged,
-        Action::Replace => {
-            let reason = decision.diff.reason.as_deref().unwrap_or_default();
-            report.reason = Some(format!("{reason}: it has to be deleted and created anew"));
-            Outcome::Failed
-        }
-        _ => {
-            let trouble = decision.diff.trouble.as_ref();
-            let why = trouble.map(|trouble| format!(": {}", trouble.message)).unwrap_or_default();
-            skip(report, format!("it could not be compared{why}"))
-        }
-    }
-}
-
-fn skip(report: &mut ObjectReport, reason: String) -> Outcome {
-    report.reason = Some(reason);
-    Outcome::Skipped
-}
-
-fn fail(report: &mut ObjectReport, trouble: Trouble) {
-    report.error = Some(ErrorInfo::from(trouble));
-    report.outcome = Some(Outcome::Failed);
 }

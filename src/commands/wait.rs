@@ -4,9 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use jiff::{Timestamp, Unit};
-
 use super::interrupt::Interrupt;
+use super::news::now;
 use super::output::Output;
 use crate::cluster::Cluster;
 use crate::live::Target;
@@ -44,11 +43,13 @@ impl Waiting<'_> {
 
     /// Waits, and tells on stderr who gets ready or fails meanwhile.
     pub async fn observe(&self, watched: &[Watched]) -> Vec<Readiness> {
+        let progress = self.output.terminal.progress("ready", watched.len());
         let told: RefCell<BTreeMap<ObjectKey, State>> = RefCell::default();
         let stopped = || self.interrupt.is_set();
         let until = Until { timeout: self.timeout, stopped: &stopped };
         let observation = observe(self.cluster, watched, &until, |one, readiness| {
             let last = told.borrow_mut().insert(one.key.clone(), readiness.state);
+            progress.at(told.borrow().values().filter(|state| **state == State::Current).count());
             // What is ready from the start isn't news.
             let is_news = match last {
                 None => readiness.state == State::Failed,
@@ -59,6 +60,7 @@ impl Waiting<'_> {
             }
         });
         let observation = observation.await;
+        drop(progress);
         if observation.ending == Ending::TimedOut {
             let unready = observation.readiness.iter().filter(|readiness| !readiness.is_current()).count();
             let noun = if unready == 1 { "object is" } else { "objects are" };
@@ -73,9 +75,7 @@ impl Waiting<'_> {
     }
 
     fn tell(&self, key: &ObjectKey, readiness: &Readiness) {
-        let now = Timestamp::now();
-        let time = now.round(Unit::Second).unwrap_or(now).to_string();
-        if let Some(text) = readiness::news(&key.to_string(), readiness, &time) {
+        if let Some(text) = readiness::news(&key.to_string(), readiness, &now()) {
             self.output.news(&text);
         }
     }

@@ -4,6 +4,7 @@ pub mod excerpt;
 mod exit;
 pub mod json;
 mod model;
+pub mod outcomes;
 pub mod readiness;
 pub mod styled;
 pub mod text;

@@ -5,7 +5,7 @@ use similar::{ChangeTag, TextDiff};
 use super::excerpt;
 use super::styled::{Role, Styled};
 use super::value::{block, inline, is_long};
-use super::{ObjectReport, Outcome, Report, Summary, Verdict, readiness};
+use super::{ObjectReport, Report, Summary, Verdict, outcomes, readiness};
 use crate::compare::{Action, Class, FieldChange, Op, Owner};
 use crate::object::{FieldPath, PathElement};
 
@@ -23,8 +23,8 @@ pub fn whole(report: &Report) -> Styled {
         return readiness::whole(report);
     }
     let mut text = differences(report);
-    report.objects.iter().for_each(|object| text.append(outcome(object)));
-    text.append(left(report));
+    report.objects.iter().for_each(|object| text.append(outcomes::outcome(object)));
+    text.append(outcomes::left(report));
     text.append(readiness::left(report));
     text.append(summary(report));
     text
@@ -89,13 +89,13 @@ fn line(text: &mut Styled, role: Role, content: &str) {
     text.line_end();
 }
 
-fn hint(text: &mut Styled, object: &ObjectReport) {
+pub(super) fn hint(text: &mut Styled, object: &ObjectReport) {
     if let Some(hint) = &object.hint {
         line(text, Role::Hint, &format!("    hint: {hint}"));
     }
 }
 
-fn problem(text: &mut Styled, what: &str, object: &ObjectReport) {
+pub(super) fn problem(text: &mut Styled, what: &str, object: &ObjectReport) {
     if let Some(error) = &object.error {
         if !error.mistakes.is_empty() {
             let count = error.mistakes.len();
@@ -240,53 +240,10 @@ fn owner_text(owner: &Owner) -> String {
     format!("{}{way}{time}", owner.manager)
 }
 
-/// The line about one object that `apply` is done with; nothing where there was nothing to do.
-#[must_use]
-pub fn outcome(object: &ObjectReport) -> Styled {
-    let (word, role) = match object.outcome {
-        Some(Outcome::Created) => ("created", Role::Add),
-        Some(Outcome::Updated) => ("updated", Role::Change),
-        Some(Outcome::Adopted) => ("adopted", Role::Note),
-        Some(Outcome::Replaced) => ("replaced", Role::Change),
-        _ => return Styled::new(),
-    };
-    let mut text = Styled::new().with(role, format!("{word} ")).with(Role::Name, object.key.to_string());
-    text.line_end();
-    text
-}
-
-/// What `apply` left, and why.
-#[must_use]
-pub fn left(report: &Report) -> Styled {
-    let mut text = Styled::new();
-    for object in &report.objects {
-        let word = match object.outcome {
-            Some(Outcome::Conflict) => "conflict",
-            Some(Outcome::Failed) => "failed",
-            Some(Outcome::Skipped) => "skipped",
-            _ => continue,
-        };
-        text.push(Role::Problem, format!("{word} "));
-        text.push(Role::Name, object.key.to_string());
-        if let Some(reason) = &object.reason {
-            text.push(Role::Plain, format!(": {reason}"));
-        } else if object.outcome == Some(Outcome::Conflict) {
-            let fields: Vec<String> = object.conflicts.iter().map(|conflict| conflict.path.to_string()).collect();
-            text.push(Role::Plain, format!(": others own {}", fields.join(", ")));
-        }
-        text.line_end();
-        hint(&mut text, object);
-        if object.action != Action::Unknown {
-            problem(&mut text, "the server says", object);
-        }
-    }
-    text
-}
-
 /// The last line.
 #[must_use]
 pub fn summary(report: &Report) -> Styled {
-    let mut sentence = if report.command == "apply" { done(report) } else { to_do(&report.summary) };
+    let mut sentence = if report.command == "apply" { outcomes::done(report) } else { to_do(&report.summary) };
     if report.command == "apply"
         && let Some(counts) = &report.summary.readiness
     {
@@ -310,21 +267,6 @@ fn sentence_line(sentence: String) -> Styled {
     text
 }
 
-fn done(report: &Report) -> String {
-    let count = |outcome: Outcome| report.objects.iter().filter(|object| object.outcome == Some(outcome)).count();
-    let sentence = counted(&[
-        (count(Outcome::Created), "created"),
-        (count(Outcome::Updated), "updated"),
-        (count(Outcome::Adopted), "adopted"),
-        (count(Outcome::Replaced), "replaced"),
-        (count(Outcome::Unchanged), "unchanged"),
-        (count(Outcome::Conflict), "left alone because of conflicts"),
-        (count(Outcome::Failed), "failed"),
-        (count(Outcome::Skipped), "skipped"),
-    ]);
-    if sentence.is_empty() { "nothing to do".to_owned() } else { sentence }
-}
-
 fn to_do(counts: &Summary) -> String {
     let sentence = counted(&[
         (counts.create, "to create"),
@@ -337,7 +279,7 @@ fn to_do(counts: &Summary) -> String {
     format!("{sentence}{separator}{}", in_sync(counts))
 }
 
-fn counted(parts: &[(usize, &str)]) -> String {
+pub(super) fn counted(parts: &[(usize, &str)]) -> String {
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     parts.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
 }

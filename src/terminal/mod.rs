@@ -1,5 +1,6 @@
 //! The only door to stdout and stderr: colours, and untrusted text made visible.
 
+mod progress;
 mod question;
 mod sanitize;
 
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use colored::{ColoredString, Colorize as _};
 
 use crate::report::styled::{Role, Styled};
+use progress::Live;
 pub use question::{can_ask, line};
 pub use sanitize::visible;
 
@@ -35,6 +37,31 @@ struct Streams {
     stdout_colored: bool,
     stderr_colored: bool,
     quiet: bool,
+    /// On a terminal that a person looks at, unless quiet.
+    live: Option<Live>,
+}
+
+/// How far something is; dropped when it is over.
+#[derive(Debug)]
+pub struct Progress {
+    live: Option<Live>,
+}
+
+impl Progress {
+    /// So many steps are done.
+    pub fn at(&self, step: usize) {
+        if let Some(live) = &self.live {
+            live.at(step);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(live) = &self.live {
+            live.end();
+        }
+    }
 }
 
 /// Stdout was closed by its reader: the run ends quietly.
@@ -58,7 +85,9 @@ impl Terminal {
         let stderr_colored = wanted(std::io::stderr().is_terminal());
         // The library decides by stdout alone; here each stream is decided, so the library always paints.
         colored::control::set_override(true);
-        Self { inner: Arc::new(Streams { stdout_colored, stderr_colored, quiet }) }
+        let is_watched = std::io::stderr().is_terminal() && std::env::var_os("CI").is_none();
+        let live = (is_watched && !quiet).then(Live::new);
+        Self { inner: Arc::new(Streams { stdout_colored, stderr_colored, quiet, live }) }
     }
 
     /// Whether no text is wanted.
@@ -74,8 +103,10 @@ impl Terminal {
 
     /// Prints a document to stdout as it is.
     pub fn data(&self, text: &str) -> Result<(), Closed> {
-        let mut stdout = std::io::stdout().lock();
-        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|_| Closed)
+        self.aside(|| {
+            let mut stdout = std::io::stdout().lock();
+            stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|_| Closed)
+        })
     }
 
     /// Prints a note to stderr; an error of stderr itself has nowhere to go.
@@ -91,9 +122,32 @@ impl Terminal {
         self.message(&text);
     }
 
+    /// Whether a live line shows how far the run is, so that nobody needs to be told of each step.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        self.inner.live.is_some()
+    }
+
+    /// Begins to show how far something is, in steps.
+    #[must_use = "it is shown until it is dropped"]
+    pub fn progress(&self, what: &str, steps: usize) -> Progress {
+        if let Some(live) = &self.inner.live {
+            live.begin(what, steps);
+        }
+        Progress { live: self.inner.live.clone() }
+    }
+
+    fn aside<R>(&self, write: impl FnOnce() -> R) -> R {
+        match &self.inner.live {
+            Some(live) => live.aside(write),
+            None => write(),
+        }
+    }
+
     /// Prints text to stderr.
     pub fn message(&self, text: &Styled) {
-        let _ = std::io::stderr().lock().write_all(paint(text, self.inner.stderr_colored).as_bytes());
+        let text = paint(text, self.inner.stderr_colored);
+        self.aside(|| drop(std::io::stderr().lock().write_all(text.as_bytes())));
     }
 }
 

@@ -29,6 +29,7 @@ mod output;
 mod ownership;
 mod pass;
 mod prediction;
+mod progress;
 mod replacement;
 mod secrets;
 mod sharp_edges;

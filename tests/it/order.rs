@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::control_plane::{Proxy, Workspace};
+use crate::control_plane::{ControlPlane, Proxy, Workspace};
 
 /// A workload and everything that its pods name, in the least helpful order; and an autoscaler of it.
 const WORKLOAD: &str = "
@@ -258,4 +258,27 @@ webhooks:
     assert_eq!(hook["outcome"], "skipped", "{hook}");
     assert!(hook["reason"].as_str().unwrap().contains("Deployment"), "{hook}");
     assert_eq!(apply.report()["objects"].as_array().unwrap().last(), Some(hook));
+}
+
+#[test]
+fn with_wait_what_an_author_says_comes_first_has_to_be_ready() {
+    let ws = Workspace::on(&ControlPlane::full());
+    let job = "{apiVersion: batch/v1, kind: Job, metadata: {name: migrate}, spec: {template: {spec: {restartPolicy: Never, $NODE containers: [{name: a, image: a}]}}}}";
+    ws.write("late.yaml", &config_map("late", "batch/namespaces/$NS/Job/migrate"));
+    ws.write("job.yaml", &job.replace("$NODE", "nodeSelector: {none: such},"));
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout=3s"]).exits_with(4);
+    assert_eq!(apply.object("Job", "migrate")["outcome"], "created");
+    let late = apply.object("ConfigMap", "late");
+    assert_eq!(late["outcome"], "skipped", "{apply}");
+    assert!(late["reason"].as_str().unwrap().contains(&ws.fill_in("Job $NS/migrate, which is not ready")), "{late}");
+    assert!(ws.find("ConfigMap", "late").is_none());
+    ws.delete("job/migrate");
+    ws.write("job.yaml", &job.replace("$NODE", ""));
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout=60s"]).exits_with(0);
+    assert_eq!(apply.object("ConfigMap", "late")["outcome"], "created");
+    let at = |kind: &str, name: &str, pointer: &str| {
+        ws.get(kind, name).pointer(pointer).unwrap().as_str().unwrap().to_owned()
+    };
+    let completed = at("Job", "migrate", "/status/completionTime");
+    assert!(at("ConfigMap", "late", "/metadata/creationTimestamp") >= completed, "after {completed}");
 }

@@ -1,0 +1,93 @@
+//! The text about what `apply` did with each object.
+
+use super::styled::{Role, Styled};
+use super::text::{counted, hint, problem};
+use super::{ObjectReport, Outcome, Report};
+use crate::compare::Action;
+
+/// What is said of an outcome; a problem is one that leaves the object as it was. Nothing where there was nothing to do.
+fn word(outcome: Outcome) -> Option<(&'static str, Role)> {
+    match outcome {
+        Outcome::Created => Some(("created", Role::Add)),
+        Outcome::Updated => Some(("updated", Role::Change)),
+        Outcome::Adopted => Some(("adopted", Role::Note)),
+        Outcome::Replaced => Some(("replaced", Role::Change)),
+        Outcome::Conflict => Some(("conflict", Role::Problem)),
+        Outcome::Failed => Some(("failed", Role::Problem)),
+        Outcome::Skipped => Some(("skipped", Role::Problem)),
+        Outcome::Unchanged => None,
+    }
+}
+
+/// The line about one object that was written.
+#[must_use]
+pub fn outcome(object: &ObjectReport) -> Styled {
+    match object.outcome.and_then(word) {
+        None | Some((_, Role::Problem)) => Styled::new(),
+        Some((word, role)) => line(object, word, role, String::new()),
+    }
+}
+
+/// The line about one object that the pass is done with, at that time; nothing where there was nothing to do.
+#[must_use]
+pub fn news(object: &ObjectReport, time: &str) -> Option<Styled> {
+    let (word, role) = object.outcome.and_then(word)?;
+    let mut text = Styled::new().with(Role::Note, format!("{time} "));
+    let why = match &object.error {
+        _ if role != Role::Problem => String::new(),
+        Some(error) => format!(": {}", error.message),
+        None => cause(object),
+    };
+    text.append(line(object, word, role, why));
+    Some(text)
+}
+
+fn line(object: &ObjectReport, word: &str, role: Role, why: String) -> Styled {
+    let mut text = Styled::new().with(role, format!("{word} ")).with(Role::Name, object.key.to_string());
+    text.push(Role::Plain, why);
+    text.line_end();
+    text
+}
+
+/// What `apply` left, and why.
+#[must_use]
+pub fn left(report: &Report) -> Styled {
+    let mut text = Styled::new();
+    for object in &report.objects {
+        let Some((word, Role::Problem)) = object.outcome.and_then(word) else { continue };
+        text.append(line(object, word, Role::Problem, cause(object)));
+        hint(&mut text, object);
+        if object.action != Action::Unknown {
+            problem(&mut text, "the server says", object);
+        }
+    }
+    text
+}
+
+/// Why an object was left, in a few words.
+fn cause(object: &ObjectReport) -> String {
+    match (&object.reason, object.outcome) {
+        (Some(reason), _) => format!(": {reason}"),
+        (None, Some(Outcome::Conflict)) => {
+            let fields: Vec<String> = object.conflicts.iter().map(|conflict| conflict.path.to_string()).collect();
+            format!(": others own {}", fields.join(", "))
+        }
+        (None, _) => String::new(),
+    }
+}
+
+/// The outcomes, counted.
+pub(super) fn done(report: &Report) -> String {
+    let count = |outcome: Outcome| report.objects.iter().filter(|object| object.outcome == Some(outcome)).count();
+    let sentence = counted(&[
+        (count(Outcome::Created), "created"),
+        (count(Outcome::Updated), "updated"),
+        (count(Outcome::Adopted), "adopted"),
+        (count(Outcome::Replaced), "replaced"),
+        (count(Outcome::Unchanged), "unchanged"),
+        (count(Outcome::Conflict), "left alone because of conflicts"),
+        (count(Outcome::Failed), "failed"),
+        (count(Outcome::Skipped), "skipped"),
+    ]);
+    if sentence.is_empty() { "nothing to do".to_owned() } else { sentence }
+}

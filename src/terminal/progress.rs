@@ -1,0 +1,44 @@
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// How often the live line is drawn; what is over before the first time is never seen.
+const TICK: Duration = Duration::from_millis(200);
+
+/// The line at the bottom of a terminal that says how far a run is.
+#[derive(Clone, Debug)]
+pub(super) struct Live(ProgressBar);
+
+impl Live {
+    /// A line on standard error, not drawn yet.
+    pub fn new() -> Self {
+        Self(ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr()))
+    }
+
+    /// Begins to show so many steps of something.
+    pub fn begin(&self, what: &str, steps: usize) {
+        let template = "{spinner} {prefix} {pos}/{len} {elapsed}";
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        self.0.reset();
+        self.0.set_style(style);
+        self.0.set_length(u64::try_from(steps).unwrap_or(u64::MAX));
+        self.0.set_prefix(what.to_owned());
+        self.0.enable_steady_tick(TICK);
+    }
+
+    /// So many steps are done.
+    pub fn at(&self, step: usize) {
+        self.0.set_position(u64::try_from(step).unwrap_or(u64::MAX));
+    }
+
+    /// Takes the line away.
+    pub fn end(&self) {
+        self.0.disable_steady_tick();
+        self.0.finish_and_clear();
+    }
+
+    /// Takes the line away while something else is written.
+    pub fn aside<R>(&self, write: impl FnOnce() -> R) -> R {
+        self.0.suspend(write)
+    }
+}

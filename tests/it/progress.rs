@@ -1,0 +1,63 @@
+//! How far a pass is: a live line on a terminal, a line for each finished object elsewhere, nothing when quiet.
+
+use crate::control_plane::Workspace;
+
+const TWO: &str = "
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: b}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: {a: b}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: 1}}
+";
+
+/// Whether a line begins with a time such as `2026-11-20T10:00:00Z`.
+fn is_timed(line: &str) -> bool {
+    let time = line.split(' ').next().unwrap_or_default();
+    time.parse::<jiff::Timestamp>().is_ok() && time.len() == 20 && time.ends_with('Z')
+}
+
+#[test]
+fn in_a_pipeline_each_finished_object_has_a_line_with_the_time() {
+    for flags in [&[][..], &["-o", "json"]] {
+        let ws = Workspace::new();
+        ws.write("two.yaml", TWO);
+        let apply = ws.reconcile([&["apply", "-f", "."], flags].concat()).exits_with(4);
+        let mut lines: Vec<&str> = apply.stderr.lines().filter(|line| is_timed(line)).collect();
+        lines.sort_by_key(|line| line.split_once(' ').map(|(_, text)| text));
+        let texts: Vec<&str> = lines.iter().filter_map(|line| line.split_once(' ')).map(|(_, text)| text).collect();
+        let ends = [("created ConfigMap ", "/a"), ("created ConfigMap ", "/b"), ("skipped ConfigMap ", "")];
+        assert_eq!(texts.len(), 3, "{apply}");
+        for (text, (start, end)) in texts.iter().zip(ends) {
+            assert!(text.starts_with(start) && text.ends_with(end), "{text}");
+        }
+        assert!(texts[2].contains("data.a"), "a problem says why: {}", texts[2]);
+        assert!(!apply.stdout.lines().any(is_timed), "stdout is the same in every run");
+        let again = ws.reconcile([&["apply", "-f", "."], flags].concat()).exits_with(4);
+        assert_eq!(
+            again.stderr.lines().filter(|line| is_timed(line)).count(),
+            1,
+            "what was in sync is no news: {again}"
+        );
+    }
+}
+
+#[test]
+fn on_a_terminal_one_line_moves_and_is_gone_in_the_end() {
+    let ws = Workspace::new();
+    ws.write("two.yaml", TWO);
+    let apply = ws.as_user("admin").on_terminal().reconcile(["apply", "-f", "."]).exits_with(4);
+    assert!(!apply.stderr.lines().any(is_timed), "{apply}");
+    assert!(apply.stdout.contains("created ConfigMap"), "{apply}");
+}
+
+#[test]
+fn quiet_is_quiet() {
+    let ws = Workspace::new();
+    ws.write("two.yaml", &TWO.replace("a: 1", "a: '1'"));
+    let apply = ws.reconcile(["apply", "-f", ".", "-q"]).exits_with(0);
+    assert_eq!((apply.stdout.as_str(), apply.stderr.as_str()), ("", ""));
+    let ws = Workspace::new();
+    ws.write("two.yaml", &TWO.replace("a: 1", "a: '1'"));
+    let apply = ws.as_user("admin").on_terminal().reconcile(["apply", "-f", ".", "-q"]).exits_with(0);
+    assert_eq!((apply.stdout.as_str(), apply.stderr.as_str()), ("", ""));
+}

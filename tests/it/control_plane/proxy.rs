@@ -3,8 +3,10 @@
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
+use futures::StreamExt;
 use http::{Request, Response, header};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
@@ -40,6 +42,8 @@ pub enum Fault {
     AnswerLost,
     /// The server acts on it, but the connection is closed in the middle of the answer's body.
     AnswerCut,
+    /// The answer's body comes as the server sends it, and the connection is closed after this long.
+    AnswerCutAfter(Duration),
     /// Something happens just before the server sees it.
     After(Arc<dyn Fn() + Send + Sync>),
 }
@@ -183,6 +187,13 @@ async fn answer(state: Arc<State>, request: Request<Incoming>) -> Result<Answer,
             let whole = body.collect().await?.to_bytes();
             let half = Frame::data(whole.slice(..whole.len() / 2));
             let frames = futures::stream::iter([Ok(half), Err(Injected.into())]);
+            Ok(Response::from_parts(parts, StreamBody::new(frames).boxed_unsync()))
+        }
+        Some(Fault::AnswerCutAfter(time)) => {
+            let (parts, body) = state.forward(request).await?.into_parts();
+            let frames = body.into_data_stream().map(|data| data.map(Frame::data).map_err(BoxError::from));
+            let frames =
+                frames.take_until(tokio::time::sleep(time)).chain(futures::stream::iter([Err(Injected.into())]));
             Ok(Response::from_parts(parts, StreamBody::new(frames).boxed_unsync()))
         }
         Some(Fault::After(event)) => {

@@ -1,5 +1,8 @@
 //! Readiness, on a control plane where workloads run: what `status` shows, and what `apply --wait` and `status --wait` wait for.
 
+mod command_line;
+mod conditions;
+mod faults;
 mod workloads;
 
 use std::thread;
@@ -20,6 +23,14 @@ spec:
   template:
     metadata: {labels: {app: web}}
     spec: {containers: [{name: web, image: 'shop/web:1'}]}
+";
+
+/// A claim for which there is no volume.
+const CLAIM: &str = "
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {accessModes: [ReadWriteOnce], storageClassName: $NS, resources: {requests: {storage: 1Gi}}}
 ";
 
 /// A workspace where workloads run.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::{WEB, readiness, running, set_status, states, wait_until};
+use super::{CLAIM, WEB, readiness, running, set_status, states, wait_until};
 use crate::control_plane::Workspace;
 
 #[test]
@@ -119,13 +119,6 @@ fn while_something_is_under_way_a_failure_may_pass() {
     ws.kubectl(["label", "node", "fake-node", "disk-"]).exits_with(0);
     ws.kubectl(["delete", "pv", "$NS", "--wait=false"]).exits_with(0);
 }
-
-const CLAIM: &str = "
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {name: data}
-spec: {accessModes: [ReadWriteOnce], storageClassName: $NS, resources: {requests: {storage: 1Gi}}}
-";
 
 const VOLUME: &str = "
 apiVersion: v1

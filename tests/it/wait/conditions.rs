@@ -1,0 +1,192 @@
+//! Custom resources that say how they are, objects that are being deleted, and objects that aren't there.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{CLAIM, readiness, running, set_status, states, wait_until};
+use crate::control_plane::Workspace;
+
+const WIDGETS: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.$NS.example.com}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {kind: Widget, plural: widgets}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
+          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
+";
+
+const WIDGET: &str = "{apiVersion: $NS.example.com/v1, kind: Widget, metadata: {name: it}, spec: {size: 1}}";
+
+/// A workspace with a Widget.
+fn with_widget() -> Workspace {
+    let ws = Workspace::new();
+    ws.write("widgets.yaml", WIDGETS);
+    ws.write("it.yaml", WIDGET);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws
+}
+
+fn ready(status: &str, reason: &str) -> Value {
+    json!({"type": "Ready", "status": status, "reason": reason, "message": "says its controller"})
+}
+
+#[test]
+fn a_kind_and_its_object_are_waited_for_in_one_pass() {
+    let ws = Workspace::new();
+    ws.write("widgets.yaml", WIDGETS);
+    ws.write("it.yaml", WIDGET);
+    let status = ws.reconcile(["status", "-f", "."]).exits_with(5);
+    let definition = ws.fill_in("widgets.$NS.example.com");
+    let expected =
+        |state: &str| [format!("CustomResourceDefinition {definition}: {state}"), format!("Widget it: {state}")];
+    assert_eq!(states(&status), expected("notFound"));
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
+    assert_eq!(states(&apply), expected("current"));
+    assert_eq!(readiness(&apply, "CustomResourceDefinition", &definition).1, "its kind is served");
+}
+
+#[test]
+fn a_custom_resource_is_as_ready_as_it_says() {
+    let ws = with_widget();
+    for (status, code, expected) in [
+        (json!({"conditions": [ready("False", "Waiting")]}), 5, ("inProgress", "says its controller (Waiting)")),
+        (json!({"conditions": [ready("False", "InvalidSpec")]}), 5, ("failed", "says its controller (InvalidSpec)")),
+        (json!({"conditions": [ready("True", "Up")]}), 0, ("current", "says its controller (Up)")),
+        (
+            json!({"observedGeneration": 7, "conditions": [ready("True", "Up")]}),
+            5,
+            ("inProgress", "its controller has not seen generation 1 yet, but 7"),
+        ),
+    ] {
+        set_status(&ws, "widget.$NS.example.com/it", &status);
+        let run = ws.reconcile(["status", "-f", "it.yaml"]).exits_with(code);
+        assert_eq!(readiness(&run, "Widget", "it"), expected);
+    }
+}
+
+#[test]
+fn a_custom_resource_is_waited_for_until_its_controller_has_seen_it() {
+    let ws = with_widget();
+    set_status(
+        &ws,
+        "widget.$NS.example.com/it",
+        &json!({"observedGeneration": 1, "conditions": [ready("True", "Up")]}),
+    );
+    ws.write("it.yaml", &WIDGET.replace("size: 1", "size: 2"));
+    let apply = ws.as_user("admin").start_reconcile(["apply", "-f", ".", "--wait", "--timeout=1m"]);
+    wait_until("it is written", || ws.get(&ws.fill_in("Widget.$NS.example.com"), "it")["metadata"]["generation"] == 2);
+    thread::sleep(Duration::from_secs(1));
+    let seen = Instant::now();
+    set_status(&ws, "widget.$NS.example.com/it", &json!({"observedGeneration": 2}));
+    let apply = apply.finish().exits_with(0);
+    assert!(seen.elapsed() < Duration::from_secs(5), "told, not polled for");
+    assert!(apply.stderr.ends_with(&ws.fill_in("Z ready Widget $NS/it\n")), "{apply}");
+}
+
+#[test]
+fn a_stalled_custom_resource_ends_the_wait_at_once() {
+    let ws = with_widget();
+    ws.write("claim.yaml", CLAIM);
+    set_status(
+        &ws,
+        "widget.$NS.example.com/it",
+        &json!({"conditions": [{"type": "Stalled", "status": "True", "reason": "NoLicence"}]}),
+    );
+    let started = Instant::now();
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(5);
+    assert!(started.elapsed() < Duration::from_secs(10));
+    assert_eq!(readiness(&apply, "Widget", "it"), ("failed", "condition Stalled is True (NoLicence)"));
+}
+
+#[test]
+fn what_a_finalizer_holds_is_terminating() {
+    let ws = Workspace::new();
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it, finalizers: [example.com/hold]}}");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.delete("configmap/it");
+    let status = ws.reconcile(["status", "-f", "."]).exits_with(5);
+    let message = "it is being deleted, and waits for its finalizers `example.com/hold`";
+    assert_eq!(readiness(&status, "ConfigMap", "it"), ("terminating", message));
+    let status = ws.reconcile(["status", "-f", ".", "--wait", "--timeout=2s"]).exits_with(5);
+    assert_eq!(readiness(&status, "ConfigMap", "it"), ("terminating", message));
+    ws.patch_as("test", "configmap/it", &json!({"metadata": {"finalizers": null}}));
+    let status = ws.reconcile(["status", "-f", "."]).exits_with(5);
+    assert_eq!(readiness(&status, "ConfigMap", "it"), ("notFound", "it does not exist"));
+}
+
+#[test]
+fn a_namespace_that_cannot_end_says_what_is_left_in_it() {
+    let ws = running();
+    ws.write("ns.yaml", "{apiVersion: v1, kind: Namespace, metadata: {name: $NS-going}}");
+    ws.write(
+        "it.yaml",
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: it, namespace: $NS-going, finalizers: [example.com/hold]}}",
+    );
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.delete("namespace/$NS-going");
+    let message = || {
+        let status = ws.reconcile(["status", "-f", "ns.yaml"]).exits_with(5);
+        let (state, message) = readiness(&status, "Namespace", &ws.fill_in("$NS-going"));
+        assert_eq!(state, "terminating");
+        message.to_owned()
+    };
+    wait_until("the Namespace says what is left in it", || message().contains("example.com/hold"));
+    let patch = json!({"metadata": {"finalizers": null}}).to_string();
+    ws.kubectl(["patch", "configmap/it", "-n", "$NS-going", "--type=merge", "-p", &patch]).exits_with(0);
+}
+
+#[test]
+fn what_is_created_meanwhile_is_waited_for() {
+    let ws = Workspace::new();
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}");
+    let status = ws.as_user("admin").start_reconcile(["status", "-f", ".", "--wait", "--timeout=1m"]);
+    thread::sleep(Duration::from_secs(1));
+    ws.kubectl(["create", "configmap", "it"]).exits_with(0);
+    let status = status.finish().exits_with(0);
+    assert!(status.stderr.ends_with(&ws.fill_in("Z ready ConfigMap $NS/it\n")), "{status}");
+}
+
+#[test]
+fn a_kind_that_nobody_knows_is_unknown() {
+    let ws = Workspace::new();
+    ws.write("it.yaml", WIDGET);
+    let status = ws.reconcile(["status", "-f", ".", "--wait"]).exits_with(4);
+    assert_eq!(readiness(&status, "Widget", "it").0, "unknown");
+    assert_eq!(status.object("Widget", "it")["error"]["reason"], "UnknownKind");
+    assert!(status.stdout.contains("hint: "), "{status}");
+}
+
+#[test]
+fn many_objects_are_watched_together() {
+    let ws = Workspace::new();
+    let claims: Vec<_> = (0..30).map(|number| CLAIM.replace("name: data", &format!("name: data-{number}"))).collect();
+    ws.write("claims.yaml", &claims.join("\n---\n"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let status = ws.as_user("admin").start_reconcile(["status", "-f", ".", "--wait", "--timeout=1m"]);
+    thread::sleep(Duration::from_millis(500));
+    for number in 0..30 {
+        set_status(&ws, &format!("pvc/data-{number}"), &json!({"phase": "Bound"}));
+    }
+    let status = status.finish().exits_with(0);
+    let requests = &status.report()["requests"];
+    assert_eq!(
+        (&requests["list"], &requests["watch"], &requests["get"]),
+        (&json!(1), &json!(1), &json!(0)),
+        "{status}"
+    );
+    assert_eq!(status.report()["summary"]["readiness"]["current"], 30);
+}

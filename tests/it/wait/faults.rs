@@ -1,0 +1,187 @@
+//! Servers and networks that fail while somebody waits, and users who may not watch.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::{CLAIM, readiness, set_status, states, wait_until};
+use crate::control_plane::{Fault, Proxy, Run, Workspace};
+
+/// A claim that stays unbound until the test says otherwise: nobody else looks after it here.
+fn unbound() -> Workspace {
+    let ws = Workspace::new();
+    ws.write("claim.yaml", CLAIM);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws
+}
+
+#[track_caller]
+fn bind(ws: &Workspace) {
+    set_status(ws, "pvc/data", &json!({"phase": "Bound"}));
+}
+
+/// Waits for the claim, whose streams of changes go wrong so many times; it is bound when they have. How often it was watched.
+#[track_caller]
+fn watched(times: usize, fault: &Fault) -> usize {
+    let ws = unbound();
+    let proxy = Proxy::new(&ws);
+    proxy.inject(times, "GET", "persistentvolumeclaims watch=true", fault.clone());
+    let watches = || proxy.requests().iter().filter(|request| request.contains("watch=true")).count();
+    let status = ws.through(&proxy.url()).start_reconcile(["status", "-f", ".", "--wait", "--timeout=1m"]);
+    wait_until("the claim is watched in earnest", || watches() > times);
+    bind(&ws);
+    let status = status.finish().exits_with(0);
+    assert_eq!(states(&status), ["PersistentVolumeClaim data: current"]);
+    watches()
+}
+
+fn refusal(code: u16, reason: &str) -> Fault {
+    let body = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "code": code, "message": "no"});
+    Fault::Answer(code, vec![("Content-Type", "application/json".to_owned())], body.to_string())
+}
+
+#[test]
+fn a_stream_that_breaks_is_opened_again_after_a_new_look() {
+    for fault in [
+        Fault::AnswerCutAfter(Duration::from_millis(300)),
+        Fault::Refused,
+        Fault::Answer(200, Vec::new(), String::new()),
+        Fault::Answer(200, Vec::new(), "{\"type\":\"ADDED\",\"object\":{\"meta".to_owned()),
+        Fault::Answer(502, Vec::new(), "<html><title>502 Bad Gateway</title></html>".to_owned()),
+    ] {
+        assert_eq!(watched(2, &fault), 3);
+    }
+}
+
+#[test]
+fn an_expired_stream_is_opened_again_after_a_new_look() {
+    let event =
+        json!({"type": "ERROR", "object": {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"}});
+    assert_eq!(watched(1, &refusal(410, "Expired")), 2);
+    assert_eq!(watched(1, &Fault::Answer(200, Vec::new(), format!("{event}\n"))), 2);
+}
+
+#[test]
+fn what_changes_between_two_streams_is_not_missed() {
+    let ws = unbound();
+    let proxy = Proxy::new(&ws);
+    proxy.inject(1, "GET", "persistentvolumeclaims watch=true", Fault::Refused);
+    proxy.inject(1, "GET", "persistentvolumeclaims !watch=true", Fault::AnswerCut);
+    let status = ws.through(&proxy.url()).start_reconcile(["status", "-f", ".", "--wait", "--timeout=1m"]);
+    wait_until("the stream was refused", || proxy.requests().iter().any(|request| request.contains("watch=true")));
+    bind(&ws);
+    status.finish().exits_with(0);
+}
+
+#[test]
+fn a_server_that_cannot_be_read_at_first_is_asked_again() {
+    let ws = unbound();
+    bind(&ws);
+    let proxy = Proxy::new(&ws);
+    proxy.inject(2, "GET", "persistentvolumeclaims", refusal(500, "InternalError"));
+    ws.through(&proxy.url()).reconcile(["status", "-f", ".", "--wait"]).exits_with(0);
+    proxy.inject(1, "GET", "persistentvolumeclaims", refusal(500, "InternalError"));
+    let status = ws.through(&proxy.url()).reconcile(["status", "-f", "."]).exits_with(4);
+    assert_eq!(readiness(&status, "PersistentVolumeClaim", "data"), ("unknown", "no"));
+}
+
+#[test]
+fn a_server_that_stays_away_is_not_waited_for_longer_than_the_timeout() {
+    let ws = unbound();
+    let proxy = Proxy::new(&ws);
+    proxy.inject(99, "GET", "persistentvolumeclaims", Fault::Refused);
+    let started = Instant::now();
+    let wait = ["status", "-f", ".", "--wait", "--timeout=3s"];
+    let status = ws.through(&proxy.url()).reconcile(wait).exits_with(4);
+    assert!(started.elapsed() < Duration::from_secs(10), "{status}");
+    assert_eq!(status.report()["verdict"], "incomplete");
+    assert_eq!(readiness(&status, "PersistentVolumeClaim", "data").0, "unknown");
+
+    let proxy = Proxy::new(&ws);
+    proxy.inject(99, "GET", "persistentvolumeclaims watch=true", Fault::Silence);
+    let started = Instant::now();
+    let status = ws.through(&proxy.url()).reconcile(wait).exits_with(5);
+    assert!(started.elapsed() < Duration::from_secs(10), "{status}");
+    assert_eq!(readiness(&status, "PersistentVolumeClaim", "data").0, "inProgress", "as it was read last");
+}
+
+/// What a user with these verbs on claims sees who waits for one.
+#[track_caller]
+fn as_reader(verbs: &str) -> (Run, Vec<String>) {
+    let ws = unbound();
+    ws.allow("reader", verbs, "persistentvolumeclaims");
+    let (status, requests) = ws.requests_during(|| {
+        let status = ws.as_user("reader").start_reconcile(["status", "-f", ".", "--wait", "--timeout=1m"]);
+        thread::sleep(Duration::from_secs(3));
+        bind(&ws);
+        status.finish()
+    });
+    let of_claims = requests.iter().filter(|request| request.user == "reader" && request.uri.contains("claims"));
+    (status, of_claims.map(|request| format!("{} {}", request.verb, request.code)).collect())
+}
+
+#[test]
+fn who_may_not_watch_looks_every_two_seconds() {
+    let (status, requests) = as_reader("get,list");
+    let status = status.exits_with(0);
+    // The server may log a watch at its start and at its end.
+    assert_eq!(status.report()["requests"]["watch"], 1, "{status}");
+    assert!(requests.iter().any(|request| request == "watch 403"), "{requests:?}");
+    let count = |what: &str| requests.iter().filter(|request| *request == what).count();
+    assert!((2..=5).contains(&count("list 200")), "{requests:?}");
+}
+
+#[test]
+fn who_may_only_get_looks_by_name() {
+    let (status, requests) = as_reader("get");
+    status.exits_with(0);
+    let count = |what: &str| requests.iter().filter(|request| *request == what).count();
+    assert_eq!((count("list 403"), count("watch 403")), (1, 0), "{requests:?}");
+    assert!((2..=5).contains(&count("get 200")), "{requests:?}");
+}
+
+#[test]
+fn what_may_not_be_read_is_unknown_and_the_rest_is_shown() {
+    let ws = unbound();
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.allow("reader", "get,list,watch", "configmaps");
+    for arguments in [&["status", "-f", "."][..], &["status", "-f", ".", "--wait"]] {
+        let started = Instant::now();
+        let status = ws.as_user("reader").reconcile(arguments).exits_with(4);
+        assert!(started.elapsed() < Duration::from_secs(10), "nothing is worth waiting for");
+        assert_eq!(states(&status), ["ConfigMap it: current", "PersistentVolumeClaim data: unknown"]);
+        let claim = status.object("PersistentVolumeClaim", "data");
+        assert_eq!((&claim["error"]["reason"], &claim["action"]), (&json!("Forbidden"), &json!("unknown")));
+        assert_eq!(status.report()["verdict"], "incomplete");
+        assert!(status.stdout.contains("unknown ") && status.stdout.contains("forbidden"), "{status}");
+    }
+}
+
+#[test]
+fn who_may_not_read_pods_sees_the_workload_without_them() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", super::WEB);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.allow("reader", "get,list,watch", "deployments.apps");
+    let status = ws.as_user("reader").reconcile(["status", "-f", "."]).exits_with(5);
+    assert_eq!(readiness(&status, "Deployment", "web"), ("inProgress", "0 of 2 replicas are created"));
+}
+
+#[test]
+fn an_interrupted_wait_reports_what_is_known() {
+    let ws = unbound();
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}");
+    let proxy = Proxy::new(&ws);
+    let apply = ws.through(&proxy.url()).start_reconcile(["apply", "-f", ".", "--wait"]);
+    wait_until("it waits", || proxy.requests().iter().any(|request| request.contains("watch=true")));
+    let started = Instant::now();
+    apply.interrupt();
+    let apply = apply.finish().exits_with(130);
+    assert!(started.elapsed() < Duration::from_secs(5));
+    assert_eq!(apply.report()["verdict"], "interrupted");
+    assert_eq!(apply.object("ConfigMap", "it")["outcome"], "created");
+    assert_eq!(states(&apply), ["ConfigMap it: current", "PersistentVolumeClaim data: inProgress"]);
+    assert!(apply.stdout.contains("interrupted: 1 created, 1 unchanged; 1 in progress, 1 of 2 ready"), "{apply}");
+}

@@ -12,6 +12,7 @@ mod interrupt;
 mod man;
 mod output;
 mod pass;
+mod prune;
 mod setup;
 mod snapshot;
 mod status;

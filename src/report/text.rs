@@ -50,16 +50,17 @@ fn object_text(object: &ObjectReport) -> Styled {
         Action::Replace => ("-/+", Role::Remove),
         Action::Delete => ("-", Role::Remove),
         Action::Unknown => ("!", Role::Problem),
-        Action::None if shown.is_empty() && object.warnings.is_empty() => return text,
+        Action::None if shown.is_empty() && object.warnings.is_empty() && !object.is_kept() => return text,
         Action::None => ("=", Role::Note),
     };
     let name = object.key.to_string();
     let padding = SOURCE_COLUMN.saturating_sub(mark.len() + 1 + name.chars().count()).max(2);
     text.push(role, format!("{mark} "));
     text.push(Role::Name, name);
-    text.push(Role::Note, format!("{}{}", " ".repeat(padding), object.source));
+    let beside = object.source.as_ref().map(ToString::to_string).or_else(|| object.reason.clone());
+    text.push(Role::Note, format!("{}{}", " ".repeat(padding), beside.unwrap_or_default()));
     text.line_end();
-    if let (Action::Replace, Some(reason)) = (object.action, &object.reason) {
+    if let (Some(_), Some(reason)) = (&object.source, &object.reason) {
         line(&mut text, Role::Problem, &format!("    {reason}"));
         hint(&mut text, object);
     }
@@ -71,7 +72,7 @@ fn object_text(object: &ObjectReport) -> Styled {
         let owner = owner_text(&conflict.owner);
         line(&mut text, Role::Problem, &format!("    conflict: {} is owned by {owner}", conflict.path));
     }
-    if !object.conflicts.is_empty() {
+    if !object.conflicts.is_empty() && object.hint.is_none() {
         line(&mut text, Role::Hint, &format!("    hint: {}", conflict_hint(object)));
     }
     for warning in &object.warnings {
@@ -81,7 +82,7 @@ fn object_text(object: &ObjectReport) -> Styled {
 }
 
 fn is_shown(change: &FieldChange) -> bool {
-    !matches!(change.class, Class::Missing | Class::Adopted)
+    !change.path.elements().is_empty() && !matches!(change.class, Class::Missing | Class::Adopted)
 }
 
 fn line(text: &mut Styled, role: Role, content: &str) {
@@ -248,6 +249,7 @@ pub fn outcome(object: &ObjectReport) -> Styled {
         Some(Outcome::Updated) => ("updated", Role::Change),
         Some(Outcome::Adopted) => ("adopted", Role::Note),
         Some(Outcome::Replaced) => ("replaced", Role::Change),
+        Some(Outcome::Deleted) => ("deleted", Role::Remove),
         _ => return Styled::new(),
     };
     let mut text = Styled::new().with(role, format!("{word} ")).with(Role::Name, object.key.to_string());
@@ -264,6 +266,7 @@ pub fn left(report: &Report) -> Styled {
             Some(Outcome::Conflict) => "conflict",
             Some(Outcome::Failed) => "failed",
             Some(Outcome::Skipped) => "skipped",
+            Some(Outcome::Terminating) => "terminating",
             _ => continue,
         };
         text.push(Role::Problem, format!("{word} "));
@@ -317,10 +320,13 @@ fn done(report: &Report) -> String {
         (count(Outcome::Updated), "updated"),
         (count(Outcome::Adopted), "adopted"),
         (count(Outcome::Replaced), "replaced"),
-        (count(Outcome::Unchanged), "unchanged"),
+        (count(Outcome::Deleted), "deleted"),
+        (count(Outcome::Unchanged) - report.objects.iter().filter(|object| object.is_kept()).count(), "unchanged"),
+        (report.summary.kept, "kept"),
         (count(Outcome::Conflict), "left alone because of conflicts"),
         (count(Outcome::Failed), "failed"),
         (count(Outcome::Skipped), "skipped"),
+        (count(Outcome::Terminating), "still being deleted"),
     ]);
     if sentence.is_empty() { "nothing to do".to_owned() } else { sentence }
 }
@@ -331,6 +337,7 @@ fn to_do(counts: &Summary) -> String {
         (counts.update, "to update"),
         (counts.replace, "to replace"),
         (counts.delete, "to delete"),
+        (counts.kept, "kept"),
         (counts.unknown, "not compared"),
     ]);
     let separator = if sentence.is_empty() { "" } else { "; " };

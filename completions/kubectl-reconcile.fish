@@ -48,8 +48,9 @@ all\t'Whatever other appliers and controllers own, too'
 none\t'Nothing'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l replace -d 'What is done where a field that can\'t be changed differs: nothing, or the object is deleted and created anew' -r -f -a "never\t'Tell, and leave the object alone'
 immutable\t'Delete the object and create it anew'"
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l adopt -d 'Field managers whose claims on the fields of the manifests pass to us, such as `helm,kubectl`' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l adopt -d 'Field managers whose claims on the fields of the manifests pass to us, such as `helm,kubectl`; apply sets that these tools keep are continued' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l config -d 'Configuration instead of the `.kubectl-reconcile.yaml` beside the manifests or in the working directory' -r -F
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l applyset -d 'Apply set to join and to prune, by its parent: a Secret, or as in `configmap/NAME` an object of another kind' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l timeout -d 'With `--wait`: for this long at most, such as `90s` or `10m`; `0` looks once [default: 5m]' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l live -d 'Compare with the objects captured in this file instead of a cluster (an empty file: nothing exists)' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s o -l output -d '`text` or `json`, to a file with `=FILE` (repeatable)' -r
@@ -82,6 +83,7 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l allow-empty -d 'Having nothing to do is fine'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l show-unmanaged -d 'Show fields that others added, too'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l strict-ownership -d 'Count it as drift when values are equal and only not all of them are recorded as ours'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l prune -d 'Delete the members of the apply set that no manifest names any more'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l apply -d 'Apply the difference, as `apply` does'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l confirm -d 'With `--apply`: ask on the terminal before anything is written'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l wait -d 'With `--apply`: wait until everything is ready'
@@ -103,8 +105,9 @@ all\t'Whatever other appliers and controllers own, too'
 none\t'Nothing'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l replace -d 'What is done where a field that can\'t be changed differs: nothing, or the object is deleted and created anew' -r -f -a "never\t'Tell, and leave the object alone'
 immutable\t'Delete the object and create it anew'"
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l adopt -d 'Field managers whose claims on the fields of the manifests pass to us, such as `helm,kubectl`' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l adopt -d 'Field managers whose claims on the fields of the manifests pass to us, such as `helm,kubectl`; apply sets that these tools keep are continued' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l config -d 'Configuration instead of the `.kubectl-reconcile.yaml` beside the manifests or in the working directory' -r -F
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l applyset -d 'Apply set to join and to prune, by its parent: a Secret, or as in `configmap/NAME` an object of another kind' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l dry-run -d 'Only show what would be done, as `diff` does and with its exit codes' -r -f -a "server\t'Ask the server what would happen'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l timeout -d 'With `--wait`: for this long at most, such as `90s` or `10m`; `0` looks once [default: 5m]' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s o -l output -d '`text` or `json`, to a file with `=FILE` (repeatable)' -r
@@ -137,6 +140,7 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand appl
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l allow-empty -d 'Having nothing to do is fine'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l show-unmanaged -d 'Show fields that others added, too'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l strict-ownership -d 'Count it as drift when values are equal and only not all of them are recorded as ours'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l prune -d 'Delete the members of the apply set that no manifest names any more'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l confirm -d 'Show what would be done, and ask on the terminal before anything is written'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l wait -d 'Wait until everything is ready; the first failure that can\'t pass ends it'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s q -l quiet -d 'Print no text; reports that were asked for stay'

@@ -72,7 +72,8 @@ pub async fn delete(
     }
 }
 
-/// Looks until the object with this uid is gone: at most for `timeout`, and not once `stop` says so. Whether it is gone.
+/// Looks until the object with this uid is gone: at most for `timeout`, and not once `stop` says so. Answers with what is
+/// there at last.
 pub async fn wait_until_gone(
     cluster: &Cluster,
     resource: &Resource,
@@ -80,19 +81,18 @@ pub async fn wait_until_gone(
     uid: &str,
     timeout: Duration,
     stop: impl Fn() -> bool,
-) -> Result<bool, Trouble> {
+) -> LiveState {
     let deadline = Instant::now() + timeout;
     let mut pause = FIRST_LOOK;
     loop {
-        match find(cluster, resource, key).await {
-            LiveState::Absent => return Ok(true),
-            LiveState::Present(now) if uid_of(&now) != uid => return Ok(true),
-            LiveState::Present(_) => {}
-            LiveState::Unreadable(trouble) => return Err(trouble),
-        }
+        let now = match find(cluster, resource, key).await {
+            LiveState::Present(now) if uid_of(&now) == uid => LiveState::Present(now),
+            LiveState::Absent | LiveState::Present(_) => return LiveState::Absent,
+            LiveState::Unreadable(trouble) => return LiveState::Unreadable(trouble),
+        };
         let left = deadline.saturating_duration_since(Instant::now());
         if stop() || left.is_zero() {
-            return Ok(false);
+            return now;
         }
         tokio::time::sleep(pause.min(left)).await;
         pause = (pause * 2).min(LAST_LOOK);

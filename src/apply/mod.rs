@@ -6,12 +6,14 @@
 //!            ─▶ update, adopt: [hands' claims pass to us] ─▶ apply with uid and resourceVersion ─409─▶ judge again
 //! ```
 
+mod apply_set;
 mod delete;
 mod established;
 mod replace;
 
 use serde_json::{Value, json};
 
+pub use apply_set::{Recorded, record};
 pub use delete::{Deleted, delete, wait_until_gone};
 pub use established::{catalog_with, wait_until_established};
 

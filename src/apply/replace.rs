@@ -13,7 +13,7 @@ use super::{Writer, Written, is_conflict};
 use crate::cluster::{Purpose, Request, RequestError, Retry};
 use crate::compare::{Action, ObjectDiff, Owners, protection, trial};
 use crate::live::ask::manager_query;
-use crate::live::{Trouble, parse};
+use crate::live::{LiveState, Trouble, parse};
 use crate::object::without_system_fields;
 
 /// How long finalizers and the grace period of an object may take.
@@ -73,9 +73,9 @@ impl Writer<'_> {
     async fn once_gone(&self, live: &Value, uid: &str) -> Written {
         // The replacement is not left half-way when the run is interrupted.
         match wait_until_gone(self.cluster, self.resource, &self.target.key, uid, GONE, || false).await {
-            Ok(true) => self.create_anew(live).await,
-            Ok(false) => {
-                let finalizers = live.pointer("/metadata/finalizers").and_then(Value::as_array).into_iter().flatten();
+            LiveState::Absent => self.create_anew(live).await,
+            LiveState::Present(now) => {
+                let finalizers = now.pointer("/metadata/finalizers").and_then(Value::as_array).into_iter().flatten();
                 let finalizers: Vec<&str> = finalizers.filter_map(Value::as_str).collect();
                 let waits = if finalizers.is_empty() {
                     String::new()
@@ -86,7 +86,7 @@ impl Writer<'_> {
                 let hint = "run again when it is gone: it is created then";
                 Written::Failed(Trouble::new("Terminating", message).with_hint(hint))
             }
-            Err(trouble) => {
+            LiveState::Unreadable(trouble) => {
                 let message = format!("it is being deleted, and can't be read any more: {}", trouble.message);
                 Written::Failed(
                     Trouble::new(&trouble.reason, message).with_hint("run again: it is created when it is gone"),

@@ -3,6 +3,7 @@
 mod connection;
 mod input;
 mod output;
+mod prune;
 mod wait;
 
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use clap_complete::Shell;
 pub use connection::ConnectionArgs;
 pub use input::{InputArgs, ValidateLevel};
 pub use output::{Format, OutputArgs, OutputTarget};
+pub use prune::PruneArgs;
 pub use wait::{WaitArgs, WaitTimeout};
 
 /// Shows what differs between manifests and a cluster, field by field, and applies it in one idempotent pass
@@ -114,6 +116,9 @@ pub struct DiffArgs {
     /// How they are compared
     #[command(flatten)]
     pub compare: CompareArgs,
+    /// What becomes of objects that aren't in them any more
+    #[command(flatten)]
+    pub prune: PruneArgs,
     /// Apply the difference, as `apply` does
     #[arg(long, help_heading = "Act")]
     pub apply: bool,
@@ -149,6 +154,9 @@ pub struct ApplyArgs {
     /// How they are compared
     #[command(flatten)]
     pub compare: CompareArgs,
+    /// What becomes of objects that aren't in them any more
+    #[command(flatten)]
+    pub prune: PruneArgs,
     /// Only show what would be done, as `diff` does and with its exit codes
     #[arg(
         long,
@@ -205,7 +213,8 @@ pub struct CompareArgs {
     /// What is done where a field that can't be changed differs: nothing, or the object is deleted and created anew
     #[arg(long, value_name = "WHEN", default_value = "never", help_heading = "Act")]
     pub replace: ReplaceChoice,
-    /// Field managers whose claims on the fields of the manifests pass to us, such as `helm,kubectl`
+    /// Field managers whose claims on the fields of the manifests pass to us, such as `helm,kubectl`; apply sets that these
+    /// tools keep are continued
     #[arg(long, value_name = "MANAGER,…", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), help_heading = "Act")]
     pub adopt: Vec<String>,
     /// Configuration instead of the `.kubectl-reconcile.yaml` beside the manifests or in the working directory

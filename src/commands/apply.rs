@@ -7,6 +7,7 @@ use super::interrupt::Interrupt;
 use super::news::News;
 use super::output::Output;
 use super::pass::Pass;
+use super::prune::{Prune, requested};
 use super::setup::{Connected, connected, planned, policy, read_desired};
 use super::wait::Waiting;
 use crate::cli::{ApplyArgs, DiffArgs, WaitArgs};
@@ -23,13 +24,14 @@ pub(super) async fn run(args: ApplyArgs) -> u8 {
         Ok(output) => output,
         Err(code) => return code,
     };
-    match report(&args, &output).await {
+    match Box::pin(report(&args, &output)).await {
         Ok(report) => finish(&report, &output).unwrap_or(report.exit_code),
         Err(failure) => output.failed(COMMAND, failure),
     }
 }
 
 fn finish(report: &Report, output: &Output) -> Result<u8, Closed> {
+    output.warn(report);
     output.text(&outcomes::left(report))?;
     output.text(&readiness::left(report))?;
     output.text(&text::summary(report))?;
@@ -45,35 +47,50 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     if args.confirm {
         somebody_to_ask(&args.input)?;
     }
-    let desired = read_desired(&args.input, &output.terminal).await?;
+    let set = requested(&args.prune, &args.input)?;
+    let mut desired = read_desired(&args.input, &output.terminal).await?;
     let interrupt = Interrupt::listen();
     let verbosity = args.output.console.verbosity;
     let Connected { cluster, catalog, info, namespaces, cache } =
         connected(&args.connection, verbosity, &args.input, &output.terminal).await?;
+    let server = (&cluster, &catalog, &namespaces);
+    let mut prune = Prune::prepare(set.as_ref(), &policy.adopt, server, &mut desired).await?;
     let plan = planned(desired, catalog, &namespaces)?;
-    let objects = plan.targets.len();
     let comparison = Comparison::new(&cluster, &policy, cache.as_deref(), interrupt.clone())
-        .showing(output.terminal.progress("compared", objects));
-    let mut pass = Pass::compare(comparison, plan).await;
+        .showing(output.terminal.progress("compared", plan.targets.len()));
+    let (mut pass, ()) = futures::join!(Pass::compare(comparison, plan), prune.search(&cluster));
+    prune.judge(&pass.targets().collect::<Vec<_>>(), &policy, pass.redactor());
     output.details(verbosity, pass.doubts());
     // A reader that went away changes nothing about the pass.
-    let _ = output.text(&text::differences(&Report::compared(COMMAND, pass.objects(), Gate::default())));
-    if args.confirm && pass.has_work() {
-        let would_be = Report::compared("diff", pass.objects(), Gate::default());
+    let objects = [pass.objects(), prune.objects()].concat();
+    let objects_to_do = objects.len();
+    let _ = output.text(&text::differences(&Report::compared(COMMAND, objects.clone(), Gate::default())));
+    if args.confirm && (pass.has_work() || prune.has_work()) {
+        let would_be = prune.tell(Report::compared("diff", objects, Gate::default()));
         if !confirmed(&would_be, &info, output, &interrupt).await {
             let report = Report { command: COMMAND, cluster: Some(info), requests: cluster.counts(), ..would_be };
             return Ok(if interrupt.is_set() { report.interrupted() } else { report });
         }
         pass.hold_what_differs_from_what_was_shown();
     }
+    if let Some(namespace) = prune.new_namespace() {
+        pass.create_namespace(namespace).await;
+    }
     pass.wait_for_dependencies(args.wait.duration());
-    pass.act(&News::of_pass(output, objects)).await;
+    let news = News::of_pass(output, objects_to_do);
+    match prune.begin(&cluster).await {
+        Ok(()) => pass.act(&news).await,
+        Err(reason) => pass.hold(&reason),
+    }
+    prune.act(&cluster, &pass.objects(), (args.wait.duration(), &interrupt), &news).await;
+    drop(news);
     let mut objects = pass.objects();
     if let Some(timeout) = args.wait.duration() {
         let waiting = Waiting { cluster: &cluster, timeout, interrupt: &interrupt, output };
         waiting.after(pass.targets(), &mut objects).await;
     }
-    let mut report = Report::compared(COMMAND, objects, Gate::default());
+    objects.extend(prune.objects());
+    let mut report = prune.tell(Report::compared(COMMAND, objects, Gate::default()));
     report.cluster = Some(info);
     report.requests = cluster.counts();
     Ok(if interrupt.is_set() { report.interrupted() } else { report })
@@ -82,8 +99,8 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
 impl From<DiffArgs> for ApplyArgs {
     /// `diff --apply` is `apply`.
     fn from(args: DiffArgs) -> Self {
-        let DiffArgs { input, compare, apply: _, confirm, wait, timeout, exit_zero: _, live: _, output, connection } =
-            args;
-        Self { input, compare, dry_run: None, confirm, wait: WaitArgs { wait, timeout }, output, connection }
+        let DiffArgs { input, compare, prune, confirm, wait, timeout, output, connection, .. } = args;
+        let wait = WaitArgs { wait, timeout };
+        Self { input, compare, prune, dry_run: None, confirm, wait, output, connection }
     }
 }

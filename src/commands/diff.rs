@@ -4,16 +4,18 @@ use super::comparison::Comparison;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::output::Output;
+use super::prune::{Prune, requested};
 use super::setup::{Connected, connected, planned, policy, read_desired};
 use crate::cli::{ApplyArgs, DiffArgs};
 use crate::compare::{Evidence, Policy, Redactor, Setting, offline};
-use crate::desired::DesiredSet;
 use crate::desired::files::Inputs;
+use crate::desired::{DesiredSet, InputProblem};
 use crate::live::Catalog;
 use crate::live::admission::Admission;
 use crate::live::resolve::Namespaces;
 use crate::live::snapshot::Snapshot;
 use crate::live::types::Types;
+use crate::plan::apply_set::Reference;
 use crate::report::{Gate, ObjectReport, Report, text};
 
 const COMMAND: &str = "diff";
@@ -43,17 +45,24 @@ fn show(report: &Report, output: &Output) -> u8 {
 
 async fn report(args: &DiffArgs, output: &Output) -> Result<Report, Failure> {
     let policy = policy(&args.compare, &args.input)?;
+    let set = requested(&args.prune, &args.input)?;
+    if args.live.is_some() && set.is_some() {
+        let problem =
+            InputProblem::general("`--prune` needs a cluster: captured objects don't tell the members of a set");
+        return Err(Failure::invalid(problem.with_hint("leave `--live` out")));
+    }
     let desired = read_desired(&args.input, &output.terminal).await?;
     match &args.live {
         Some(file) => without_cluster(args, desired, file, &policy),
-        None => with_cluster(args, desired, &policy, output).await,
+        None => Box::pin(with_cluster(args, desired, &policy, set.as_ref(), output)).await,
     }
 }
 
 async fn with_cluster(
     args: &DiffArgs,
-    desired: DesiredSet,
+    mut desired: DesiredSet,
     policy: &Policy,
+    set: Option<&Reference>,
     output: &Output,
 ) -> Result<Report, Failure> {
     let interrupt = Interrupt::listen();
@@ -61,19 +70,23 @@ async fn with_cluster(
     let Connected { cluster, catalog, info, namespaces, cache } =
         connected(&args.connection, verbosity, &args.input, &output.terminal).await?;
     let admission = Admission::load(&cluster, &catalog);
+    let server = (&cluster, &catalog, &namespaces);
+    let mut prune = Prune::prepare(set, &policy.adopt, server, &mut desired).await?;
     let targets = planned(desired, catalog.clone(), &namespaces)?.targets;
     let progress = output.terminal.progress("compared", targets.len());
     let mut comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone()).showing(progress);
     let references: Vec<_> = targets.iter().collect();
-    let (decisions, admission) = futures::join!(comparison.compare(&references), admission);
+    let (decisions, admission, ()) = futures::join!(comparison.compare(&references), admission, prune.search(&cluster));
+    prune.judge(&references, policy, &comparison.redactor);
     let proven =
         targets.iter().zip(&decisions).filter(|(_, decision)| decision.diff.evidence == Some(Evidence::Proven));
     let caveats = admission.caveats(proven.filter_map(|(target, _)| target.resource.as_ref().ok()));
-    let objects =
-        targets.iter().zip(decisions).map(|(target, decision)| ObjectReport::new(target, decision.diff)).collect();
+    let judged = targets.iter().zip(decisions).map(|(target, decision)| ObjectReport::new(target, decision.diff));
+    let objects = judged.chain(prune.objects()).collect();
     output.details(verbosity, &comparison.doubts);
     let mut report = Report::compared(COMMAND, objects, gate(args));
     report.warnings = caveats;
+    report = prune.tell(report);
     report.cluster = Some(info);
     report.requests = cluster.counts();
     Ok(if interrupt.is_set() { report.interrupted() } else { report })
@@ -100,8 +113,8 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
 impl From<ApplyArgs> for DiffArgs {
     /// `apply --dry-run` is `diff`.
     fn from(args: ApplyArgs) -> Self {
-        let ApplyArgs { input, compare, dry_run: _, confirm: _, wait: _, output, connection } = args;
+        let ApplyArgs { input, compare, prune, output, connection, .. } = args;
         let (apply, confirm, wait, exit_zero) = (false, false, false, false);
-        Self { input, compare, apply, confirm, wait, timeout: None, exit_zero, live: None, output, connection }
+        Self { input, compare, prune, apply, confirm, wait, timeout: None, exit_zero, live: None, output, connection }
     }
 }

@@ -13,6 +13,7 @@ mod man;
 mod news;
 mod output;
 mod pass;
+mod prune;
 mod setup;
 mod snapshot;
 mod status;

@@ -75,6 +75,7 @@ impl Output {
 
     /// Tells what concerns the run as a whole.
     pub fn warn(&self, report: &Report) {
+        tell(&self.terminal, &report.errors);
         for warning in &report.warnings {
             self.terminal.note(Role::Note, &format!("warning: {warning}"));
         }

@@ -9,7 +9,7 @@ use futures::stream::FuturesUnordered;
 use super::comparison::Comparison;
 use super::turn::{self, blocked, is_change};
 use crate::apply::{Decision, catalog_with, wait_until_established, write};
-use crate::compare::{Action, Evidence, Finding, ObjectDiff, defines};
+use crate::compare::{Action, Evidence, Finding, ObjectDiff, Redactor, defines};
 use crate::live::Trouble;
 use crate::live::fetch::IN_FLIGHT;
 use crate::live::resolve::{Target, resource_of};
@@ -57,6 +57,35 @@ impl<'a> Pass<'a> {
         self.plan.targets.iter()
     }
 
+    /// The numbers that secrets have in this run.
+    pub fn redactor(&self) -> &Redactor {
+        &self.comparison.redactor
+    }
+
+    /// Creates a Namespace of this input before everything else, where it doesn't exist.
+    pub async fn create_namespace(&mut self, name: &str) {
+        let is_it = |target: &Target| target.key.gvk.is_namespace() && target.key.name == name;
+        let Some(index) = self.plan.targets.iter().position(is_it) else { return };
+        let (target, decision) = (&self.plan.targets[index], &self.decisions[index]);
+        if decision.diff.action != Action::Create || self.comparison.interrupt.is_set() {
+            return;
+        }
+        let Comparison { cluster, policy, types, redactor, .. } = &self.comparison;
+        let written = write(cluster, target, decision, types.of(&target.key.gvk), policy, redactor).await;
+        turn::settle(&mut self.reports[index], decision, Ok(written));
+    }
+
+    /// Writes nothing, for a reason that concerns all objects.
+    pub fn hold(&mut self, reason: &str) {
+        for (report, decision) in self.reports.iter_mut().zip(&self.decisions).filter(|(r, _)| r.outcome.is_none()) {
+            report.outcome = Some(match turn::left_alone(report, decision) {
+                Outcome::Unchanged if report.is_ownership_only() => turn::skip(report, reason.to_owned()),
+                Outcome::Skipped if report.action != Action::Unknown => turn::skip(report, reason.to_owned()),
+                left => left,
+            });
+        }
+    }
+
     /// Why objects were not proven in sync, a line each.
     pub fn doubts(&self) -> &[String] {
         &self.comparison.doubts
@@ -98,6 +127,11 @@ impl<'a> Pass<'a> {
             while under_way.len() < IN_FLIGHT
                 && let Some(index) = queue.take()
             {
+                // One Namespace may have had to come before everything else.
+                if reports[index].outcome.is_some() {
+                    queue.done(index);
+                    continue;
+                }
                 let (target, decision) = (&plan.targets[index], &decisions[index]);
                 let skip = turn::skipped(plan, reports, index, interrupt.is_set());
                 let first =
@@ -116,13 +150,17 @@ impl<'a> Pass<'a> {
                     }
                 });
             }
-            let Some((index, result)) = under_way.next().await else { break };
-            turn::settle(&mut reports[index], &decisions[index], result);
-            listener.done(&reports[index]);
-            queue.done(index);
+            let finished = under_way.next().await.map(|(index, result)| {
+                turn::settle(&mut reports[index], &decisions[index], result);
+                listener.done(&reports[index]);
+                queue.done(index);
+            });
             while let Some(report) = reports.get(*told).filter(|report| report.outcome.is_some()) {
                 listener.in_order(report);
                 *told += 1;
+            }
+            if finished.is_none() {
+                break;
             }
         }
     }

@@ -101,7 +101,7 @@ pub(super) fn settle(report: &mut ObjectReport, decision: &Decision, result: Res
     });
 }
 
-fn left_alone(report: &mut ObjectReport, decision: &Decision) -> Outcome {
+pub(super) fn left_alone(report: &mut ObjectReport, decision: &Decision) -> Outcome {
     match decision.diff.action {
         _ if !decision.diff.conflicts.is_empty() => Outcome::Conflict,
         Action::None => Outcome::Unchanged,
@@ -118,7 +118,7 @@ fn left_alone(report: &mut ObjectReport, decision: &Decision) -> Outcome {
     }
 }
 
-fn skip(report: &mut ObjectReport, reason: String) -> Outcome {
+pub(super) fn skip(report: &mut ObjectReport, reason: String) -> Outcome {
     report.reason = Some(reason);
     Outcome::Skipped
 }

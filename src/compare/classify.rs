@@ -7,7 +7,9 @@ use super::diff::{Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
 use super::merge::{Prediction, merge, with_string_data_folded};
 use super::owners::{Owners, Policy, with_string_data};
 use super::redact::Redactor;
-use crate::object::{FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, PathElement};
+use crate::object::{
+    FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, PART_OF, PathElement, part_of,
+};
 use crate::schema::TypeRef;
 
 /// One object as it is wanted and as it is.
@@ -45,7 +47,11 @@ pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, red
     // The copy that client-side apply keeps goes with its owner, whose claims pass to us.
     let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
     found.retain(|change| change.op != Op::Remove || change.path != copy);
-    let conflicts = context.conflicts(&found);
+    let mut conflicts = context.conflicts(&found);
+    let other_set = other_apply_set(&subject);
+    if other_set.is_some() {
+        conflicts.extend(context.kept_in_its_apply_set(&mut found, &policy.manager));
+    }
     // Of a kind whose types aren't known, lists are compared by position: what others put in would seem to be in the way.
     if prediction.evidence != Evidence::Proven && subject.of.declares("kind") {
         found.extend(overridden(subject, prediction, &found));
@@ -75,7 +81,20 @@ pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, red
     }
     let mut diff = ObjectDiff::of(found, conflicts, prediction.evidence);
     diff.warnings = warnings;
+    if let Some(id) = other_set {
+        let hint =
+            "take it out of that set first: out of its manifests, or, if nobody keeps the set, by removing the label";
+        diff.reason = Some(format!("it belongs to another apply set, `{id}`"));
+        diff.hint = Some(hint.to_owned());
+    }
     diff
+}
+
+/// The apply set that the object belongs to, where the manifest would put it into another: an object belongs to one at
+/// most (KEP-3659), and is never taken out of it, whoever owns the label.
+fn other_apply_set<'a>(subject: &Subject<'a>) -> Option<&'a str> {
+    let wanted = part_of(subject.manifest)?;
+    part_of(subject.live).filter(|id| *id != wanted)
 }
 
 struct Context<'a> {
@@ -133,6 +152,19 @@ impl Context<'_> {
             innermost.map(|(path, entry)| Conflict { path: path.clone(), owner: Owner::from(*entry) }).collect();
         conflicts.sort_by(|a, b| (&a.path, &a.owner).cmp(&(&b.path, &b.owner)));
         conflicts
+    }
+
+    /// Makes a conflict of the change of the label that names the object's apply set.
+    fn kept_in_its_apply_set(&self, found: &mut [FieldChange], manager: &str) -> Option<Conflict> {
+        let path = FieldPath::of(&["metadata", "labels", PART_OF]);
+        let change = found.iter_mut().find(|change| change.path == path)?;
+        let is_known = change.class == Class::Conflict;
+        change.class = Class::Conflict;
+        change.managers = owners(self.before.owning(&path));
+        let owner = change.managers.first().cloned().or_else(|| self.before.ours.as_ref().map(Owner::from));
+        let (operation, subresource) = ("Apply".to_owned(), String::new());
+        let owner = owner.unwrap_or(Owner { manager: manager.to_owned(), operation, subresource, time: None });
+        (!is_known).then_some(Conflict { path, owner })
     }
 
     /// Fields that were ours, aren't in the manifest any more, and stay; with the co-owners who keep them.

@@ -183,6 +183,35 @@ impl ObjectDiff {
         Self::of(vec![change], Vec::new(), evidence)
     }
 
+    /// A live object that is to be deleted.
+    #[must_use]
+    pub fn delete(live: Value, reason: &str) -> Self {
+        let change = FieldChange {
+            path: FieldPath::root(),
+            op: Op::Remove,
+            class: Class::Pruned,
+            live: Some(live),
+            desired: None,
+            managers: Vec::new(),
+        };
+        Self { action: Action::Delete, changes: vec![change], ..Self::untouched(reason) }
+    }
+
+    /// A live object that stays as it is although no manifest wants it.
+    #[must_use]
+    pub fn untouched(reason: &str) -> Self {
+        Self {
+            action: Action::None,
+            evidence: None,
+            changes: Vec::new(),
+            conflicts: Vec::new(),
+            warnings: Vec::new(),
+            trouble: None,
+            reason: Some(reason.to_owned()),
+            hint: None,
+        }
+    }
+
     /// An object whose fields were compared.
     #[must_use]
     pub fn of(changes: Vec<FieldChange>, conflicts: Vec<Conflict>, evidence: Evidence) -> Self {

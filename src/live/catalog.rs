@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::cluster::{Cluster, Request, RequestError};
-use crate::object::GroupVersionKind;
+use crate::object::{GroupKind, GroupVersionKind};
 use crate::schema;
 
 /// Aggregated discovery in all its versions, with the legacy documents as the fallback (KEP-3352).
@@ -101,6 +101,22 @@ impl Catalog {
         match self.resources.get(gvk) {
             Some(resource) => Resolution::Known(resource),
             None if self.unavailable.contains(&(gvk.group.clone(), gvk.version.clone())) => Resolution::Unavailable,
+            None => Resolution::Unknown,
+        }
+    }
+
+    /// All resources, by group, version and kind.
+    pub fn resources(&self) -> impl Iterator<Item = &Resource> {
+        self.resources.values()
+    }
+
+    /// Looks a kind up in its preferred version.
+    #[must_use]
+    pub fn resolve_kind(&self, kind: &GroupKind) -> Resolution<'_> {
+        let served = self.resources().filter(|resource| GroupKind::from(&resource.gvk) == *kind);
+        match served.max_by_key(|resource| resource.gvk.version_priority()) {
+            Some(resource) => Resolution::Known(resource),
+            None if self.unavailable.iter().any(|(group, _)| *group == kind.group) => Resolution::Unavailable,
             None => Resolution::Unknown,
         }
     }

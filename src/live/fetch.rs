@@ -20,7 +20,7 @@ pub const IN_FLIGHT: usize = 16;
 const FEW: usize = 4;
 
 /// Objects in one page of a LIST.
-const PAGE: usize = 500;
+pub(super) const PAGE: usize = 500;
 
 /// A collection that holds this many times more than what is still wanted of it is left, and the rest read one by one.
 const SPARSE: u64 = 20;
@@ -123,7 +123,7 @@ pub async fn find(cluster: &Cluster, resource: &Resource, key: &ObjectKey) -> Li
     }
 }
 
-fn items(page: &mut Value) -> Vec<Value> {
+pub(super) fn items(page: &mut Value) -> Vec<Value> {
     match page.get_mut("items").map(Value::take) {
         Some(Value::Array(items)) => items,
         _ => Vec::new(),
@@ -131,14 +131,14 @@ fn items(page: &mut Value) -> Vec<Value> {
 }
 
 /// Items of a built-in list leave their type out.
-fn name_type(item: &mut Value, resource: &Resource) {
+pub(super) fn name_type(item: &mut Value, resource: &Resource) {
     if let Value::Object(item) = item {
         item.entry("apiVersion").or_insert_with(|| resource.gvk.api_version().into());
         item.entry("kind").or_insert_with(|| resource.gvk.kind.as_str().into());
     }
 }
 
-/// A continue token is base64 with padding.
-fn encoded(token: &str) -> String {
+/// Part of a query: a continue token is base64 with padding, a selector may hold signs.
+pub(super) fn encoded(token: &str) -> String {
     token.replace('%', "%25").replace('=', "%3D").replace('+', "%2B").replace('&', "%26")
 }

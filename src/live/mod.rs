@@ -7,6 +7,7 @@
 //! ```
 
 pub mod admission;
+pub mod apply_set;
 pub mod ask;
 pub mod catalog;
 pub mod fetch;

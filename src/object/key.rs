@@ -27,6 +27,26 @@ impl GroupVersionKind {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 
+    /// How a version ranks among the versions of its kind, the preferred one highest: stable before beta before alpha, then
+    /// by number (apimachinery `version.CompareKubeAwareVersionStrings`).
+    #[must_use]
+    pub fn version_priority(&self) -> (u8, u32, u32) {
+        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+        let Some(rest) = self.version.strip_prefix('v') else { return (0, 0, 0) };
+        let (major, stage) = rest.split_at(digits(rest));
+        let Ok(major) = major.parse() else { return (0, 0, 0) };
+        for (rank, name) in [(3, ""), (2, "beta"), (1, "alpha")] {
+            match stage.strip_prefix(name) {
+                Some("") => return (rank, major, 0),
+                Some(minor) if rank < 3 && digits(minor) == minor.len() => {
+                    return (rank, major, minor.parse().unwrap_or_default());
+                }
+                _ => {}
+            }
+        }
+        (0, 0, 0)
+    }
+
     /// Whether this is the core group's `Secret`, in any version: its values are never shown.
     #[must_use]
     pub fn is_secret(&self) -> bool {
@@ -78,6 +98,14 @@ mod tests {
         assert_eq!((deployment.group.as_str(), deployment.version.as_str()), ("apps", "v1"));
         assert_eq!(deployment.api_version(), "apps/v1");
         assert_eq!(GroupVersionKind::new("v1", "Secret").api_version(), "v1");
+    }
+
+    #[test]
+    fn versions_rank_by_stability_and_then_by_number() {
+        let rank = |version: &str| GroupVersionKind::new(&format!("example.com/{version}"), "A").version_priority();
+        let ranked = ["v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2"];
+        assert!(ranked.windows(2).all(|pair| rank(pair[0]) > rank(pair[1])));
+        assert!(["foo1", "v1gamma1", "vbeta1"].iter().all(|odd| rank(odd) < rank("v1alpha1")));
     }
 
     #[test]

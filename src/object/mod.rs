@@ -1,5 +1,6 @@
 //! The vocabulary of every stage: object keys, field paths, field sets, owners and quantities. Pure.
 
+mod apply_set;
 mod field_set;
 mod fields_v1;
 mod key;
@@ -9,6 +10,7 @@ mod path;
 mod quantity;
 mod scalar;
 
+pub use apply_set::{GroupKind, PART_OF, part_of};
 pub use field_set::FieldSet;
 pub use fields_v1::FieldsV1Error;
 pub use key::{GroupVersionKind, ObjectKey};

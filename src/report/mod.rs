@@ -1,5 +1,6 @@
 //! Stage 7, report: one model, and one file for each format that shows it.
 
+mod apply_set;
 pub mod excerpt;
 mod exit;
 pub mod json;
@@ -10,6 +11,7 @@ pub mod styled;
 pub mod text;
 mod value;
 
+pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
 pub use exit::{
     EXIT_CLEAN, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_UNREACHABLE, Verdict,
 };

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::apply_set::ApplySetInfo;
 use super::exit::Verdict;
 use crate::compare::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff};
 use crate::desired::{InputProblem, Source};
@@ -26,6 +27,9 @@ pub struct Report {
     /// The cluster; none offline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterInfo>,
+    /// The apply set, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub apply_set: Option<ApplySetInfo>,
     /// Counts.
     pub summary: Summary,
     /// Requests sent, by kind.
@@ -78,6 +82,8 @@ pub struct Summary {
     pub adopted: usize,
     /// Differences that a rule ignores.
     pub ignored: usize,
+    /// Members of the apply set that no manifest names, and that stay.
+    pub kept: usize,
     /// How far the objects are whose readiness was wanted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub readiness: Option<ReadinessCounts>,
@@ -113,6 +119,10 @@ pub enum Outcome {
     Adopted,
     /// It was deleted and created anew.
     Replaced,
+    /// It is gone.
+    Deleted,
+    /// The server deletes it, and it was not gone in time.
+    Terminating,
     /// Nothing was to be done.
     Unchanged,
     /// Others own fields of it: left alone.
@@ -170,8 +180,9 @@ pub struct ObjectReport {
     pub namespace: Option<String>,
     /// Its name.
     pub name: String,
-    /// Where it was written.
-    pub source: Source,
+    /// Where it was written; nowhere for a member of an apply set that no manifest names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
     /// What has to be done.
     pub action: Action,
     /// What that rests on.
@@ -207,25 +218,36 @@ impl ObjectReport {
     /// From the verdict on one target.
     #[must_use]
     pub fn new(target: &Target, diff: ObjectDiff) -> Self {
-        let mut warnings = target.manifest.warnings.clone();
-        warnings.extend(diff.warnings);
+        let mut report = Self::of(&target.key, diff);
+        report.warnings.splice(..0, target.manifest.warnings.iter().cloned());
+        report.source = Some(target.manifest.source.clone());
+        report
+    }
+
+    /// From the verdict on a member of an apply set that no manifest names.
+    #[must_use]
+    pub fn unwanted(key: &ObjectKey, diff: ObjectDiff) -> Self {
+        Self::of(key, diff)
+    }
+
+    fn of(key: &ObjectKey, diff: ObjectDiff) -> Self {
         Self {
-            api_version: target.key.gvk.api_version(),
-            kind: target.key.gvk.kind.clone(),
-            namespace: target.key.namespace.clone(),
-            name: target.key.name.clone(),
-            source: target.manifest.source.clone(),
+            api_version: key.gvk.api_version(),
+            kind: key.gvk.kind.clone(),
+            namespace: key.namespace.clone(),
+            name: key.name.clone(),
+            source: None,
             action: diff.action,
             evidence: diff.evidence,
             changes: diff.changes,
             conflicts: diff.conflicts,
-            warnings,
+            warnings: diff.warnings,
             error: diff.trouble.map(ErrorInfo::from),
             reason: diff.reason,
             hint: diff.hint,
             outcome: None,
             readiness: None,
-            key: target.key.clone(),
+            key: key.clone(),
         }
     }
 
@@ -242,6 +264,24 @@ impl ObjectReport {
         report
     }
 
+    /// Whether it is a member of an apply set that no manifest names, and stays nevertheless.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        self.source.is_none() && self.action == Action::None
+    }
+
+    /// Nothing is done to a member after all.
+    pub fn spare(&mut self, reason: &str) {
+        *self = Self::of(&self.key.clone(), ObjectDiff::untouched(reason));
+    }
+
+    /// Whether it is as it is to be now.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        use Outcome::{Adopted, Created, Deleted, Replaced, Unchanged, Updated};
+        matches!(self.outcome, Some(Created | Updated | Adopted | Replaced | Deleted | Unchanged))
+    }
+
     /// Whether only the record of owners would change.
     #[must_use]
     pub fn is_ownership_only(&self) -> bool {
@@ -251,7 +291,7 @@ impl ObjectReport {
 
     fn is_incomplete(&self) -> bool {
         self.action == Action::Unknown
-            || matches!(self.outcome, Some(Outcome::Conflict | Outcome::Failed | Outcome::Skipped))
+            || self.outcome.is_some() && !self.is_done()
             || self.readiness.as_ref().is_some_and(|readiness| readiness.state == State::Unknown)
     }
 
@@ -313,12 +353,24 @@ impl Report {
             verdict,
             exit_code: verdict.exit_code(gate.exit_zero),
             cluster: None,
+            apply_set: None,
             summary: Summary::default(),
             requests: RequestCounts::default(),
             objects: Vec::new(),
             warnings: Vec::new(),
             errors,
         }
+    }
+
+    /// The same, with problems that concern no single object; with any of them, the run is incomplete.
+    #[must_use]
+    pub fn with_errors(mut self, errors: Vec<InputProblem>) -> Self {
+        if !errors.is_empty() {
+            self.verdict = Verdict::Incomplete;
+            self.exit_code = self.verdict.exit_code(false);
+            self.errors.extend(errors);
+        }
+        self
     }
 
     /// The same, interrupted.
@@ -336,7 +388,7 @@ impl Summary {
         let with = |action: Action| count(&|object| object.action == action);
         Self {
             objects: objects.len(),
-            in_sync: with(Action::None),
+            in_sync: count(&|object| object.action == Action::None && !object.is_kept()),
             create: with(Action::Create),
             update: with(Action::Update),
             replace: with(Action::Replace),
@@ -346,6 +398,7 @@ impl Summary {
             conflict: count(&|object| !object.conflicts.is_empty()),
             adopted: count(&ObjectReport::is_ownership_only),
             ignored: 0,
+            kept: count(&ObjectReport::is_kept),
             readiness: ReadinessCounts::of(objects),
         }
     }

@@ -12,9 +12,11 @@ fn word(outcome: Outcome) -> Option<(&'static str, Role)> {
         Outcome::Updated => Some(("updated", Role::Change)),
         Outcome::Adopted => Some(("adopted", Role::Note)),
         Outcome::Replaced => Some(("replaced", Role::Change)),
+        Outcome::Deleted => Some(("deleted", Role::Remove)),
         Outcome::Conflict => Some(("conflict", Role::Problem)),
         Outcome::Failed => Some(("failed", Role::Problem)),
         Outcome::Skipped => Some(("skipped", Role::Problem)),
+        Outcome::Terminating => Some(("terminating", Role::Problem)),
         Outcome::Unchanged => None,
     }
 }
@@ -84,10 +86,13 @@ pub(super) fn done(report: &Report) -> String {
         (count(Outcome::Updated), "updated"),
         (count(Outcome::Adopted), "adopted"),
         (count(Outcome::Replaced), "replaced"),
-        (count(Outcome::Unchanged), "unchanged"),
+        (count(Outcome::Deleted), "deleted"),
+        (count(Outcome::Unchanged) - report.objects.iter().filter(|object| object.is_kept()).count(), "unchanged"),
+        (report.summary.kept, "kept"),
         (count(Outcome::Conflict), "left alone because of conflicts"),
         (count(Outcome::Failed), "failed"),
         (count(Outcome::Skipped), "skipped"),
+        (count(Outcome::Terminating), "still being deleted"),
     ]);
     if sentence.is_empty() { "nothing to do".to_owned() } else { sentence }
 }

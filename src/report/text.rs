@@ -50,16 +50,17 @@ fn object_text(object: &ObjectReport) -> Styled {
         Action::Replace => ("-/+", Role::Remove),
         Action::Delete => ("-", Role::Remove),
         Action::Unknown => ("!", Role::Problem),
-        Action::None if shown.is_empty() && object.warnings.is_empty() => return text,
+        Action::None if shown.is_empty() && object.warnings.is_empty() && !object.is_kept() => return text,
         Action::None => ("=", Role::Note),
     };
     let name = object.key.to_string();
     let padding = SOURCE_COLUMN.saturating_sub(mark.len() + 1 + name.chars().count()).max(2);
     text.push(role, format!("{mark} "));
     text.push(Role::Name, name);
-    text.push(Role::Note, format!("{}{}", " ".repeat(padding), object.source));
+    let beside = object.source.as_ref().map(ToString::to_string).or_else(|| object.reason.clone());
+    text.push(Role::Note, format!("{}{}", " ".repeat(padding), beside.unwrap_or_default()));
     text.line_end();
-    if let (Action::Replace, Some(reason)) = (object.action, &object.reason) {
+    if let (Some(_), Some(reason)) = (&object.source, &object.reason) {
         line(&mut text, Role::Problem, &format!("    {reason}"));
         hint(&mut text, object);
     }
@@ -71,7 +72,7 @@ fn object_text(object: &ObjectReport) -> Styled {
         let owner = owner_text(&conflict.owner);
         line(&mut text, Role::Problem, &format!("    conflict: {} is owned by {owner}", conflict.path));
     }
-    if !object.conflicts.is_empty() {
+    if !object.conflicts.is_empty() && object.hint.is_none() {
         line(&mut text, Role::Hint, &format!("    hint: {}", conflict_hint(object)));
     }
     for warning in &object.warnings {
@@ -81,7 +82,7 @@ fn object_text(object: &ObjectReport) -> Styled {
 }
 
 fn is_shown(change: &FieldChange) -> bool {
-    !matches!(change.class, Class::Missing | Class::Adopted)
+    !change.path.elements().is_empty() && !matches!(change.class, Class::Missing | Class::Adopted)
 }
 
 fn line(text: &mut Styled, role: Role, content: &str) {
@@ -273,6 +274,7 @@ fn to_do(counts: &Summary) -> String {
         (counts.update, "to update"),
         (counts.replace, "to replace"),
         (counts.delete, "to delete"),
+        (counts.kept, "kept"),
         (counts.unknown, "not compared"),
     ]);
     let separator = if sentence.is_empty() { "" } else { "; " };

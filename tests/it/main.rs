@@ -1,6 +1,7 @@
 //! Everything that is tested from outside: scenarios against a real Kubernetes API server, and the architecture of the source.
 
 mod adoption;
+mod apply_set;
 mod architecture;
 mod bad_input;
 mod completions;

@@ -1,0 +1,44 @@
+//! Writes what the parent of an apply set records: by server-side apply, under a lock on the version that was read.
+
+use serde_json::Value;
+
+use crate::cluster::{Cluster, Purpose, Request, Retry};
+use crate::live::ask::apply_query;
+use crate::live::{Resource, Trouble, parse};
+use crate::plan::apply_set::{ApplySet, Record, Standing};
+
+/// What became of a record.
+#[derive(Clone, Debug)]
+pub enum Recorded {
+    /// It is written; this is the parent now.
+    Written(Value),
+    /// Somebody else changed the parent since it was read.
+    Moved,
+    /// It could not be written.
+    Failed(Trouble),
+}
+
+/// Writes a record into the parent, which is created where there is none. The annotations are the set's own, so whoever
+/// else holds them is overruled; the version that was read is the lock.
+pub async fn record(
+    cluster: &Cluster,
+    resource: &Resource,
+    set: &ApplySet,
+    standing: Option<&Standing>,
+    record: &Record,
+) -> Recorded {
+    let mut body = record.manifest(set);
+    if let Some(standing) = standing {
+        body["metadata"]["uid"] = standing.uid.as_str().into();
+        body["metadata"]["resourceVersion"] = standing.resource_version.as_str().into();
+    }
+    let path = resource.object_path(set.parent.namespace.as_deref(), &set.parent.name);
+    let path = format!("{path}?{}", apply_query(&record.manager(), true));
+    let request = Request::apply_patch(Purpose::Write, path, body.to_string()).with_retry(Retry::Safe);
+    let answer = cluster.send(request).await.and_then(|reply| parse(cluster, &reply.body));
+    match answer {
+        Ok(parent) => Recorded::Written(parent),
+        Err(error) if error.status().is_some_and(|status| status.code == 409) => Recorded::Moved,
+        Err(error) => Recorded::Failed(Trouble::from(&error)),
+    }
+}

@@ -1,0 +1,210 @@
+//! `--prune --applyset`: the manifests join an apply set, and its members that no manifest names any more are deleted.
+//!
+//! ```text
+//! prepare: the parent, labels on the manifests ─▶ search: its members ─▶ judge: who goes ─▶ shown
+//!                          act: the parent lists a superset ─▶ (the pass) ─▶ deletions ─▶ the parent lists what is left
+//! ```
+
+mod act;
+mod delete;
+mod prepare;
+mod search;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::failure::Failure;
+use super::interrupt::Interrupt;
+use super::pass::Listener;
+use crate::cluster::Cluster;
+use crate::compare::{Action, ObjectDiff, Policy, Redactor};
+use crate::desired::{DesiredSet, InputProblem};
+use crate::live::apply_set::Search;
+use crate::live::resolve::Namespaces;
+use crate::live::{Catalog, Resource, Target};
+use crate::object::FieldPath;
+use crate::plan::apply_set::{ApplySet, Contents, Fate, Member, Record, Reference, Standing, Wanted};
+use crate::report::{ApplySetInfo, ObjectReport, ParentAction, Report};
+
+pub(super) use prepare::requested;
+
+/// How long a wave of deletions may take, unless `--timeout` says otherwise.
+const TIMEOUT: Duration = Duration::from_mins(1);
+
+/// The apply set of one run.
+struct Pruning {
+    set: ApplySet,
+    resource: Resource,
+    adopt: BTreeSet<String>,
+    /// The parent as it was read last; none where there is none yet.
+    standing: Option<Standing>,
+    /// Where the parent says that there are members, as far as the server still knows the kinds.
+    listed: Contents,
+    searches: Vec<Search>,
+    /// Whether the parent doesn't say where its members are, so that all kinds are searched.
+    is_crawl: bool,
+    found: Vec<Member>,
+    wanted: Option<Wanted>,
+    members: Vec<Entry>,
+    parent_action: ParentAction,
+    warnings: Vec<String>,
+    errors: Vec<InputProblem>,
+    /// Whether nothing may be written, as the parent can't be.
+    is_held: bool,
+}
+
+/// A member that isn't wanted, on its way.
+struct Entry {
+    member: Member,
+    fate: Fate,
+    report: ObjectReport,
+}
+
+impl Pruning {
+    fn new(set: ApplySet, resource: Resource, adopt: BTreeSet<String>, standing: Option<Standing>) -> Self {
+        Self {
+            set,
+            resource,
+            adopt,
+            standing,
+            listed: Contents::default(),
+            searches: Vec::new(),
+            is_crawl: false,
+            found: Vec::new(),
+            wanted: None,
+            members: Vec::new(),
+            parent_action: ParentAction::None,
+            warnings: Vec::new(),
+            errors: Vec::new(),
+            is_held: false,
+        }
+    }
+
+    fn judge(&mut self, targets: &[&Target], policy: &Policy, redactor: &Redactor) {
+        let mut wanted = Wanted::of(&self.set, targets, policy);
+        let unwanted = wanted.unwanted(std::mem::take(&mut self.found));
+        let fates = wanted.fates(&unwanted);
+        self.members =
+            unwanted.into_iter().zip(fates).map(|(member, fate)| Entry::new(member, fate, redactor)).collect();
+        let record = Record::of(&self.set, self.standing.as_ref(), &wanted.contents);
+        self.parent_action = match &self.standing {
+            None => ParentAction::Create,
+            Some(standing) if standing.says(&record) => ParentAction::None,
+            Some(_) => ParentAction::Update,
+        };
+        self.wanted = Some(wanted);
+    }
+
+    fn tell(&self, mut report: Report) -> Report {
+        report.apply_set = Some(ApplySetInfo::new(&self.set.id, &self.set.parent, self.parent_action));
+        report.warnings.extend(self.warnings.iter().cloned());
+        let is_in_the_way = |object: &&ObjectReport| object.action == Action::Unknown || !object.conflicts.is_empty();
+        if report.command == "diff" && report.summary.delete > 0 {
+            let in_the_way = report.objects.iter().find(is_in_the_way).map(|object| object.key.to_string());
+            report
+                .warnings
+                .extend(in_the_way.map(|key| format!("`apply` would prune nothing as long as {key} is left")));
+        }
+        report.with_errors(self.errors.clone())
+    }
+}
+
+/// The apply set of a run that has one; without one, there is nothing to do.
+pub(super) struct Prune(Option<Pruning>);
+
+impl Prune {
+    /// Finds the parent and makes members of the manifests.
+    pub async fn prepare(
+        reference: Option<&Reference>,
+        adopt: &BTreeSet<String>,
+        server: (&Cluster, &Catalog, &Namespaces),
+        desired: &mut DesiredSet,
+    ) -> Result<Self, Failure> {
+        let Some(reference) = reference else { return Ok(Self(None)) };
+        Ok(Self(Some(Pruning::prepare(reference, adopt, server, desired).await?)))
+    }
+
+    /// Lists the members.
+    pub async fn search(&mut self, cluster: &Cluster) {
+        if let Some(pruning) = &mut self.0 {
+            pruning.search(cluster).await;
+        }
+    }
+
+    /// Decides who goes, among the members that were found, after the redactor has shown all objects of the manifests.
+    pub fn judge(&mut self, targets: &[&Target], policy: &Policy, redactor: &Redactor) {
+        if let Some(pruning) = &mut self.0 {
+            pruning.judge(targets, policy, redactor);
+        }
+    }
+
+    /// The members that no manifest names, as they stand now, in the order in which they go.
+    pub fn objects(&self) -> Vec<ObjectReport> {
+        let members = self.0.iter().flat_map(|pruning| &pruning.members);
+        members.map(|entry| entry.report.clone()).collect()
+    }
+
+    /// Whether there is anything to write: members to delete, or the parent's list.
+    pub fn has_work(&self) -> bool {
+        self.0.as_ref().is_some_and(|pruning| {
+            pruning.parent_action != ParentAction::None
+                || pruning.members.iter().any(|entry| entry.fate == Fate::Pruned)
+        })
+    }
+
+    /// The namespace of a parent that doesn't exist yet.
+    pub fn new_namespace(&self) -> Option<&str> {
+        let pruning = self.0.as_ref().filter(|pruning| pruning.standing.is_none())?;
+        pruning.set.parent.namespace.as_deref()
+    }
+
+    /// Before the pass: the parent lists where members are and where they will be. The error says why the pass can't begin.
+    pub async fn begin(&mut self, cluster: &Cluster) -> Result<(), String> {
+        match &mut self.0 {
+            Some(pruning) => pruning.begin(cluster).await,
+            None => Ok(()),
+        }
+    }
+
+    /// After the pass: deletes what isn't wanted, unless something of the pass is left.
+    pub async fn act(
+        &mut self,
+        cluster: &Cluster,
+        pass: &[ObjectReport],
+        (timeout, interrupt): (Option<Duration>, &Interrupt),
+        listener: &impl Listener,
+    ) {
+        if let Some(pruning) = &mut self.0 {
+            pruning.act(cluster, pass, (timeout.unwrap_or(TIMEOUT), interrupt), listener).await;
+        }
+    }
+
+    /// Adds what is to be said of the set as a whole.
+    pub fn tell(&self, report: Report) -> Report {
+        match &self.0 {
+            Some(pruning) => pruning.tell(report),
+            None => report,
+        }
+    }
+}
+
+impl Entry {
+    fn new(member: Member, fate: Fate, redactor: &Redactor) -> Self {
+        let diff = match &fate {
+            Fate::Pruned => ObjectDiff::delete(shown(&member, redactor), "no manifest names it any more"),
+            Fate::Kept(reason) | Fate::NoMember(reason) => ObjectDiff::untouched(reason),
+        };
+        Self { report: ObjectReport::unwanted(&member.key, diff), member, fate }
+    }
+}
+
+/// The live object without its record of owners, and without secret values.
+fn shown(member: &Member, redactor: &Redactor) -> Value {
+    let mut object = member.object.clone();
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        metadata.remove("managedFields");
+    }
+    redactor.value(&member.key.gvk, &FieldPath::root(), &object)
+}

@@ -1,0 +1,92 @@
+//! Where the members of a set are looked for.
+
+use std::collections::BTreeSet;
+
+use super::Pruning;
+use crate::cluster::Cluster;
+use crate::desired::InputProblem;
+use crate::live::apply_set::{Scope, Search, Unsearched, find, searchable};
+use crate::live::{Catalog, Resolution};
+use crate::object::{GroupKind, PART_OF};
+use crate::plan::apply_set::{Listed, Member};
+
+impl Pruning {
+    /// Plans the search: the kinds and namespaces that the parent lists; all kinds where it doesn't say; and everywhere where
+    /// there is no parent, as one may have been deleted, which leaves its members their labels. `places` are the namespaces
+    /// of the manifests.
+    pub(super) fn plan_search(&mut self, catalog: &Catalog, places: BTreeSet<String>) {
+        let Some(standing) = &self.standing else {
+            return self.crawl(catalog, &Scope::Everywhere(places.into_iter().collect()));
+        };
+        self.listed.namespaces.clone_from(&standing.namespaces);
+        let scope = Scope::Namespaces(standing.namespaces.iter().cloned().collect());
+        let kinds: BTreeSet<GroupKind> = match &standing.listed {
+            Listed::Nothing => return self.crawl(catalog, &scope),
+            Listed::Kinds(kinds) => kinds.clone(),
+            Listed::Resources(resources) => resources.iter().map(|resource| kind_of(catalog, resource)).collect(),
+        };
+        for kind in kinds {
+            match catalog.resolve_kind(&kind) {
+                // A kind that only the input defines has no objects yet.
+                Resolution::Known(resource) if resource.pending => {}
+                Resolution::Known(resource) => {
+                    self.searches.push(Search { resource: resource.clone(), scope: scope.clone() });
+                }
+                Resolution::Unavailable => {
+                    let message =
+                        format!("members of kind `{kind}` can't be listed: the API service behind it does not answer");
+                    self.errors.push(InputProblem::general(message).with_hint("see `kubectl get apiservices`"));
+                }
+                Resolution::Unknown => {
+                    self.warnings.push(format!(
+                        "the apply set lists `{kind}`, which the server doesn't know any more: its objects went with it"
+                    ));
+                    continue;
+                }
+            }
+            self.listed.kinds.insert(kind);
+        }
+    }
+
+    /// Searches all kinds.
+    fn crawl(&mut self, catalog: &Catalog, scope: &Scope) {
+        self.is_crawl = true;
+        let all = searchable(catalog).into_iter();
+        self.searches = all.map(|resource| Search { resource, scope: scope.clone() }).collect();
+    }
+
+    /// Lists the members.
+    pub(super) async fn search(&mut self, cluster: &Cluster) {
+        let selector = format!("{PART_OF}={}", self.set.id);
+        let found = find(cluster, std::mem::take(&mut self.searches), &selector).await;
+        self.found = found.objects.into_iter().map(|(resource, object)| Member::new(&resource, object)).collect();
+        if self.is_crawl {
+            self.warnings.extend(uncrawled(&found.unsearched));
+        } else {
+            self.errors.extend(found.unsearched.iter().map(unsearched));
+        }
+    }
+}
+
+/// The kind of a resource such as `deployments.apps`; one that the server doesn't know keeps its name.
+fn kind_of(catalog: &Catalog, resource: &str) -> GroupKind {
+    let named = GroupKind::parse(resource);
+    let found = catalog.resources().find(|found| found.plural == named.kind && found.gvk.group == named.group);
+    found.map_or(named, |found| GroupKind::from(&found.gvk))
+}
+
+fn unsearched(unsearched: &Unsearched) -> InputProblem {
+    let Unsearched { kind, namespace, trouble } = unsearched;
+    let place = namespace.as_ref().map(|name| format!(" in namespace `{name}`")).unwrap_or_default();
+    let message = format!("members of kind `{kind}`{place} can't be listed: {}", trouble.message);
+    let hint = trouble.hint.as_deref().unwrap_or("none of them is pruned, and the set goes on listing the kind");
+    InputProblem::general(message).with_hint(hint)
+}
+
+/// The search of all kinds may fail for lack of rights that nobody needs for the set itself.
+fn uncrawled(unsearched: &[Unsearched]) -> Option<String> {
+    let kinds: BTreeSet<String> = unsearched.iter().map(|one| one.kind.to_string()).collect();
+    let kinds = kinds.into_iter().collect::<Vec<_>>().join(", ");
+    let reason = &unsearched.first()?.trouble.reason;
+    Some(format!("members that an earlier parent may have left could not be looked for ({reason}) among {kinds}"))
+}

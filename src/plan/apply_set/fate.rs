@@ -1,0 +1,315 @@
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::standing::{ApplySet, Contents};
+use crate::compare::Policy;
+use crate::live::{Resource, Target};
+use crate::object::{
+    FieldPath, GroupKind, GroupVersionKind, LAST_APPLIED, ObjectKey, Operation, PART_OF, managed_fields,
+};
+use crate::plan::Wave;
+
+/// The annotation that keeps an object from being pruned, with the value `keep`.
+const PRUNE: &str = "kubectl-reconcile/prune";
+
+/// A live object with the label of a set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// Which object it is.
+    pub key: ObjectKey,
+    /// Where such objects live.
+    pub resource: Resource,
+    /// The object.
+    pub object: Value,
+}
+
+impl Member {
+    /// An object as it was listed.
+    #[must_use]
+    pub fn new(resource: &Resource, object: Value) -> Self {
+        let text = |name: &str| object.pointer("/metadata").and_then(|metadata| metadata.get(name)?.as_str());
+        let name = text("name").unwrap_or_default().to_owned();
+        let namespace = text("namespace").map(ToOwned::to_owned);
+        Self { key: ObjectKey { gvk: resource.gvk.clone(), namespace, name }, resource: resource.clone(), object }
+    }
+
+    /// Its uid.
+    #[must_use]
+    pub fn uid(&self) -> &str {
+        self.text("/metadata/uid")
+    }
+
+    /// The version that was read.
+    #[must_use]
+    pub fn resource_version(&self) -> &str {
+        self.text("/metadata/resourceVersion")
+    }
+
+    /// Whether it is being deleted.
+    #[must_use]
+    pub fn is_terminating(&self) -> bool {
+        self.object.pointer("/metadata/deletionTimestamp").is_some()
+    }
+
+    /// What has to be gone before other things may go: the wave, from the last one on.
+    #[must_use]
+    pub fn turn(&self) -> Reverse<Wave> {
+        Reverse(Wave::of(&self.key.gvk))
+    }
+
+    fn text(&self, pointer: &str) -> &str {
+        self.object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+/// What becomes of a member that isn't wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is deleted.
+    Pruned,
+    /// It stays a member, for this reason.
+    Kept(String),
+    /// It is no member, for this reason, although it carries the label.
+    NoMember(String),
+}
+
+/// What the manifests want, as far as members are concerned.
+#[derive(Debug)]
+pub struct Wanted {
+    set: ApplySet,
+    policy: Policy,
+    objects: BTreeSet<(GroupKind, Option<String>, String)>,
+    /// Where there are members after the pass.
+    pub contents: Contents,
+    /// The first wanted object of each namespace and of each kind.
+    in_namespace: BTreeMap<String, ObjectKey>,
+    of_kind: BTreeMap<GroupKind, ObjectKey>,
+}
+
+impl Wanted {
+    /// Everything that the manifests name. A kind that the server doesn't know has no members.
+    #[must_use]
+    pub fn of(set: &ApplySet, targets: &[&Target], policy: &Policy) -> Self {
+        let mut wanted = Self {
+            set: set.clone(),
+            policy: policy.clone(),
+            objects: BTreeSet::new(),
+            contents: Contents::default(),
+            in_namespace: BTreeMap::new(),
+            of_kind: BTreeMap::new(),
+        };
+        wanted.stays(&set.parent);
+        for target in targets {
+            wanted.objects.insert(identity(&target.key));
+            if target.resource.is_ok() {
+                wanted.contents.add(&target.key);
+            }
+            wanted.stays(&target.key);
+        }
+        wanted
+    }
+
+    fn stays(&mut self, key: &ObjectKey) {
+        if let Some(namespace) = &key.namespace {
+            self.in_namespace.entry(namespace.clone()).or_insert_with(|| key.clone());
+        }
+        self.of_kind.entry(GroupKind::from(&key.gvk)).or_insert_with(|| key.clone());
+    }
+
+    /// Whether the manifests name an object, in whatever version.
+    #[must_use]
+    pub fn has(&self, key: &ObjectKey) -> bool {
+        self.objects.contains(&identity(key))
+    }
+
+    /// The members that aren't wanted, each once, in the order in which they go. Some objects are served under two groups:
+    /// wanted under one, they are wanted.
+    #[must_use]
+    pub fn unwanted(&self, mut members: Vec<Member>) -> Vec<Member> {
+        let wanted = members.iter().filter(|member| self.has(&member.key));
+        let mut seen: BTreeSet<String> = wanted.map(|member| member.uid().to_owned()).collect();
+        members.sort_by_cached_key(|member| {
+            let ObjectKey { gvk, namespace, name } = &member.key;
+            (member.turn(), gvk.kind.clone(), namespace.clone(), name.clone(), gvk.group.clone())
+        });
+        members.retain(|member| seen.insert(member.uid().to_owned()));
+        members
+    }
+
+    /// What becomes of members that aren't wanted, one fate for each. Those that stay keep what they live in; they are
+    /// wanted from then on, as far as others are concerned.
+    pub fn fates(&mut self, members: &[Member]) -> Vec<Fate> {
+        let mut fates: Vec<Fate> = members.iter().map(|member| self.alone(member)).collect();
+        for (member, _) in members.iter().zip(&fates).filter(|(_, fate)| matches!(fate, Fate::Kept(_))) {
+            self.contents.add(&member.key);
+            self.stays(&member.key);
+        }
+        for (member, fate) in members.iter().zip(&mut fates).filter(|(_, fate)| **fate == Fate::Pruned) {
+            if let Some(reason) = self.inside(member) {
+                *fate = Fate::Kept(reason);
+                self.contents.add(&member.key);
+            }
+        }
+        fates
+    }
+
+    /// The fate of a member that changed after the others were judged.
+    #[must_use]
+    pub fn fate(&self, member: &Member) -> Fate {
+        match self.alone(member) {
+            Fate::Pruned => self.inside(member).map_or(Fate::Pruned, Fate::Kept),
+            other => other,
+        }
+    }
+
+    fn alone(&self, member: &Member) -> Fate {
+        let object = &member.object;
+        if crate::object::part_of(object) != Some(self.set.id.as_str()) {
+            return Fate::NoMember("kept because it left the apply set meanwhile".to_owned());
+        }
+        if let Some(manager) = self.copied_by(object) {
+            return Fate::NoMember(format!(
+                "kept because `{manager}` copied the label of the apply set from another object"
+            ));
+        }
+        if identity(&member.key) == identity(&self.set.parent) {
+            return Fate::Kept("kept because it is the apply set's own parent".to_owned());
+        }
+        let annotations = object.pointer("/metadata/annotations");
+        if annotations.and_then(|all| all.get(PRUNE)).is_some_and(|value| value == "keep") {
+            return Fate::Kept(format!("kept because of its annotation `{PRUNE}: keep`"));
+        }
+        match owner(object) {
+            Some(owner) => Fate::Kept(format!("kept because {owner} owns it")),
+            None => Fate::Pruned,
+        }
+    }
+
+    /// Who wrote the label, where it is only a copy: the controllers behind `Endpoints` and `EndpointSlice` give theirs
+    /// the labels of the Service. Appliers and kubectl mean it.
+    fn copied_by(&self, object: &Value) -> Option<String> {
+        let annotations = object.pointer("/metadata/annotations");
+        if annotations.is_some_and(|all| all.get(LAST_APPLIED).is_some()) {
+            return None;
+        }
+        let label = FieldPath::of(&["metadata", "labels", PART_OF]);
+        let entries = managed_fields(object);
+        let mut owners = entries.iter().filter(|entry| entry.fields.covers(&label)).peekable();
+        let first = owners.peek()?.manager.clone();
+        let is_copy = owners.all(|entry| {
+            let is_ours = entry.manager == self.policy.manager || self.policy.is_adopted(entry);
+            entry.operation == Operation::Update && !is_ours && !self.policy.is_hand(entry)
+        });
+        is_copy.then_some(first)
+    }
+
+    /// What stays and would go along with a Namespace or a CustomResourceDefinition.
+    fn inside(&self, member: &Member) -> Option<String> {
+        if member.key.gvk.is_namespace() {
+            let inside = self.in_namespace.get(&member.key.name)?;
+            return Some(format!("kept because {inside} lives in it"));
+        }
+        let text = |pointer: &str| member.object.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
+        if member.key.gvk.is_crd() {
+            let kind = GroupKind { kind: text("/spec/names/kind")?, group: text("/spec/group")? };
+            let inside = self.of_kind.get(&kind)?;
+            return Some(format!("kept because it defines the kind of {inside}"));
+        }
+        None
+    }
+}
+
+fn identity(key: &ObjectKey) -> (GroupKind, Option<String>, String) {
+    (GroupKind::from(&key.gvk), key.namespace.clone(), key.name.clone())
+}
+
+/// The object that controls this one, or else the first that owns it.
+fn owner(object: &Value) -> Option<ObjectKey> {
+    let owners = object.pointer("/metadata/ownerReferences")?.as_array()?;
+    let controls = |owner: &&Value| owner.get("controller") == Some(&Value::Bool(true));
+    let owner = owners.iter().find(controls).or_else(|| owners.first())?;
+    let text = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
+    let gvk = GroupVersionKind::new(text("apiVersion"), text("kind"));
+    Some(ObjectKey { gvk, namespace: None, name: text("name").to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn resource(api_version: &str, kind: &str) -> Resource {
+        let gvk = GroupVersionKind::new(api_version, kind);
+        Resource { gvk, plural: kind.to_lowercase(), namespaced: true, verbs: [].into(), status: false, pending: false }
+    }
+
+    fn set() -> ApplySet {
+        let gvk = GroupVersionKind::new("v1", "Secret");
+        ApplySet::of(ObjectKey { gvk, namespace: Some("shop".into()), name: "set".into() })
+    }
+
+    fn member(kind: &str, metadata: &Value) -> Member {
+        let mut object = json!({"metadata": {"name": "it", "namespace": "data", "labels": {PART_OF: set().id}}});
+        for (name, value) in metadata.as_object().unwrap() {
+            object["metadata"][name] = value.clone();
+        }
+        let api_version = if kind == "CustomResourceDefinition" { "apiextensions.k8s.io/v1" } else { "v1" };
+        Member::new(&resource(api_version, kind), object)
+    }
+
+    fn fates(members: &[Member]) -> Vec<Fate> {
+        Wanted::of(&set(), &[], &Policy::of("us")).fates(members)
+    }
+
+    fn managed(manager: &str, operation: &str) -> Value {
+        let fields = json!({"f:metadata": {"f:labels": {format!("f:{PART_OF}"): {}}}});
+        json!({"managedFields": [{"manager": manager, "operation": operation, "apiVersion": "v1", "fieldsV1": fields}]})
+    }
+
+    #[test]
+    fn a_member_that_is_not_wanted_goes_unless_something_speaks_for_it() {
+        assert_eq!(fates(&[member("ConfigMap", &json!({}))]), [Fate::Pruned]);
+        for (metadata, reason) in [
+            (json!({"annotations": {PRUNE: "keep"}}), "prune: keep"),
+            (json!({"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "web"}]}), "Pod web owns it"),
+        ] {
+            let fate = &fates(&[member("ConfigMap", &metadata)])[0];
+            assert!(matches!(fate, Fate::Kept(text) if text.contains(reason)), "{fate:?}");
+        }
+        let left = member("ConfigMap", &json!({"labels": {PART_OF: "another"}}));
+        assert!(matches!(fates(&[left])[0], Fate::NoMember(_)));
+    }
+
+    #[test]
+    fn a_label_that_a_controller_copied_makes_no_member() {
+        for (manager, operation, is_member) in [
+            ("kube-controller-manager", "Update", false),
+            ("kubectl-client-side-apply", "Update", true),
+            ("gitops", "Apply", true),
+            ("us", "Update", true),
+        ] {
+            let fate = &fates(&[member("Endpoints", &managed(manager, operation))])[0];
+            assert_eq!(*fate == Fate::Pruned, is_member, "{manager}: {fate:?}");
+        }
+    }
+
+    #[test]
+    fn what_holds_a_kept_member_is_kept() {
+        let keep = json!({"annotations": {PRUNE: "keep"}});
+        let mut namespace = member("Namespace", &json!({"name": "data"}));
+        namespace.key.namespace = None;
+        let of_parent = member("Namespace", &json!({"name": "shop"}));
+        let found = fates(&[namespace.clone(), of_parent, member("ConfigMap", &keep)]);
+        assert_eq!(found[0], Fate::Kept("kept because ConfigMap data/it lives in it".into()));
+        assert_eq!(found[1], Fate::Kept("kept because Secret shop/set lives in it".into()));
+        assert_eq!(fates(&[namespace]), [Fate::Pruned]);
+
+        let mut definition = member("CustomResourceDefinition", &json!({}));
+        definition.object["spec"] = json!({"group": "", "names": {"kind": "Widget"}});
+        let found = fates(&[definition.clone(), member("Widget", &keep)]);
+        assert_eq!(found[0], Fate::Kept("kept because it defines the kind of Widget data/it".into()));
+        assert_eq!(fates(&[definition]), [Fate::Pruned]);
+    }
+}

@@ -1,0 +1,17 @@
+//! Apply sets (KEP-3659): which object is the parent, what it records, and which members are pruned.
+//!
+//! ```text
+//! --applyset ─Reference─▶ ApplySet ─▶ Standing of the parent ─▶ Contents ─(members are listed)─▶ Fate of each
+//!                                            ▲                     │
+//!                                            └────── Record ◀──────┘  a superset before the pass, exact after it
+//! ```
+
+mod enlist;
+mod fate;
+mod reference;
+mod standing;
+
+pub use enlist::enlist;
+pub use fate::{Fate, Member, Wanted};
+pub use reference::Reference;
+pub use standing::{ApplySet, Contents, IS_PARENT_TYPE, Listed, Record, Refusal, Standing};

@@ -1,0 +1,309 @@
+use std::collections::BTreeSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::digest::{SHA256, digest};
+use serde_json::{Value, json};
+
+use crate::object::{GroupKind, GroupVersionKind, ObjectKey};
+
+/// Label of a CustomResourceDefinition whose objects may be parents.
+pub const IS_PARENT_TYPE: &str = "applyset.kubernetes.io/is-parent-type";
+
+const ID: &str = "applyset.kubernetes.io/id";
+const TOOLING: &str = "applyset.kubernetes.io/tooling";
+const KINDS: &str = "applyset.kubernetes.io/contains-group-kinds";
+/// What kubectl wrote before 1.28, and still reads.
+const RESOURCES: &str = "applyset.kubernetes.io/contains-group-resources";
+const NAMESPACES: &str = "applyset.kubernetes.io/additional-namespaces";
+
+/// Our name in the parent's tooling annotation.
+const TOOL: &str = "kubectl-reconcile";
+
+/// An apply set, by its parent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApplySet {
+    /// The parent object.
+    pub parent: ObjectKey,
+    /// What its members carry as a label.
+    pub id: String,
+}
+
+impl ApplySet {
+    /// The set of a parent. The id is `applyset-BASE64URL(SHA-256(NAME.NAMESPACE.KIND.GROUP))-v1`, with nothing between the
+    /// dots of what a parent doesn't have.
+    #[must_use]
+    pub fn of(parent: ObjectKey) -> Self {
+        let ObjectKey { gvk: GroupVersionKind { group, kind, .. }, namespace, name } = &parent;
+        let text = format!("{name}.{}.{kind}.{group}", namespace.as_deref().unwrap_or_default());
+        let id = format!("applyset-{}-v1", URL_SAFE_NO_PAD.encode(digest(&SHA256, text.as_bytes())));
+        Self { parent, id }
+    }
+}
+
+/// Where the members of a set are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// Their kinds.
+    pub kinds: BTreeSet<GroupKind>,
+    /// Their namespaces, the parent's own included.
+    pub namespaces: BTreeSet<String>,
+}
+
+impl Contents {
+    /// Adds the place of a member.
+    pub fn add(&mut self, member: &ObjectKey) {
+        self.kinds.insert(GroupKind::from(&member.gvk));
+        self.namespaces.extend(member.namespace.clone());
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        Self {
+            kinds: self.kinds.union(&other.kinds).cloned().collect(),
+            namespaces: self.namespaces.union(&other.namespaces).cloned().collect(),
+        }
+    }
+}
+
+/// Which kinds a parent says that its members have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// These.
+    Kinds(BTreeSet<GroupKind>),
+    /// Those of these resources, as in `deployments.apps`.
+    Resources(Vec<String>),
+    /// It doesn't say: all kinds have to be searched.
+    Nothing,
+}
+
+/// Why a parent can't be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// One sentence.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+/// A parent as it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// Its uid.
+    pub uid: String,
+    /// The version that was read.
+    pub resource_version: String,
+    /// Which kinds its members have.
+    pub listed: Listed,
+    /// Which namespaces they are in, its own included.
+    pub namespaces: BTreeSet<String>,
+    /// Who keeps the set: us, or the tool whose set is continued.
+    tooling: String,
+    /// The annotations that a record is compared with.
+    kinds: Option<String>,
+    additional: String,
+    has_id: bool,
+}
+
+impl Standing {
+    /// Reads a live parent. An object that is no parent yet can become one; one of another tool is continued only where
+    /// that tool is among those to `adopt`.
+    pub fn of(set: &ApplySet, live: &Value, adopt: &BTreeSet<String>) -> Result<Self, Refusal> {
+        let annotation =
+            |name: &str| live.pointer("/metadata/annotations").and_then(|all| all.get(name)).and_then(Value::as_str);
+        let parent = &set.parent;
+        if live.pointer("/metadata/deletionTimestamp").is_some() {
+            let message = format!("{parent}, the parent of the apply set, is being deleted");
+            return Err(Refusal { message, hint: "run again when it is gone".to_owned() });
+        }
+        let id = live.pointer("/metadata/labels").and_then(|labels| labels.get(ID)).and_then(Value::as_str);
+        if let Some(id) = id.filter(|id| *id != set.id) {
+            let message = format!("{parent} has the label `{ID}: {id}`, which is not the id of its apply set");
+            return Err(Refusal { message, hint: format!("it has to be `{}`: who changed it?", set.id) });
+        }
+        let tooling = annotation(TOOLING).map_or_else(own_tooling, ToOwned::to_owned);
+        let tool = tool_of(&tooling);
+        if tool != TOOL && !adopt.contains(tool) {
+            let message = format!("the apply set of {parent} is kept by `{tool}`");
+            let hint = format!("continue it with `--adopt={tool}`, after which both can, or choose another parent");
+            return Err(Refusal { message, hint });
+        }
+        let items = |text: &str| text.split(',').filter(|item| !item.is_empty()).map(ToOwned::to_owned).collect();
+        let listed = match (annotation(KINDS), annotation(RESOURCES)) {
+            (Some(kinds), _) => {
+                let kinds: Vec<String> = items(kinds);
+                Listed::Kinds(kinds.iter().map(|kind| GroupKind::parse(kind)).collect())
+            }
+            (None, Some(resources)) if !resources.is_empty() => Listed::Resources(items(resources)),
+            (None, _) => Listed::Nothing,
+        };
+        let additional = annotation(NAMESPACES).unwrap_or_default();
+        let mut namespaces: BTreeSet<String> = items(additional).into_iter().collect();
+        namespaces.extend(parent.namespace.clone());
+        let text = |pointer: &str| live.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        Ok(Self {
+            uid: text("/metadata/uid"),
+            resource_version: text("/metadata/resourceVersion"),
+            listed,
+            namespaces,
+            kinds: annotation(KINDS).map(ToOwned::to_owned),
+            additional: additional.to_owned(),
+            has_id: id.is_some() && annotation(TOOLING).is_some(),
+            tooling: if tool == TOOL { own_tooling() } else { tooling },
+        })
+    }
+
+    /// Whether it records this already. Another version of ourselves in it is no reason to write.
+    #[must_use]
+    pub fn says(&self, record: &Record) -> bool {
+        self.has_id && self.kinds.as_ref() == Some(&record.kinds) && self.additional == record.namespaces
+    }
+
+    /// Where it says that there are members.
+    #[must_use]
+    pub fn contents(&self) -> Contents {
+        let kinds = match &self.listed {
+            Listed::Kinds(kinds) => kinds.clone(),
+            Listed::Resources(_) | Listed::Nothing => BTreeSet::new(),
+        };
+        Contents { kinds, namespaces: self.namespaces.clone() }
+    }
+
+    /// Whether two readings record the same set, whatever else changed.
+    #[must_use]
+    pub fn same_record(&self, other: &Self) -> bool {
+        (&self.kinds, &self.additional, self.has_id) == (&other.kinds, &other.additional, other.has_id)
+    }
+}
+
+/// What a parent is to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    tooling: String,
+    kinds: String,
+    namespaces: String,
+}
+
+impl Record {
+    /// The record of these contents, in the form that kubectl writes: sorted, and without the parent's own namespace.
+    #[must_use]
+    pub fn of(set: &ApplySet, standing: Option<&Standing>, contents: &Contents) -> Self {
+        let mut kinds: Vec<String> = contents.kinds.iter().map(ToString::to_string).collect();
+        kinds.sort();
+        let others = contents.namespaces.iter().filter(|name| Some(*name) != set.parent.namespace.as_ref());
+        let namespaces: Vec<&str> = others.map(String::as_str).collect();
+        let tooling = standing.map_or_else(own_tooling, |standing| standing.tooling.clone());
+        Self { tooling, kinds: kinds.join(","), namespaces: namespaces.join(",") }
+    }
+
+    /// The field manager under which it is written: that of the tool that keeps the set, so that it can go on with it.
+    #[must_use]
+    pub fn manager(&self) -> String {
+        format!("{}-applyset", tool_of(&self.tooling))
+    }
+
+    /// What to apply.
+    #[must_use]
+    pub fn manifest(&self, set: &ApplySet) -> Value {
+        let ApplySet { parent, id } = set;
+        let mut metadata = json!({
+            "name": parent.name,
+            "labels": { ID: id },
+            "annotations": { TOOLING: self.tooling, KINDS: self.kinds, NAMESPACES: self.namespaces },
+        });
+        if let Some(namespace) = &parent.namespace {
+            metadata["namespace"] = namespace.as_str().into();
+        }
+        json!({ "apiVersion": parent.gvk.api_version(), "kind": parent.gvk.kind, "metadata": metadata })
+    }
+}
+
+fn own_tooling() -> String {
+    format!("{TOOL}/v{}", env!("CARGO_PKG_VERSION"))
+}
+
+/// The tool's name: all before the last slash.
+fn tool_of(tooling: &str) -> &str {
+    tooling.rsplit_once('/').map_or(tooling, |(tool, _)| tool)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(api_version: &str, kind: &str, namespace: Option<&str>, name: &str) -> ApplySet {
+        let gvk = GroupVersionKind::new(api_version, kind);
+        ApplySet::of(ObjectKey { gvk, namespace: namespace.map(ToOwned::to_owned), name: name.to_owned() })
+    }
+
+    fn parent(labels: &Value, annotations: &Value) -> Value {
+        json!({"metadata": {"uid": "u", "resourceVersion": "1", "labels": labels, "annotations": annotations}})
+    }
+
+    #[test]
+    fn ids_are_those_of_kubectl() {
+        for (set, id) in [
+            (set("v1", "Secret", Some("test"), "my-set"), "applyset-0eFHV8ySqp7XoShsGvyWFQD3s96yqwHmzc4e0HR1dsY-v1"),
+            (
+                set("company.com/v1", "ApplySet", None, "my-set"),
+                "applyset-rhp1a-HVAVT_dFgyEygyA1BEB82HPp2o10UiFTpqtAs-v1",
+            ),
+            (set("v1", "Secret", Some("as1"), "set1"), "applyset-T_ycqxUjnOYjhLAP_dNrVBEJzeuz2_C7ry_Q7gB4doo-v1"),
+            (set("v1", "ConfigMap", Some("as1"), "cmset"), "applyset-69BKZ62qn4gPD2NmgxRYMxSjiAc8KWgBOXHNkFTJW-s-v1"),
+        ] {
+            assert_eq!(set.id, id);
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_what_is_read() {
+        let set = set("v1", "Secret", Some("shop"), "web");
+        let kinds = ["Service", "Deployment.apps", "ConfigMap"].map(GroupKind::parse).into();
+        let contents = Contents { kinds, namespaces: ["shop", "b", "a"].map(ToOwned::to_owned).into() };
+        let record = Record::of(&set, None, &contents);
+        let manifest = record.manifest(&set);
+        let annotations = &manifest["metadata"]["annotations"];
+        assert_eq!(annotations[KINDS], "ConfigMap,Deployment.apps,Service");
+        assert_eq!(annotations[NAMESPACES], "a,b");
+        let standing = Standing::of(&set, &manifest, &BTreeSet::new()).unwrap();
+        assert!(standing.says(&record));
+        assert_eq!((&standing.listed, &standing.namespaces), (&Listed::Kinds(contents.kinds), &contents.namespaces));
+        assert_eq!(record.manager(), "kubectl-reconcile-applyset");
+    }
+
+    #[test]
+    fn an_empty_list_is_an_empty_set_and_no_list_is_an_unknown_one() {
+        let set = set("v1", "Secret", Some("shop"), "web");
+        let listed = |annotations: Value| {
+            Standing::of(&set, &parent(&json!({ID: set.id}), &annotations), &BTreeSet::new())
+                .map(|standing| standing.listed)
+        };
+        assert_eq!(listed(json!({TOOLING: "kubectl-reconcile/v0", KINDS: ""})), Ok(Listed::Kinds(BTreeSet::new())));
+        assert_eq!(listed(json!({TOOLING: "kubectl-reconcile/v0"})), Ok(Listed::Nothing));
+        let old = json!({TOOLING: "kubectl-reconcile/v0", RESOURCES: "secrets,deployments.apps"});
+        assert_eq!(listed(old), Ok(Listed::Resources(vec!["secrets".to_owned(), "deployments.apps".to_owned()])));
+    }
+
+    #[test]
+    fn the_set_of_another_tool_is_continued_on_demand_and_stays_its_own() {
+        let set = set("v1", "Secret", Some("shop"), "web");
+        let live = parent(&json!({ID: set.id}), &json!({TOOLING: "kubectl/v1.36.3", KINDS: "", NAMESPACES: ""}));
+        let refusal = Standing::of(&set, &live, &["helm".to_owned()].into()).unwrap_err();
+        assert!(refusal.hint.contains("--adopt=kubectl"), "{refusal:?}");
+        let standing = Standing::of(&set, &live, &["kubectl".to_owned()].into()).unwrap();
+        let record = Record::of(&set, Some(&standing), &Contents::default());
+        assert_eq!(record.manager(), "kubectl-applyset");
+        assert_eq!(record.manifest(&set)["metadata"]["annotations"][TOOLING], "kubectl/v1.36.3");
+        assert!(standing.says(&record));
+    }
+
+    #[test]
+    fn a_wrong_id_and_a_parent_on_its_way_out_are_refused() {
+        let set = set("v1", "Secret", Some("shop"), "web");
+        let forged = parent(&json!({ID: "applyset-other-v1"}), &json!({}));
+        assert!(Standing::of(&set, &forged, &BTreeSet::new()).unwrap_err().message.contains("applyset-other-v1"));
+        let going = json!({"metadata": {"deletionTimestamp": "2026-11-21T00:00:00Z"}});
+        assert!(Standing::of(&set, &going, &BTreeSet::new()).unwrap_err().message.contains("being deleted"));
+    }
+}

@@ -1,0 +1,52 @@
+use serde::Serialize;
+
+use crate::object::ObjectKey;
+
+/// The apply set of a run.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApplySetInfo {
+    /// What its members carry as a label.
+    pub id: String,
+    /// Its parent object.
+    pub parent: ParentInfo,
+}
+
+/// The parent of an apply set.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ParentInfo {
+    /// `v1`
+    pub api_version: String,
+    /// `Secret`
+    pub kind: String,
+    /// None for a cluster-scoped object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// Its name.
+    pub name: String,
+    /// What has to be done to its record of where the members are. That alone is no drift.
+    pub action: ParentAction,
+}
+
+/// What has to be done to a parent's record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ParentAction {
+    /// Nothing.
+    None,
+    /// There is no parent yet.
+    Create,
+    /// It records something else.
+    Update,
+}
+
+impl ApplySetInfo {
+    /// The set with this id and this parent.
+    #[must_use]
+    pub fn new(id: &str, parent: &ObjectKey, action: ParentAction) -> Self {
+        let ObjectKey { gvk, namespace, name } = parent.clone();
+        let parent = ParentInfo { api_version: gvk.api_version(), kind: gvk.kind, namespace, name, action };
+        Self { id: id.to_owned(), parent }
+    }
+}

@@ -1,0 +1,135 @@
+//! Members that no manifest names, and that stay nevertheless: each with its reason.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::{PART_OF, applied, config_map, lists, remove, run};
+use crate::control_plane::{Fault, Proxy, Run, Workspace};
+
+#[track_caller]
+fn is_kept(run: &Run, kind: &str, name: &str, reason: &str) {
+    let object = run.object(kind, name);
+    assert_eq!(object["action"], "none", "{object:#}");
+    let said = object["reason"].as_str().unwrap_or_default();
+    assert!(said.starts_with("kept because") && said.contains(reason), "{object:#}");
+    assert!(run.stdout.contains(said), "{run}");
+}
+
+#[test]
+fn an_annotation_keeps_a_member_and_the_set_goes_on_listing_it() {
+    let ws = applied();
+    ws.write("role.yaml", "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, annotations: {kubectl-reconcile/prune: keep}}, rules: []}");
+    run(&ws, "apply").exits_with(0);
+    remove(&ws, "role");
+    remove(&ws, "b");
+    let diff = run(&ws, "diff").exits_with(1);
+    is_kept(&diff, "Role", "r", "kubectl-reconcile/prune: keep");
+    let apply = run(&ws, "apply").exits_with(0);
+    assert_eq!(apply.each("outcome"), ["ConfigMap a: unchanged", "ConfigMap b: deleted", "Role r: unchanged"]);
+    is_kept(&apply, "Role", "r", "kubectl-reconcile/prune: keep");
+    assert!(apply.stdout.contains("1 deleted, 1 unchanged, 1 kept"), "{apply}");
+    lists(&ws, "ConfigMap,Role.rbac.authorization.k8s.io", "");
+    let diff = run(&ws, "diff").exits_with(0);
+    let summary = &diff.report()["summary"];
+    assert_eq!((&summary["kept"], &summary["inSync"], &summary["objects"]), (&json!(1), &json!(1), &json!(2)));
+    assert_eq!(run(&ws, "apply").exits_with(0).writes(), 0);
+}
+
+#[test]
+fn what_belongs_to_another_object_is_left_to_it() {
+    let ws = applied();
+    let a = ws.get("ConfigMap", "a");
+    let owner = json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": a["metadata"]["uid"]}]);
+    ws.patch_as("test", "configmap/b", &json!({"metadata": {"ownerReferences": owner}}));
+    remove(&ws, "b");
+    is_kept(&run(&ws, "diff").exits_with(0), "ConfigMap", "b", "ConfigMap a owns it");
+    is_kept(&run(&ws, "apply").exits_with(0), "ConfigMap", "b", "ConfigMap a owns it");
+    assert!(ws.find("ConfigMap", "b").is_some());
+}
+
+#[test]
+fn a_label_that_a_controller_copied_makes_no_member() {
+    let ws = applied();
+    let label = json!({"metadata": {"name": "copy", "labels": {PART_OF: ws.get("ConfigMap", "a")["metadata"]["labels"][PART_OF]}}});
+    ws.kubectl(["create", "configmap", "copy", "--from-literal=a=b", "--field-manager=endpoint-controller"])
+        .exits_with(0);
+    ws.patch_as("endpoint-controller", "configmap/copy", &label);
+    is_kept(&run(&ws, "diff").exits_with(0), "ConfigMap", "copy", "`endpoint-controller` copied the label");
+    run(&ws, "apply").exits_with(0);
+    assert!(ws.find("ConfigMap", "copy").is_some());
+}
+
+#[test]
+fn a_namespace_with_wanted_objects_and_a_kind_with_wanted_objects_are_kept() {
+    let ws = Workspace::new();
+    let crd = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.$NS.example.com},
+        spec: {group: $NS.example.com, scope: Namespaced, names: {kind: Widget, plural: widgets},
+        versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}";
+    ws.write("crd.yaml", crd);
+    ws.write("ns.yaml", "{apiVersion: v1, kind: Namespace, metadata: {name: $NS-b}}");
+    ws.write("widget.yaml", "{apiVersion: $NS.example.com/v1, kind: Widget, metadata: {name: it, namespace: $NS-b}}");
+    run(&ws, "apply").exits_with(0);
+    remove(&ws, "ns");
+    remove(&ws, "crd");
+    let diff = run(&ws, "diff").exits_with(0);
+    is_kept(&diff, "Namespace", &ws.fill_in("$NS-b"), &ws.fill_in("Widget $NS-b/it lives in it"));
+    let definition = ws.fill_in("widgets.$NS.example.com");
+    is_kept(&diff, "CustomResourceDefinition", &definition, "defines the kind of Widget");
+    run(&ws, "apply").exits_with(0);
+    assert!(ws.find("Namespace", "$NS-b").is_some());
+    // Once nothing is left in them, they go.
+    remove(&ws, "widget");
+    config_map(&ws, "a");
+    let diff = run(&ws, "diff").exits_with(1);
+    assert_eq!(diff.report()["summary"]["delete"], 3, "{diff}");
+}
+
+#[test]
+fn the_parent_is_no_member_of_its_own_set() {
+    let ws = Workspace::new();
+    ws.write("set.yaml", "{apiVersion: v1, kind: Secret, metadata: {name: set}, stringData: {owner: shop}}");
+    config_map(&ws, "a");
+    run(&ws, "apply").exits_with(0);
+    assert_eq!(ws.get("Secret", "set")["metadata"]["labels"].get(PART_OF), None);
+    assert_eq!(run(&ws, "apply").exits_with(0).writes(), 0);
+    // Not even when somebody else made it one.
+    let id = ws.get("Secret", "set")["metadata"]["labels"]["applyset.kubernetes.io/id"].clone();
+    ws.kubectl(["label", "secret", "set", &format!("{PART_OF}={}", id.as_str().unwrap())]).exits_with(0);
+    remove(&ws, "set");
+    is_kept(&run(&ws, "apply").exits_with(0), "Secret", "set", "own parent");
+    assert!(ws.find("Secret", "set").is_some());
+}
+
+#[test]
+fn a_parent_may_be_a_member_of_another_set() {
+    let ws = applied();
+    ws.write("outer/set.yaml", "{apiVersion: v1, kind: Secret, metadata: {name: set}}");
+    ws.reconcile(["apply", "-f", "outer", "--prune", "--applyset=outer"]).exits_with(0);
+    assert_eq!(run(&ws, "apply").exits_with(0).writes(), 0);
+    ws.write("outer/set.yaml", "");
+    ws.reconcile(["apply", "-f", "outer", "--prune", "--applyset=outer", "--allow-empty"]).exits_with(0);
+    assert_eq!(ws.find("Secret", "set"), None);
+    assert!(ws.find("ConfigMap", "a").is_some(), "the inner set's members are not the outer one's");
+}
+
+#[test]
+fn a_member_that_leaves_the_set_or_is_to_be_kept_meanwhile_stays() {
+    for (patch, reason) in [
+        (json!({"metadata": {"labels": {PART_OF: null}}}), "left the apply set"),
+        (json!({"metadata": {"labels": {PART_OF: "applyset-other-v1"}}}), "left the apply set"),
+        (json!({"metadata": {"annotations": {"kubectl-reconcile/prune": "keep"}}}), "kubectl-reconcile/prune: keep"),
+    ] {
+        let ws = Arc::new(applied());
+        remove(&ws, "b");
+        let proxy = Proxy::new(&ws);
+        let other = Arc::clone(&ws);
+        let event = move || other.patch_as("gitops", "configmap/b", &patch);
+        proxy.inject(1, "DELETE", "configmaps/b", Fault::After(Arc::new(event)));
+        let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--prune", "--applyset=set"]).exits_with(0);
+        let b = apply.object("ConfigMap", "b");
+        assert_eq!((&b["action"], &b["outcome"]), (&json!("none"), &json!("unchanged")), "{b:#}");
+        assert!(b["reason"].as_str().unwrap().contains(reason), "{b:#}");
+        assert!(ws.find("ConfigMap", "b").is_some());
+    }
+}

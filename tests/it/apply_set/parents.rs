@@ -1,0 +1,193 @@
+//! Which objects can be parents, and what stands against a parent.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::{applied, config_map, label, lists, record, remove, run};
+use crate::control_plane::{Fault, Proxy, Workspace};
+
+const PARENTS: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: sets.$NS.example.com, labels: {applyset.kubernetes.io/is-parent-type: 'true'}}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {kind: Set, plural: sets}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: clustersets.$NS.example.com, labels: {applyset.kubernetes.io/is-parent-type: 'true'}}
+spec:
+  group: $NS.example.com
+  scope: Cluster
+  names: {kind: ClusterSet, plural: clustersets}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.$NS.example.com}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {kind: Thing, plural: things}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+";
+
+/// A workspace where custom resources can be parents.
+fn with_parent_types() -> Workspace {
+    let ws = Workspace::new();
+    ws.write("types/crd.yaml", PARENTS);
+    ws.reconcile(["apply", "-f", "types"]).exits_with(0);
+    config_map(&ws, "a");
+    config_map(&ws, "b");
+    ws
+}
+
+fn create(ws: &Workspace, kind: &str, name: &str) {
+    let manifest = format!("{{apiVersion: $NS.example.com/v1, kind: {kind}, metadata: {{name: {name}}}}}");
+    ws.stdin(&manifest).kubectl(["create", "-f", "-"]).exits_with(0);
+}
+
+#[test]
+fn a_custom_resource_of_a_labelled_kind_is_a_parent_once_it_exists() {
+    let ws = with_parent_types();
+    for (kind, resource, name, namespaces) in
+        [("Set", "sets.$NS.example.com", "it", ""), ("ClusterSet", "clustersets.$NS.example.com", "$NS-it", "$NS")]
+    {
+        let set = ws.fill_in(&format!("--applyset={resource}/{name}"));
+        let apply = |code| ws.reconcile(["apply", "-f", "a.yaml", "-f", "b.yaml", "--prune", &set]).exits_with(code);
+        let refused = apply(2);
+        assert!(refused.stderr.contains("has to exist before"), "{refused}");
+        create(&ws, kind, name);
+        apply(0);
+        let parent = ws.get(&format!("{kind}.{}.example.com", ws.namespace()), name);
+        assert_eq!(parent["metadata"]["labels"]["applyset.kubernetes.io/id"], *label(&ws.get("ConfigMap", "a")));
+        let additional = &parent["metadata"]["annotations"]["applyset.kubernetes.io/additional-namespaces"];
+        assert_eq!(additional, &ws.fill_in(namespaces), "{parent:#}");
+        assert_eq!(apply(0).writes(), 0);
+        let only_a = ["-f", "a.yaml", "--prune", &set];
+        let diff = ws.reconcile([&["diff"][..], &only_a].concat()).exits_with(1);
+        assert_eq!(diff.each("action"), ["ConfigMap a: none", "ConfigMap b: delete"]);
+        ws.reconcile([&["apply"][..], &only_a].concat()).exits_with(0);
+        assert_eq!(ws.find("ConfigMap", "b"), None);
+        ws.kubectl(["label", "configmap", "a", "applyset.kubernetes.io/part-of-"]).exits_with(0);
+    }
+}
+
+#[test]
+fn other_kinds_are_no_parents() {
+    let ws = with_parent_types();
+    create(&ws, "Thing", "it");
+    for parent in ["things.$NS.example.com/it", "serviceaccounts/it", "customresourcedefinitions/it"] {
+        let set = format!("--applyset={parent}");
+        let refused = ws.reconcile(["apply", "-f", "a.yaml", "--prune", &set]).exits_with(2);
+        assert!(refused.stderr.contains("can't be the kind of an apply set's parent"), "{refused}");
+    }
+    assert_eq!(ws.find("ConfigMap", "a"), None);
+}
+
+#[test]
+fn an_object_that_exists_becomes_a_parent_and_keeps_what_it_holds() {
+    let ws = Workspace::new();
+    let value = ws.secret("held-by-the-parent");
+    ws.kubectl(["create", "secret", "generic", "set", &format!("--from-literal=key={value}")]).exits_with(0);
+    config_map(&ws, "a");
+    run(&ws, "apply").exits_with(0);
+    lists(&ws, "ConfigMap", "");
+    assert!(ws.get("Secret", "set")["data"]["key"].is_string());
+    assert_eq!(run(&ws, "apply").exits_with(0).writes(), 0);
+}
+
+#[test]
+fn a_wrong_id_and_a_parent_that_is_being_deleted_are_refused() {
+    let ws = applied();
+    ws.kubectl(["label", "secret", "set", "applyset.kubernetes.io/id=applyset-forged-v1", "--overwrite"]).exits_with(0);
+    remove(&ws, "b");
+    for command in ["diff", "apply"] {
+        let refused = run(&ws, command).exits_with(2);
+        assert!(refused.stderr.contains("applyset-forged-v1"), "{refused}");
+    }
+    let ws = applied();
+    ws.patch_as("test", "secret/set", &json!({"metadata": {"finalizers": ["example.com/wait"]}}));
+    ws.delete("secret/set");
+    remove(&ws, "b");
+    let refused = run(&ws, "apply").exits_with(2);
+    assert!(refused.stderr.contains("is being deleted"), "{refused}");
+    assert!(ws.find("ConfigMap", "b").is_some());
+    ws.patch_as("test", "secret/set", &json!({"metadata": {"finalizers": null}}));
+    run(&ws, "apply").exits_with(0);
+    assert_eq!(ws.find("ConfigMap", "b"), None);
+}
+
+#[test]
+fn the_namespace_of_a_new_parent_may_come_with_the_set() {
+    let ws = Workspace::new();
+    ws.write(
+        "it.yaml",
+        "
+{apiVersion: v1, kind: Namespace, metadata: {name: $NS-new}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}
+",
+    );
+    let flags = ["-f", ".", "-n", "$NS-new", "--prune", "--applyset=set"];
+    let diff = ws.reconcile([&["diff"][..], &flags].concat()).exits_with(1);
+    assert_eq!(diff.report()["summary"]["create"], 2);
+    let apply = ws.reconcile([&["apply"][..], &flags].concat()).exits_with(0);
+    assert!(apply.each("outcome").iter().all(|outcome| outcome.ends_with(": created")), "{apply}");
+    assert_eq!(apply.stdout.matches("created ").count(), 2, "{apply}");
+    assert_eq!(ws.reconcile([&["apply"][..], &flags].concat()).exits_with(0).writes(), 0);
+
+    let flags = ["-f", "it.yaml", "-n", "$NS-none", "--prune", "--applyset=set"];
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}");
+    let apply = ws.reconcile([&["apply"][..], &flags].concat()).exits_with(4);
+    assert!(apply.stderr.contains("the parent of the apply set, can't be written"), "{apply}");
+}
+
+#[test]
+fn a_kind_that_is_gone_holds_nothing_up() {
+    let ws = with_parent_types();
+    remove(&ws, "b");
+    ws.write("thing.yaml", "{apiVersion: $NS.example.com/v1, kind: Thing, metadata: {name: it}}");
+    let flags = ["-f", ".", "--prune", "--applyset=set"];
+    ws.reconcile([&["apply"][..], &flags].concat()).exits_with(0);
+    lists(&ws, &ws.fill_in("ConfigMap,Thing.$NS.example.com"), "");
+    ws.kubectl(["delete", "crd", "things.$NS.example.com"]).exits_with(0);
+    remove(&ws, "thing");
+    let diff = ws.reconcile([&["diff"][..], &flags].concat()).exits_with(0);
+    assert!(diff.stderr.contains("which the server doesn't know any more"), "{diff}");
+    assert_eq!(diff.report()["applySet"]["parent"]["action"], "update");
+    ws.reconcile([&["apply"][..], &flags].concat()).exits_with(0);
+    lists(&ws, "ConfigMap", "");
+    let diff = ws.reconcile([&["diff"][..], &flags].concat()).exits_with(0);
+    assert_eq!(diff.stderr, "");
+}
+
+#[test]
+fn a_list_that_somebody_else_makes_longer_meanwhile_stays_as_long() {
+    let ws = Arc::new(applied());
+    remove(&ws, "b");
+    ws.write("role.yaml", "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r}, rules: []}");
+    run(&ws, "apply").exits_with(0);
+    remove(&ws, "role");
+    let proxy = Proxy::new(&ws);
+    let other = Arc::clone(&ws);
+    // Another run lists a kind that it is about to add members of.
+    let list = json!({"metadata": {"annotations": {"applyset.kubernetes.io/contains-group-kinds": "ConfigMap,Role.rbac.authorization.k8s.io,Service"}}});
+    let event = move || other.patch_as("kubectl-reconcile-applyset", "secret/set", &list);
+    proxy.inject(1, "DELETE", "roles/r", Fault::After(Arc::new(event)));
+    let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--prune", "--applyset=set"]).exits_with(0);
+    assert!(apply.stderr.contains("somebody else changed the apply set"), "{apply}");
+    lists(&ws, "ConfigMap,Role.rbac.authorization.k8s.io,Service", "");
+
+    // Somebody who changes something else is no hindrance.
+    let other = Arc::clone(&ws);
+    let event = move || other.patch_as("gitops", "secret/set", &json!({"metadata": {"labels": {"seen": "yes"}}}));
+    proxy.inject(1, "PATCH", "secrets/set", Fault::After(Arc::new(event)));
+    ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--prune", "--applyset=set"]).exits_with(0);
+    lists(&ws, "ConfigMap", "");
+    assert_eq!(record(&ws)[2], format!("kubectl-reconcile/v{}", env!("CARGO_PKG_VERSION")));
+}

@@ -1,51 +1,27 @@
-//! Builds the value of one YAML document from parser events, as `decode.go` of go-yaml v2 does.
+//! Builds the value of one YAML document from its events, as `decode.go` of go-yaml v2 does.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, Tag};
 use serde_json::Value;
 
 use super::anchors::{Anchored, Anchors, Cost};
+use super::events::{self, Event, EventKind, Parser};
 use super::found::Found;
 use super::mapping::{Kinds, Open, Pending, Places};
 use super::positions::{Hold, Keys, Nodes};
 use super::scalar::{self, KeyKind, Scalar};
-use super::text::Cursor;
-use super::token::Tokens;
-use super::{MAX_DEPTH, Mark, Problem, mistakes, syntax, text};
-
-const YAML_TAGS: &str = "tag:yaml.org,2002:";
-
-fn parser(text: &str) -> Parser<'_, StrInput<'_>> {
-    let mut options = granit_parser::options! {
-        emit_unresolved_aliases: true,
-        emit_anchor_events: true,
-        // The composer's own bound comes first.
-        flow_nesting_limit: MAX_DEPTH + 1,
-        block_nesting_limit: MAX_DEPTH + 1,
-    };
-    options.set_emit_comments(false);
-    Parser::new_from_str_with_options(text, options)
-}
-
-/// The anchors that aliases refer to. Only their values are worth a copy: keeping those of all anchors would be quadratic
-/// for anchors inside each other.
-fn used_anchors(text: &str) -> HashSet<usize> {
-    if !text.contains('*') || !text.contains('&') {
-        return HashSet::new();
-    }
-    parser(text).map_while(Result::ok).filter_map(|(event, _)| event.alias_id()).collect()
-}
+use super::scan::{Failure, Spot, Style, Tag};
+use super::{MAX_DEPTH, Mark, Problem, mistakes, text};
 
 /// Whether a key is the merge key: `<<` without quotes, or with a tag that says so.
-fn is_merge(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> bool {
+fn is_merge(text: &str, style: Style, tag: Option<&Tag>) -> bool {
     text == "<<"
         && match tag {
-            None => style == ScalarStyle::Plain,
-            Some(tag) if tag.handle().is_empty() => tag.suffix() == "!",
-            Some(tag) => tag.suffix_in_namespace(YAML_TAGS).as_deref() == Some("merge"),
+            None => style == Style::Plain,
+            Some(Tag::NonSpecific) => true,
+            Some(Tag::Core(name)) => name == "merge",
+            Some(Tag::Other) => false,
         }
 }
 
@@ -62,8 +38,8 @@ enum Frame {
         open: Box<Open>,
         begun: Begun,
     },
-    /// A collection inside a key, which is not read.
-    Skipped,
+    /// A collection that is a key, or stands inside of one; it is not read. The outermost one is told at its end.
+    Skipped(Option<Problem>),
 }
 
 /// What was counted when a node began, and how deep its deepest child is.
@@ -106,70 +82,50 @@ impl<'t, 'k> Composer<'t, 'k> {
             problems,
             nodes: Nodes::default(),
             frames: Vec::new(),
-            anchors: Anchors::new(used_anchors(text)),
+            anchors: Anchors::new(events::aliased(text)),
             cost: Cost::new(),
             root: None,
             root_mark: start,
         }
     }
 
-    /// Reads the events up to the end of the document.
-    pub(super) fn run(&mut self, tokens: &mut Tokens) -> Result<(), ScanError> {
-        for event in parser(self.text) {
-            let (event, span) = event?;
-            let problem = tokens.pass(&event, &span).filter(|(_, problem)| self.problems.has_room(problem.severity));
-            if let Some((at, problem)) = problem {
-                let mark = Cursor::new(self.text.as_bytes(), self.start).mark(at);
-                self.report(Problem { mark, ..problem });
+    /// Reads the events up to the end of the document, and gives the place where it ends.
+    pub(super) fn run(&mut self, parser: &mut Parser) -> Result<Option<usize>, Failure> {
+        while let Some(event) = parser.next_event()? {
+            if matches!(event.kind, EventKind::DocumentEnd) {
+                return Ok(Some(event.spot.at));
             }
-            if matches!(event, Event::DocumentEnd) {
-                self.check_rest(span);
-                return Ok(());
-            }
-            if self.event(event, span).is_break() {
-                return Ok(());
+            if self.event(event).is_break() {
+                break;
             }
         }
-        Ok(())
+        Ok(None)
     }
 
-    /// kubectl reads one document only: what follows it without a separator is lost.
-    fn check_rest(&mut self, span: Span) {
-        let Some(end) = span.start.byte_offset() else { return };
-        let rest = &self.text[end..];
-        if let Some(dropped) = syntax::first_content(rest).filter(|_| !rest.starts_with("...")) {
-            let mark = Cursor::new(self.text.as_bytes(), self.start).mark(end + dropped);
-            self.report(mistakes::dropped(mark, self.root_mark));
-        }
-    }
-
-    fn event(&mut self, event: Event, span: Span) -> ControlFlow<()> {
-        match event {
-            Event::Scalar(text, style, anchor, tag) => {
-                self.scalar(text, style, tag.as_deref(), anchor, self.mark(span.start));
-            }
-            Event::Alias(anchor) => self.alias(anchor, self.mark(span.start)),
-            Event::UnresolvedAlias(_) => {
-                self.report(mistakes::unknown_anchor(self.mark(span.start)));
-                self.place_value(self.mark(span.start));
+    fn event(&mut self, event: Event) -> ControlFlow<()> {
+        let Event { spot, anchor, tag, kind } = event;
+        let mark = self.mark(spot);
+        match kind {
+            EventKind::Scalar(text, style) => self.scalar(text, style, tag.as_ref(), anchor, mark),
+            EventKind::Alias(Some(anchor)) => self.alias(anchor, mark),
+            EventKind::Alias(None) => {
+                self.report(mistakes::unknown_anchor(mark));
+                self.place_value(mark);
                 self.attach_unusable();
             }
-            Event::SequenceStart(_, anchor, _) => return self.open(anchor, span, true),
-            Event::MappingStart(_, anchor, _) => return self.open(anchor, span, false),
-            Event::SequenceEnd | Event::MappingEnd => self.close(),
-            Event::DocumentStart(_, Some(version)) if (version.major, version.minor) != (1, 1) => {
-                self.report(Problem::refused(self.mark(span.start), "only YAML 1.1 is supported"));
-            }
-            _ => {}
+            EventKind::SequenceStart => return self.open(anchor, spot, true),
+            EventKind::MappingStart => return self.open(anchor, spot, false),
+            EventKind::End => self.close(),
+            EventKind::DocumentEnd => {}
         }
         if self.cost.is_excessive() {
-            self.report(mistakes::too_many_aliases(self.mark(span.start)));
+            self.report(mistakes::too_many_aliases(mark));
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     }
 
-    fn scalar(&mut self, text: Cow<str>, style: ScalarStyle, tag: Option<&Tag>, anchor: usize, mark: Mark) {
+    fn scalar(&mut self, text: Cow<str>, style: Style, tag: Option<&Tag>, anchor: usize, mark: Mark) {
         if let Some(pending) = self.expects_key()
             && is_merge(&text, style, tag)
         {
@@ -193,16 +149,17 @@ impl<'t, 'k> Composer<'t, 'k> {
         self.attach(Done { value, kinds: Kinds::new(), height: 0, alias: false });
     }
 
-    fn resolve(&mut self, text: Cow<str>, style: ScalarStyle, tag: Option<&Tag>, mark: Mark) -> Scalar {
-        let Some(tag) = tag else {
-            return if style == ScalarStyle::Plain { scalar::plain(text) } else { Scalar::text(text) };
+    fn resolve(&mut self, text: Cow<str>, style: Style, tag: Option<&Tag>, mark: Mark) -> Scalar {
+        let name = match tag {
+            None if style == Style::Plain => return scalar::plain(text),
+            Some(Tag::Core(name)) => name.as_str(),
+            None | Some(Tag::NonSpecific | Tag::Other) => return Scalar::text(text),
         };
-        let name = tag.suffix_in_namespace(YAML_TAGS);
-        if name.as_deref() == Some("binary") {
+        if name == "binary" {
             return self.binary(&text, mark);
         }
-        scalar::tagged(name.as_deref(), text).unwrap_or_else(|| {
-            self.report(mistakes::tag_mismatch(mark, name.as_deref().unwrap_or_default()));
+        scalar::tagged(name, text).unwrap_or_else(|| {
+            self.report(mistakes::tag_mismatch(mark, name));
             Scalar::Null
         })
     }
@@ -267,23 +224,21 @@ impl<'t, 'k> Composer<'t, 'k> {
         self.attach(Done { value, kinds, height, alias: true });
     }
 
-    fn open(&mut self, anchor: usize, span: Span, sequence: bool) -> ControlFlow<()> {
-        let mark = self.mark(span.start);
+    fn open(&mut self, anchor: usize, spot: Spot, sequence: bool) -> ControlFlow<()> {
+        let mark = self.mark(spot);
         if self.frames.len() == MAX_DEPTH {
             self.report(mistakes::too_deep(mark));
             return ControlFlow::Break(());
         }
-        if matches!(self.frames.last(), Some(Frame::Skipped)) {
-            self.frames.push(Frame::Skipped);
+        if matches!(self.frames.last(), Some(Frame::Skipped(_))) {
+            self.frames.push(Frame::Skipped(None));
             return ControlFlow::Continue(());
         }
         if let Some(pending) = self.expects_key() {
             *pending = Pending::Dropped;
-            self.frames.push(Frame::Skipped);
-            let at = span.start.byte_offset().unwrap_or(0);
-            let template = self.text[..at].ends_with('{') && self.text[at..].starts_with('{');
+            let template = self.text[..spot.at].ends_with('{') && self.text[spot.at..].starts_with('{');
             let mark = if template { Mark { column: mark.column - 1, ..mark } } else { mark };
-            self.report(mistakes::collection_as_key(mark, template));
+            self.frames.push(Frame::Skipped(Some(mistakes::collection_as_key(mark, template))));
             return ControlFlow::Continue(());
         }
         let begun = self.begin();
@@ -313,7 +268,8 @@ impl<'t, 'k> Composer<'t, 'k> {
                 let (value, kinds) = open.finish();
                 (node, anchor, begun, value, kinds)
             }
-            Some(Frame::Skipped) | None => return,
+            Some(Frame::Skipped(problem)) => return problem.into_iter().for_each(|problem| self.report(problem)),
+            None => return,
         };
         self.nodes.close(node);
         let height = begun.height + 1;
@@ -333,7 +289,7 @@ impl<'t, 'k> Composer<'t, 'k> {
     fn attach(&mut self, done: Done) {
         match self.frames.last_mut() {
             None => self.root = Some(done.value),
-            Some(Frame::Skipped) => {}
+            Some(Frame::Skipped(_)) => {}
             Some(Frame::Sequence { items, begun, merge, .. }) => {
                 begun.height = begun.height.max(done.height);
                 if let Some(kinds) = merge {
@@ -389,7 +345,9 @@ impl<'t, 'k> Composer<'t, 'k> {
         self.problems.add(problem);
     }
 
-    fn mark(&self, marker: Marker) -> Mark {
-        syntax::place(marker, self.start)
+    /// A place in the document as a place in the input.
+    fn mark(&self, spot: Spot) -> Mark {
+        let before = if spot.line == 1 { self.start.column } else { 1 };
+        Mark { line: self.start.line + spot.line - 1, column: before + spot.column }
     }
 }

@@ -23,20 +23,6 @@ impl Found {
         self.problems.len() < MAX_PROBLEMS || severity == Severity::Refused && !self.is_refused()
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.problems.len()
-    }
-
-    /// Forgets the problems from a number on.
-    pub(super) fn truncate(&mut self, length: usize) {
-        self.problems.truncate(length);
-    }
-
-    /// The problems from a number on.
-    pub(super) fn since(&mut self, length: usize) -> &mut [Problem] {
-        self.problems.get_mut(length..).unwrap_or_default()
-    }
-
     pub(super) fn into_problems(self) -> Vec<Problem> {
         self.problems
     }

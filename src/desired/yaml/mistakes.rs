@@ -40,6 +40,9 @@ pub(super) fn collection_as_key(mark: Mark, template: bool) -> Problem {
 pub(super) const TEMPLATE_HINT: &str =
     "`{{ … }}` is template text: render the template first, or quote the whole value";
 
+/// For a `!` that was meant as text.
+pub(super) const TAG_HINT: &str = "quote the value if the `!` belongs to it";
+
 pub(super) fn not_a_number(mark: Mark) -> Problem {
     Problem::refused(mark, "infinity and not-a-number have no form in JSON").hint("quote the value if it is a text")
 }
@@ -84,7 +87,7 @@ pub(super) fn long_key(mark: Mark) -> Problem {
         .hint("write `? ` before the key, and its `: ` on the next line")
 }
 
-pub(super) fn sign_in_flow(mark: Mark, sign: &str) -> Problem {
+pub(super) fn sign_in_flow(mark: Mark, sign: char) -> Problem {
     Problem::refused(mark, format!("unquoted text inside brackets cannot have a `{sign}` here"))
         .hint("put the text into quotes")
 }

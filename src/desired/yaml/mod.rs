@@ -1,31 +1,30 @@
 //! Reads YAML and JSON exactly as kubectl does, and remembers where every value stands.
 //!
 //! ```text
-//! bytes ─▶ stream (documents as kubectl splits them) ─┬─▶ json ───────────────┐
-//!                                                     └─▶ compose (YAML) ─────┴─▶ Document
-//!                      scalar · mapping · anchors: go-yaml v2's reading ──┘       value + positions
+//! bytes ─▶ stream (documents as kubectl splits them) ─┬─▶ json ──────────────────────────────┐
+//!                                                     └─▶ scan ─▶ events ─▶ compose (YAML) ──┴─▶ Document
+//!                               tokens   nodes     scalar · mapping · anchors      value + positions
 //! ```
 //!
 //! kubectl reads with `apimachinery/pkg/util/yaml`, `sigs.k8s.io/yaml` and `go.yaml.in/yaml/v2`: YAML 1.1 with their own
-//! corners (`0644` is 420, `yes` is true, integers keep 64 bits). The grammar comes from a YAML 1.2 event parser; where the
-//! two languages differ, `token` and `repair` look at the text itself. What kubectl accepts but silently loses, such
-//! as the first of two equal keys, is a [`Problem`] here.
+//! corners (`0644` is 420, `yes` is true, a tab may stand here but not there). Each step does what the one of the same name
+//! does there. What kubectl accepts but silently loses, such as the first of two equal keys, is a [`Problem`] here.
 
 mod anchors;
 mod compose;
 mod document;
+mod events;
 mod found;
 mod json;
 mod mapping;
 mod mistakes;
 mod number;
 mod positions;
-mod repair;
 mod scalar;
+mod scan;
 mod stream;
 mod syntax;
 mod text;
-mod token;
 
 use serde_json::Value;
 

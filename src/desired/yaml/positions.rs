@@ -288,13 +288,6 @@ impl Nodes {
     pub(super) fn seal(self) -> Sealed {
         Sealed { nodes: Table::new(self.nodes), links: self.links.into() }
     }
-
-    /// Moves all places.
-    pub(super) fn map_marks(&mut self, mut moved: impl FnMut(Mark) -> Mark) {
-        for node in &mut self.nodes {
-            (node.value, node.key_mark) = (moved(node.value), moved(node.key_mark));
-        }
-    }
 }
 
 /// The positions of a document that is read, until the table of keys is finished.

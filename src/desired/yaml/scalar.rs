@@ -44,11 +44,8 @@ impl From<Integer> for Scalar {
 }
 
 impl Scalar {
-    /// A text in as much room as it needs: the parser builds long ones in more.
     pub(super) fn text(text: Cow<str>) -> Self {
-        let mut text = text.into_owned();
-        text.shrink_to_fit();
-        Self::Text(text)
+        Self::Text(text.into_owned())
     }
 
     /// The value in JSON; nothing for infinities and NaN, which JSON does not have.
@@ -82,15 +79,15 @@ pub(super) fn plain(text: Cow<str>) -> Scalar {
     resolve(&text).unwrap_or_else(|| Scalar::text(text))
 }
 
-/// A scalar with a tag, quoted or not. `name` is the tag's name among YAML's own tags (`!!name`), if it is one of them;
-/// all other tags leave the text alone. `!!binary` is [`binary`].
-pub(super) fn tagged(name: Option<&str>, text: Cow<str>) -> Option<Scalar> {
+/// A scalar with one of YAML's own tags (`!!name`), quoted or not; all but a few of them leave the text alone. `!!binary` is
+/// [`binary`].
+pub(super) fn tagged(name: &str, text: Cow<str>) -> Option<Scalar> {
     let resolved = match name {
-        Some("bool" | "int" | "float" | "null") => resolve(&text),
-        Some("timestamp") if !text::is_timestamp(&text) => return None,
+        "bool" | "int" | "float" | "null" => resolve(&text),
+        "timestamp" if !text::is_timestamp(&text) => return None,
         _ => return Some(Scalar::text(text)),
     };
-    match (name?, resolved?) {
+    match (name, resolved?) {
         #[expect(clippy::cast_precision_loss, reason = "go-yaml converts in the same way")]
         ("float", Scalar::Signed(value)) => Some(Scalar::Float(value as f64)),
         ("bool", scalar @ Scalar::Bool(_))

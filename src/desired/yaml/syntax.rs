@@ -1,37 +1,10 @@
-//! Where a document begins and ends, and what the parser cannot follow, in words for the person who wrote it.
+//! What the scanner and the parser cannot follow, in words for the person who wrote it.
 
-use granit_parser::{ErrorKind, Marker, ScanError};
-
+use super::events::Parser;
 use super::mistakes::{self, TEMPLATE_HINT};
-use super::repair;
+use super::scan::{Cause, Failure, MAX_KEY, Style};
 use super::text::Cursor;
-use super::token::{MAX_KEY, Tokens};
 use super::{Mark, Problem};
-
-/// A place in a document as a place in the input.
-pub(super) fn place(marker: Marker, start: Mark) -> Mark {
-    let number = |value| u32::try_from(value).unwrap_or(u32::MAX / 2);
-    absolute(Mark { line: number(marker.line()).max(1), column: number(marker.col()) + 1 }, start)
-}
-
-fn absolute(mark: Mark, start: Mark) -> Mark {
-    if mark.line == 1 {
-        Mark { line: start.line, column: start.column + mark.column - 1 }
-    } else {
-        Mark { line: start.line + mark.line - 1, ..mark }
-    }
-}
-
-/// The end marker at which kubectl stops to read a document: the offset behind the dots of a line that begins with `...`.
-pub(super) fn end_marker(text: &str) -> Option<usize> {
-    let dots = text.match_indices("...").find(|(at, dots)| {
-        let before = text[..*at].chars().next_back();
-        let after = text[at + dots.len()..].chars().next();
-        before.is_none_or(|character| matches!(character, '\n' | '\r'))
-            && after.is_none_or(|character| matches!(character, ' ' | '\t' | '\n' | '\r'))
-    });
-    dots.map(|(at, dots)| at + dots.len())
-}
 
 /// Where the first content of a text is, comments and blank lines left out.
 pub(super) fn first_content(text: &str) -> Option<usize> {
@@ -46,102 +19,62 @@ pub(super) fn first_content(text: &str) -> Option<usize> {
     None
 }
 
-/// An error of the parser in plain words.
-pub(super) fn explain(error: &ScanError, text: &str, tokens: &Tokens, start: Mark) -> Problem {
-    let place = Place { text, start, at: error.marker().byte_offset().unwrap_or(0).min(text.len()), tokens };
-    let problem = place.problem(error);
+/// A failure in plain words.
+pub(super) fn explain(failure: Failure, text: &str, parser: &Parser, start: Mark) -> Problem {
+    let place = Place { text, start, at: failure.at, parser };
+    let problem = place.problem(failure.cause);
     if place.line().contains("{{") { problem.hint(TEMPLATE_HINT) } else { problem }
 }
 
-/// Where an error is.
+/// Where a failure is.
 struct Place<'a> {
     text: &'a str,
     start: Mark,
     at: usize,
-    tokens: &'a Tokens<'a>,
+    parser: &'a Parser<'a>,
 }
 
 impl Place<'_> {
-    fn problem(&self, error: &ScanError) -> Problem {
-        match error.kind() {
-            ErrorKind::TabInBlockIndentation
-            | ErrorKind::TabInIndentation
-            | ErrorKind::TabNotAllowed
-            | ErrorKind::TabInPlainScalar
-            | ErrorKind::TabAtBlockScalarStart => mistakes::tab(self.tab()),
-            ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => self.unexpected_colon(),
-            ErrorKind::ExpectedBlockMappingKey | ErrorKind::ExpectedBlockSequenceEntry => self.misaligned(),
-            ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey | ErrorKind::InvalidIndentation => {
-                self.no_colon()
-            }
-            ErrorKind::BlockSequenceEntryNotAllowed => {
-                Problem::refused(self.mark(), "a list item `- ` cannot stand here")
-                    .hint("start the list on a line of its own below its key, or quote the value")
-            }
-            ErrorKind::UnexpectedCharacter { character } => {
-                Problem::refused(self.mark(), format!("unquoted text cannot begin with `{character}`"))
+    fn problem(&self, cause: Cause) -> Problem {
+        let mark = self.mark();
+        match cause {
+            Cause::Tab => mistakes::tab(mark),
+            Cause::NoToken(character) => {
+                Problem::refused(mark, format!("unquoted text cannot begin with `{character}`"))
                     .hint("put the value into quotes")
             }
-            ErrorKind::MissingAnchorOrAliasName => self.no_name(),
-            ErrorKind::UnclosedQuotedScalar
-            | ErrorKind::DocumentIndicatorInQuotedScalar
-            | ErrorKind::InvalidQuotedScalarIndent => self.unclosed_quote(),
-            ErrorKind::InvalidTrailingSingleQuotedScalar => {
-                self.after_quote("write `''` for a `'` inside single quotes")
+            Cause::EntryNotAllowed => Problem::refused(mark, "a list item `- ` cannot stand here")
+                .hint("start the list on a line of its own below its key, or quote the value"),
+            Cause::KeyNotAllowed => Problem::refused(mark, "a key behind `? ` cannot stand here")
+                .hint("start the mapping on a line of its own, or quote the value"),
+            Cause::ValueNotAllowed => self.unexpected_colon(),
+            Cause::KeyWithoutColon => self.no_colon(),
+            Cause::NoName => self.no_name(),
+            Cause::Name => mistakes::anchor_name(mark),
+            Cause::Tag => Problem::refused(mark, "`!` begins a tag, but this is none").hint(mistakes::TAG_HINT),
+            Cause::TagHandle => {
+                Problem::refused(mark, "this tag has a handle that is not declared").hint(mistakes::TAG_HINT)
             }
-            ErrorKind::InvalidTrailingDoubleQuotedScalar => {
-                self.after_quote("write `\\\"` for a `\"` inside double quotes")
+            Cause::UnclosedQuote => Problem::refused(mark, "the closing quote of this text is missing")
+                .hint("close it with the same kind of quote"),
+            Cause::Escape => mistakes::unknown_escape(mark, unknown_escape(&self.text[self.at..]).unwrap_or("\\")),
+            Cause::EscapeDigits => {
+                let message = "while parsing a quoted scalar, did not find expected hexadecimal number";
+                Problem::refused(mark, message)
             }
-            ErrorKind::UnexpectedEofFlowSequence
-            | ErrorKind::UnexpectedEofFlowMapping
-            | ErrorKind::UnexpectedEofImplicitFlowMapping
-            | ErrorKind::UnclosedFlowCollection { .. }
-            | ErrorKind::ExpectedFlowMappingSeparator
-            | ErrorKind::ExpectedFlowSequenceSeparator
-            | ErrorKind::BlockEntryInFlowCollection
-            | ErrorKind::FlowMappingValueAdjacentCollection => self.unclosed_bracket(),
-            ErrorKind::MisplacedFlowCollectionEnd => {
-                Problem::refused(self.mark(), "this closing bracket has no opening one")
-                    .hint("quote it if it belongs to a text")
+            Cause::BlockHeader => {
+                Problem::refused(mark, "only `+`, `-`, an indentation from 1 to 9 or a comment may follow `|` or `>`")
+                    .hint("start the text on the next line, indented")
             }
-            ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
-                Problem::refused(self.mark(), format!("this `{open}` is closed by `{close}`")).also(self.bracket())
-            }
-            ErrorKind::UnknownQuotedScalarEscape => mistakes::unknown_escape(self.mark(), self.escape()),
-            ErrorKind::RecursionLimitExceeded => mistakes::too_deep(self.mark()),
-            ErrorKind::InvalidBlockScalarHeader | ErrorKind::ZeroBlockScalarIndent => Problem::refused(
-                self.mark(),
-                "only `+`, `-`, an indentation from 1 to 9 or a comment may follow `|` or `>`",
-            )
-            .hint("start the text on the next line, indented"),
-            ErrorKind::ExpectedDocumentStart | ErrorKind::InvalidDirectiveName | ErrorKind::MissingDirectiveName
-                if self.line().starts_with('%') || self.text.trim_start().starts_with('%') =>
-            {
-                let directive = first_content(self.text).unwrap_or(self.at);
-                Problem::refused(
-                    self.mark_at(directive),
-                    "kubectl does not read documents with directives (`%YAML`, `%TAG`)",
-                )
-                .hint("remove the directive, or quote the text that begins with `%`")
-            }
-            ErrorKind::MissingDocumentEndBeforeDirective => {
-                Problem::refused(self.mark(), "a line of a document cannot begin with `%`")
-                    .hint("put the text into quotes")
-            }
-            ErrorKind::UndeclaredTagHandle => {
-                Problem::refused(self.mark(), "this tag has a handle that is not declared")
-                    .hint("quote the value if the `!` belongs to it")
-            }
-            ErrorKind::CommentInterceptedScalar => {
-                Problem::refused(self.mark(), "a text cannot go on behind a comment").hint("quote the text, or use `|`")
-            }
-            ErrorKind::ExpectedNodeContent
-            | ErrorKind::UnexpectedEof
-            | ErrorKind::UnexpectedEofBlockMapping
-            | ErrorKind::UnexpectedEofBlockSequence => {
-                Problem::refused(self.mark(), "a value cannot begin like this").hint("put the value into quotes")
-            }
-            _ => Problem::refused(self.mark(), error.info()),
+            Cause::Directive => self.directive(),
+            Cause::SignInFlow(sign) => mistakes::sign_in_flow(mark, sign),
+            Cause::ColonInFlow => mistakes::colon_in_flow(mark),
+            Cause::OldBreak(character) => mistakes::old_line_break(mark, character),
+            Cause::NoBlockKey if self.text[self.at..].starts_with(':') => mistakes::unsupported_key(mark),
+            Cause::NoBlockKey | Cause::NoBlockEntry => self.after_quote(self.at).unwrap_or_else(|| self.misaligned()),
+            Cause::NoFlowSeparator => self.after_quote(self.at).unwrap_or_else(|| self.unclosed_bracket()),
+            Cause::LateFlowValue => self.late_value(),
+            Cause::NoNode => self.no_node(),
         }
     }
 
@@ -157,25 +90,12 @@ impl Place<'_> {
         self.text[..offset].rfind('\n').map_or(0, |at| at + 1)
     }
 
-    /// The line of the error.
+    /// The line of the failure.
     fn line(&self) -> &str {
         self.text[self.line_start(self.at)..].lines().next().unwrap_or_default()
     }
 
-    /// The first tab in an indentation from the error's line on.
-    fn tab(&self) -> Mark {
-        let mut offset = self.line_start(self.at);
-        for line in self.text[offset..].split_inclusive('\n') {
-            let indentation = line.len() - line.trim_start_matches([' ', '\t']).len();
-            if let Some(tab) = line[..indentation].find('\t') {
-                return self.mark_at(offset + tab);
-            }
-            offset += line.len();
-        }
-        self.mark()
-    }
-
-    /// The mark of the line, or of the one above, that looks like `key:value`, if the error comes from it.
+    /// The mark of the line, or of the one above, that looks like `key:value`, if the failure comes from it.
     fn missing_space(&self) -> Option<Mark> {
         let start = self.line_start(self.at);
         let above = start.checked_sub(1).and_then(|end| self.joined_key(self.line_start(end), end));
@@ -206,9 +126,6 @@ impl Place<'_> {
         if let Some(mark) = self.missing_space() {
             return Problem::refused(mark, "a space is missing after this `:`").hint("write `key: value`");
         }
-        if self.tokens.bracket().is_some() {
-            return self.unclosed_bracket();
-        }
         if self.at - self.line_start(self.at) > MAX_KEY {
             return mistakes::long_key(self.mark_at(self.line_start(self.at)));
         }
@@ -232,6 +149,9 @@ impl Place<'_> {
         if before.contains("}}") {
             return Problem::refused(self.mark(), "text follows a closing bracket").hint(TEMPLATE_HINT);
         }
+        if self.text[self.at..].starts_with([']', '}']) {
+            return self.unopened_bracket();
+        }
         let line = self.line();
         let content = line.trim_start();
         let mark = self.mark_at(self.line_start(self.at) + line.len() - content.len());
@@ -252,6 +172,12 @@ impl Place<'_> {
         if let Some(mark) = self.missing_space() {
             return Problem::refused(mark, "a space is missing after this `:`").hint("write `key: value`");
         }
+        if let Some(problem) = self.after_quoted_key() {
+            return problem;
+        }
+        if self.text[self.at..].starts_with("{{-") {
+            return Problem::refused(self.mark_at(self.at + 2), "this is not expected inside `{`");
+        }
         Problem::refused(self.mark(), "this line is no `key: value`, and does not belong to the text above it")
             .hint("add the `:`, or indent the line further than the key it belongs to")
     }
@@ -263,48 +189,117 @@ impl Place<'_> {
             .hint(format!("put the value into quotes if the `{sign}` belongs to it"))
     }
 
-    fn unclosed_quote(&self) -> Problem {
-        let quote = self.text[self.tokens.offset()..].find(['"', '\'']).map_or(self.at, |at| at + self.tokens.offset());
-        let quote = if self.text[self.at..].starts_with(['"', '\'']) { self.at } else { quote };
-        Problem::refused(self.mark_at(quote), "the closing quote of this text is missing")
-            .hint("close it with the same kind of quote")
+    fn directive(&self) -> Problem {
+        match first_content(self.text).filter(|content| self.text[*content..].starts_with('%')) {
+            Some(directive) => Problem::refused(
+                self.mark_at(directive),
+                "kubectl does not read documents with directives (`%YAML`, `%TAG`)",
+            )
+            .hint("remove the directive, or quote the text that begins with `%`"),
+            None => Problem::refused(self.mark(), "a line of a document cannot begin with `%`")
+                .hint("put the text into quotes"),
+        }
     }
 
-    fn after_quote(&self, hint: &str) -> Problem {
-        let begins = repair::quoted_scalar(self.text, self.tokens.offset())
-            .filter(|scalar| scalar.start <= self.at)
-            .map(|scalar| self.mark_at(scalar.start - 1));
-        Problem::refused(self.mark(), "text follows the closing quote").also(begins).hint(hint)
+    /// Text on the line of a closing quote, which a quote inside the text may have become.
+    fn after_quote(&self, at: usize) -> Option<Problem> {
+        let quoted = self.parser.last_quoted()?;
+        let between = self.text.get(quoted.end..at)?;
+        if !between.bytes().all(|byte| matches!(byte, b' ' | b'\t')) || self.text[at..].starts_with([']', '}']) {
+            return None;
+        }
+        let hint = match quoted.style {
+            Style::SingleQuoted => "write `''` for a `'` inside single quotes",
+            _ => "write `\\\"` for a `\"` inside double quotes",
+        };
+        let problem = Problem::refused(self.mark_at(at), "text follows the closing quote");
+        Some(problem.also(Some(self.mark_at(quoted.at))).hint(hint))
+    }
+
+    /// Text behind a quoted text that has to be a key.
+    fn after_quoted_key(&self) -> Option<Problem> {
+        let quoted = self.parser.last_quoted().filter(|quoted| quoted.at == self.at)?;
+        let rest = self.text[quoted.end..].lines().next()?;
+        let text = rest.trim_start_matches([' ', '\t']);
+        if text.is_empty() || text.starts_with('#') {
+            return None;
+        }
+        self.after_quote(quoted.end + rest.len() - text.len())
+    }
+
+    /// A colon inside brackets that comes too late for the key before it.
+    fn late_value(&self) -> Problem {
+        let key = self.parser.last_node();
+        match self.text.get(key..self.at) {
+            Some(text) if text.contains(['\n', '\r']) => mistakes::key_on_lines(self.mark_at(key)),
+            Some(text) if text.len() > MAX_KEY => mistakes::long_key(self.mark_at(key)),
+            _ => self.unclosed_bracket(),
+        }
+    }
+
+    fn no_node(&self) -> Problem {
+        let rest = &self.text[self.at..];
+        if self.parser.bracket().is_some() {
+            let is_sign = rest.starts_with(':') && !rest[1..].starts_with([' ', '\t', '\n', '\r']);
+            return if is_sign { mistakes::sign_in_flow(self.mark(), ':') } else { self.unclosed_bracket() };
+        }
+        if rest.starts_with("...") && first_content(&self.text[..self.at]).is_none() {
+            return mistakes::only_end_marker(self.mark());
+        }
+        if rest.starts_with([']', '}']) {
+            return self.unopened_bracket();
+        }
+        Problem::refused(self.mark(), "a value cannot begin like this").hint("put the value into quotes")
+    }
+
+    fn unopened_bracket(&self) -> Problem {
+        Problem::refused(self.mark(), "this closing bracket has no opening one")
+            .hint("quote it if it belongs to a text")
     }
 
     fn unclosed_bracket(&self) -> Problem {
-        // The event of the bracket may still wait for its end.
-        let behind = (self.at + 1).min(self.text.len());
-        let before = self.text.get(..behind).and_then(|text| text.rfind(['[', '{']));
-        let Some(open) = self.tokens.bracket().or(before) else {
+        let Some(open) = self.parser.bracket() else {
             return Problem::refused(self.mark(), "this is not expected inside brackets");
         };
-        if self.text[open..].starts_with("{{") || self.text[..open].ends_with('{') {
-            return Problem::refused(self.mark(), "this is not expected inside `{`")
-                .also(self.bracket())
-                .hint(TEMPLATE_HINT);
+        let (before, rest) = (&self.text[open..], &self.text[self.at..]);
+        if before.starts_with("{{") || self.text[..open].ends_with('{') {
+            return Problem::refused(self.mark(), "this is not expected inside `{`").hint(TEMPLATE_HINT);
         }
-        let (sign, close) = if self.text[open..].starts_with('[') { ('[', ']') } else { ('{', '}') };
-        if self.at <= open || self.text[self.at..].trim().is_empty() {
-            return Problem::refused(self.mark_at(open), format!("this `{sign}` is not closed"))
+        let (sign, close, other) = if before.starts_with('[') { ('[', ']', '}') } else { ('{', '}', ']') };
+        let begins = self.mark_at(open);
+        if rest.starts_with(other) {
+            let message = format!("this `{sign}` is closed by `{other}`");
+            return Problem::refused(begins, message).also(Some(begins));
+        }
+        if rest.trim().is_empty() {
+            return Problem::refused(begins, format!("this `{sign}` is not closed"))
                 .hint(format!("close it with `{close}`, or put the text that it belongs to into quotes"));
         }
         Problem::refused(self.mark(), format!("`,` or `{close}` is expected here, since `{sign}` is still open"))
-            .also(self.bracket())
+            .also(Some(begins))
             .hint(format!("close the bracket with `{close}`, or quote the text that it belongs to"))
     }
+}
 
-    fn bracket(&self) -> Option<Mark> {
-        self.tokens.bracket().map(|open| self.mark_at(open))
+/// The first escape in double quotes that does not exist.
+fn unknown_escape(raw: &str) -> Option<&str> {
+    let mut rest = raw;
+    while let Some(at) = rest.find('\\') {
+        let escape = &rest[at..];
+        let character = escape.chars().nth(1)?;
+        let digits = match character {
+            '0' | 'a' | 'b' | 't' | '\t' | 'n' | 'v' | 'f' | 'r' | 'e' | ' ' | '"' | '\'' | '\\' | 'N' | '_' | 'L'
+            | 'P' | '\n' | '\r' => 0,
+            'x' => 2,
+            'u' => 4,
+            'U' => 8,
+            _ => return Some(&escape[..=character.len_utf8()]),
+        };
+        let end = 1 + character.len_utf8() + digits;
+        if digits > 0 && u32::from_str_radix(escape.get(2..end)?, 16).ok().and_then(char::from_u32).is_none() {
+            return Some(&escape[..2]);
+        }
+        rest = &escape[end..];
     }
-
-    /// The escape that is unknown: the error is at its scalar.
-    fn escape(&self) -> &str {
-        super::token::unknown_escape(&self.text[self.at..]).unwrap_or("\\")
-    }
+    None
 }

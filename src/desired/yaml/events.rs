@@ -1,0 +1,423 @@
+//! The events of a document, as go-yaml v2 makes them of tokens (`parserc.go`): one for each node, and one for each end of a
+//! collection.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use super::scan::{Cause, Failure, Quoted, Scanner, Spot, Style, Tag, TokenKind};
+
+/// What an event tells.
+pub(super) enum EventKind<'t> {
+    Scalar(Cow<'t, str>, Style),
+    /// An alias, with the number of its anchor; nothing if there is none.
+    Alias(Option<usize>),
+    SequenceStart,
+    MappingStart,
+    /// The end of the innermost collection.
+    End,
+    /// The end of the document. What follows is not read.
+    DocumentEnd,
+}
+
+/// An event with its place: that of the node behind its anchor and tag.
+pub(super) struct Event<'t> {
+    pub spot: Spot,
+    /// The number of the anchor, 0 if there is none.
+    pub anchor: usize,
+    pub tag: Option<Tag>,
+    pub kind: EventKind<'t>,
+}
+
+/// What may come next, one for each collection that is open.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    DocumentStart,
+    /// Behind the root.
+    DocumentEnd,
+    BlockEntry,
+    /// An entry of a sequence that stands no deeper than its key.
+    IndentlessEntry,
+    BlockKey,
+    BlockValue,
+    FlowEntry(Flow),
+    /// The key of a single pair in a sequence in brackets, its value, and its end.
+    PairKey,
+    PairValue,
+    PairEnd,
+    FlowKey(Flow),
+    FlowValue,
+    /// The value of a key that has none, as no `:` follows or is known to follow.
+    NoFlowValue,
+}
+
+/// What stands before the next entry in brackets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    /// The bracket.
+    Bracket,
+    /// An entry with a `:`, or an item.
+    Entry,
+    /// A key without a `:`.
+    Bare,
+}
+
+/// Makes events of the tokens of a document.
+pub(super) struct Parser<'t> {
+    scanner: Scanner<'t>,
+    stages: Vec<Stage>,
+    /// Where the brackets are that are open.
+    brackets: Vec<usize>,
+    anchors: HashMap<&'t str, usize>,
+    anchor_count: usize,
+    last_node: usize,
+}
+
+impl<'t> Parser<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self {
+            scanner: Scanner::new(text),
+            stages: vec![Stage::DocumentStart],
+            brackets: Vec::new(),
+            anchors: HashMap::new(),
+            anchor_count: 0,
+            last_node: 0,
+        }
+    }
+
+    /// The innermost bracket that is open.
+    pub(super) fn bracket(&self) -> Option<usize> {
+        self.brackets.last().copied()
+    }
+
+    /// The last text in quotes that was read.
+    pub(super) fn last_quoted(&self) -> Option<Quoted> {
+        self.scanner.last_quoted()
+    }
+
+    /// Where the last node begins.
+    pub(super) fn last_node(&self) -> usize {
+        self.last_node
+    }
+
+    /// The next event; nothing behind the end of the document.
+    pub(super) fn next_event(&mut self) -> Result<Option<Event<'t>>, Failure> {
+        let Some(stage) = self.stages.last().copied() else { return Ok(None) };
+        let event = match stage {
+            Stage::DocumentStart => return self.document(),
+            Stage::DocumentEnd => {
+                let spot = self.scanner.peek()?.spot;
+                self.stages.pop();
+                event(spot, EventKind::DocumentEnd)
+            }
+            Stage::BlockEntry => self.block_entry()?,
+            Stage::IndentlessEntry => self.indentless_entry()?,
+            Stage::BlockKey => self.block_key()?,
+            Stage::BlockValue => self.block_value()?,
+            Stage::FlowEntry(flow) => self.flow_entry(flow)?,
+            Stage::PairKey => self.pair_key()?,
+            Stage::PairValue => self
+                .flow_value(Stage::PairEnd, |kind| matches!(kind, TokenKind::FlowEntry | TokenKind::FlowSequenceEnd))?,
+            Stage::PairEnd => {
+                let spot = self.scanner.peek()?.spot;
+                self.stages.pop();
+                event(spot, EventKind::End)
+            }
+            Stage::FlowKey(flow) => self.flow_key(flow)?,
+            Stage::FlowValue => self.flow_value(Stage::FlowKey(Flow::Entry), |kind| {
+                matches!(kind, TokenKind::FlowEntry | TokenKind::FlowMappingEnd)
+            })?,
+            Stage::NoFlowValue => {
+                let spot = self.scanner.peek()?.spot;
+                self.then(Stage::FlowKey(Flow::Bare));
+                empty(spot)
+            }
+        };
+        Ok(Some(event))
+    }
+
+    /// The root; nothing if there is no content.
+    fn document(&mut self) -> Result<Option<Event<'t>>, Failure> {
+        self.then(Stage::DocumentEnd);
+        let token = self.scanner.peek()?;
+        match token.kind {
+            TokenKind::StreamEnd => {
+                self.stages.clear();
+                Ok(None)
+            }
+            TokenKind::DocumentStart => {
+                self.scanner.take();
+                let token = self.scanner.peek()?;
+                match token.kind {
+                    TokenKind::DocumentStart | TokenKind::DocumentEnd | TokenKind::StreamEnd => {
+                        Ok(Some(empty(token.spot)))
+                    }
+                    _ => self.node(true, false).map(Some),
+                }
+            }
+            _ => self.node(true, false).map(Some),
+        }
+    }
+
+    fn block_entry(&mut self) -> Result<Event<'t>, Failure> {
+        let token = self.scanner.peek()?;
+        let spot = token.spot;
+        match token.kind {
+            TokenKind::BlockEntry => {
+                self.scanner.take();
+                let token = self.scanner.peek()?;
+                match token.kind {
+                    TokenKind::BlockEntry | TokenKind::BlockEnd => Ok(empty(spot.behind(1))),
+                    _ => self.node(true, false),
+                }
+            }
+            TokenKind::BlockEnd => Ok(self.end(spot)),
+            _ => Err(Failure::new(spot.at, Cause::NoBlockEntry)),
+        }
+    }
+
+    fn indentless_entry(&mut self) -> Result<Event<'t>, Failure> {
+        let token = self.scanner.peek()?;
+        let spot = token.spot;
+        if !matches!(token.kind, TokenKind::BlockEntry) {
+            self.stages.pop();
+            return Ok(event(spot, EventKind::End));
+        }
+        self.scanner.take();
+        match self.scanner.peek()?.kind {
+            TokenKind::BlockEntry | TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => {
+                Ok(empty(spot.behind(1)))
+            }
+            _ => self.node(true, false),
+        }
+    }
+
+    fn block_key(&mut self) -> Result<Event<'t>, Failure> {
+        let token = self.scanner.peek()?;
+        let spot = token.spot;
+        match token.kind {
+            TokenKind::Key => {
+                self.scanner.take();
+                self.then(Stage::BlockValue);
+                self.block_content(spot)
+            }
+            TokenKind::BlockEnd => Ok(self.end(spot)),
+            _ => Err(Failure::new(spot.at, Cause::NoBlockKey)),
+        }
+    }
+
+    fn block_value(&mut self) -> Result<Event<'t>, Failure> {
+        let token = self.scanner.peek()?;
+        let spot = token.spot;
+        let is_value = matches!(token.kind, TokenKind::Value);
+        self.then(Stage::BlockKey);
+        if !is_value {
+            return Ok(empty(spot));
+        }
+        self.scanner.take();
+        self.block_content(spot)
+    }
+
+    /// The key or value of a block mapping behind its sign.
+    fn block_content(&mut self, spot: Spot) -> Result<Event<'t>, Failure> {
+        match self.scanner.peek()?.kind {
+            TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => Ok(empty(spot)),
+            _ => self.node(true, true),
+        }
+    }
+
+    fn flow_entry(&mut self, flow: Flow) -> Result<Event<'t>, Failure> {
+        self.separator(flow, |kind| matches!(kind, TokenKind::FlowSequenceEnd))?;
+        let token = self.scanner.peek()?;
+        let spot = token.spot;
+        match token.kind {
+            TokenKind::FlowSequenceEnd => Ok(self.end(spot)),
+            TokenKind::Key => {
+                self.scanner.take();
+                self.then(Stage::FlowEntry(Flow::Entry));
+                self.stages.push(Stage::PairKey);
+                Ok(event(spot, EventKind::MappingStart))
+            }
+            _ => {
+                self.then(Stage::FlowEntry(Flow::Entry));
+                self.node(false, false)
+            }
+        }
+    }
+
+    /// Passes the `,` before an entry that is not the first.
+    fn separator(&mut self, flow: Flow, is_end: fn(&TokenKind) -> bool) -> Result<(), Failure> {
+        if flow == Flow::Bracket {
+            return Ok(());
+        }
+        let token = self.scanner.peek()?;
+        match &token.kind {
+            TokenKind::FlowEntry => drop(self.scanner.take()),
+            kind if is_end(kind) => {}
+            TokenKind::Value if flow == Flow::Bare => return Err(Failure::new(token.spot.at, Cause::LateFlowValue)),
+            _ => return Err(Failure::new(token.spot.at, Cause::NoFlowSeparator)),
+        }
+        Ok(())
+    }
+
+    fn pair_key(&mut self) -> Result<Event<'t>, Failure> {
+        let token = self.scanner.peek()?;
+        let spot = token.spot;
+        self.then(Stage::PairValue);
+        match self.scanner.peek()?.kind {
+            // go-yaml passes the token, so that it is missed later on.
+            TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowSequenceEnd => {
+                self.scanner.take();
+                Ok(empty(spot))
+            }
+            _ => self.node(false, false),
+        }
+    }
+
+    fn flow_key(&mut self, flow: Flow) -> Result<Event<'t>, Failure> {
+        self.separator(flow, |kind| matches!(kind, TokenKind::FlowMappingEnd))?;
+        let token = self.scanner.peek()?;
+        let spot = token.spot;
+        match token.kind {
+            TokenKind::FlowMappingEnd => Ok(self.end(spot)),
+            TokenKind::Key => {
+                self.scanner.take();
+                self.then(Stage::FlowValue);
+                let token = self.scanner.peek()?;
+                match token.kind {
+                    TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowMappingEnd => Ok(empty(token.spot)),
+                    _ => self.node(false, false),
+                }
+            }
+            _ => {
+                self.then(Stage::NoFlowValue);
+                self.node(false, false)
+            }
+        }
+    }
+
+    /// The value of a pair inside brackets, or nothing in its place.
+    fn flow_value(&mut self, then: Stage, is_end: fn(&TokenKind) -> bool) -> Result<Event<'t>, Failure> {
+        let token = self.scanner.peek()?;
+        let spot = token.spot;
+        let is_value = matches!(token.kind, TokenKind::Value);
+        self.then(then);
+        if !is_value {
+            return Ok(empty(spot));
+        }
+        self.scanner.take();
+        if is_end(&self.scanner.peek()?.kind) {
+            return Ok(empty(spot));
+        }
+        self.node(false, false)
+    }
+
+    /// A node with its anchor and tag.
+    fn node(&mut self, in_block: bool, may_be_indentless: bool) -> Result<Event<'t>, Failure> {
+        let (mut anchor, mut tag, mut behind) = (None, None, None);
+        loop {
+            let token = self.scanner.peek()?;
+            let length = match &token.kind {
+                TokenKind::Anchor(name) if anchor.is_none() => {
+                    anchor = Some(*name);
+                    name.len() + 1
+                }
+                TokenKind::Tag(found, length) if tag.is_none() => {
+                    tag = Some(found.clone());
+                    *length
+                }
+                TokenKind::Alias(name) if anchor.is_none() && tag.is_none() => {
+                    let (spot, number) = (token.spot, self.anchors.get(name).copied());
+                    self.scanner.take();
+                    return Ok(event(spot, EventKind::Alias(number)));
+                }
+                _ => break,
+            };
+            behind = Some(token.spot.behind(length));
+            self.scanner.take();
+        }
+        let token = self.scanner.peek()?;
+        let mut spot = token.spot;
+        self.last_node = spot.at;
+        let kind = match token.kind {
+            TokenKind::BlockEntry if may_be_indentless => {
+                self.stages.push(Stage::IndentlessEntry);
+                EventKind::SequenceStart
+            }
+            TokenKind::Scalar(..) => match self.scanner.take().map(|token| token.kind) {
+                Some(TokenKind::Scalar(text, style, content)) => {
+                    spot = content;
+                    EventKind::Scalar(text, style)
+                }
+                _ => return Err(Failure::new(spot.at, Cause::NoNode)),
+            },
+            TokenKind::FlowSequenceStart => self.open(spot, Stage::FlowEntry(Flow::Bracket)),
+            TokenKind::FlowMappingStart => self.open(spot, Stage::FlowKey(Flow::Bracket)),
+            TokenKind::BlockSequenceStart if in_block => self.open(spot, Stage::BlockEntry),
+            TokenKind::BlockMappingStart if in_block => self.open(spot, Stage::BlockKey),
+            _ => {
+                spot = behind.ok_or(Failure::new(spot.at, Cause::NoNode))?;
+                EventKind::Scalar(Cow::Borrowed(""), Style::Plain)
+            }
+        };
+        let anchor = anchor.map_or(0, |name| {
+            self.anchor_count += 1;
+            self.anchors.insert(name, self.anchor_count);
+            self.anchor_count
+        });
+        Ok(Event { spot, anchor, tag, kind })
+    }
+
+    /// Takes the token that opens a collection.
+    fn open(&mut self, spot: Spot, stage: Stage) -> EventKind<'t> {
+        self.scanner.take();
+        self.stages.push(stage);
+        match stage {
+            Stage::FlowEntry(_) | Stage::FlowKey(_) => self.brackets.push(spot.at),
+            _ => {}
+        }
+        match stage {
+            Stage::FlowEntry(_) | Stage::BlockEntry => EventKind::SequenceStart,
+            _ => EventKind::MappingStart,
+        }
+    }
+
+    /// Takes the token that ends a collection.
+    fn end(&mut self, spot: Spot) -> Event<'t> {
+        self.scanner.take();
+        if matches!(self.stages.pop(), Some(Stage::FlowEntry(_) | Stage::FlowKey(_))) {
+            self.brackets.pop();
+        }
+        event(spot, EventKind::End)
+    }
+
+    fn then(&mut self, stage: Stage) {
+        if let Some(last) = self.stages.last_mut() {
+            *last = stage;
+        }
+    }
+}
+
+/// The numbers of the anchors that aliases refer to. Only their values are worth a copy: keeping those of all anchors would
+/// be quadratic for anchors inside each other.
+pub(super) fn aliased(text: &str) -> HashSet<usize> {
+    let mut aliased = HashSet::new();
+    if !text.contains('*') || !text.contains('&') {
+        return aliased;
+    }
+    let mut parser = Parser::new(text);
+    while let Ok(Some(event)) = parser.next_event() {
+        if let EventKind::Alias(Some(anchor)) = event.kind {
+            aliased.insert(anchor);
+        }
+    }
+    aliased
+}
+
+fn event(spot: Spot, kind: EventKind) -> Event {
+    Event { spot, anchor: 0, tag: None, kind }
+}
+
+/// A node of which nothing is written.
+fn empty<'t>(spot: Spot) -> Event<'t> {
+    event(spot, EventKind::Scalar(Cow::Borrowed(""), Style::Plain))
+}

@@ -1,0 +1,109 @@
+//! Text behind `|` and `>`.
+
+use std::borrow::Cow;
+
+use super::{Cause, Failure, Scanner, Spot, Style, TokenKind};
+
+/// What becomes of the line breaks at the end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Chomping {
+    /// One stays.
+    Clip,
+    /// None stays (`-`).
+    Strip,
+    /// All stay (`+`).
+    Keep,
+}
+
+impl Scanner<'_> {
+    pub(super) fn block_scalar(&mut self, spot: Spot, style: Style) -> Result<(), Failure> {
+        self.forget_key()?;
+        self.key_allowed = true;
+        self.at += 1;
+        let (chomping, told) = self.block_header(spot)?;
+        let mut indentation = told.map(|told| self.indent.max(0) + told);
+        self.scratch.clear();
+        let mut breaks = self.blank_lines(&mut indentation)?;
+        // Whether a line ended before, and whether it began with a blank.
+        let (mut has_line, mut was_blank) = (false, false);
+        let mut end = self.at;
+        let content = if end < self.bytes.len() { self.spot() } else { spot };
+        while Some(self.indentation()) == indentation && self.at < self.bytes.len() {
+            let is_blank = matches!(self.byte(0), Some(b' ' | b'\t'));
+            if style == Style::Folded && has_line && !was_blank && !is_blank {
+                if breaks == 0 {
+                    self.scratch.push(' ');
+                }
+            } else if has_line {
+                self.scratch.push('\n');
+            }
+            self.scratch.extend(std::iter::repeat_n('\n', breaks));
+            let start = self.at;
+            self.skip_line();
+            end = self.at;
+            self.scratch.push_str(&self.text[start..end]);
+            self.skip_break();
+            (has_line, was_blank) = (true, is_blank);
+            breaks = self.blank_lines(&mut indentation)?;
+        }
+        if has_line && chomping != Chomping::Strip {
+            self.scratch.push('\n');
+        }
+        if chomping == Chomping::Keep {
+            self.scratch.extend(std::iter::repeat_n('\n', breaks));
+        }
+        self.check_old_breaks(spot.at, end)?;
+        let text = Cow::Owned(self.scratch.as_str().to_owned());
+        self.push(spot, TokenKind::Scalar(text, style, content));
+        Ok(())
+    }
+
+    /// Reads the signs behind `|` or `>` and the rest of the line; gives the indentation that they tell.
+    fn block_header(&mut self, spot: Spot) -> Result<(Chomping, Option<i32>), Failure> {
+        let wrong = Failure::new(spot.at, Cause::BlockHeader);
+        let (mut chomping, mut told) = (None, None);
+        for _ in 0..2 {
+            match self.byte(0) {
+                Some(sign @ (b'+' | b'-')) if chomping.is_none() => {
+                    chomping = Some(if sign == b'+' { Chomping::Keep } else { Chomping::Strip });
+                }
+                Some(b'0') if told.is_none() => return Err(wrong),
+                Some(digit @ b'1'..=b'9') if told.is_none() => told = Some(i32::from(digit - b'0')),
+                _ => break,
+            }
+            self.at += 1;
+        }
+        while matches!(self.byte(0), Some(b' ' | b'\t')) {
+            self.at += 1;
+        }
+        if self.byte(0) == Some(b'#') {
+            self.skip_line();
+        }
+        if !self.skip_break() && self.at < self.bytes.len() {
+            return Err(wrong);
+        }
+        Ok((chomping.unwrap_or(Chomping::Clip), told))
+    }
+
+    /// Passes blank lines and the indentation of the next line, and counts the lines. The first line that is not blank
+    /// tells the indentation if the header did not.
+    fn blank_lines(&mut self, indentation: &mut Option<i32>) -> Result<usize, Failure> {
+        let (mut breaks, mut deepest) = (0, 0);
+        loop {
+            let is_within = |column| indentation.is_none_or(|indentation| column < indentation);
+            while self.byte(0) == Some(b' ') && is_within(self.indentation()) {
+                self.at += 1;
+            }
+            deepest = deepest.max(self.indentation());
+            if self.byte(0) == Some(b'\t') && is_within(self.indentation()) {
+                return Err(Failure::new(self.at, Cause::Tab));
+            }
+            if !self.skip_break() {
+                break;
+            }
+            breaks += 1;
+        }
+        indentation.get_or_insert(deepest.max(self.indent + 1).max(1));
+        Ok(breaks)
+    }
+}

@@ -1,0 +1,440 @@
+//! The tokens of a document, as go-yaml v2 tells them apart (`scannerc.go`): YAML 1.1, with that scanner's own limits.
+//!
+//! The text is looked at byte by byte, once. Tokens borrow from it where they can; a scalar is copied only where it has
+//! escapes or several lines. A token that may turn out to be a key waits in a queue until its `:` has come, or can't come
+//! any more.
+
+mod block;
+mod failure;
+mod plain;
+mod properties;
+mod quoted;
+mod token;
+
+use std::collections::VecDeque;
+
+pub(super) use failure::{Cause, Failure};
+pub(super) use token::{Quoted, Spot, Style, Tag, Token, TokenKind};
+
+/// The longest key up to its colon, in characters, without a `?` before it.
+pub(super) const MAX_KEY: usize = 1024;
+/// Characters that are line breaks in YAML 1.1 only.
+const OLD_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
+
+/// What a text has beside printable ASCII.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Characters {
+    /// Nothing: a character is a byte.
+    Ascii,
+    /// Characters of more than one byte.
+    Wide,
+    /// [`OLD_BREAKS`] as well.
+    OldBreaks,
+}
+
+impl Characters {
+    fn of(text: &str) -> Self {
+        match text {
+            text if text.is_ascii() => Self::Ascii,
+            text if text.contains(OLD_BREAKS) => Self::OldBreaks,
+            _ => Self::Wide,
+        }
+    }
+}
+
+/// A token that is a key if a `:` follows it.
+#[derive(Clone, Copy)]
+struct SimpleKey {
+    /// Nothing else can stand here.
+    required: bool,
+    spot: Spot,
+}
+
+/// The block, or a collection in brackets inside of it.
+struct Level {
+    key: Option<SimpleKey>,
+    /// The number of the key's token, or of the one where the last key could have been.
+    token: usize,
+}
+
+/// Cuts one document into tokens.
+pub(super) struct Scanner<'t> {
+    text: &'t str,
+    bytes: &'t [u8],
+    at: usize,
+    /// From 1.
+    line: u32,
+    line_start: usize,
+    /// An offset on this line and its column, where characters are not bytes.
+    counted: (usize, u32),
+    characters: Characters,
+    /// The column of the innermost block collection, -1 outside of all; and those around it.
+    indent: i32,
+    indents: Vec<i32>,
+    /// Whether a token that begins here may be a key. Tabs may not stand where it may.
+    key_allowed: bool,
+    /// The block first, then the brackets that are open.
+    levels: Vec<Level>,
+    tokens: VecDeque<Token<'t>>,
+    /// How many tokens were taken from the queue.
+    taken: usize,
+    /// Whether the first token in the queue is known to be what it is.
+    is_settled: bool,
+    last_quoted: Option<Quoted>,
+    /// Where scalars are put together.
+    scratch: String,
+}
+
+impl<'t> Scanner<'t> {
+    /// A scanner of a text that ends with a line break, and has no byte order mark.
+    pub(super) fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            at: 0,
+            line: 1,
+            line_start: 0,
+            counted: (0, 0),
+            characters: Characters::of(text),
+            indent: -1,
+            indents: Vec::new(),
+            key_allowed: true,
+            levels: vec![Level { key: None, token: 0 }],
+            tokens: VecDeque::new(),
+            taken: 0,
+            is_settled: false,
+            last_quoted: None,
+            scratch: String::new(),
+        }
+    }
+
+    /// The next token, which stays. At the end it is [`TokenKind::StreamEnd`].
+    pub(super) fn peek(&mut self) -> Result<&Token<'t>, Failure> {
+        if !self.is_settled {
+            while self.tokens.is_empty() || self.may_be_key()? {
+                self.fetch()?;
+            }
+            self.is_settled = true;
+        }
+        Ok(&self.tokens[0])
+    }
+
+    /// Takes the token that [`Self::peek`] showed.
+    pub(super) fn take(&mut self) -> Option<Token<'t>> {
+        self.is_settled = false;
+        self.taken += 1;
+        self.tokens.pop_front()
+    }
+
+    /// The last text in quotes that was read, perhaps ahead of the token that is next.
+    pub(super) fn last_quoted(&self) -> Option<Quoted> {
+        self.last_quoted
+    }
+
+    /// Whether a key may still turn out to stand before the first token of the queue.
+    fn may_be_key(&mut self) -> Result<bool, Failure> {
+        // The keys of inner levels come later in the text.
+        let level = match self.levels.len() {
+            1 => 0,
+            _ => self.levels.partition_point(|level| level.token < self.taken),
+        };
+        match self.levels.get(level) {
+            Some(Level { key: Some(_), token, .. }) if *token == self.taken => self.can_be_key(level),
+            _ => Ok(false),
+        }
+    }
+
+    /// Whether the key of a level is still on its line and short enough.
+    fn can_be_key(&mut self, level: usize) -> Result<bool, Failure> {
+        let Some(key) = self.levels[level].key else { return Ok(false) };
+        if key.spot.line == self.line && !self.is_far_from(key.spot) {
+            return Ok(true);
+        }
+        self.levels[level].key = None;
+        if key.required { Err(Failure::new(key.spot.at, Cause::KeyWithoutColon)) } else { Ok(false) }
+    }
+
+    fn is_far_from(&self, key: Spot) -> bool {
+        self.at - key.at > MAX_KEY && self.text[key.at..self.at].chars().count() > MAX_KEY
+    }
+
+    /// Reads on up to the next token, and adds it to the queue with what it implies.
+    fn fetch(&mut self) -> Result<(), Failure> {
+        self.skip_to_token()?;
+        let spot = self.spot();
+        self.unroll(column(spot), spot);
+        let Some(byte) = self.byte(0) else { return self.end(spot) };
+        if spot.column == 0 {
+            match byte {
+                b'%' => return Err(Failure::new(spot.at, Cause::Directive)),
+                b'-' if self.is_indicator(b"---") => return self.indicator(spot, TokenKind::DocumentStart),
+                b'.' if self.is_indicator(b"...") => return self.indicator(spot, TokenKind::DocumentEnd),
+                _ => {}
+            }
+        }
+        let in_block = self.in_block();
+        match byte {
+            b'[' => self.open(spot, TokenKind::FlowSequenceStart),
+            b'{' => self.open(spot, TokenKind::FlowMappingStart),
+            b']' => self.close(spot, TokenKind::FlowSequenceEnd),
+            b'}' => self.close(spot, TokenKind::FlowMappingEnd),
+            b',' => self.separator(spot),
+            b'-' if self.is_blank_or_end(1) => self.entry(spot),
+            b'?' if self.is_blank_or_end(1) => self.key(spot),
+            b'?' if !in_block => Err(Failure::new(spot.at, Cause::SignInFlow('?'))),
+            b':' if !in_block || self.is_blank_or_end(1) => self.value(spot),
+            b'*' => self.alias(spot),
+            b'&' => self.anchor(spot),
+            b'!' => self.tag(spot),
+            b'|' if in_block => self.block_scalar(spot, Style::Literal),
+            b'>' if in_block => self.block_scalar(spot, Style::Folded),
+            b'\'' => self.quoted(spot, Style::SingleQuoted),
+            b'"' => self.quoted(spot, Style::DoubleQuoted),
+            b'\t' => Err(Failure::new(spot.at, Cause::Tab)),
+            b'|' | b'>' | b'%' | b'@' | b'`' => Err(Failure::new(spot.at, Cause::NoToken(char::from(byte)))),
+            _ => self.plain(spot),
+        }
+    }
+
+    /// Passes blanks, comments and line breaks.
+    fn skip_to_token(&mut self) -> Result<(), Failure> {
+        let start = self.at;
+        loop {
+            let tabs = !self.in_block() || !self.key_allowed;
+            while self.byte(0).is_some_and(|byte| byte == b' ' || tabs && byte == b'\t') {
+                self.at += 1;
+            }
+            if self.byte(0) == Some(b'#') {
+                self.skip_line();
+            }
+            if !self.skip_break() {
+                return self.check_old_breaks(start, self.at);
+            }
+            self.key_allowed |= self.in_block();
+        }
+    }
+
+    /// Goes to the end of the line.
+    fn skip_line(&mut self) {
+        let rest = &self.bytes[self.at..];
+        self.at += rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
+    }
+
+    /// Passes a line break, if there is one.
+    fn skip_break(&mut self) -> bool {
+        match self.byte(0) {
+            Some(b'\n') => self.at += 1,
+            Some(b'\r') => self.at += if self.byte(1) == Some(b'\n') { 2 } else { 1 },
+            _ => return false,
+        }
+        self.line += 1;
+        self.line_start = self.at;
+        self.counted = (self.at, 0);
+        true
+    }
+
+    fn end(&mut self, spot: Spot) -> Result<(), Failure> {
+        self.unroll(-1, spot);
+        self.forget_key()?;
+        self.key_allowed = false;
+        self.push(spot, TokenKind::StreamEnd);
+        Ok(())
+    }
+
+    fn indicator(&mut self, spot: Spot, kind: TokenKind<'t>) -> Result<(), Failure> {
+        self.unroll(-1, spot);
+        self.forget_key()?;
+        self.key_allowed = false;
+        self.at += 3;
+        self.push(spot, kind);
+        Ok(())
+    }
+
+    fn open(&mut self, spot: Spot, kind: TokenKind<'t>) -> Result<(), Failure> {
+        self.note_key(spot)?;
+        self.levels.push(Level { key: None, token: self.taken + self.tokens.len() });
+        self.key_allowed = true;
+        self.at += 1;
+        self.push(spot, kind);
+        Ok(())
+    }
+
+    fn close(&mut self, spot: Spot, kind: TokenKind<'t>) -> Result<(), Failure> {
+        self.forget_key()?;
+        if !self.in_block() {
+            self.levels.pop();
+        }
+        self.key_allowed = false;
+        self.at += 1;
+        self.push(spot, kind);
+        Ok(())
+    }
+
+    fn separator(&mut self, spot: Spot) -> Result<(), Failure> {
+        self.forget_key()?;
+        self.key_allowed = true;
+        self.at += 1;
+        self.push(spot, TokenKind::FlowEntry);
+        Ok(())
+    }
+
+    fn entry(&mut self, spot: Spot) -> Result<(), Failure> {
+        if self.in_block() {
+            if !self.key_allowed {
+                return Err(Failure::new(spot.at, Cause::EntryNotAllowed));
+            }
+            self.roll(spot, None, TokenKind::BlockSequenceStart);
+        }
+        self.forget_key()?;
+        self.key_allowed = true;
+        self.at += 1;
+        self.push(spot, TokenKind::BlockEntry);
+        Ok(())
+    }
+
+    /// A `?`.
+    fn key(&mut self, spot: Spot) -> Result<(), Failure> {
+        if self.in_block() {
+            if !self.key_allowed {
+                return Err(Failure::new(spot.at, Cause::KeyNotAllowed));
+            }
+            self.roll(spot, None, TokenKind::BlockMappingStart);
+        }
+        self.forget_key()?;
+        self.key_allowed = self.in_block();
+        self.at += 1;
+        self.push(spot, TokenKind::Key);
+        Ok(())
+    }
+
+    /// A `:`. What was scanned before it turns out to be a key, or a `?` stood there.
+    fn value(&mut self, spot: Spot) -> Result<(), Failure> {
+        let innermost = self.levels.len() - 1;
+        if self.can_be_key(innermost)?
+            && let Some(key) = self.levels[innermost].key.take()
+        {
+            let before = self.levels[innermost].token - self.taken;
+            self.tokens.insert(before, Token { spot: key.spot, kind: TokenKind::Key });
+            self.roll(key.spot, Some(before), TokenKind::BlockMappingStart);
+            self.key_allowed = false;
+        } else {
+            if self.in_block() {
+                if !self.key_allowed {
+                    return Err(Failure::new(spot.at, Cause::ValueNotAllowed));
+                }
+                self.roll(spot, None, TokenKind::BlockMappingStart);
+            }
+            self.key_allowed = self.in_block();
+        }
+        self.at += 1;
+        self.push(spot, TokenKind::Value);
+        Ok(())
+    }
+
+    /// Notes that the token that begins here may be a key.
+    fn note_key(&mut self, spot: Spot) -> Result<(), Failure> {
+        if self.key_allowed {
+            let required = self.in_block() && self.indent == column(spot);
+            self.forget_key()?;
+            if let Some(level) = self.levels.last_mut() {
+                level.key = Some(SimpleKey { required, spot });
+                level.token = self.taken + self.tokens.len();
+            }
+        }
+        Ok(())
+    }
+
+    /// The key of this level did not become one.
+    fn forget_key(&mut self) -> Result<(), Failure> {
+        match self.levels.last_mut().and_then(|level| level.key.take()) {
+            Some(key) if key.required => Err(Failure::new(key.spot.at, Cause::KeyWithoutColon)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Begins a block collection if it stands deeper than the one around it.
+    fn roll(&mut self, spot: Spot, before: Option<usize>, kind: TokenKind<'t>) {
+        if self.in_block() && self.indent < column(spot) {
+            self.indents.push(self.indent);
+            self.indent = column(spot);
+            self.tokens.insert(before.unwrap_or(self.tokens.len()), Token { spot, kind });
+        }
+    }
+
+    /// Ends the block collections that stand deeper than a column.
+    fn unroll(&mut self, column: i32, spot: Spot) {
+        if !self.in_block() {
+            return;
+        }
+        while self.indent > column {
+            self.push(spot, TokenKind::BlockEnd);
+            self.indent = self.indents.pop().unwrap_or(-1);
+        }
+    }
+
+    fn push(&mut self, spot: Spot, kind: TokenKind<'t>) {
+        self.tokens.push_back(Token { spot, kind });
+    }
+
+    fn in_block(&self) -> bool {
+        self.levels.len() == 1
+    }
+
+    /// The byte behind the next ones.
+    fn byte(&self, behind: usize) -> Option<u8> {
+        self.bytes.get(self.at + behind).copied()
+    }
+
+    fn is_blank_or_end(&self, behind: usize) -> bool {
+        self.byte(behind).is_none_or(is_blank_or_break)
+    }
+
+    /// Whether a line begins here with an indicator of a document.
+    fn is_indicator(&self, dashes: &[u8]) -> bool {
+        self.bytes[self.at..].starts_with(dashes) && self.is_blank_or_end(dashes.len())
+    }
+
+    /// Whether a document begins or ends on this line, which may only be asked at the start of it.
+    fn at_indicator(&self) -> bool {
+        self.at == self.line_start && (self.is_indicator(b"---") || self.is_indicator(b"..."))
+    }
+
+    fn column(&mut self) -> u32 {
+        if self.characters == Characters::Ascii {
+            return index(self.at - self.line_start);
+        }
+        let (from, column) = self.counted;
+        let passed = self.bytes[from..self.at].iter().filter(|byte| !matches!(byte, 0x80..=0xBF)).count();
+        self.counted = (self.at, column + index(passed));
+        self.counted.1
+    }
+
+    fn spot(&mut self) -> Spot {
+        Spot { at: self.at, line: self.line, column: self.column() }
+    }
+
+    /// Refuses a part of the text that has line breaks of YAML 1.1.
+    fn check_old_breaks(&self, from: usize, to: usize) -> Result<(), Failure> {
+        if self.characters != Characters::OldBreaks {
+            return Ok(());
+        }
+        let passed = &self.text[from..to];
+        match passed.char_indices().find(|(_, character)| OLD_BREAKS.contains(character)) {
+            Some((at, character)) => Err(Failure::new(from + at, Cause::OldBreak(character))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn is_blank_or_break(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+fn column(spot: Spot) -> i32 {
+    i32::try_from(spot.column).unwrap_or(i32::MAX)
+}
+
+/// Documents are bounded far below what 32 bits count.
+fn index(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,119 @@
+//! Anchors, aliases and tags.
+
+use super::{Cause, Failure, Scanner, Spot, Tag, TokenKind};
+
+/// The prefix of YAML's own tags.
+const CORE: &str = "tag:yaml.org,2002:";
+
+impl<'t> Scanner<'t> {
+    pub(super) fn anchor(&mut self, spot: Spot) -> Result<(), Failure> {
+        self.note_key(spot)?;
+        self.key_allowed = false;
+        let (name, is_sound) = self.name();
+        if !is_sound {
+            let cause = if name.is_empty() { Cause::NoName } else { Cause::Name };
+            return Err(Failure::new(spot.at, cause));
+        }
+        self.push(spot, TokenKind::Anchor(name));
+        Ok(())
+    }
+
+    /// An alias; one with a name that no anchor can have stays, since it is told best as one without an anchor.
+    pub(super) fn alias(&mut self, spot: Spot) -> Result<(), Failure> {
+        self.note_key(spot)?;
+        self.key_allowed = false;
+        let (name, _) = self.name();
+        if name.is_empty() {
+            return Err(Failure::new(spot.at, Cause::NoName));
+        }
+        self.push(spot, TokenKind::Alias(name));
+        Ok(())
+    }
+
+    /// Reads a name, and tells whether it is one by go-yaml's rules; if not, it goes up to the next blank or bracket.
+    fn name(&mut self) -> (&'t str, bool) {
+        let start = self.at + 1;
+        let length = |of: fn(u8) -> bool| self.bytes[start..].iter().take_while(|byte| of(**byte)).count();
+        let name = length(is_word);
+        let is_ended = self.bytes.get(start + name).is_none_or(|byte| b" \t\n\r?:,]}%@`".contains(byte));
+        let is_sound = name > 0 && is_ended;
+        let name = if is_sound { name } else { length(|byte| !b" \t\n\r,[]{}".contains(&byte)) };
+        self.at = start + name;
+        (&self.text[start..self.at], is_sound)
+    }
+
+    pub(super) fn tag(&mut self, spot: Spot) -> Result<(), Failure> {
+        self.note_key(spot)?;
+        self.key_allowed = false;
+        let wrong = Failure::new(spot.at, Cause::Tag);
+        self.at += 1;
+        let tag = if self.byte(0) == Some(b'<') {
+            self.at += 1;
+            let name = self.tag_name().filter(|name| !name.is_empty()).ok_or(wrong)?;
+            if self.byte(0) != Some(b'>') {
+                return Err(wrong);
+            }
+            self.at += 1;
+            match name.strip_prefix(CORE) {
+                Some(name) => Tag::Core(name.to_owned()),
+                None if name == "!" => Tag::NonSpecific,
+                None => Tag::Other,
+            }
+        } else {
+            let handle = self.bytes[self.at..].iter().take_while(|byte| is_word(**byte)).count();
+            if self.byte(handle) == Some(b'!') {
+                self.at += handle + 1;
+                let name = self.tag_name().filter(|name| !name.is_empty()).ok_or(wrong)?;
+                if handle > 0 {
+                    return Err(Failure::new(spot.at, Cause::TagHandle));
+                }
+                Tag::Core(name)
+            } else if self.tag_name().ok_or(wrong)?.is_empty() {
+                Tag::NonSpecific
+            } else {
+                Tag::Other
+            }
+        };
+        if !self.is_blank_or_end(0) {
+            return Err(wrong);
+        }
+        self.push(spot, TokenKind::Tag(tag, self.at - spot.at));
+        Ok(())
+    }
+
+    /// Reads the characters of a tag; nothing if an escape in it is wrong.
+    fn tag_name(&mut self) -> Option<String> {
+        let mut name = Vec::new();
+        while let Some(byte) = self.byte(0).filter(|byte| is_word(*byte) || b";/?:@&=+$,.!~*'()[]%".contains(byte)) {
+            if byte == b'%' {
+                let first = self.octet()?;
+                let more = match first.leading_ones() {
+                    0 => 0,
+                    ones @ 2..=4 => ones - 1,
+                    _ => return None,
+                };
+                name.push(first);
+                for _ in 0..more {
+                    name.push(self.octet().filter(|octet| octet.leading_ones() == 1)?);
+                }
+            } else {
+                self.at += 1;
+                name.push(byte);
+            }
+        }
+        Some(String::from_utf8_lossy(&name).into_owned())
+    }
+
+    /// Reads a byte that is written as `%41`.
+    fn octet(&mut self) -> Option<u8> {
+        let digit = |behind| self.byte(behind).and_then(|byte| char::from(byte).to_digit(16));
+        let octet = (self.byte(0) == Some(b'%')).then_some(digit(1)? << 4 | digit(2)?)?;
+        self.at += 3;
+        u8::try_from(octet).ok()
+    }
+}
+
+/// A character of names.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
+}

@@ -17,7 +17,7 @@ pub use apply_set::{Recorded, record};
 pub use delete::{Deleted, delete, wait_until_gone};
 pub use established::{catalog_with, wait_until_established};
 
-use crate::cluster::{Cluster, Purpose, Request, RequestError, Retry};
+use crate::cluster::{Cluster, Purpose, Reply, Request, RequestError, Retry};
 use crate::compare::Refusal;
 use crate::compare::{
     Action, Finding, ForceConflicts, ObjectDiff, Owners, Policy, Questions, Redactor, Replace, Setting, refusal,
@@ -97,7 +97,7 @@ impl Writer<'_> {
     /// Without force: who created the object meanwhile is not overruled unseen.
     async fn create(&self, shown: &ObjectDiff) -> Written {
         match self.apply(self.target.manifest.value.clone(), false).await {
-            Ok(201) => Written::Created,
+            Ok(reply) if reply.status == 201 || self.is_all_ours(&reply) => Written::Created,
             Ok(_) => Written::Updated,
             Err(error) if is_conflict(&error) => match self.judge_again().await {
                 Some((_, _, diff)) if !diff.same_difference(shown) => Written::Moved(Box::new(diff)),
@@ -169,11 +169,17 @@ impl Writer<'_> {
         Ok(object.pointer("/metadata/resourceVersion").cloned().unwrap_or_default())
     }
 
-    /// Answers with the HTTP status: 201 for a new object. Applying twice is the same as once, so it may be repeated.
-    async fn apply(&self, body: Value, force: bool) -> Result<u16, RequestError> {
+    /// An object without any other owner is the one that we created, when the first answer got lost and we asked again.
+    fn is_all_ours(&self, reply: &Reply) -> bool {
+        let object: Result<Value, _> = parse(self.cluster, &reply.body);
+        object.is_ok_and(|object| Owners::of(&object, &self.policy.manager).others.is_empty())
+    }
+
+    /// Answers with 201 for a new object. Applying twice is the same as once, so it may be repeated.
+    async fn apply(&self, body: Value, force: bool) -> Result<Reply, RequestError> {
         let path = format!("{}?{}", self.path(), apply_query(&self.policy.manager, force));
         let request = Request::apply_patch(Purpose::Write, path, body.to_string()).with_retry(Retry::Safe);
-        self.cluster.send(request).await.map(|reply| reply.status)
+        self.cluster.send(request).await
     }
 
     fn path(&self) -> String {

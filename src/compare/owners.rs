@@ -66,13 +66,14 @@ impl Policy {
     }
 
     /// Whether an owner is a person's hand: an `Update` of kubectl or one of its commands, or the owner that the server
-    /// invents for objects older than field management, or one that the configuration names. The subresource doesn't matter.
+    /// invents for objects older than field management, or one that the configuration names; or our
+    /// own, of an object that was put back. The subresource doesn't matter.
     #[must_use]
     pub fn is_hand(&self, entry: &ManagedFieldsEntry) -> bool {
         let manager = entry.manager.as_str();
         let kubectl = manager == "kubectl" || manager.starts_with("kubectl-");
         let is_hand = kubectl || manager == "before-first-apply" || self.hands.contains(manager);
-        entry.operation == Operation::Update && is_hand && manager != self.manager
+        entry.operation == Operation::Update && (is_hand || manager == self.manager)
     }
 
     /// Whether this owner was named to be succeeded by us.

@@ -8,6 +8,7 @@ mod completions;
 mod confirm;
 mod connection;
 mod control_plane;
+mod convergence;
 mod dependencies;
 mod diff;
 mod embedded_types;

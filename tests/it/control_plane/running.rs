@@ -78,6 +78,12 @@ impl Running {
         self.signal("TERM");
     }
 
+    /// Ends it on the spot, whatever it is doing.
+    pub fn kill(&mut self) {
+        // It may have come to its end already.
+        let _ = self.child.kill();
+    }
+
     fn signal(&self, name: &str) {
         let sent = Command::new("sh").args(["-c", "kill -$1 $0", &self.pid().to_string(), name]).status();
         assert!(sent.is_ok_and(|status| status.success()), "`{}` has ended already", self.command);

@@ -93,3 +93,14 @@ fn without_a_cluster_there_is_no_status() {
     let status = ws.reconcile(["status", "-f", "missing.yaml"]).exits_with(2);
     assert_eq!((&status.report()["verdict"], &status.report()["command"]), (&"invalid".into(), &"status".into()));
 }
+
+#[test]
+fn what_nobody_reports_on_is_not_watched() {
+    let ws = Workspace::new();
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}");
+    ws.write("service.yaml", "{apiVersion: v1, kind: Service, metadata: {name: it}, spec: {ports: [{port: 80}]}}");
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
+    assert_eq!(states(&apply), ["ConfigMap it: current", "Service it: current"]);
+    assert!(apply.report()["requests"]["watch"].is_null(), "{apply}");
+    assert!(apply.stdout.ends_with("2 created; 2 ready\n"), "{apply}");
+}

@@ -36,8 +36,11 @@ impl Waiting<'_> {
             use Outcome::{Adopted, Conflict, Created, Replaced, Unchanged, Updated};
             matches!(object.outcome, Some(Created | Updated | Adopted | Replaced | Unchanged | Conflict))
         };
-        let (watched, concerned): (Vec<Watched>, Vec<&mut ObjectReport>) =
-            targets.zip(objects).filter(|(_, object)| exists(object)).map(|(of, object)| (known(of), object)).unzip();
+        let (watched, concerned): (Vec<Watched>, Vec<&mut ObjectReport>) = targets
+            .zip(objects)
+            .filter(|(_, object)| exists(object))
+            .map(|(of, object)| (Watched::existing(of), object))
+            .unzip();
         for (object, readiness) in concerned.into_iter().zip(self.observe(&watched).await) {
             object.readiness = Some(readiness);
         }
@@ -91,13 +94,6 @@ impl Waiting<'_> {
             self.output.news(&text);
         }
     }
-}
-
-/// An object that the pass has seen or written.
-fn known(target: &Target) -> Watched {
-    let is_job = target.key.gvk.group == "batch" && target.key.gvk.kind == "Job";
-    let expires = is_job && target.manifest.value.pointer("/spec/ttlSecondsAfterFinished").is_some();
-    Watched { expires, ..Watched::from(target) }
 }
 
 /// `1m30s`

@@ -36,7 +36,7 @@ pub(super) fn is_change(report: &ObjectReport) -> bool {
 /// What an author says comes first.
 pub(super) fn explicit(plan: &Plan, index: usize) -> Vec<Watched> {
     let explicit = plan.needs[index].iter().filter(|need| need.strength == Strength::Explicit);
-    explicit.map(|need| Watched::from(&plan.targets[need.on])).collect()
+    explicit.map(|need| Watched::existing(&plan.targets[need.on])).collect()
 }
 
 /// Waits until all of these are ready; the first that doesn't get there is the reason not to go on.

@@ -1,7 +1,6 @@
 //! Waiting for readiness: after the pass of `apply --wait`, and for `status`.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::interrupt::Interrupt;
@@ -30,12 +29,18 @@ impl Waiting<'_> {
     /// Waits for what the pass left in the cluster as the manifests say, changed or not, and records its readiness. What could
     /// not be written isn't waited for: it isn't what was asked for.
     pub async fn after(&self, targets: impl Iterator<Item = &Target>, objects: &mut [ObjectReport]) {
+        if self.interrupt.is_set() {
+            return;
+        }
         let exists = |object: &ObjectReport| {
             use Outcome::{Adopted, Conflict, Created, Replaced, Unchanged, Updated};
             matches!(object.outcome, Some(Created | Updated | Adopted | Replaced | Unchanged | Conflict))
         };
-        let (watched, concerned): (Vec<Watched>, Vec<&mut ObjectReport>) =
-            targets.zip(objects).filter(|(_, object)| exists(object)).map(|(of, object)| (known(of), object)).unzip();
+        let (watched, concerned): (Vec<Watched>, Vec<&mut ObjectReport>) = targets
+            .zip(objects)
+            .filter(|(_, object)| exists(object))
+            .map(|(of, object)| (Watched::existing(of), object))
+            .unzip();
         for (object, readiness) in concerned.into_iter().zip(self.observe(&watched).await) {
             object.readiness = Some(readiness);
         }
@@ -44,17 +49,27 @@ impl Waiting<'_> {
     /// Waits, and tells on stderr who gets ready or fails meanwhile.
     pub async fn observe(&self, watched: &[Watched]) -> Vec<Readiness> {
         let progress = self.output.terminal.progress("ready", watched.len());
-        let told: RefCell<BTreeMap<ObjectKey, State>> = RefCell::default();
+        let mut ready: BTreeSet<ObjectKey> = BTreeSet::new();
+        let mut told: BTreeMap<ObjectKey, State> = BTreeMap::new();
         let stopped = || self.interrupt.is_set();
         let until = Until { timeout: self.timeout, stopped: &stopped };
         let observation = observe(self.cluster, watched, &until, |one, readiness| {
-            let last = told.borrow_mut().insert(one.key.clone(), readiness.state);
-            progress.at(told.borrow().values().filter(|state| **state == State::Current).count());
-            // What is ready from the start isn't news.
-            let is_news = match last {
-                None => readiness.state == State::Failed,
-                Some(last) => last != readiness.state,
+            if readiness.is_current() {
+                ready.insert(one.key.clone())
+            } else {
+                ready.remove(&one.key)
             };
+            progress.at(ready.len());
+            let last = told.get(&one.key).copied();
+            // What is ready from the start isn't news, nor is what fails again after another attempt.
+            let is_news = match readiness.state {
+                State::Current => last.is_some_and(|last| last != State::Current),
+                State::Failed => last != Some(State::Failed),
+                _ => false,
+            };
+            if is_news || last.is_none() {
+                told.insert(one.key.clone(), readiness.state);
+            }
             if is_news && !self.timeout.is_zero() {
                 self.tell(&one.key, readiness);
             }
@@ -79,13 +94,6 @@ impl Waiting<'_> {
             self.output.news(&text);
         }
     }
-}
-
-/// An object that the pass has seen or written.
-fn known(target: &Target) -> Watched {
-    let is_job = target.key.gvk.group == "batch" && target.key.gvk.kind == "Job";
-    let expires = is_job && target.manifest.value.pointer("/spec/ttlSecondsAfterFinished").is_some();
-    Watched { expires, ..Watched::from(target) }
 }
 
 /// `1m30s`

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
+use jiff::Timestamp;
 use serde_json::Value;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::sleep;
 
+use super::rules::is_settled;
 use super::scope::{FEW, Scope, encoded};
 use crate::cluster::{Cluster, Request, RequestError, WatchEvent};
 use crate::live::fetch::IN_FLIGHT;
@@ -99,9 +101,9 @@ impl Feed {
                 }
             };
             failures = 0;
-            let is_hopeless = listing.objects.is_empty() && Some(listing.unreadable.len()) == self.count();
+            let is_over = looks == Looks::Once || self.is_over(&listing);
             self.tell(News::Listed(listing)).await;
-            if looks == Looks::Once || is_hopeless {
+            if is_over {
                 return;
             }
             match version.filter(|_| access == Access::Watch) {
@@ -119,6 +121,13 @@ impl Feed {
     async fn tell(&self, news: News) {
         // Whoever listened is gone, and this task with it.
         let _ = self.news.send((self.number, news)).await;
+    }
+
+    /// Whether there is nothing to follow: of each object it is clear that it can't be read, or that it is ready and stays so.
+    fn is_over(&self, listing: &Listing) -> bool {
+        let (gvk, now) = (&self.scope.resource.gvk, Timestamp::now());
+        let settled = listing.objects.iter().filter(|object| is_settled(gvk, object, now)).count();
+        Some(settled + listing.unreadable.len()) == self.count()
     }
 
     fn count(&self) -> Option<usize> {

@@ -12,6 +12,9 @@ use super::scope::{FEW, Pick, Scope, name_of};
 use crate::live::{Resource, Target, Trouble};
 use crate::object::ObjectKey;
 
+/// After how long a finished Job is deleted.
+const TTL: &str = "/spec/ttlSecondsAfterFinished";
+
 /// An object whose readiness is wanted.
 #[derive(Clone, Debug)]
 pub struct Watched {
@@ -26,6 +29,16 @@ pub struct Watched {
 impl From<&Target> for Watched {
     fn from(target: &Target) -> Self {
         Self { key: target.key.clone(), resource: target.resource.clone(), expires: false }
+    }
+}
+
+impl Watched {
+    /// An object that exists, or did until it was done.
+    #[must_use]
+    pub fn existing(target: &Target) -> Self {
+        let is_job = target.key.gvk.group == "batch" && target.key.gvk.kind == "Job";
+        let expires = is_job && target.manifest.value.pointer(TTL).is_some();
+        Self { expires, ..Self::from(target) }
     }
 }
 
@@ -122,7 +135,7 @@ impl<'w> Scene<'w> {
             }
         }
         for (index, readiness) in judged.into_iter().enumerate() {
-            let has_ttl = |job: &Value| job.pointer("/spec/ttlSecondsAfterFinished").is_some();
+            let has_ttl = |job: &Value| job.pointer(TTL).is_some();
             if self.watched[index].key.gvk.kind == "Job" && self.object(index).is_some_and(has_ttl) {
                 self.expires[index] = true;
             }

@@ -91,3 +91,33 @@ pub(super) fn encoded(text: &str) -> String {
     };
     text.bytes().map(byte).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scope(pick: Pick) -> Scope {
+        Scope::of_builtin("v1", "Pod", "pods", "shop", pick)
+    }
+
+    #[test]
+    fn a_url_asks_for_what_is_picked() {
+        let names = |names: &[&str]| Pick::Names(names.iter().map(|name| (*name).to_owned()).collect());
+        for (pick, query) in [
+            (names(&["web:1"]), "fieldSelector=metadata.name%3Dweb%3A1&"),
+            (names(&["a", "b"]), ""),
+            (Pick::Labels("app=web,tier in (a,b)".to_owned()), "labelSelector=app%3Dweb%2Ctier%20in%20%28a%2Cb%29&"),
+            (Pick::All, ""),
+        ] {
+            assert_eq!(scope(pick).url(), format!("/api/v1/namespaces/shop/pods?{query}"));
+        }
+    }
+
+    #[test]
+    fn only_what_is_picked_by_name_is_held() {
+        let named = scope(Pick::Names(["a".to_owned(), "b".to_owned()].into()));
+        let pod = |name: &str| serde_json::json!({"metadata": {"name": name}});
+        assert!(named.holds(&pod("a")) && !named.holds(&pod("c")) && !named.holds(&serde_json::json!({})));
+        assert!(scope(Pick::All).holds(&pod("c")));
+    }
+}

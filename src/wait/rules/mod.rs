@@ -32,6 +32,7 @@ use self::fields::{int, list, name_list, text};
 pub use self::pods::{Owned, selector_of};
 use super::readiness::{Readiness, State};
 use crate::object::GroupVersionKind;
+use crate::schema;
 
 /// The rule of one kind: the object and the time in.
 type Rule = fn(&Value, Timestamp) -> Readiness;
@@ -52,6 +53,15 @@ pub fn readiness(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> Read
 pub fn readiness_with_pods(gvk: &GroupVersionKind, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
     let own = readiness(gvk, object, now);
     if has_pods(gvk) { pods::explain(own, gvk, object, owned, now) } else { own }
+}
+
+/// Whether an object is ready and stays so until somebody changes or deletes it: nobody reports on such kinds, or, as on a
+/// Service, only once.
+#[must_use]
+pub fn is_settled(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> bool {
+    let is_service = gvk.group.is_empty() && gvk.kind == "Service";
+    let is_silent = schema::builtin_kind(gvk).is_some_and(|kind| !kind.status);
+    (is_silent || is_service) && readiness(gvk, object, now).is_current()
 }
 
 /// Whether a workload's Pods can tell why it is as it is.

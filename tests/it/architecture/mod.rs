@@ -18,7 +18,7 @@ const MAY_IMPORT: [(&str, &[&str]); 13] = [
     ("compare", &["object", "schema", "desired", "live"]),
     ("plan", &["object", "schema", "desired", "live", "compare"]),
     ("apply", &["object", "schema", "desired", "cluster", "live", "compare", "plan"]),
-    ("wait", &["object", "cluster", "live"]),
+    ("wait", &["object", "schema", "cluster", "live"]),
     ("report", &["object", "desired", "live", "compare", "plan", "apply", "wait"]),
     ("terminal", &["report"]),
     ("cli", &["object", "desired", "cluster", "report", "terminal"]),

@@ -34,7 +34,7 @@ fn no_time_is_one_look() {
         let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout", time]).exits_with(5);
         assert!(started.elapsed() < Duration::from_secs(5));
         assert_eq!(states(&apply), ["PersistentVolumeClaim data: inProgress"]);
-        assert_eq!(apply.stderr, "");
+        assert!(!apply.stderr.contains("not ready"), "nothing was waited for: {apply}");
     }
 }
 
@@ -92,4 +92,15 @@ fn without_a_cluster_there_is_no_status() {
     assert_eq!(status.report()["verdict"], "unreachable");
     let status = ws.reconcile(["status", "-f", "missing.yaml"]).exits_with(2);
     assert_eq!((&status.report()["verdict"], &status.report()["command"]), (&"invalid".into(), &"status".into()));
+}
+
+#[test]
+fn what_nobody_reports_on_is_not_watched() {
+    let ws = Workspace::new();
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}");
+    ws.write("service.yaml", "{apiVersion: v1, kind: Service, metadata: {name: it}, spec: {ports: [{port: 80}]}}");
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
+    assert_eq!(states(&apply), ["ConfigMap it: current", "Service it: current"]);
+    assert!(apply.report()["requests"]["watch"].is_null(), "{apply}");
+    assert!(apply.stdout.ends_with("2 created; 2 ready\n"), "{apply}");
 }

@@ -190,3 +190,21 @@ fn many_objects_are_watched_together() {
     );
     assert_eq!(status.report()["summary"]["readiness"]["current"], 30);
 }
+
+#[test]
+fn a_load_balancer_is_waited_for_until_it_has_its_address() {
+    let ws = Workspace::new();
+    ws.write(
+        "web.yaml",
+        "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {type: LoadBalancer, ports: [{port: 80}]}}",
+    );
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout=1s"]).exits_with(5);
+    assert_eq!(readiness(&apply, "Service", "web"), ("inProgress", "its load balancer has no address yet"));
+    let apply = ws.as_user("admin").start_reconcile(["apply", "-f", ".", "--wait"]);
+    thread::sleep(Duration::from_secs(1));
+    set_status(&ws, "service/web", &json!({"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}}));
+    let apply = apply.finish().exits_with(0);
+    let (time, news) = apply.stderr.split_once(' ').expect("a time and news");
+    time.parse::<jiff::Timestamp>().unwrap_or_else(|_| panic!("a time in front: {apply}"));
+    assert_eq!(news, ws.fill_in("ready Service $NS/web\n"));
+}

@@ -191,3 +191,50 @@ fn a_failed_job_ends_the_wait_at_once() {
     let counts = &apply.report()["summary"]["readiness"];
     assert_eq!((&counts["failed"], &counts["inProgress"], &counts["current"]), (&json!(1), &json!(1), &json!(0)));
 }
+
+#[test]
+fn many_deployments_are_followed_by_few_streams() {
+    let ws = running();
+    let many: Vec<_> = (0..25).map(|number| WEB.replace("web", &format!("web-{number}"))).collect();
+    ws.write("web.yaml", &many.join("\n---\n"));
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
+    assert!(states(&apply).iter().all(|state| state.ends_with(": current")), "{apply}");
+    // Deployments, their ReplicaSets, and their Pods.
+    assert!(apply.report()["requests"]["watch"].as_u64().is_some_and(|watches| watches <= 3), "{apply}");
+    assert_eq!(apply.stderr.matches(" ready Deployment ").count(), 25, "each is told of once: {apply}");
+}
+
+#[test]
+fn a_rollout_that_takes_too_long_and_one_that_is_refused_say_why() {
+    let ws = running();
+    ws.write("late.yaml", &pending().replace("replicas: 2", "replicas: 2\n  progressDeadlineSeconds: 1"));
+    ws.write("refused.yaml", &WEB.replace("web", "refused").replace("kind: Deployment", "kind: ReplicaSet"));
+    ws.write("quota.yaml", "{apiVersion: v1, kind: ResourceQuota, metadata: {name: few}, spec: {hard: {pods: '2'}}}");
+    ws.reconcile(["apply", "-f", "late.yaml", "-f", "quota.yaml"]).exits_with(0);
+    wait_until("there are Pods", || pods(&ws).len() == 2);
+    ws.reconcile(["apply", "-f", "refused.yaml"]).exits_with(0);
+    let status = || ws.reconcile(["status", "-f", "."]).exits_with(5);
+    wait_until("the rollout is late", || readiness(&status(), "Deployment", "web").0 == "failed");
+    wait_until("the quota is used up", || readiness(&status(), "ReplicaSet", "refused").1.contains("exceeded quota"));
+    let status = status();
+    let message = readiness(&status, "Deployment", "web").1;
+    assert!(
+        message.contains("(ProgressDeadlineExceeded): Pod `web-") && message.contains("Unschedulable"),
+        "{message}"
+    );
+    assert_eq!(readiness(&status, "ReplicaSet", "refused").0, "inProgress");
+}
+
+#[test]
+fn a_failed_pod_has_failed() {
+    let ws = Workspace::new();
+    ws.write("pod.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: once}, spec: {restartPolicy: Never, containers: [{name: it, image: 'a:1'}]}}");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let terminated = json!({"exitCode": 137, "reason": "OOMKilled"});
+    let container = json!({"name": "it", "image": "a:1", "imageID": "", "ready": false, "restartCount": 0, "state": {"terminated": terminated}});
+    set_status(&ws, "pod/once", &json!({"phase": "Failed", "containerStatuses": [container]}));
+    let started = Instant::now();
+    let status = ws.reconcile(["status", "-f", ".", "--wait"]).exits_with(5);
+    assert!(started.elapsed() < Duration::from_secs(10), "nobody tries again");
+    assert_eq!(readiness(&status, "Pod", "once"), ("failed", "container `it` ended with exit code 137 (OOMKilled)"));
+}

@@ -78,7 +78,7 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     }
     pass.wait_for_dependencies(args.wait.duration());
     let news = News::of_pass(output, objects_to_do);
-    match prune.begin(&cluster).await {
+    match prune.begin(&cluster, &interrupt).await {
         Ok(()) => pass.act(&news).await,
         Err(reason) => pass.hold(&reason),
     }

@@ -25,12 +25,12 @@ use crate::live::apply_set::Search;
 use crate::live::resolve::Namespaces;
 use crate::live::{Catalog, Resource, Target};
 use crate::object::FieldPath;
-use crate::plan::apply_set::{ApplySet, Contents, Fate, Member, Record, Reference, Standing, Wanted};
+use crate::plan::apply_set::{ApplySet, Contents, Fate, Member, Record, Reference, Standing, Turn, Wanted};
 use crate::report::{ApplySetInfo, ObjectReport, ParentAction, Report};
 
 pub(super) use prepare::requested;
 
-/// How long a wave of deletions may take, unless `--timeout` says otherwise.
+/// How long the deletions of one turn may take, unless `--timeout` says otherwise.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The apply set of one run.
@@ -57,6 +57,7 @@ struct Pruning {
 
 /// A member that isn't wanted, on its way.
 struct Entry {
+    turn: Turn,
     member: Member,
     fate: Fate,
     report: ObjectReport,
@@ -85,9 +86,10 @@ impl Pruning {
     fn judge(&mut self, targets: &[&Target], policy: &Policy, redactor: &Redactor) {
         let mut wanted = Wanted::of(&self.set, targets, policy);
         let unwanted = wanted.unwanted(std::mem::take(&mut self.found));
+        let (turns, unwanted): (Vec<Turn>, Vec<Member>) = unwanted.into_iter().unzip();
         let fates = wanted.fates(&unwanted);
-        self.members =
-            unwanted.into_iter().zip(fates).map(|(member, fate)| Entry::new(member, fate, redactor)).collect();
+        let members = turns.into_iter().zip(unwanted).zip(fates);
+        self.members = members.map(|((turn, member), fate)| Entry::new(turn, member, fate, redactor)).collect();
         let record = Record::of(&self.set, self.standing.as_ref(), &wanted.contents);
         self.parent_action = match &self.standing {
             None => ParentAction::Create,
@@ -97,8 +99,9 @@ impl Pruning {
         self.wanted = Some(wanted);
     }
 
-    fn tell(&self, mut report: Report) -> Report {
-        report.apply_set = Some(ApplySetInfo::new(&self.set.id, &self.set.parent, self.parent_action));
+    fn tell(&self, report: Report) -> Report {
+        let set = ApplySetInfo::new(&self.set.id, &self.set.parent, self.parent_action);
+        let mut report = report.with_apply_set(set);
         report.warnings.extend(self.warnings.iter().cloned());
         let is_in_the_way = |object: &&ObjectReport| object.action == Action::Unknown || !object.conflicts.is_empty();
         if report.command == "diff" && report.summary.delete > 0 {
@@ -161,10 +164,10 @@ impl Prune {
     }
 
     /// Before the pass: the parent lists where members are and where they will be. The error says why the pass can't begin.
-    pub async fn begin(&mut self, cluster: &Cluster) -> Result<(), String> {
+    pub async fn begin(&mut self, cluster: &Cluster, interrupt: &Interrupt) -> Result<(), String> {
         match &mut self.0 {
-            Some(pruning) => pruning.begin(cluster).await,
-            None => Ok(()),
+            Some(pruning) if !interrupt.is_set() => pruning.begin(cluster).await,
+            _ => Ok(()),
         }
     }
 
@@ -191,12 +194,12 @@ impl Prune {
 }
 
 impl Entry {
-    fn new(member: Member, fate: Fate, redactor: &Redactor) -> Self {
+    fn new(turn: Turn, member: Member, fate: Fate, redactor: &Redactor) -> Self {
         let diff = match &fate {
             Fate::Pruned => ObjectDiff::delete(shown(&member, redactor), "no manifest names it any more"),
             Fate::Kept(reason) | Fate::NoMember(reason) => ObjectDiff::untouched(reason),
         };
-        Self { report: ObjectReport::unwanted(&member.key, diff), member, fate }
+        Self { report: ObjectReport::unwanted(&member.key, diff), turn, member, fate }
     }
 }
 

@@ -82,8 +82,9 @@ pub struct Summary {
     pub adopted: usize,
     /// Differences that a rule ignores.
     pub ignored: usize,
-    /// Members of the apply set that no manifest names, and that stay.
-    pub kept: usize,
+    /// Members of the apply set that no manifest names, and that stay; none where there is no set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<usize>,
     /// How far the objects are whose readiness was wanted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub readiness: Option<ReadinessCounts>,
@@ -362,6 +363,14 @@ impl Report {
         }
     }
 
+    /// The same, with its apply set.
+    #[must_use]
+    pub fn with_apply_set(mut self, set: ApplySetInfo) -> Self {
+        self.summary.kept = Some(self.objects.iter().filter(|object| object.is_kept()).count());
+        self.apply_set = Some(set);
+        self
+    }
+
     /// The same, with problems that concern no single object; with any of them, the run is incomplete.
     #[must_use]
     pub fn with_errors(mut self, errors: Vec<InputProblem>) -> Self {
@@ -398,7 +407,7 @@ impl Summary {
             conflict: count(&|object| !object.conflicts.is_empty()),
             adopted: count(&ObjectReport::is_ownership_only),
             ignored: 0,
-            kept: count(&ObjectReport::is_kept),
+            kept: None,
             readiness: ReadinessCounts::of(objects),
         }
     }

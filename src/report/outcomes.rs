@@ -88,7 +88,7 @@ pub(super) fn done(report: &Report) -> String {
         (count(Outcome::Replaced), "replaced"),
         (count(Outcome::Deleted), "deleted"),
         (count(Outcome::Unchanged) - report.objects.iter().filter(|object| object.is_kept()).count(), "unchanged"),
-        (report.summary.kept, "kept"),
+        (report.summary.kept.unwrap_or_default(), "kept"),
         (count(Outcome::Conflict), "left alone because of conflicts"),
         (count(Outcome::Failed), "failed"),
         (count(Outcome::Skipped), "skipped"),

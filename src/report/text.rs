@@ -274,7 +274,7 @@ fn to_do(counts: &Summary) -> String {
         (counts.update, "to update"),
         (counts.replace, "to replace"),
         (counts.delete, "to delete"),
-        (counts.kept, "kept"),
+        (counts.kept.unwrap_or_default(), "kept"),
         (counts.unknown, "not compared"),
     ]);
     let separator = if sentence.is_empty() { "" } else { "; " };

@@ -48,8 +48,8 @@ impl Pruning {
         Err(Trouble::new("Conflict", "the parent of the apply set keeps changing").with_hint("run again"))
     }
 
-    /// After the pass: deletes what isn't wanted, the last wave first, and waits until it is gone, for at most `timeout` in
-    /// each wave; then the parent lists what is left. Nothing is deleted unless the whole pass is done.
+    /// After the pass: deletes what isn't wanted, turn by turn, and waits until it is gone, for at most `timeout` in
+    /// each turn; then the parent lists what is left. Nothing is deleted unless the whole pass is done.
     pub(super) async fn act(
         &mut self,
         cluster: &Cluster,
@@ -70,14 +70,14 @@ impl Pruning {
             left => Some(format!("nothing is pruned while {left} objects of the pass are left")),
         };
         let mut start = 0;
-        while let Some(turn) = self.members.get(start).map(|entry| entry.member.turn()) {
-            let same = self.members[start..].iter().take_while(|entry| entry.member.turn() == turn).count();
-            let wave = self.members[start..start + same].iter_mut().filter(|entry| entry.fate == Fate::Pruned);
-            let wave: Vec<&mut Entry> = wave.collect();
+        while let Some(turn) = self.members.get(start).map(|entry| entry.turn) {
+            let same = self.members[start..].iter().take_while(|entry| entry.turn == turn).count();
+            let of_turn = self.members[start..start + same].iter_mut().filter(|entry| entry.fate == Fate::Pruned);
+            let of_turn: Vec<&mut Entry> = of_turn.collect();
             held = match held {
-                None => super::delete::wave(cluster, wave, &mut wanted, (timeout, interrupt), listener).await,
+                None => super::delete::turn(cluster, of_turn, &mut wanted, (timeout, interrupt), listener).await,
                 Some(reason) => {
-                    for entry in wave {
+                    for entry in of_turn {
                         entry.skip(&reason);
                     }
                     Some(reason)

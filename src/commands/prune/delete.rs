@@ -1,4 +1,4 @@
-//! The deletions of one wave: all at once, and then until they are gone.
+//! The deletions of one turn: all at once, and then until they are gone.
 
 use std::time::Duration;
 
@@ -35,23 +35,23 @@ enum End {
     Interrupted,
 }
 
-/// Deletes the members of one wave, and answers with why later ones have to wait: what is still being deleted may need
+/// Deletes the members whose turn it is, and answers with why later ones have to wait: what is still being deleted may need
 /// them for its finalizers.
-pub(super) async fn wave(
+pub(super) async fn turn(
     cluster: &Cluster,
-    mut wave: Vec<&mut Entry>,
+    mut members: Vec<&mut Entry>,
     wanted: &mut Wanted,
     (timeout, interrupt): (Duration, &Interrupt),
     listener: &impl Listener,
 ) -> Option<String> {
     let deadline = Instant::now() + timeout;
     let judge: &Wanted = wanted;
-    let deletions = wave.iter_mut().map(|entry| delete_member(cluster, &mut entry.member, judge, interrupt));
+    let deletions = members.iter_mut().map(|entry| delete_member(cluster, &mut entry.member, judge, interrupt));
     let ends: Vec<End> = futures::stream::iter(deletions).buffered(IN_FLIGHT).collect().await;
-    let waits = wave.iter().zip(ends).map(|(entry, end)| wait(cluster, &entry.member, end, deadline, interrupt));
+    let waits = members.iter().zip(ends).map(|(entry, end)| wait(cluster, &entry.member, end, deadline, interrupt));
     let ends: Vec<End> = futures::stream::iter(waits).buffered(IN_FLIGHT).collect().await;
     let mut still_there = None;
-    for (entry, end) in wave.into_iter().zip(ends) {
+    for (entry, end) in members.into_iter().zip(ends) {
         entry.settle(end, wanted, Some(timeout).filter(|_| !interrupt.is_set()));
         match entry.report.outcome {
             Some(Outcome::Deleted) => {

@@ -112,6 +112,14 @@ impl fmt::Debug for Positions {
     }
 }
 
+/// Those of an object that nobody wrote: all of it stands at the start.
+impl Default for Positions {
+    fn default() -> Self {
+        let root = Node { value: Mark::START, key_mark: Mark::START, key: NO_KEY, end: 1 };
+        Self { nodes: Table::Large([root].into()), links: [].into(), keys: [].into(), root: 0 }
+    }
+}
+
 impl Positions {
     /// Where the value at a path stands. A part that comes from an anchor stands where the anchor's text is; the alias
     /// itself stands at its `*`.

@@ -1,15 +1,14 @@
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::standing::{ApplySet, Contents};
+use super::turn::{Turn, turns};
 use crate::compare::Policy;
 use crate::live::{Resource, Target};
 use crate::object::{
     FieldPath, GroupKind, GroupVersionKind, LAST_APPLIED, ObjectKey, Operation, PART_OF, managed_fields,
 };
-use crate::plan::Wave;
 
 /// The annotation that keeps an object from being pruned, with the value `keep`.
 const PRUNE: &str = "kubectl-reconcile/prune";
@@ -51,12 +50,6 @@ impl Member {
     #[must_use]
     pub fn is_terminating(&self) -> bool {
         self.object.pointer("/metadata/deletionTimestamp").is_some()
-    }
-
-    /// What has to be gone before other things may go: the wave, from the last one on.
-    #[must_use]
-    pub fn turn(&self) -> Reverse<Wave> {
-        Reverse(Wave::of(&self.key.gvk))
     }
 
     fn text(&self, pointer: &str) -> &str {
@@ -124,17 +117,20 @@ impl Wanted {
         self.objects.contains(&identity(key))
     }
 
-    /// The members that aren't wanted, each once, in the order in which they go. Some objects are served under two groups:
+    /// The members that aren't wanted, each once, in the order in which they go, with their turns. Some objects are served under two groups:
     /// wanted under one, they are wanted.
     #[must_use]
-    pub fn unwanted(&self, mut members: Vec<Member>) -> Vec<Member> {
+    pub fn unwanted(&self, mut members: Vec<Member>) -> Vec<(Turn, Member)> {
         let wanted = members.iter().filter(|member| self.has(&member.key));
         let mut seen: BTreeSet<String> = wanted.map(|member| member.uid().to_owned()).collect();
         members.sort_by_cached_key(|member| {
             let ObjectKey { gvk, namespace, name } = &member.key;
-            (member.turn(), gvk.kind.clone(), namespace.clone(), name.clone(), gvk.group.clone())
+            (gvk.kind.clone(), namespace.clone(), name.clone(), gvk.group.clone())
         });
         members.retain(|member| seen.insert(member.uid().to_owned()));
+        let turns = turns(&members);
+        let mut members: Vec<(Turn, Member)> = turns.into_iter().zip(members).collect();
+        members.sort_by_key(|(turn, _)| *turn);
         members
     }
 

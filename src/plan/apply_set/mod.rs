@@ -10,8 +10,10 @@ mod enlist;
 mod fate;
 mod reference;
 mod standing;
+mod turn;
 
 pub use enlist::enlist;
 pub use fate::{Fate, Member, Wanted};
 pub use reference::Reference;
 pub use standing::{ApplySet, Contents, IS_PARENT_TYPE, Listed, Record, Refusal, Standing};
+pub use turn::Turn;

@@ -1,11 +1,13 @@
 //! Members that no manifest names, and that stay nevertheless: each with its reason.
 
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use super::{PART_OF, applied, config_map, lists, remove, run};
-use crate::control_plane::{Fault, Proxy, Run, Workspace};
+use crate::control_plane::{ControlPlane, Fault, Proxy, Run, Workspace};
 
 #[track_caller]
 fn is_kept(run: &Run, kind: &str, name: &str, reason: &str) {
@@ -132,4 +134,31 @@ fn a_member_that_leaves_the_set_or_is_to_be_kept_meanwhile_stays() {
         assert!(b["reason"].as_str().unwrap().contains(reason), "{b:#}");
         assert!(ws.find("ConfigMap", "b").is_some());
     }
+}
+
+#[test]
+fn endpoints_that_follow_a_service_of_the_set_are_left_to_their_controllers() {
+    let ws = Workspace::on(&ControlPlane::full());
+    ws.write(
+        "service.yaml",
+        "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {selector: {app: web}, ports: [{port: 80}]}}",
+    );
+    run(&ws, "apply").exits_with(0);
+    let deadline = Instant::now() + Duration::from_mins(1);
+    let is_copied = || ws.find("Endpoints", "web").is_some_and(|copy| copy["metadata"]["labels"][PART_OF].is_string());
+    while !is_copied() {
+        assert!(Instant::now() < deadline, "the controller copies the labels of a Service");
+        thread::sleep(Duration::from_millis(100));
+    }
+    // Without its parent the set is searched for among all kinds.
+    ws.kubectl(["delete", "secret", "set"]).exits_with(0);
+    let diff = run(&ws, "diff").exits_with(0);
+    is_kept(&diff, "Endpoints", "web", "copied the label");
+    let before = ws.get("Endpoints", "web")["metadata"]["uid"].clone();
+    let apply = run(&ws, "apply").exits_with(0);
+    assert!(apply.each("action").iter().all(|action| action.ends_with(": none")), "{apply}");
+    assert_eq!(ws.get("Endpoints", "web")["metadata"]["uid"], before);
+    // What is no member is not listed either.
+    lists(&ws, "Service", "");
+    assert_eq!(run(&ws, "apply").exits_with(0).report()["summary"]["kept"], 0);
 }

@@ -148,6 +148,31 @@ fn what_needs_others_goes_first() {
 }
 
 #[test]
+fn an_explicit_dependency_goes_after_what_depends_on_it() {
+    let ws = Workspace::new();
+    let object = |name: &str, on: &str| {
+        format!(
+            "---\n{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}, annotations: {{config.kubernetes.io/depends-on: {on}}}}}}}\n"
+        )
+    };
+    let on = |name: &str| ws.fill_in(&format!("/namespaces/$NS/ConfigMap/{name}"));
+    ws.write(
+        "it.yaml",
+        &(object("a", &on("c"))
+            + &object("b", &on("a"))
+            + "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}"),
+    );
+    run(&ws, "apply").exits_with(0);
+    remove(&ws, "it");
+    config_map(&ws, "d");
+    let apply = run(&ws, "apply").exits_with(0);
+    assert_eq!(
+        apply.each("outcome"),
+        ["ConfigMap d: created", "ConfigMap b: deleted", "ConfigMap a: deleted", "ConfigMap c: deleted"]
+    );
+}
+
+#[test]
 fn two_hundred_members_are_pruned_in_one_pass() {
     let ws = Workspace::new();
     let objects: Vec<String> = (0..200)

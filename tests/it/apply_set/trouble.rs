@@ -276,3 +276,48 @@ fn an_interrupt_between_deletions_leaves_the_rest_and_the_list() {
     let (_, requests) = ws.requests_during(|| run(&ws, "apply").exits_with(0));
     assert!(!requests.iter().any(Request::is_write), "{requests:#?}");
 }
+
+#[test]
+fn a_wait_ends_with_the_timeout() {
+    let ws = applied();
+    ws.write("job.yaml", HELD);
+    run(&ws, "apply").exits_with(0);
+    remove(&ws, "job");
+    remove(&ws, "b");
+    let flags = ["apply", "-f", ".", "--prune", "--applyset=set", "--wait", "--timeout=2s"];
+    let apply = ws.reconcile(flags).exits_with(4);
+    assert_eq!(apply.each("outcome"), ["ConfigMap a: unchanged", "Job j: terminating", "ConfigMap b: skipped"]);
+    let error = &apply.object("Job", "j")["error"];
+    assert_eq!(error["reason"], "Terminating");
+    assert!(
+        error["message"].as_str().unwrap().contains("not gone after 2 s: the finalizer `example.com/wait`"),
+        "{error}"
+    );
+    assert_eq!(
+        apply.object("ConfigMap", "b")["reason"],
+        "Job $NS/j is still being deleted".replace("$NS", ws.namespace())
+    );
+    assert!(apply.stdout.contains(&ws.fill_in("terminating Job $NS/j")), "{apply}");
+    lists(&ws, "ConfigMap,Job.batch", "");
+}
+
+#[test]
+fn what_is_asked_about_covers_deletions_and_the_parent() {
+    let ws = applied();
+    remove(&ws, "b");
+    let confirm = |answer: &str| {
+        let flags = ["apply", "-f", ".", "--prune", "--applyset=set", "--confirm"];
+        ws.as_user("admin").stdin(answer).on_terminal().reconcile(flags)
+    };
+    let before = ws.all_resource_versions();
+    let no = confirm("n\n").exits_with(1);
+    assert!(no.stderr.contains("1 to delete") && no.stderr.contains("[y/N]"), "{no}");
+    assert_eq!(ws.all_resource_versions(), before);
+    confirm("y\n").exits_with(0);
+    assert_eq!(ws.find("ConfigMap", "b"), None);
+    assert!(!confirm("").exits_with(0).stderr.contains("[y/N]"));
+    // Only the parent is missing.
+    ws.kubectl(["delete", "secret", "set"]).exits_with(0);
+    confirm("n\n");
+    assert_eq!(ws.find("Secret", "set"), None);
+}

@@ -12,7 +12,7 @@
 //! 2. [`live`] asks which resources there are, and reads the objects: one LIST for each resource and namespace.
 //! 3. [`compare`] *proves* from the live object alone that an apply would change nothing, or says what to *ask*; from the
 //!    server's answer it tells what differs, and whose doing that is. Secret values become numbers here.
-//! 4. [`plan`] puts objects into the order in which they can be written.
+//! 4. [`plan`] puts objects into the order in which they can be written, and tells which members of an apply set go.
 //! 5. [`apply`] writes, under a lock on the version that was judged, and judges again when the object moved.
 //! 6. [`wait`] follows the objects until they are ready: rules that only compute, and the watches that feed them.
 //! 7. [`report`] is one model and a file for each format that shows it.

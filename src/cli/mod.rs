@@ -64,6 +64,9 @@ Examples:
   # For a pipeline: 0 in sync, 1 drift, 2 bad input, 3 no cluster, 4 not everything could be compared
   kubectl reconcile diff -f deploy/ -R -o json=report.json
 
+  # What would be deleted, too: members of the apply set that no manifest names any more
+  kubectl reconcile diff -f deploy/ --prune --applyset shop
+
   # Without a cluster, against captured objects
   kubectl reconcile diff -f deploy/ --live live.yaml";
 
@@ -77,6 +80,9 @@ Examples:
 
   # Wait until everything is ready, for ten minutes at most; exit 5 when something isn't
   kubectl reconcile apply -f deploy/ --wait --timeout 10m
+
+  # As an apply set: what is not in the folder any more is deleted
+  kubectl reconcile apply -f deploy/ --prune --applyset shop
 
   # Only what carries a label
   kubectl reconcile apply -f deploy/ -l app=web";

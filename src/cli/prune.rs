@@ -4,7 +4,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Act")]
 pub struct PruneArgs {
-    /// Delete the members of the apply set that no manifest names any more
+    /// Delete the members of the apply set that no manifest names any more, once the pass is complete
     #[arg(long)]
     pub prune: bool,
     /// Apply set to join and to prune, by its parent: a Secret, or as in `configmap/NAME` an object of another kind

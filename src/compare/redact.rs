@@ -126,7 +126,7 @@ pub(super) fn is_withheld(object: &Value) -> bool {
 /// The text of a server's message about an object, without the object's secret values: what the server quotes of a
 /// Secret is cut out, and so is any value that it repeats from the manifest or from the live object.
 #[must_use]
-pub(super) fn scrub(gvk: &GroupVersionKind, message: &str, objects: &[&Value]) -> String {
+pub fn scrub(gvk: &GroupVersionKind, message: &str, objects: &[&Value]) -> String {
     if !gvk.is_secret() {
         return message.to_owned();
     }

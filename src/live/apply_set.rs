@@ -52,43 +52,41 @@ pub struct Found {
 
 /// Finds the objects that a label selector matches, in all searches at once.
 pub async fn find(cluster: &Cluster, searches: Vec<Search>, selector: &str) -> Found {
-    let tasks = searches.into_iter().map(|search| async move { one(cluster, search, selector).await });
-    let results: Vec<Found> = futures::stream::iter(tasks).buffered(IN_FLIGHT).collect().await;
+    let (mut everywhere, mut in_namespaces) = (Vec::new(), Vec::new());
+    for Search { resource, scope } in searches {
+        match scope {
+            Scope::Namespaces(namespaces) if resource.namespaced => in_namespaces.push((resource, namespaces)),
+            Scope::Namespaces(_) => everywhere.push((resource, Vec::new())),
+            Scope::Everywhere(fallback) => everywhere.push((resource, fallback)),
+        }
+    }
     let mut found = Found::default();
-    for result in results {
-        found.unsearched.extend(result.unsearched);
-        found.objects.extend(result.objects);
+    let lists = everywhere.into_iter().map(|(resource, fallback)| async move {
+        let result = list(cluster, &resource, None, selector).await;
+        (resource, fallback, result)
+    });
+    for (resource, fallback, result) in concurrently(lists).await {
+        let is_forbidden = matches!(&result, Err(RequestError::Status(status)) if status.code == 403);
+        if is_forbidden && resource.namespaced && !fallback.is_empty() {
+            in_namespaces.push((resource, fallback));
+        } else {
+            found.take(&resource, None, result);
+        }
+    }
+    let places =
+        in_namespaces.iter().flat_map(|(resource, all)| all.iter().map(move |namespace| (resource, namespace)));
+    let lists = places.map(|(resource, namespace)| async move {
+        let result = list(cluster, resource, Some(namespace), selector).await;
+        (resource, namespace, result)
+    });
+    for (resource, namespace, result) in concurrently(lists).await {
+        found.take(resource, Some(namespace.clone()), result);
     }
     found
 }
 
-async fn one(cluster: &Cluster, search: Search, selector: &str) -> Found {
-    let Search { resource, scope } = search;
-    let (namespaces, everywhere) = match scope {
-        Scope::Everywhere(fallback) => (fallback, true),
-        Scope::Namespaces(namespaces) => (namespaces, !resource.namespaced),
-    };
-    let mut found = Found::default();
-    if everywhere {
-        match list(cluster, &resource, None, selector).await {
-            Err(error) if error.status().is_some_and(|status| status.code == 403) && resource.namespaced => {}
-            result => {
-                found.take(&resource, None, result);
-                return found;
-            }
-        }
-    }
-    let lists = namespaces.into_iter().map(|namespace| {
-        let resource = &resource;
-        async move {
-            let result = list(cluster, resource, Some(&namespace), selector).await;
-            (namespace, result)
-        }
-    });
-    for (namespace, result) in futures::future::join_all(lists).await {
-        found.take(&resource, Some(namespace), result);
-    }
-    found
+async fn concurrently<F: Future>(tasks: impl Iterator<Item = F>) -> Vec<F::Output> {
+    futures::stream::iter(tasks).buffered(IN_FLIGHT).collect().await
 }
 
 impl Found {

@@ -11,8 +11,8 @@ use crate::live::apply_set::is_parent_type;
 use crate::live::fetch::find;
 use crate::live::resolve::Namespaces;
 use crate::live::{Catalog, LiveState, Resource, Trouble};
-use crate::object::ObjectKey;
-use crate::plan::apply_set::{ApplySet, IS_PARENT_TYPE, Reference, Refusal, Standing, enlist};
+use crate::object::{GroupKind, ObjectKey};
+use crate::plan::apply_set::{ApplySet, Contents, IS_PARENT_TYPE, Reference, Refusal, Standing, enlist};
 use crate::report::Verdict;
 
 /// The apply set that the flags name, if they do.
@@ -58,8 +58,13 @@ impl Pruning {
         let standing = standing(cluster, &set, resource, adopt).await?;
         enlist(&mut desired.manifests, &set, &namespaces.default)?;
         let mut pruning = Self::new(set, resource.clone(), adopt.clone(), standing);
-        let places = desired.manifests.iter().filter_map(|manifest| manifest.namespace.clone());
-        pruning.plan_search(catalog, places.chain([namespaces.default.clone()]).collect());
+        let manifests = || desired.manifests.iter();
+        let places = manifests().filter_map(|manifest| manifest.namespace.clone());
+        let wanted = Contents {
+            kinds: manifests().map(|manifest| GroupKind::from(&manifest.gvk)).collect(),
+            namespaces: places.chain([namespaces.default.clone()]).collect(),
+        };
+        pruning.plan_search(catalog, wanted);
         Ok(pruning)
     }
 }

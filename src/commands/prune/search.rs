@@ -8,15 +8,15 @@ use crate::desired::InputProblem;
 use crate::live::apply_set::{Scope, Search, Unsearched, find, searchable};
 use crate::live::{Catalog, Resolution};
 use crate::object::{GroupKind, PART_OF};
-use crate::plan::apply_set::{Listed, Member};
+use crate::plan::apply_set::{Contents, Listed, Member};
 
 impl Pruning {
     /// Plans the search: the kinds and namespaces that the parent lists; all kinds where it doesn't say; and everywhere where
-    /// there is no parent, as one may have been deleted, which leaves its members their labels. `places` are the namespaces
-    /// of the manifests.
-    pub(super) fn plan_search(&mut self, catalog: &Catalog, places: BTreeSet<String>) {
+    /// there is no parent, as one may have been deleted, which leaves its members their labels. `wanted` is where the manifests
+    /// put objects.
+    pub(super) fn plan_search(&mut self, catalog: &Catalog, wanted: Contents) {
         let Some(standing) = &self.standing else {
-            return self.crawl(catalog, &Scope::Everywhere(places.into_iter().collect()));
+            return self.crawl(catalog, &Scope::Everywhere(wanted.namespaces.into_iter().collect()));
         };
         self.listed.namespaces.clone_from(&standing.namespaces);
         let scope = Scope::Namespaces(standing.namespaces.iter().cloned().collect());
@@ -45,6 +45,15 @@ impl Pruning {
                 }
             }
             self.listed.kinds.insert(kind);
+        }
+        // A kind that moved to another group has the same objects under both: they are known by the new one.
+        for moved in wanted.kinds.iter().filter(|kind| !self.listed.kinds.contains(kind)) {
+            let has_moved = self.listed.kinds.iter().any(|listed| listed.kind == moved.kind);
+            if let (true, Resolution::Known(resource)) = (has_moved, catalog.resolve_kind(moved))
+                && !resource.pending
+            {
+                self.searches.push(Search { resource: resource.clone(), scope: scope.clone() });
+            }
         }
     }
 

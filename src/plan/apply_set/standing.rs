@@ -140,6 +140,10 @@ impl Standing {
         };
         let additional = annotation(NAMESPACES).unwrap_or_default();
         let mut namespaces: BTreeSet<String> = items(additional).into_iter().collect();
+        if let Some(name) = namespaces.iter().find(|name| !is_namespace(name)) {
+            let message = format!("{parent} has the annotation `{NAMESPACES}` with `{name}`, which names no namespace");
+            return Err(Refusal { message, hint: "correct the annotation, a list separated by commas".to_owned() });
+        }
         namespaces.extend(parent.namespace.clone());
         let text = |pointer: &str| live.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
         Ok(Self {
@@ -217,6 +221,11 @@ impl Record {
         }
         json!({ "apiVersion": parent.gvk.api_version(), "kind": parent.gvk.kind, "metadata": metadata })
     }
+}
+
+/// Whether a namespace can have this name (RFC 1123).
+fn is_namespace(name: &str) -> bool {
+    name.len() <= 63 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
 }
 
 fn own_tooling() -> String {
@@ -303,6 +312,8 @@ mod tests {
         let set = set("v1", "Secret", Some("shop"), "web");
         let forged = parent(&json!({ID: "applyset-other-v1"}), &json!({}));
         assert!(Standing::of(&set, &forged, &BTreeSet::new()).unwrap_err().message.contains("applyset-other-v1"));
+        let led_astray = parent(&json!({ID: set.id}), &json!({NAMESPACES: "shop,../../nodes"}));
+        assert!(Standing::of(&set, &led_astray, &BTreeSet::new()).unwrap_err().message.contains("../../nodes"));
         let going = json!({"metadata": {"deletionTimestamp": "2026-11-21T00:00:00Z"}});
         assert!(Standing::of(&set, &going, &BTreeSet::new()).unwrap_err().message.contains("being deleted"));
     }

@@ -123,3 +123,23 @@ fn flags_that_make_no_sense_together_are_refused() {
     assert!(refused.stderr.contains("--live"), "{refused}");
     assert_eq!(ws.find("ConfigMap", "a"), None);
 }
+
+#[test]
+fn an_object_whose_kind_moved_to_another_group_is_the_same_object() {
+    let ws = Workspace::new();
+    ws.write(
+        "event.yaml",
+        "{apiVersion: v1, kind: Event, metadata: {name: e}, involvedObject: {namespace: $NS}, reason: Tested}",
+    );
+    config_map(&ws, "a");
+    run(&ws, "apply").exits_with(0);
+    lists(&ws, "ConfigMap,Event", "");
+    ws.write(
+        "event.yaml",
+        "{apiVersion: events.k8s.io/v1, kind: Event, metadata: {name: e}, regarding: {namespace: $NS}, reason: Tested}",
+    );
+    let diff = run(&ws, "diff");
+    assert_eq!(diff.report()["summary"]["delete"], 0, "{diff}");
+    run(&ws, "apply");
+    assert!(ws.find("Event", "e").is_some());
+}

@@ -1,5 +1,6 @@
 //! `--prune --applyset`: members that no manifest names any more are deleted, and nothing else (KEP-3659).
 
+mod deletions;
 mod identity;
 mod kept;
 mod kubectl;
@@ -9,10 +10,12 @@ mod trouble;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Fault, Proxy, Run, Workspace};
 
 pub const PART_OF: &str = "applyset.kubernetes.io/part-of";
 pub const SET: [&str; 2] = ["--prune", "--applyset=set"];
+
+pub const ROLE: &str = "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r}, rules: []}";
 
 /// A ConfigMap in a file of its own.
 pub fn config_map(ws: &Workspace, name: &str) {
@@ -56,4 +59,16 @@ pub fn record(ws: &Workspace) -> [Value; 3] {
 #[track_caller]
 pub fn lists(ws: &Workspace, kinds: &str, namespaces: &str) {
     assert_eq!(record(ws)[..2], [json!(kinds), json!(namespaces)]);
+}
+
+/// The same as [`run`], through a proxy.
+#[track_caller]
+pub fn through(ws: &Workspace, proxy: &Proxy, command: &str) -> Run {
+    ws.through(&proxy.url()).reconcile([&[command, "-f", "."][..], &SET].concat())
+}
+
+/// A refusal of the server.
+pub fn refusal(code: u16, message: &str) -> Fault {
+    let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "message": message});
+    Fault::Answer(code, vec![("Content-Type", "application/json".to_owned())], status.to_string())
 }

@@ -1,11 +1,9 @@
 //! The life of a set: it grows, loses members, and is emptied.
 
-use std::sync::Arc;
-
 use serde_json::json;
 
-use super::{applied, config_map, label, lists, remove, run};
-use crate::control_plane::{Request, Workspace};
+use super::{applied, config_map, label, lists, refusal, remove, run, through};
+use crate::control_plane::{Proxy, Request, Workspace};
 
 #[test]
 fn a_member_that_no_manifest_names_any_more_is_deleted() {
@@ -193,7 +191,7 @@ fn two_hundred_members_are_pruned_in_one_pass() {
 
 #[test]
 fn values_of_pruned_secrets_are_not_shown() {
-    let ws = Arc::new(Workspace::new());
+    let ws = Workspace::new();
     let value = ws.secret("pruned-and-never-told");
     let secret = "{apiVersion: v1, kind: Secret, metadata: {name: it}, stringData: {key: $VALUE, other: $VALUE}}";
     ws.write("it.yaml", &secret.replace("$VALUE", &value));
@@ -204,6 +202,10 @@ fn values_of_pruned_secrets_are_not_shown() {
     ws.kubectl(["label", "secret/it", &format!("applyset.kubernetes.io/part-of={}", id(&ws)), "--overwrite"])
         .exits_with(0);
     remove(&ws, "it");
+    let proxy = Proxy::new(&ws);
+    proxy.inject(1, "DELETE", "secrets/it", refusal(403, &format!("the policy denies {value}")));
+    let denied = through(&ws, &proxy, "apply").exits_with(4);
+    assert_eq!(denied.object("Secret", "it")["error"]["message"], "the policy denies ***");
     for command in ["diff", "apply"] {
         let run = run(&ws, command);
         let live = &run.object("Secret", "it")["changes"][0]["live"];

@@ -64,9 +64,9 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     // A reader that went away changes nothing about the pass.
     let objects = [pass.objects(), prune.objects()].concat();
     let objects_to_do = objects.len();
-    let _ = output.text(&text::differences(&Report::compared(COMMAND, objects.clone(), Gate::default())));
+    let would_be = prune.tell(Report::compared("diff", objects, Gate::default()));
+    let _ = output.text(&text::differences(&would_be));
     if args.confirm && (pass.has_work() || prune.has_work()) {
-        let would_be = prune.tell(Report::compared("diff", objects, Gate::default()));
         if !confirmed(&would_be, &info, output, &interrupt).await {
             let report = Report { command: COMMAND, cluster: Some(info), requests: cluster.counts(), ..would_be };
             return Ok(if interrupt.is_set() { report.interrupted() } else { report });

@@ -27,6 +27,9 @@ pub struct ParentInfo {
     pub name: String,
     /// What has to be done to its record of where the members are. That alone is no drift.
     pub action: ParentAction,
+    /// The key in full, for display.
+    #[serde(skip)]
+    pub key: ObjectKey,
 }
 
 /// What has to be done to a parent's record.
@@ -46,7 +49,8 @@ impl ApplySetInfo {
     #[must_use]
     pub fn new(id: &str, parent: &ObjectKey, action: ParentAction) -> Self {
         let ObjectKey { gvk, namespace, name } = parent.clone();
-        let parent = ParentInfo { api_version: gvk.api_version(), kind: gvk.kind, namespace, name, action };
+        let (api_version, key) = (gvk.api_version(), parent.clone());
+        let parent = ParentInfo { api_version, kind: gvk.kind, namespace, name, action, key };
         Self { id: id.to_owned(), parent }
     }
 }

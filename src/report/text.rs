@@ -5,7 +5,7 @@ use similar::{ChangeTag, TextDiff};
 use super::excerpt;
 use super::styled::{Role, Styled};
 use super::value::{block, inline, is_long};
-use super::{ObjectReport, Report, Summary, Verdict, outcomes, readiness};
+use super::{ApplySetInfo, ObjectReport, ParentAction, Report, Summary, Verdict, outcomes, readiness};
 use crate::compare::{Action, Class, FieldChange, Op, Owner};
 use crate::object::{FieldPath, PathElement};
 
@@ -37,7 +37,36 @@ pub fn differences(report: &Report) -> Styled {
     for object in &report.objects {
         text.append(object_text(object));
     }
+    if let Some(set) = &report.apply_set {
+        text.append(parent_text(set));
+    }
     text
+}
+
+/// The parent of an apply set, where it has to be written: no drift, and yet a write of `apply`.
+fn parent_text(set: &ApplySetInfo) -> Styled {
+    let mut text = Styled::new();
+    let (mark, role) = match set.parent.action {
+        ParentAction::None => return text,
+        ParentAction::Create => ("+", Role::Add),
+        ParentAction::Update => ("~", Role::Change),
+    };
+    head(
+        &mut text,
+        (mark, role),
+        &set.parent.key.to_string(),
+        "the parent of the apply set, which lists where its members are",
+    );
+    text
+}
+
+/// The line that an object's differences stand under: what it is, and beside it where it comes from.
+fn head(text: &mut Styled, (mark, role): (&str, Role), name: &str, beside: &str) {
+    let padding = SOURCE_COLUMN.saturating_sub(mark.len() + 1 + name.chars().count()).max(2);
+    text.push(role, format!("{mark} "));
+    text.push(Role::Name, name);
+    text.push(Role::Note, format!("{}{beside}", " ".repeat(padding)));
+    text.line_end();
 }
 
 fn object_text(object: &ObjectReport) -> Styled {
@@ -53,13 +82,8 @@ fn object_text(object: &ObjectReport) -> Styled {
         Action::None if shown.is_empty() && object.warnings.is_empty() && !object.is_kept() => return text,
         Action::None => ("=", Role::Note),
     };
-    let name = object.key.to_string();
-    let padding = SOURCE_COLUMN.saturating_sub(mark.len() + 1 + name.chars().count()).max(2);
-    text.push(role, format!("{mark} "));
-    text.push(Role::Name, name);
     let beside = object.source.as_ref().map(ToString::to_string).or_else(|| object.reason.clone());
-    text.push(Role::Note, format!("{}{}", " ".repeat(padding), beside.unwrap_or_default()));
-    text.line_end();
+    head(&mut text, (mark, role), &object.key.to_string(), &beside.unwrap_or_default());
     if let (Some(_), Some(reason)) = (&object.source, &object.reason) {
         line(&mut text, Role::Problem, &format!("    {reason}"));
         hint(&mut text, object);

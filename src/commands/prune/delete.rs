@@ -153,5 +153,6 @@ fn terminating(left: &LiveState, waited: Option<Duration>) -> Trouble {
     };
     let waited = waited.map(|time| format!(", and was not gone after {} s", time.as_secs())).unwrap_or_default();
     let message = format!("it is being deleted{waited}{holds}");
-    Trouble::new("Terminating", message).with_hint("run again when it is gone")
+    Trouble::new("Terminating", message)
+        .with_hint("run again when it is gone, or give it longer with `--wait --timeout`")
 }

@@ -82,7 +82,8 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Everything that the manifests name. A kind that the server doesn't know has no members.
+    /// Everything that the manifests name. A kind that the server doesn't know has no members,
+    /// and the parent is none.
     #[must_use]
     pub fn of(set: &ApplySet, targets: &[&Target], policy: &Policy) -> Self {
         let mut wanted = Self {
@@ -96,7 +97,7 @@ impl Wanted {
         wanted.stays(&set.parent);
         for target in targets {
             wanted.objects.insert(identity(&target.key));
-            if target.resource.is_ok() {
+            if target.resource.is_ok() && identity(&target.key) != identity(&set.parent) {
                 wanted.contents.add(&target.key);
             }
             wanted.stays(&target.key);

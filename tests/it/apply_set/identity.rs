@@ -93,6 +93,7 @@ fn members_of_a_deleted_parent_are_found_by_their_label() {
     remove(&ws, "b");
     let diff = run(&ws, "diff").exits_with(1);
     assert_eq!(diff.each("action"), ["ConfigMap a: none", "ConfigMap b: delete", "Role r: delete"]);
+    assert!(diff.stdout.contains(&ws.fill_in("+ Secret $NS/set")), "the parent is to be written, too: {diff}");
     let apply = run(&ws, "apply").exits_with(0);
     assert_eq!(apply.each("outcome"), ["ConfigMap a: unchanged", "ConfigMap b: deleted", "Role r: deleted"]);
     lists(&ws, "ConfigMap", "");

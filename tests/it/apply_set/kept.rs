@@ -94,8 +94,11 @@ fn the_parent_is_no_member_of_its_own_set() {
     config_map(&ws, "a");
     run(&ws, "apply").exits_with(0);
     assert_eq!(ws.get("Secret", "set")["metadata"]["labels"].get(PART_OF), None);
+    lists(&ws, "ConfigMap", "");
     assert_eq!(run(&ws, "apply").exits_with(0).writes(), 0);
-    // Not even when somebody else made it one.
+    // Not even when somebody else made it one, and its kind is among those of the members.
+    ws.write("other.yaml", "{apiVersion: v1, kind: Secret, metadata: {name: other}}");
+    run(&ws, "apply").exits_with(0);
     let id = ws.get("Secret", "set")["metadata"]["labels"]["applyset.kubernetes.io/id"].clone();
     ws.kubectl(["label", "secret", "set", &format!("{PART_OF}={}", id.as_str().unwrap())]).exits_with(0);
     remove(&ws, "set");

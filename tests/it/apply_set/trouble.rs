@@ -129,6 +129,7 @@ fn what_is_asked_about_covers_deletions_and_the_parent() {
     assert!(!confirm("").exits_with(0).stderr.contains("[y/N]"));
     // Only the parent is missing.
     ws.kubectl(["delete", "secret", "set"]).exits_with(0);
-    confirm("n\n");
+    let no = confirm("n\n");
+    assert!(no.stdout.contains(&ws.fill_in("+ Secret $NS/set")) && no.stderr.contains("[y/N]"), "{no}");
     assert_eq!(ws.find("Secret", "set"), None);
 }

@@ -100,7 +100,12 @@ impl Pruning {
                 Recorded::Failed(trouble) => trouble,
                 Recorded::Moved => match (self.read_again(cluster).await, &before, &self.standing) {
                     (Err(trouble), _, _) => trouble,
-                    (Ok(()), Some(before), Some(now)) if before.same_record(now) => continue,
+                    // Nobody touched the list, or it was our own answer that got lost.
+                    (Ok(()), Some(before), Some(now))
+                        if before.same_record(now) || now.says(&Record::of(&self.set, Some(now), contents)) =>
+                    {
+                        continue;
+                    }
                     _ => break,
                 },
             };

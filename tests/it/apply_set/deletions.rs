@@ -179,3 +179,22 @@ fn a_wait_ends_with_the_timeout() {
     assert!(apply.stdout.contains(&ws.fill_in("terminating Job $NS/j")), "{apply}");
     lists(&ws, "ConfigMap,Job.batch", "");
 }
+
+#[test]
+fn many_deletions_over_a_bad_connection_are_all_done() {
+    let ws = Workspace::new();
+    let objects: Vec<String> = (0..40)
+        .map(|number| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: m-{number:02}}}}}"))
+        .collect();
+    ws.write("many.yaml", &objects.join("\n---\n"));
+    run(&ws, "apply").exits_with(0);
+    ws.write("many.yaml", &objects[0]);
+    let proxy = Proxy::new(&ws);
+    for fault in [Fault::AnswerLost, Fault::Refused, Fault::AnswerCut, refusal(504, "slow")] {
+        proxy.inject(5, "DELETE", "configmaps/m-", fault);
+    }
+    let apply = through(&ws, &proxy, "apply").exits_with(0);
+    assert_eq!(apply.each("outcome").iter().filter(|outcome| outcome.ends_with(": deleted")).count(), 39, "{apply}");
+    assert!(ws.find("ConfigMap", "m-00").is_some() && ws.find("ConfigMap", "m-39").is_none());
+    run(&ws, "diff").exits_with(0);
+}

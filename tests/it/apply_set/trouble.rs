@@ -1,7 +1,7 @@
 //! When something is in the way of the set, nothing is lost: it is told, and the set goes on listing what it may have.
 
 use super::{ROLE, SET, applied, config_map, lists, refusal, remove, run, through};
-use crate::control_plane::{Proxy, Workspace};
+use crate::control_plane::{Fault, Proxy, Workspace};
 
 #[test]
 fn nothing_is_pruned_while_an_object_of_the_pass_is_left() {
@@ -132,4 +132,41 @@ fn what_is_asked_about_covers_deletions_and_the_parent() {
     let no = confirm("n\n");
     assert!(no.stdout.contains(&ws.fill_in("+ Secret $NS/set")) && no.stderr.contains("[y/N]"), "{no}");
     assert_eq!(ws.find("Secret", "set"), None);
+}
+
+#[test]
+fn a_record_whose_answer_is_lost_is_written_once() {
+    for fault in [Fault::AnswerLost, Fault::AnswerCut, Fault::Refused] {
+        let ws = Workspace::new();
+        config_map(&ws, "a");
+        ws.write("role.yaml", ROLE);
+        let proxy = Proxy::new(&ws);
+        proxy.inject(1, "PATCH", "secrets/set", fault.clone());
+        through(&ws, &proxy, "apply").exits_with(0);
+        lists(&ws, "ConfigMap,Role.rbac.authorization.k8s.io", "");
+        remove(&ws, "role");
+        proxy.inject(1, "PATCH", "secrets/set", fault);
+        let apply = through(&ws, &proxy, "apply").exits_with(0);
+        assert!(!apply.stderr.contains("somebody else"), "{apply}");
+        lists(&ws, "ConfigMap", "");
+        assert_eq!(run(&ws, "apply").exits_with(0).writes(), 0);
+    }
+}
+
+#[test]
+fn a_record_that_fails_after_the_deletions_is_told_and_made_up_for() {
+    let ws = applied();
+    ws.write("role.yaml", ROLE);
+    run(&ws, "apply").exits_with(0);
+    remove(&ws, "role");
+    let proxy = Proxy::new(&ws);
+    proxy.inject(1, "PATCH", "secrets/set", refusal(500, "odd"));
+    let apply = through(&ws, &proxy, "apply").exits_with(4);
+    assert_eq!(apply.object("Role", "r")["outcome"], "deleted");
+    assert!(apply.stderr.contains("can't be brought up to date: odd"), "{apply}");
+    lists(&ws, "ConfigMap,Role.rbac.authorization.k8s.io", "");
+    let diff = run(&ws, "diff").exits_with(0);
+    assert!(diff.stdout.contains(&ws.fill_in("~ Secret $NS/set")), "{diff}");
+    run(&ws, "apply").exits_with(0);
+    lists(&ws, "ConfigMap", "");
 }

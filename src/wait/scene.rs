@@ -65,6 +65,10 @@ pub(super) struct Scene<'w> {
     /// Whether it is gone once it is done, by what was seen of it.
     expires: Vec<bool>,
     collections: Vec<Collection>,
+    /// The workloads whose Pods are read.
+    explained: BTreeSet<usize>,
+    /// The namespaces of many workloads.
+    crowded: BTreeSet<&'w str>,
     /// How many collections hold watched objects.
     own: usize,
     /// How many collections are read already.
@@ -102,7 +106,8 @@ impl<'w> Scene<'w> {
         }
         let expires = watched.iter().map(|one| one.expires).collect();
         let (own, readiness) = (collections.len(), vec![None; watched.len()]);
-        Self { watched, homes, expires, collections, own, started: 0, readiness }
+        let (explained, crowded) = (BTreeSet::new(), crowded(watched));
+        Self { watched, homes, expires, collections, explained, crowded, own, started: 0, readiness }
     }
 
     /// The scopes that are not read yet, with their numbers: once each.
@@ -128,10 +133,10 @@ impl<'w> Scene<'w> {
         for (index, one) in self.watched.iter().enumerate() {
             let object = self.object(index);
             judged.push(self.of(index, &owned, now));
-            if let Some(object) = object
+            if let Some(object) = object.filter(|_| !self.explained.contains(&index))
                 && needs_pods(&one.key.gvk, &readiness(&one.key.gvk, object, now))
             {
-                wanted.extend(self.scopes_of_pods(one, object));
+                wanted.push((index, self.scopes_of_pods(one, object)));
             }
         }
         for (index, readiness) in judged.into_iter().enumerate() {
@@ -146,9 +151,12 @@ impl<'w> Scene<'w> {
                 self.readiness[index] = readiness;
             }
         }
-        for scope in wanted {
-            if !self.collections[self.own..].iter().any(|collection| collection.scope == scope) {
-                self.collections.push(Collection::new(scope));
+        for (index, scopes) in wanted {
+            self.explained.insert(index);
+            for scope in scopes {
+                if !self.collections[self.own..].iter().any(|collection| collection.scope == scope) {
+                    self.collections.push(Collection::new(scope));
+                }
             }
         }
     }
@@ -224,7 +232,7 @@ impl<'w> Scene<'w> {
             let kind = collection.scope.resource.gvk.kind.as_str();
             for (name, object) in &collection.objects {
                 if seen.insert((kind, collection.scope.namespace.as_deref(), name)) {
-                    if kind == "Pod" { of.pods.push(object) } else { of.replica_sets.push(object) }
+                    if kind == "Pod" { of.add_pod(object) } else { of.add_replica_set(object) }
                 }
             }
         }
@@ -234,9 +242,8 @@ impl<'w> Scene<'w> {
     /// Where the Pods of a workload are read: by its labels, or all of a namespace that holds many workloads.
     fn scopes_of_pods(&self, workload: &Watched, object: &Value) -> Vec<Scope> {
         let Some(namespace) = workload.key.namespace.as_deref() else { return Vec::new() };
-        let is_neighbour = |one: &&Watched| one.key.namespace.as_deref() == Some(namespace) && has_pods(&one.key.gvk);
-        let are_few = self.watched.iter().filter(is_neighbour).take(FEW + 1).count() <= FEW;
-        let labels = selector_of(&workload.key.gvk, object).filter(|_| are_few);
+        let is_crowded = self.crowded.contains(namespace);
+        let labels = selector_of(&workload.key.gvk, object).filter(|_| !is_crowded);
         let pick = labels.map_or(Pick::All, Pick::Labels);
         let mut scopes = vec![Scope::of_builtin("v1", "Pod", "pods", namespace, pick.clone())];
         if workload.key.gvk.kind == "Deployment" {
@@ -244,6 +251,15 @@ impl<'w> Scene<'w> {
         }
         scopes
     }
+}
+
+/// The namespaces with so many workloads that one look at all Pods there is less than one for each.
+fn crowded(watched: &[Watched]) -> BTreeSet<&str> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for one in watched.iter().filter(|one| has_pods(&one.key.gvk)) {
+        *counts.entry(one.key.namespace.as_deref().unwrap_or_default()).or_default() += 1;
+    }
+    counts.into_iter().filter(|(_, count)| *count > FEW).map(|(namespace, _)| namespace).collect()
 }
 
 impl Collection {

@@ -1,5 +1,7 @@
 //! What the Pods of a workload say about it.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -12,13 +14,31 @@ use crate::wait::readiness::{Readiness, State};
 /// The Deployment's own record of the revision that is rolled out, which its ReplicaSets carry, too.
 const REVISION: &str = "/metadata/annotations/deployment.kubernetes.io~1revision";
 
-/// What is in a workload's namespace: all that could be its own.
+/// What the controllers of one namespace own, by the uid of the owner.
 #[derive(Clone, Debug, Default)]
 pub struct Owned<'a> {
-    /// Pods.
-    pub pods: Vec<&'a Value>,
-    /// ReplicaSets, through which a Deployment owns its Pods.
-    pub replica_sets: Vec<&'a Value>,
+    pods: BTreeMap<&'a str, Vec<&'a Value>>,
+    replica_sets: BTreeMap<&'a str, Vec<&'a Value>>,
+}
+
+impl<'a> Owned<'a> {
+    /// Adds a Pod. One without a controller belongs to no workload.
+    pub fn add_pod(&mut self, pod: &'a Value) {
+        if let Some(owner) = controller(pod) {
+            self.pods.entry(owner).or_default().push(pod);
+        }
+    }
+
+    /// Adds a ReplicaSet, through which a Deployment owns its Pods.
+    pub fn add_replica_set(&mut self, set: &'a Value) {
+        if let Some(owner) = controller(set) {
+            self.replica_sets.entry(owner).or_default().push(set);
+        }
+    }
+
+    fn pods_of(&self, owner: &str) -> &[&'a Value] {
+        self.pods.get(owner).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// The label selector of a workload in the form of a query.
@@ -86,29 +106,27 @@ fn worst(pods: &[&Value], now: Timestamp) -> Option<(Severity, String)> {
 /// The Pods that belong to what the workload is now: those of old revisions are on their way out.
 fn of_current_revision<'a>(gvk: &GroupVersionKind, object: &Value, owned: &Owned<'a>) -> Vec<&'a Value> {
     let Some(uid) = text(object, "/metadata/uid") else { return Vec::new() };
-    let of = |owner: &str| -> Vec<&'a Value> {
-        owned.pods.iter().copied().filter(|pod| controller(pod) == Some(owner)).collect()
-    };
     let with_label = |label: &str, wanted: Option<&str>| -> Vec<&'a Value> {
-        let is_current = |pod: &&Value| {
+        let is_current = |pod: &&&Value| {
             let has = pod.pointer("/metadata/labels").and_then(|labels| labels.get(label)).and_then(Value::as_str);
             wanted.is_none() || has == wanted
         };
-        of(uid).into_iter().filter(is_current).collect()
+        owned.pods_of(uid).iter().filter(is_current).copied().collect()
     };
     match gvk.kind.as_str() {
         "Deployment" => {
             let revision = text(object, REVISION);
-            let sets = owned.replica_sets.iter().filter(|set| controller(set) == Some(uid));
+            let sets = owned.replica_sets.get(uid).into_iter().flatten();
             let current = sets.filter(|set| revision.is_some() && text(set, REVISION) == revision);
-            current.filter_map(|set| text(set, "/metadata/uid")).flat_map(of).collect()
+            let uids = current.filter_map(|set| text(set, "/metadata/uid"));
+            uids.flat_map(|uid| owned.pods_of(uid)).copied().collect()
         }
         "StatefulSet" => with_label("controller-revision-hash", text(object, "/status/updateRevision")),
         "DaemonSet" => {
             let generation = "/metadata/annotations/deprecated.daemonset.template.generation";
             with_label("pod-template-generation", text(object, generation))
         }
-        _ => of(uid),
+        _ => owned.pods_of(uid).to_vec(),
     }
 }
 

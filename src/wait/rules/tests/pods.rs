@@ -88,7 +88,13 @@ fn owned(name: &str, owner: &str, labels: &Value, reason: &str) -> Value {
 }
 
 fn explained(api_version: &str, kind: &str, object: &Value, pods: &[Value], sets: &[Value]) -> Readiness {
-    let owned = Owned { pods: pods.iter().collect(), replica_sets: sets.iter().collect() };
+    let mut owned = Owned::default();
+    for pod in pods {
+        owned.add_pod(pod);
+    }
+    for set in sets {
+        owned.add_replica_set(set);
+    }
     readiness_with_pods(&GroupVersionKind::new(api_version, kind), object, &owned, now())
 }
 

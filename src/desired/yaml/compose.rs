@@ -78,10 +78,10 @@ impl<'t, 'k> Composer<'t, 'k> {
         Self {
             text,
             start,
+            nodes: Nodes::new(keys),
             keys,
             problems,
-            nodes: Nodes::default(),
-            frames: Vec::new(),
+            frames: Vec::with_capacity(16),
             anchors: Anchors::new(events::aliased(text)),
             cost: Cost::new(),
             root: None,

@@ -74,9 +74,11 @@ pub(super) struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     pub(super) fn new(text: &'t str) -> Self {
+        let mut stages = Vec::with_capacity(16);
+        stages.push(Stage::DocumentStart);
         Self {
             scanner: Scanner::new(text),
-            stages: vec![Stage::DocumentStart],
+            stages,
             brackets: Vec::new(),
             anchors: HashMap::new(),
             anchor_count: 0,

@@ -100,7 +100,7 @@ impl<'t> Scanner<'t> {
             indents: Vec::new(),
             key_allowed: true,
             levels: vec![Level { key: None, token: 0 }],
-            tokens: VecDeque::new(),
+            tokens: VecDeque::with_capacity(16),
             taken: 0,
             is_settled: false,
             last_quoted: None,

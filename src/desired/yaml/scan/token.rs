@@ -71,7 +71,8 @@ pub(in super::super) enum TokenKind<'t> {
     FlowEntry,
     Key,
     Value,
-    Alias(&'t str),
+    /// With whether the name is one that an anchor can have.
+    Alias(&'t str, bool),
     Anchor(&'t str),
     /// With its length.
     Tag(Tag, usize),

@@ -20,14 +20,18 @@ use crate::control_plane::ControlPlane;
 const BATCH: usize = 300;
 
 /// What is refused though kubectl accepts it: bounds, and what nobody means as kubectl takes it.
-const STRICTER: [&str; 5] = [
-    "kubectl takes the character",
+const STRICTER: [&str; 6] = [
     "a blank is missing after this `:`",
     "unquoted text inside brackets cannot have a `?` here",
     "nested more than",
     // kubectl takes it for the end of the document and drops the rest.
     "a line of a document cannot begin with `%`",
+    // An empty one ends the document for kubectl, and the rest is dropped.
+    "a mapping or a list cannot be a key",
+    "opens a mapping inside a mapping's key",
 ];
+/// What kubectl takes for line breaks, and we refuse nearly everywhere.
+const OLD_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
 /// What we make of an input.
 enum Verdict {
@@ -48,7 +52,10 @@ fn verdict(input: &[u8], number: usize) -> Verdict {
     let refused = stream.problems.iter().filter(|problem| problem.severity == Severity::Refused);
     let refused: Vec<_> = refused.map(|problem| problem.message.clone()).collect();
     if !refused.is_empty() {
-        return Verdict::Refused(refused);
+        // A value that is refused may be overridden by an equal key further down.
+        let is_overridden = stream.problems.iter().any(|problem| problem.message.contains("set twice"));
+        let is_judged = !is_overridden && !String::from_utf8_lossy(input).contains(OLD_BREAKS);
+        return if is_judged { Verdict::Refused(refused) } else { Verdict::Unusable };
     }
     if stream.problems.iter().any(|problem| problem.message.contains("both become")) {
         return Verdict::Random;

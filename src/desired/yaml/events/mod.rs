@@ -100,11 +100,10 @@ impl<'t> Parser<'t> {
         let event = match stage {
             Stage::DocumentStart => return self.document(),
             Stage::DocumentEnd => {
-                let token = self.scanner.peek()?;
-                let spot = token.spot;
+                let spot = self.scanner.peek()?.spot;
                 // This far go-yaml reads ahead, and it does not get over a wrong name.
-                if matches!(token.kind, TokenKind::Alias(_, false)) {
-                    return Err(Failure::new(spot.at, Cause::Name));
+                if let Some(alias) = self.scanner.wrong_name() {
+                    return Err(Failure::new(alias, Cause::Name));
                 }
                 self.stages.pop();
                 event(spot, EventKind::DocumentEnd)
@@ -234,6 +233,9 @@ impl<'t> Parser<'t> {
                 TokenKind::Anchor(name) if anchor.is_none() => {
                     anchor = Some(*name);
                     name.len() + 1
+                }
+                TokenKind::Tag(Tag::Undeclared, _) if tag.is_none() => {
+                    return Err(Failure::new(token.spot.at, Cause::TagHandle));
                 }
                 TokenKind::Tag(found, length) if tag.is_none() => {
                     tag = Some(found.clone());

@@ -92,6 +92,12 @@ impl<'t> Scanner<'t> {
         self.tokens.pop_front()
     }
 
+    /// An alias with a name that no anchor can have, among the tokens that were read ahead.
+    pub(super) fn wrong_name(&self) -> Option<usize> {
+        let wrong = self.tokens.iter().find(|token| matches!(token.kind, TokenKind::Alias(_, false)));
+        wrong.map(|token| token.spot.at)
+    }
+
     /// The last text in quotes that ends before a place.
     pub(super) fn quoted_before(&self, at: usize) -> Option<Quoted> {
         self.last_quoted.iter().flatten().find(|quoted| quoted.end <= at).copied()

@@ -66,10 +66,7 @@ impl<'t> Scanner<'t> {
             if self.byte(handle) == Some(b'!') {
                 self.at += handle + 1;
                 let name = self.tag_name().filter(|name| !name.is_empty()).ok_or(wrong)?;
-                if handle > 0 {
-                    return Err(Failure::new(spot.at, Cause::TagHandle));
-                }
-                Tag::Core(name)
+                if handle > 0 { Tag::Undeclared } else { Tag::Core(name) }
             } else if self.tag_name().ok_or(wrong)?.is_empty() {
                 Tag::NonSpecific
             } else {

@@ -35,6 +35,8 @@ pub(in super::super) enum Tag {
     NonSpecific,
     /// One of YAML's own, by its name (`!!name`).
     Core(String),
+    /// One with a handle that is not declared.
+    Undeclared,
     /// Any other.
     Other,
 }

@@ -102,7 +102,7 @@ fn manifests(objects: usize) -> String {
         ][index % 5];
         let _ = write!(
             text,
-            "apiVersion: {kind}\nmetadata:\n  name: {name}-{index}\n  namespace: $NS\n  labels:\n    \
+            "apiVersion: {kind}\nmetadata:\n  name: {name}-{index}\n  labels:\n    \
              app.kubernetes.io/name: app-{index}\n    app.kubernetes.io/part-of: bench\n    \
              app.kubernetes.io/managed-by: platform-team\n  annotations:\n    example.com/owner: team-{}\n    \
              example.com/description: \"A made-up object of a made-up application, number {index}\"\n",

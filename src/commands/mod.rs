@@ -14,6 +14,7 @@ mod news;
 mod output;
 mod pass;
 mod prune;
+mod reading;
 mod setup;
 mod snapshot;
 mod status;

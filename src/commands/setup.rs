@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::configuration::Configuration;
 use super::failure::Failure;
+use super::reading::read_shares;
 use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ReplaceChoice, ValidateLevel};
 use crate::cluster::{
     Bounds, Cluster, ConnectOptions, Environment, Log, Request, connect, download, without_credentials,
@@ -11,7 +12,7 @@ use crate::cluster::{
 use crate::compare::{EvidenceMode, ForceConflicts, Policy, Replace};
 use crate::desired::files::{Input, Inputs};
 use crate::desired::yaml::Validation;
-use crate::desired::{DesiredSet, InputProblem, ReadOptions, Selector, read};
+use crate::desired::{DesiredSet, InputProblem, ReadOptions, Selector, gather};
 use crate::live::resolve::{Namespaces, resolve};
 use crate::live::{Catalog, json};
 use crate::plan::Plan;
@@ -32,7 +33,7 @@ pub(super) async fn read_desired(args: &InputArgs, terminal: &Terminal) -> Resul
     };
     let options = ReadOptions { validation, selector: selector.unwrap_or_default(), allow_empty: args.allow_empty };
     let inputs = inputs(args, terminal).await?;
-    let desired = read(&inputs, &options)?;
+    let desired = gather(read_shares(&inputs, &options), &options)?;
     for warning in &desired.warnings {
         terminal.note(Role::Note, &format!("warning: {warning}"));
     }

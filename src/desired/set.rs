@@ -1,15 +1,12 @@
-use std::collections::BTreeMap;
-
-use serde_json::Value;
+use std::collections::HashMap;
 
 use super::files::Input;
 use super::manifest::Manifest;
-use super::mismatch::kind_of;
 use super::problem::InputProblem;
 use super::selector::Selector;
+use super::share::{ReadShare, Share};
 use super::source::Source;
-use super::structure::manifest;
-use super::yaml::{self, Mark, Positions, Problem, Severity, Step, Validation};
+use super::yaml::{Mark, Validation};
 
 /// All objects that the user wants, in the order in which they were read.
 #[derive(Debug, Default)]
@@ -33,92 +30,62 @@ pub struct ReadOptions {
 
 /// Reads all inputs. Either every object is there, or all problems of all inputs are.
 pub fn read(inputs: &[Input], options: &ReadOptions) -> Result<DesiredSet, Vec<InputProblem>> {
-    let mut reader = Reader { options, manifests: Vec::new(), problems: Vec::new(), warnings: Vec::new() };
-    for input in inputs {
-        reader.input(input);
-    }
-    reader.duplicates();
-    if reader.problems.is_empty() && !options.allow_empty {
-        reader.emptiness();
-    }
-    if !reader.problems.is_empty() {
-        return Err(reader.problems);
-    }
-    let mut manifests = reader.manifests;
-    manifests.retain(|manifest| options.selector.matches(&manifest.value));
-    Ok(DesiredSet { manifests, warnings: reader.warnings })
+    gather(Share::of(inputs).iter().map(|share| share.read(options)), options)
 }
 
-struct Reader<'a> {
+/// Puts together what was read from the shares of all inputs, in their order; the result is that of [`read`].
+pub fn gather(
+    shares: impl IntoIterator<Item = ReadShare>,
+    options: &ReadOptions,
+) -> Result<DesiredSet, Vec<InputProblem>> {
+    let mut gathering = Gathering { options, manifests: Vec::new(), problems: Vec::new(), warnings: Vec::new() };
+    // What is wrong with the objects of an input is told behind what is wrong with its text.
+    let (mut of_objects, mut count) = (Vec::new(), 0);
+    for mut share in shares {
+        if share.is_first {
+            gathering.problems.append(&mut of_objects);
+            count = 0;
+        }
+        for manifest in &mut share.manifests {
+            manifest.source.document += count;
+        }
+        count += share.count;
+        gathering.manifests.append(&mut share.manifests);
+        gathering.problems.append(&mut share.syntax);
+        gathering.warnings.append(&mut share.warnings);
+        of_objects.append(&mut share.problems);
+    }
+    gathering.problems.append(&mut of_objects);
+    gathering.finish()
+}
+
+struct Gathering<'a> {
     options: &'a ReadOptions,
     manifests: Vec<Manifest>,
     problems: Vec<InputProblem>,
     warnings: Vec<InputProblem>,
 }
 
-impl Reader<'_> {
-    fn input(&mut self, input: &Input) {
-        let stream = yaml::read(input.text.bytes(), self.options.validation);
-        for problem in &stream.problems {
-            self.syntax(input, problem);
+impl Gathering<'_> {
+    fn finish(mut self) -> Result<DesiredSet, Vec<InputProblem>> {
+        self.duplicates();
+        if self.problems.is_empty() && !self.options.allow_empty {
+            self.emptiness();
         }
-        for document in stream.documents {
-            let source = Source { file: input.name.clone(), line: document.start.line, document: document.number };
-            self.object(document.value, document.positions, source, input);
+        if !self.problems.is_empty() {
+            return Err(self.problems);
         }
-    }
-
-    fn syntax(&mut self, input: &Input, problem: &Problem) {
-        let also = problem.also.map(|also| format!(" (the other place is {}:{})", also.line, also.column));
-        let message = format!("{}{}", problem.message, also.unwrap_or_default());
-        let mut found = InputProblem::at(&input.name, problem.mark, message).shown_in(&input.text, problem.also);
-        found.hint.clone_from(&problem.hint);
-        let lossy = matches!(problem.severity, Severity::Lossy);
-        match self.options.validation {
-            Validation::Warn if lossy => self.warnings.push(found),
-            Validation::Ignore if lossy => {}
-            _ => self.problems.push(found),
-        }
-    }
-
-    /// An object, or a list whose items are objects; lists nest.
-    fn object(&mut self, value: Value, positions: Positions, source: Source, input: &Input) {
-        let mark = positions.nearest(&[]);
-        let Value::Object(mut object) = value else {
-            let message = format!("expected an object, found {}", kind_of(&value));
-            let problem = InputProblem::at(&source.file, mark, message).shown_in(&input.text, None);
-            self.problems.push(problem.with_hint("every object has `apiVersion`, `kind` and `metadata`"));
-            return;
-        };
-        let is_list = object.get("kind").is_some_and(|kind| kind == "List");
-        if is_list || object.get("items").is_some_and(Value::is_array) {
-            let items = match object.remove("items") {
-                Some(Value::Array(items)) => items,
-                _ => Vec::new(),
-            };
-            let item_kind = kind_of_items(&object);
-            let places = positions.items(&[Step::Key("items")]);
-            for (index, mut item) in items.into_iter().enumerate() {
-                let positions = places.get(index).unwrap_or(&positions).clone();
-                let line = positions.nearest(&[]).line;
-                inherit_type(&mut item, item_kind.as_ref());
-                self.object(item, positions, Source { line, ..source.clone() }, input);
-            }
-            return;
-        }
-        match manifest(Value::Object(object), positions, source, input.text.clone()) {
-            Ok(manifest) => self.manifests.push(manifest),
-            Err(problems) => self.problems.extend(problems),
-        }
+        self.manifests.retain(|manifest| self.options.selector.matches(&manifest.value));
+        Ok(DesiredSet { manifests: self.manifests, warnings: self.warnings })
     }
 
     fn duplicates(&mut self) {
-        let mut seen: BTreeMap<_, Source> = BTreeMap::new();
+        let mut seen: HashMap<_, &Source> = HashMap::with_capacity(self.manifests.len());
         for manifest in &self.manifests {
             let key = (&manifest.gvk.group, &manifest.gvk.kind, &manifest.namespace, &manifest.name);
             match seen.get(&key) {
                 Some(first) => self.problems.push(twice(manifest, first)),
-                None => drop(seen.insert(key, manifest.source.clone())),
+                None => drop(seen.insert(key, &manifest.source)),
             }
         }
     }
@@ -144,20 +111,4 @@ pub(crate) fn twice(manifest: &Manifest, first: &Source) -> InputProblem {
     manifest
         .problem_at(mark, also, format!("{manifest} is defined twice, first at {first}"))
         .with_hint("remove one of the two")
-}
-
-/// The type that a typed list (`ConfigMapList`) gives to items that don't name theirs.
-fn kind_of_items(list: &serde_json::Map<String, Value>) -> Option<(Value, Value)> {
-    let kind = list.get("kind")?.as_str()?.strip_suffix("List").filter(|kind| !kind.is_empty())?;
-    Some((list.get("apiVersion")?.clone(), Value::from(kind)))
-}
-
-fn inherit_type(item: &mut Value, from: Option<&(Value, Value)>) {
-    if let (Value::Object(item), Some((api_version, kind))) = (item, from)
-        && !item.contains_key("kind")
-        && !item.contains_key("apiVersion")
-    {
-        item.insert("apiVersion".into(), api_version.clone());
-        item.insert("kind".into(), kind.clone());
-    }
 }

@@ -21,7 +21,7 @@ fn is_merge(text: &str, style: Style, tag: Option<&Tag>) -> bool {
             None => style == Style::Plain,
             Some(Tag::NonSpecific) => true,
             Some(Tag::Core(name)) => name == "merge",
-            Some(Tag::Other) => false,
+            Some(Tag::Undeclared | Tag::Other) => false,
         }
 }
 
@@ -78,10 +78,10 @@ impl<'t, 'k> Composer<'t, 'k> {
         Self {
             text,
             start,
+            nodes: Nodes::new(keys),
             keys,
             problems,
-            nodes: Nodes::default(),
-            frames: Vec::new(),
+            frames: Vec::with_capacity(16),
             anchors: Anchors::new(events::aliased(text)),
             cost: Cost::new(),
             root: None,
@@ -153,7 +153,7 @@ impl<'t, 'k> Composer<'t, 'k> {
         let name = match tag {
             None if style == Style::Plain => return scalar::plain(text),
             Some(Tag::Core(name)) => name.as_str(),
-            None | Some(Tag::NonSpecific | Tag::Other) => return Scalar::text(text),
+            None | Some(Tag::NonSpecific | Tag::Undeclared | Tag::Other) => return Scalar::text(text),
         };
         if name == "binary" {
             return self.binary(&text, mark);

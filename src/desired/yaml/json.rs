@@ -62,7 +62,7 @@ impl<'a> Scanner<'a> {
         self.skip_blank();
         self.peek()?;
         let start = self.here();
-        let mut document = Document { start: self.at, frames: Vec::new(), nodes: Nodes::default(), keys, problems };
+        let mut document = Document { start: self.at, frames: Vec::new(), nodes: Nodes::new(keys), keys, problems };
         let value = match self.value(&mut document) {
             Ok(Value::Null) => None,
             Ok(value) => Some(value),

@@ -19,6 +19,7 @@ mod json;
 mod mapping;
 mod mistakes;
 mod number;
+mod part;
 mod positions;
 mod scalar;
 mod scan;
@@ -28,6 +29,7 @@ mod text;
 
 use serde_json::Value;
 
+pub use part::Part;
 pub use positions::{Positions, Step};
 
 /// The deepest nesting of mappings and sequences that is read.
@@ -129,6 +131,8 @@ pub struct Stream {
     pub documents: Vec<Document>,
     /// The problems of all documents, in order.
     pub problems: Vec<Problem>,
+    /// How many documents are not empty, those that can't be used included.
+    pub count: usize,
 }
 
 /// Reads a whole input: YAML documents, JSON documents, or JSON followed by YAML, as kubectl tells them apart.
@@ -138,5 +142,5 @@ pub struct Stream {
 /// reads it.
 #[must_use]
 pub fn read(input: &[u8], validation: Validation) -> Stream {
-    stream::read(input, validation)
+    Part::whole(input).read(validation)
 }

@@ -80,12 +80,11 @@ enum Table {
 }
 
 impl Table {
-    fn new(nodes: Vec<Node>) -> Self {
+    fn new(nodes: &[Node]) -> Self {
         let line = nodes.first().map_or(1, |node| node.value.line);
-        match nodes.iter().map(|node| SmallNode::new(node, line)).collect() {
-            Some(small) => Self::Small(small, line),
-            None => Self::Large(nodes.into()),
-        }
+        let mut small = Vec::with_capacity(nodes.len());
+        small.extend(nodes.iter().map_while(|node| SmallNode::new(node, line)));
+        if small.len() == nodes.len() { Self::Small(small.into(), line) } else { Self::Large(nodes.into()) }
     }
 
     fn get(&self, index: u32) -> Node {
@@ -214,17 +213,41 @@ impl Positions {
 }
 
 /// The table of the keys of one input.
-#[derive(Default)]
 pub(super) struct Keys {
     symbols: HashMap<Arc<str>, Symbol>,
     texts: Vec<Arc<str>>,
+    /// The last symbol of the keys with some hash, since the same few keys come again and again.
+    recent: [Symbol; Self::RECENT],
+    /// The room in which the nodes of the last document grew.
+    room: Vec<Node>,
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self { symbols: HashMap::new(), texts: Vec::new(), recent: [NO_KEY; Self::RECENT], room: Vec::new() }
+    }
 }
 
 impl Keys {
+    const RECENT: usize = 256;
+
     fn symbol(&mut self, key: &str) -> Symbol {
-        if let Some(symbol) = self.symbols.get(key) {
-            return *symbol;
+        let bytes = key.as_bytes();
+        let (first, last) = (bytes.first().copied().unwrap_or(0), bytes.last().copied().unwrap_or(0));
+        let slot = (usize::from(first) * 31 + usize::from(last) * 7 + bytes.len()) % Self::RECENT;
+        let recent = self.recent[slot];
+        if self.texts.get(recent as usize).is_some_and(|text| **text == *key) {
+            return recent;
         }
+        let symbol = match self.symbols.get(key) {
+            Some(symbol) => *symbol,
+            None => self.add(key),
+        };
+        self.recent[slot] = symbol;
+        symbol
+    }
+
+    fn add(&mut self, key: &str) -> Symbol {
         let (text, symbol) = (Arc::<str>::from(key), index(self.texts.len()));
         self.texts.push(Arc::clone(&text));
         self.symbols.insert(text, symbol);
@@ -256,6 +279,10 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
+    pub(super) fn new(keys: &mut Keys) -> Self {
+        Self { nodes: std::mem::take(&mut keys.room), links: Vec::new() }
+    }
+
     /// Adds a node and returns its index.
     pub(super) fn open(&mut self, keys: &mut Keys, hold: Hold, value: Mark) -> u32 {
         let (key, key_mark) = match hold {
@@ -293,8 +320,11 @@ impl Nodes {
     }
 
     /// The nodes in as little room as they need; the room in which they grew is free for the next document.
-    pub(super) fn seal(self) -> Sealed {
-        Sealed { nodes: Table::new(self.nodes), links: self.links.into() }
+    pub(super) fn seal(mut self, keys: &mut Keys) -> Sealed {
+        let nodes = Table::new(&self.nodes);
+        self.nodes.clear();
+        keys.room = self.nodes;
+        Sealed { nodes, links: self.links.into() }
     }
 }
 

@@ -12,7 +12,8 @@ use super::{document, json};
 
 /// How far kubectl looks for the brace that makes an input JSON.
 const GUESS_LENGTH: usize = 4096;
-const SEPARATOR: &[u8] = b"---";
+/// What begins the line between two documents.
+pub(super) const SEPARATOR: &[u8] = b"---";
 
 /// What reading one document gave.
 pub(super) struct Content {
@@ -41,8 +42,7 @@ struct Reader {
 }
 
 pub(super) fn read(input: &[u8], validation: Validation) -> Stream {
-    let mut reader =
-        Reader { validation, keys: Keys::default(), documents: Vec::new(), problems: Vec::new(), count: 0 };
+    let mut reader = Reader::new(validation);
     if input.len() > MAX_INPUT {
         reader
             .problems
@@ -57,6 +57,24 @@ pub(super) fn read(input: &[u8], validation: Validation) -> Stream {
     reader.finish()
 }
 
+/// Reads YAML documents, the first of which begins at a place.
+pub(super) fn read_documents(text: &[u8], start: Mark, validation: Validation) -> Stream {
+    let mut reader = Reader::new(validation);
+    reader.yaml(text, start);
+    reader.finish()
+}
+
+/// Whether an input is YAML from its start on, in UTF-8.
+pub(super) fn is_yaml(input: &[u8]) -> bool {
+    let text = input.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(input);
+    !matches!(input, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) && !starts_like_json(text)
+}
+
+/// Whether a line is one that separates documents.
+pub(super) fn is_separator(line: &[u8]) -> bool {
+    line.strip_prefix(SEPARATOR).is_some_and(is_blank_or_comment)
+}
+
 /// Whether the first character that is no space is a brace (`GuessJSONStream`).
 fn starts_like_json(input: &[u8]) -> bool {
     let beginning = String::from_utf8_lossy(&input[..input.len().min(GUESS_LENGTH)]);
@@ -64,6 +82,10 @@ fn starts_like_json(input: &[u8]) -> bool {
 }
 
 impl Reader {
+    fn new(validation: Validation) -> Self {
+        Self { validation, keys: Keys::default(), documents: Vec::new(), problems: Vec::new(), count: 0 }
+    }
+
     fn input(&mut self, input: &[u8]) {
         if starts_like_json(input) { self.json(input) } else { self.yaml(input, Mark::START) }
     }
@@ -152,8 +174,8 @@ impl Reader {
         };
         self.problems.append(&mut found);
         if let Some(value) = content.value.filter(|_| !refused) {
-            let (number, start) = (self.count, content.start);
-            self.documents.push(Read { number, start, value, positions: content.nodes.seal() });
+            let (number, start, positions) = (self.count, content.start, content.nodes.seal(&mut self.keys));
+            self.documents.push(Read { number, start, value, positions });
         }
     }
 
@@ -168,7 +190,7 @@ impl Reader {
             let positions = positions.finish(&keys);
             Document { number, start, value, positions }
         });
-        Stream { documents: documents.collect(), problems: self.problems }
+        Stream { documents: documents.collect(), problems: self.problems, count: self.count }
     }
 }
 

@@ -203,7 +203,7 @@ impl Place<'_> {
 
     /// Text on the line of a closing quote, which a quote inside the text may have become.
     fn after_quote(&self, at: usize) -> Option<Problem> {
-        let quoted = self.parser.last_quoted()?;
+        let quoted = self.parser.quoted_before(at)?;
         let between = self.text.get(quoted.end..at)?;
         if !between.bytes().all(|byte| matches!(byte, b' ' | b'\t')) || self.text[at..].starts_with([']', '}']) {
             return None;
@@ -218,7 +218,7 @@ impl Place<'_> {
 
     /// Text behind a quoted text that has to be a key.
     fn after_quoted_key(&self) -> Option<Problem> {
-        let quoted = self.parser.last_quoted().filter(|quoted| quoted.at == self.at)?;
+        let quoted = self.parser.quoted_before(self.text.len()).filter(|quoted| quoted.at == self.at)?;
         let rest = self.text[quoted.end..].lines().next()?;
         let text = rest.trim_start_matches([' ', '\t']);
         if text.is_empty() || text.starts_with('#') {
@@ -261,17 +261,18 @@ impl Place<'_> {
         let Some(open) = self.parser.bracket() else {
             return Problem::refused(self.mark(), "this is not expected inside brackets");
         };
-        let (before, rest) = (&self.text[open..], &self.text[self.at..]);
+        let (before, rest, begins) = (&self.text[open..], &self.text[self.at..], self.mark_at(open));
+        let is_last = rest.trim().is_empty();
         if before.starts_with("{{") || self.text[..open].ends_with('{') {
-            return Problem::refused(self.mark(), "this is not expected inside `{`").hint(TEMPLATE_HINT);
+            let mark = if is_last { begins } else { self.mark() };
+            return Problem::refused(mark, "this is not expected inside `{`").hint(TEMPLATE_HINT);
         }
         let (sign, close, other) = if before.starts_with('[') { ('[', ']', '}') } else { ('{', '}', ']') };
-        let begins = self.mark_at(open);
         if rest.starts_with(other) {
             let message = format!("this `{sign}` is closed by `{other}`");
             return Problem::refused(begins, message).also(Some(begins));
         }
-        if rest.trim().is_empty() {
+        if is_last {
             return Problem::refused(begins, format!("this `{sign}` is not closed"))
                 .hint(format!("close it with `{close}`, or put the text that it belongs to into quotes"));
         }

@@ -1,6 +1,6 @@
 //! Random changes to the cases of the table and to a manifest: nothing panics, and what is returned holds together.
 //!
-//! A few seconds by default; `YAML_MUTATION_SECONDS=600 cargo test --test yaml mutations` runs longer.
+//! A few seconds by default; `YAML_MUTATION_SECONDS=600 cargo test --test it mutations` runs longer.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -68,10 +68,10 @@ const PIECES: &[&[u8]] = &[
 ];
 
 /// A small generator of numbers: the runs need not be strong, but repeatable.
-struct Random(u64);
+pub(super) struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
+    pub(super) fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -79,7 +79,7 @@ impl Random {
     }
 }
 
-fn mutate(input: &mut Vec<u8>, random: &mut Random) {
+pub(super) fn mutate(input: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..=random.below(5) {
         let at = random.below(input.len() + 1);
         let end = (at + random.below(12)).min(input.len());
@@ -122,6 +122,23 @@ fn check_positions<'a>(document: &Document, value: &'a Value, path: &mut Vec<Ste
     }
 }
 
+/// How long the runs of this kind take.
+pub(super) fn duration() -> Duration {
+    let seconds = std::env::var("YAML_MUTATION_SECONDS").ok().and_then(|text| text.parse().ok());
+    Duration::from_secs(seconds.unwrap_or(2))
+}
+
+/// The inputs of the table.
+pub(super) fn seeds() -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/yaml");
+    let tables = std::fs::read_dir(folder).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
+    let inputs = tables.flat_map(|table| {
+        let text = String::from_utf8(table).unwrap();
+        text.split("=== ").skip(1).map(|case| case.split_once('\n').unwrap().1.into()).collect::<Vec<Vec<u8>>>()
+    });
+    inputs.filter(|seed| seed.len() < 2000).collect()
+}
+
 fn check(input: &[u8]) {
     let start = Instant::now();
     let warn = yaml::read(input, Validation::Warn);
@@ -140,21 +157,13 @@ fn check(input: &[u8]) {
     let strict = yaml::read(input, Validation::Strict);
     assert!(strict.documents.len() <= warn.documents.len());
     assert_eq!(strict.problems, warn.problems);
+    super::parts::check(input, &warn);
 }
 
 #[test]
 fn mutations_never_panic_and_stay_within_bounds() {
-    let seconds = std::env::var("YAML_MUTATION_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/yaml");
-    let tables = std::fs::read_dir(folder).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
-    let seeds: Vec<Vec<u8>> = tables
-        .flat_map(|table| {
-            let text = String::from_utf8(table).unwrap();
-            text.split("=== ").skip(1).map(|case| case.split_once('\n').unwrap().1.into()).collect::<Vec<Vec<u8>>>()
-        })
-        .filter(|seed: &Vec<u8>| seed.len() < 2000)
-        .collect();
-    let (mut random, until) = (Random(0x9E37_79B9_7F4A_7C15), Instant::now() + Duration::from_secs(seconds));
+    let seeds = seeds();
+    let (mut random, until) = (Random(0x9E37_79B9_7F4A_7C15), Instant::now() + duration());
     while Instant::now() < until {
         let mut input = seeds[random.below(seeds.len())].clone();
         mutate(&mut input, &mut random);

@@ -23,7 +23,7 @@ use serde_json::Value;
 use crate::control_plane::ControlPlane;
 
 /// What kubectl needs to take an input for an object.
-const HEADER: &str = "apiVersion: example.com/v1\nkind: Case\nmetadata: {name: case}\n";
+pub(super) const HEADER: &str = "apiVersion: example.com/v1\nkind: Case\nmetadata: {name: case}\n";
 
 #[derive(Default)]
 struct Case {
@@ -96,7 +96,7 @@ fn describe(problem: &Problem) -> String {
 }
 
 /// Numbers are equal if kubectl's floats of 64 bits cannot tell them apart; integers of 64 bits are told apart.
-fn equal(left: &Value, right: &Value) -> bool {
+pub(super) fn equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => match (left.as_i64(), right.as_i64()) {
             (Some(left), Some(right)) => left == right,
@@ -164,7 +164,7 @@ fn kubectl_reads(kubectl: &Path, input: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// The objects that kubectl printed, without the label.
-fn objects(output: &[u8]) -> serde_json::Result<Vec<Value>> {
+pub(super) fn objects(output: &[u8]) -> serde_json::Result<Vec<Value>> {
     let objects = serde_json::Deserializer::from_slice(output).into_iter::<Value>();
     let unlabelled = objects.map(|object| {
         object.map(|mut object| {

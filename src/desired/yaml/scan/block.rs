@@ -80,7 +80,7 @@ impl Scanner<'_> {
             self.skip_line();
         }
         if !self.skip_break() && self.at < self.bytes.len() {
-            return Err(wrong);
+            return Err(self.at_old_break(wrong));
         }
         Ok((chomping.unwrap_or(Chomping::Clip), told))
     }

@@ -6,6 +6,8 @@
 
 mod block;
 mod failure;
+mod keys;
+mod place;
 mod plain;
 mod properties;
 mod quoted;
@@ -13,49 +15,12 @@ mod token;
 
 use std::collections::VecDeque;
 
+use keys::Level;
+use place::Characters;
+
 pub(super) use failure::{Cause, Failure};
+pub(super) use keys::MAX_KEY;
 pub(super) use token::{Quoted, Spot, Style, Tag, Token, TokenKind};
-
-/// The longest key up to its colon, in characters, without a `?` before it.
-pub(super) const MAX_KEY: usize = 1024;
-/// Characters that are line breaks in YAML 1.1 only.
-const OLD_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
-
-/// What a text has beside printable ASCII.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Characters {
-    /// Nothing: a character is a byte.
-    Ascii,
-    /// Characters of more than one byte.
-    Wide,
-    /// [`OLD_BREAKS`] as well.
-    OldBreaks,
-}
-
-impl Characters {
-    fn of(text: &str) -> Self {
-        match text {
-            text if text.is_ascii() => Self::Ascii,
-            text if text.contains(OLD_BREAKS) => Self::OldBreaks,
-            _ => Self::Wide,
-        }
-    }
-}
-
-/// A token that is a key if a `:` follows it.
-#[derive(Clone, Copy)]
-struct SimpleKey {
-    /// Nothing else can stand here.
-    required: bool,
-    spot: Spot,
-}
-
-/// The block, or a collection in brackets inside of it.
-struct Level {
-    key: Option<SimpleKey>,
-    /// The number of the key's token, or of the one where the last key could have been.
-    token: usize,
-}
 
 /// Cuts one document into tokens.
 pub(super) struct Scanner<'t> {
@@ -80,7 +45,8 @@ pub(super) struct Scanner<'t> {
     taken: usize,
     /// Whether the first token in the queue is known to be what it is.
     is_settled: bool,
-    last_quoted: Option<Quoted>,
+    /// The last texts in quotes, the latest first.
+    last_quoted: [Option<Quoted>; 2],
     /// Where scalars are put together.
     scratch: String,
 }
@@ -100,10 +66,10 @@ impl<'t> Scanner<'t> {
             indents: Vec::new(),
             key_allowed: true,
             levels: vec![Level { key: None, token: 0 }],
-            tokens: VecDeque::new(),
+            tokens: VecDeque::with_capacity(16),
             taken: 0,
             is_settled: false,
-            last_quoted: None,
+            last_quoted: [None; 2],
             scratch: String::new(),
         }
     }
@@ -126,36 +92,15 @@ impl<'t> Scanner<'t> {
         self.tokens.pop_front()
     }
 
-    /// The last text in quotes that was read, perhaps ahead of the token that is next.
-    pub(super) fn last_quoted(&self) -> Option<Quoted> {
-        self.last_quoted
+    /// An alias with a name that no anchor can have, among the tokens that were read ahead.
+    pub(super) fn wrong_name(&self) -> Option<usize> {
+        let wrong = self.tokens.iter().find(|token| matches!(token.kind, TokenKind::Alias(_, false)));
+        wrong.map(|token| token.spot.at)
     }
 
-    /// Whether a key may still turn out to stand before the first token of the queue.
-    fn may_be_key(&mut self) -> Result<bool, Failure> {
-        // The keys of inner levels come later in the text.
-        let level = match self.levels.len() {
-            1 => 0,
-            _ => self.levels.partition_point(|level| level.token < self.taken),
-        };
-        match self.levels.get(level) {
-            Some(Level { key: Some(_), token, .. }) if *token == self.taken => self.can_be_key(level),
-            _ => Ok(false),
-        }
-    }
-
-    /// Whether the key of a level is still on its line and short enough.
-    fn can_be_key(&mut self, level: usize) -> Result<bool, Failure> {
-        let Some(key) = self.levels[level].key else { return Ok(false) };
-        if key.spot.line == self.line && !self.is_far_from(key.spot) {
-            return Ok(true);
-        }
-        self.levels[level].key = None;
-        if key.required { Err(Failure::new(key.spot.at, Cause::KeyWithoutColon)) } else { Ok(false) }
-    }
-
-    fn is_far_from(&self, key: Spot) -> bool {
-        self.at - key.at > MAX_KEY && self.text[key.at..self.at].chars().count() > MAX_KEY
+    /// The last text in quotes that ends before a place.
+    pub(super) fn quoted_before(&self, at: usize) -> Option<Quoted> {
+        self.last_quoted.iter().flatten().find(|quoted| quoted.end <= at).copied()
     }
 
     /// Reads on up to the next token, and adds it to the queue with what it implies.
@@ -212,25 +157,6 @@ impl<'t> Scanner<'t> {
             }
             self.key_allowed |= self.in_block();
         }
-    }
-
-    /// Goes to the end of the line.
-    fn skip_line(&mut self) {
-        let rest = &self.bytes[self.at..];
-        self.at += rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
-    }
-
-    /// Passes a line break, if there is one.
-    fn skip_break(&mut self) -> bool {
-        match self.byte(0) {
-            Some(b'\n') => self.at += 1,
-            Some(b'\r') => self.at += if self.byte(1) == Some(b'\n') { 2 } else { 1 },
-            _ => return false,
-        }
-        self.line += 1;
-        self.line_start = self.at;
-        self.counted = (self.at, 0);
-        true
     }
 
     fn end(&mut self, spot: Spot) -> Result<(), Failure> {
@@ -331,27 +257,6 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// Notes that the token that begins here may be a key.
-    fn note_key(&mut self, spot: Spot) -> Result<(), Failure> {
-        if self.key_allowed {
-            let required = self.in_block() && self.indent == column(spot);
-            self.forget_key()?;
-            if let Some(level) = self.levels.last_mut() {
-                level.key = Some(SimpleKey { required, spot });
-                level.token = self.taken + self.tokens.len();
-            }
-        }
-        Ok(())
-    }
-
-    /// The key of this level did not become one.
-    fn forget_key(&mut self) -> Result<(), Failure> {
-        match self.levels.last_mut().and_then(|level| level.key.take()) {
-            Some(key) if key.required => Err(Failure::new(key.spot.at, Cause::KeyWithoutColon)),
-            _ => Ok(()),
-        }
-    }
-
     /// Begins a block collection if it stands deeper than the one around it.
     fn roll(&mut self, spot: Spot, before: Option<usize>, kind: TokenKind<'t>) {
         if self.in_block() && self.indent < column(spot) {
@@ -378,51 +283,6 @@ impl<'t> Scanner<'t> {
 
     fn in_block(&self) -> bool {
         self.levels.len() == 1
-    }
-
-    /// The byte behind the next ones.
-    fn byte(&self, behind: usize) -> Option<u8> {
-        self.bytes.get(self.at + behind).copied()
-    }
-
-    fn is_blank_or_end(&self, behind: usize) -> bool {
-        self.byte(behind).is_none_or(is_blank_or_break)
-    }
-
-    /// Whether a line begins here with an indicator of a document.
-    fn is_indicator(&self, dashes: &[u8]) -> bool {
-        self.bytes[self.at..].starts_with(dashes) && self.is_blank_or_end(dashes.len())
-    }
-
-    /// Whether a document begins or ends on this line, which may only be asked at the start of it.
-    fn at_indicator(&self) -> bool {
-        self.at == self.line_start && (self.is_indicator(b"---") || self.is_indicator(b"..."))
-    }
-
-    fn column(&mut self) -> u32 {
-        if self.characters == Characters::Ascii {
-            return index(self.at - self.line_start);
-        }
-        let (from, column) = self.counted;
-        let passed = self.bytes[from..self.at].iter().filter(|byte| !matches!(byte, 0x80..=0xBF)).count();
-        self.counted = (self.at, column + index(passed));
-        self.counted.1
-    }
-
-    fn spot(&mut self) -> Spot {
-        Spot { at: self.at, line: self.line, column: self.column() }
-    }
-
-    /// Refuses a part of the text that has line breaks of YAML 1.1.
-    fn check_old_breaks(&self, from: usize, to: usize) -> Result<(), Failure> {
-        if self.characters != Characters::OldBreaks {
-            return Ok(());
-        }
-        let passed = &self.text[from..to];
-        match passed.char_indices().find(|(_, character)| OLD_BREAKS.contains(character)) {
-            Some((at, character)) => Err(Failure::new(from + at, Cause::OldBreak(character))),
-            None => Ok(()),
-        }
     }
 }
 

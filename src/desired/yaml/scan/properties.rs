@@ -12,6 +12,7 @@ impl<'t> Scanner<'t> {
         let (name, is_sound) = self.name();
         if !is_sound {
             let cause = if name.is_empty() { Cause::NoName } else { Cause::Name };
+            self.check_old_breaks(spot.at, self.at)?;
             return Err(Failure::new(spot.at, cause));
         }
         self.push(spot, TokenKind::Anchor(name));
@@ -22,11 +23,12 @@ impl<'t> Scanner<'t> {
     pub(super) fn alias(&mut self, spot: Spot) -> Result<(), Failure> {
         self.note_key(spot)?;
         self.key_allowed = false;
-        let (name, _) = self.name();
+        let (name, is_sound) = self.name();
         if name.is_empty() {
             return Err(Failure::new(spot.at, Cause::NoName));
         }
-        self.push(spot, TokenKind::Alias(name));
+        self.check_old_breaks(spot.at, self.at)?;
+        self.push(spot, TokenKind::Alias(name, is_sound));
         Ok(())
     }
 
@@ -64,10 +66,7 @@ impl<'t> Scanner<'t> {
             if self.byte(handle) == Some(b'!') {
                 self.at += handle + 1;
                 let name = self.tag_name().filter(|name| !name.is_empty()).ok_or(wrong)?;
-                if handle > 0 {
-                    return Err(Failure::new(spot.at, Cause::TagHandle));
-                }
-                Tag::Core(name)
+                if handle > 0 { Tag::Undeclared } else { Tag::Core(name) }
             } else if self.tag_name().ok_or(wrong)?.is_empty() {
                 Tag::NonSpecific
             } else {
@@ -75,7 +74,7 @@ impl<'t> Scanner<'t> {
             }
         };
         if !self.is_blank_or_end(0) {
-            return Err(wrong);
+            return Err(self.at_old_break(wrong));
         }
         self.push(spot, TokenKind::Tag(tag, self.at - spot.at));
         Ok(())

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use super::place::{Characters, OLD_BREAKS};
 use super::plain::fold;
-use super::{Cause, Characters, Failure, OLD_BREAKS, Quoted, Scanner, Spot, Style, TokenKind, is_blank_or_break};
+use super::{Cause, Failure, Quoted, Scanner, Spot, Style, TokenKind, is_blank_or_break};
 
 /// How a part of a quoted text ended.
 enum Part {
@@ -55,7 +56,7 @@ impl Scanner<'_> {
         };
         self.at += 1;
         self.check_quoted_breaks(spot.at)?;
-        self.last_quoted = Some(Quoted { at: spot.at, end: self.at, style });
+        self.last_quoted = [Some(Quoted { at: spot.at, end: self.at, style }), self.last_quoted[0]];
         self.push(spot, TokenKind::Scalar(text, style, spot));
         Ok(())
     }
@@ -100,7 +101,7 @@ impl Scanner<'_> {
 
     /// Reads what stands behind a backslash.
     fn escape(&mut self, spot: Spot) -> Result<(), Failure> {
-        let unknown = Failure::new(spot.at, Cause::Escape);
+        let unknown = self.at_old_break(Failure::new(spot.at, Cause::Escape));
         let Some(sign) = self.byte(0) else { return Err(unknown) };
         self.at += 1;
         let digits = match sign {

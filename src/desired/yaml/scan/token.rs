@@ -35,6 +35,8 @@ pub(in super::super) enum Tag {
     NonSpecific,
     /// One of YAML's own, by its name (`!!name`).
     Core(String),
+    /// One with a handle that is not declared.
+    Undeclared,
     /// Any other.
     Other,
 }
@@ -71,7 +73,8 @@ pub(in super::super) enum TokenKind<'t> {
     FlowEntry,
     Key,
     Value,
-    Alias(&'t str),
+    /// With whether the name is one that an anchor can have.
+    Alias(&'t str, bool),
     Anchor(&'t str),
     /// With its length.
     Tag(Tag, usize),

@@ -1,8 +1,12 @@
 //! The events of a document, as go-yaml v2 makes them of tokens (`parserc.go`): one for each node, and one for each end of a
 //! collection.
 
+mod flow;
+
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+
+use flow::Flow;
 
 use super::scan::{Cause, Failure, Quoted, Scanner, Spot, Style, Tag, TokenKind};
 
@@ -50,17 +54,6 @@ enum Stage {
     NoFlowValue,
 }
 
-/// What stands before the next entry in brackets.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Flow {
-    /// The bracket.
-    Bracket,
-    /// An entry with a `:`, or an item.
-    Entry,
-    /// A key without a `:`.
-    Bare,
-}
-
 /// Makes events of the tokens of a document.
 pub(super) struct Parser<'t> {
     scanner: Scanner<'t>,
@@ -74,9 +67,11 @@ pub(super) struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     pub(super) fn new(text: &'t str) -> Self {
+        let mut stages = Vec::with_capacity(16);
+        stages.push(Stage::DocumentStart);
         Self {
             scanner: Scanner::new(text),
-            stages: vec![Stage::DocumentStart],
+            stages,
             brackets: Vec::new(),
             anchors: HashMap::new(),
             anchor_count: 0,
@@ -89,9 +84,9 @@ impl<'t> Parser<'t> {
         self.brackets.last().copied()
     }
 
-    /// The last text in quotes that was read.
-    pub(super) fn last_quoted(&self) -> Option<Quoted> {
-        self.scanner.last_quoted()
+    /// The last text in quotes that ends before a place.
+    pub(super) fn quoted_before(&self, at: usize) -> Option<Quoted> {
+        self.scanner.quoted_before(at)
     }
 
     /// Where the last node begins.
@@ -106,6 +101,10 @@ impl<'t> Parser<'t> {
             Stage::DocumentStart => return self.document(),
             Stage::DocumentEnd => {
                 let spot = self.scanner.peek()?.spot;
+                // This far go-yaml reads ahead, and it does not get over a wrong name.
+                if let Some(alias) = self.scanner.wrong_name() {
+                    return Err(Failure::new(alias, Cause::Name));
+                }
                 self.stages.pop();
                 event(spot, EventKind::DocumentEnd)
             }
@@ -225,92 +224,6 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn flow_entry(&mut self, flow: Flow) -> Result<Event<'t>, Failure> {
-        self.separator(flow, |kind| matches!(kind, TokenKind::FlowSequenceEnd))?;
-        let token = self.scanner.peek()?;
-        let spot = token.spot;
-        match token.kind {
-            TokenKind::FlowSequenceEnd => Ok(self.end(spot)),
-            TokenKind::Key => {
-                self.scanner.take();
-                self.then(Stage::FlowEntry(Flow::Entry));
-                self.stages.push(Stage::PairKey);
-                Ok(event(spot, EventKind::MappingStart))
-            }
-            _ => {
-                self.then(Stage::FlowEntry(Flow::Entry));
-                self.node(false, false)
-            }
-        }
-    }
-
-    /// Passes the `,` before an entry that is not the first.
-    fn separator(&mut self, flow: Flow, is_end: fn(&TokenKind) -> bool) -> Result<(), Failure> {
-        if flow == Flow::Bracket {
-            return Ok(());
-        }
-        let token = self.scanner.peek()?;
-        match &token.kind {
-            TokenKind::FlowEntry => drop(self.scanner.take()),
-            kind if is_end(kind) => {}
-            TokenKind::Value if flow == Flow::Bare => return Err(Failure::new(token.spot.at, Cause::LateFlowValue)),
-            _ => return Err(Failure::new(token.spot.at, Cause::NoFlowSeparator)),
-        }
-        Ok(())
-    }
-
-    fn pair_key(&mut self) -> Result<Event<'t>, Failure> {
-        let token = self.scanner.peek()?;
-        let spot = token.spot;
-        self.then(Stage::PairValue);
-        match self.scanner.peek()?.kind {
-            // go-yaml passes the token, so that it is missed later on.
-            TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowSequenceEnd => {
-                self.scanner.take();
-                Ok(empty(spot))
-            }
-            _ => self.node(false, false),
-        }
-    }
-
-    fn flow_key(&mut self, flow: Flow) -> Result<Event<'t>, Failure> {
-        self.separator(flow, |kind| matches!(kind, TokenKind::FlowMappingEnd))?;
-        let token = self.scanner.peek()?;
-        let spot = token.spot;
-        match token.kind {
-            TokenKind::FlowMappingEnd => Ok(self.end(spot)),
-            TokenKind::Key => {
-                self.scanner.take();
-                self.then(Stage::FlowValue);
-                let token = self.scanner.peek()?;
-                match token.kind {
-                    TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowMappingEnd => Ok(empty(token.spot)),
-                    _ => self.node(false, false),
-                }
-            }
-            _ => {
-                self.then(Stage::NoFlowValue);
-                self.node(false, false)
-            }
-        }
-    }
-
-    /// The value of a pair inside brackets, or nothing in its place.
-    fn flow_value(&mut self, then: Stage, is_end: fn(&TokenKind) -> bool) -> Result<Event<'t>, Failure> {
-        let token = self.scanner.peek()?;
-        let spot = token.spot;
-        let is_value = matches!(token.kind, TokenKind::Value);
-        self.then(then);
-        if !is_value {
-            return Ok(empty(spot));
-        }
-        self.scanner.take();
-        if is_end(&self.scanner.peek()?.kind) {
-            return Ok(empty(spot));
-        }
-        self.node(false, false)
-    }
-
     /// A node with its anchor and tag.
     fn node(&mut self, in_block: bool, may_be_indentless: bool) -> Result<Event<'t>, Failure> {
         let (mut anchor, mut tag, mut behind) = (None, None, None);
@@ -321,11 +234,14 @@ impl<'t> Parser<'t> {
                     anchor = Some(*name);
                     name.len() + 1
                 }
+                TokenKind::Tag(Tag::Undeclared, _) if tag.is_none() => {
+                    return Err(Failure::new(token.spot.at, Cause::TagHandle));
+                }
                 TokenKind::Tag(found, length) if tag.is_none() => {
                     tag = Some(found.clone());
                     *length
                 }
-                TokenKind::Alias(name) if anchor.is_none() && tag.is_none() => {
+                TokenKind::Alias(name, _) if anchor.is_none() && tag.is_none() => {
                     let (spot, number) = (token.spot, self.anchors.get(name).copied());
                     self.scanner.take();
                     return Ok(event(spot, EventKind::Alias(number)));

@@ -1,0 +1,125 @@
+//! The work of reading, in shares that don't depend on each other.
+
+use serde_json::Value;
+
+use super::files::Input;
+use super::manifest::Manifest;
+use super::mismatch::kind_of;
+use super::problem::InputProblem;
+use super::set::ReadOptions;
+use super::source::Source;
+use super::structure::manifest;
+use super::yaml::{Part, Positions, Problem, Severity, Step, Validation};
+
+/// How much text is worth a share of its own, in bytes.
+const SIZE: usize = 256 << 10;
+
+/// Some documents of one input.
+#[derive(Debug, Clone, Copy)]
+pub struct Share<'a> {
+    input: &'a Input,
+    part: Part<'a>,
+    /// Whether they are the first documents of their input.
+    is_first: bool,
+}
+
+/// What was read from a share.
+#[derive(Debug, Default)]
+pub struct ReadShare {
+    pub(super) is_first: bool,
+    pub(super) manifests: Vec<Manifest>,
+    /// What is wrong with the text, and with the objects in it.
+    pub(super) syntax: Vec<InputProblem>,
+    pub(super) problems: Vec<InputProblem>,
+    pub(super) warnings: Vec<InputProblem>,
+    /// How many documents were not empty.
+    pub(super) count: usize,
+}
+
+impl<'a> Share<'a> {
+    /// The shares of all inputs, in their order.
+    #[must_use]
+    pub fn of(inputs: &'a [Input]) -> Vec<Self> {
+        let shares = inputs.iter().flat_map(|input| {
+            let parts = Part::of(input.text.bytes(), SIZE).into_iter().enumerate();
+            parts.map(move |(number, part)| Self { input, part, is_first: number == 0 })
+        });
+        shares.collect()
+    }
+
+    /// Reads the documents, and makes manifests of them.
+    #[must_use]
+    pub fn read(&self, options: &ReadOptions) -> ReadShare {
+        let stream = self.part.read(options.validation);
+        let mut read = ReadShare { is_first: self.is_first, count: stream.count, ..ReadShare::default() };
+        for problem in &stream.problems {
+            self.syntax(problem, options.validation, &mut read);
+        }
+        for document in stream.documents {
+            let source = Source { file: self.input.name.clone(), line: document.start.line, document: document.number };
+            self.object(document.value, document.positions, source, &mut read);
+        }
+        read
+    }
+
+    fn syntax(&self, problem: &Problem, validation: Validation, read: &mut ReadShare) {
+        let also = problem.also.map(|also| format!(" (the other place is {}:{})", also.line, also.column));
+        let message = format!("{}{}", problem.message, also.unwrap_or_default());
+        let mut found =
+            InputProblem::at(&self.input.name, problem.mark, message).shown_in(&self.input.text, problem.also);
+        found.hint.clone_from(&problem.hint);
+        let lossy = matches!(problem.severity, Severity::Lossy);
+        match validation {
+            Validation::Warn if lossy => read.warnings.push(found),
+            Validation::Ignore if lossy => {}
+            _ => read.syntax.push(found),
+        }
+    }
+
+    /// An object, or a list whose items are objects; lists nest.
+    fn object(&self, value: Value, positions: Positions, source: Source, read: &mut ReadShare) {
+        let mark = positions.nearest(&[]);
+        let Value::Object(mut object) = value else {
+            let message = format!("expected an object, found {}", kind_of(&value));
+            let problem = InputProblem::at(&source.file, mark, message).shown_in(&self.input.text, None);
+            read.problems.push(problem.with_hint("every object has `apiVersion`, `kind` and `metadata`"));
+            return;
+        };
+        let is_list = object.get("kind").is_some_and(|kind| kind == "List");
+        if is_list || object.get("items").is_some_and(Value::is_array) {
+            let items = match object.remove("items") {
+                Some(Value::Array(items)) => items,
+                _ => Vec::new(),
+            };
+            let item_kind = kind_of_items(&object);
+            let places = positions.items(&[Step::Key("items")]);
+            for (index, mut item) in items.into_iter().enumerate() {
+                let positions = places.get(index).unwrap_or(&positions).clone();
+                let line = positions.nearest(&[]).line;
+                inherit_type(&mut item, item_kind.as_ref());
+                self.object(item, positions, Source { line, ..source.clone() }, read);
+            }
+            return;
+        }
+        match manifest(Value::Object(object), positions, source, self.input.text.clone()) {
+            Ok(manifest) => read.manifests.push(manifest),
+            Err(problems) => read.problems.extend(problems),
+        }
+    }
+}
+
+/// The type that a typed list (`ConfigMapList`) gives to items that don't name theirs.
+fn kind_of_items(list: &serde_json::Map<String, Value>) -> Option<(Value, Value)> {
+    let kind = list.get("kind")?.as_str()?.strip_suffix("List").filter(|kind| !kind.is_empty())?;
+    Some((list.get("apiVersion")?.clone(), Value::from(kind)))
+}
+
+fn inherit_type(item: &mut Value, from: Option<&(Value, Value)>) {
+    if let (Value::Object(item), Some((api_version, kind))) = (item, from)
+        && !item.contains_key("kind")
+        && !item.contains_key("apiVersion")
+    {
+        item.insert("apiVersion".into(), api_version.clone());
+        item.insert("kind".into(), kind.clone());
+    }
+}

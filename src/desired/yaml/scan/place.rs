@@ -1,0 +1,101 @@
+//! The place that is looked at, and the next bytes.
+
+use super::{Cause, Failure, Scanner, Spot, index, is_blank_or_break};
+
+/// Characters that are line breaks in YAML 1.1 only.
+pub(super) const OLD_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
+
+/// What a text has beside printable ASCII.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Characters {
+    /// Nothing: a character is a byte.
+    Ascii,
+    /// Characters of more than one byte.
+    Wide,
+    /// [`OLD_BREAKS`] as well.
+    OldBreaks,
+}
+
+impl Characters {
+    pub(super) fn of(text: &str) -> Self {
+        match text {
+            text if text.is_ascii() => Self::Ascii,
+            text if text.contains(OLD_BREAKS) => Self::OldBreaks,
+            _ => Self::Wide,
+        }
+    }
+}
+
+impl Scanner<'_> {
+    /// Goes to the end of the line.
+    pub(super) fn skip_line(&mut self) {
+        let rest = &self.bytes[self.at..];
+        self.at += rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
+    }
+
+    /// Passes a line break, if there is one.
+    pub(super) fn skip_break(&mut self) -> bool {
+        match self.byte(0) {
+            Some(b'\n') => self.at += 1,
+            Some(b'\r') => self.at += if self.byte(1) == Some(b'\n') { 2 } else { 1 },
+            _ => return false,
+        }
+        self.line += 1;
+        self.line_start = self.at;
+        self.counted = (self.at, 0);
+        true
+    }
+
+    /// The byte behind the next ones.
+    pub(super) fn byte(&self, behind: usize) -> Option<u8> {
+        self.bytes.get(self.at + behind).copied()
+    }
+
+    pub(super) fn is_blank_or_end(&self, behind: usize) -> bool {
+        self.byte(behind).is_none_or(is_blank_or_break)
+    }
+
+    /// Whether a line begins here with an indicator of a document.
+    pub(super) fn is_indicator(&self, dashes: &[u8]) -> bool {
+        self.bytes[self.at..].starts_with(dashes) && self.is_blank_or_end(dashes.len())
+    }
+
+    /// Whether a document begins or ends on this line, which may only be asked at the start of it.
+    pub(super) fn at_indicator(&self) -> bool {
+        self.at == self.line_start && (self.is_indicator(b"---") || self.is_indicator(b"..."))
+    }
+
+    pub(super) fn column(&mut self) -> u32 {
+        if self.characters == Characters::Ascii {
+            return index(self.at - self.line_start);
+        }
+        let (from, column) = self.counted;
+        let passed = self.bytes[from..self.at].iter().filter(|byte| !matches!(byte, 0x80..=0xBF)).count();
+        self.counted = (self.at, column + index(passed));
+        self.counted.1
+    }
+
+    pub(super) fn spot(&mut self) -> Spot {
+        Spot { at: self.at, line: self.line, column: self.column() }
+    }
+
+    /// What is wrong here: a line break of YAML 1.1 if one stands here, or else something that would be wrong anyway.
+    pub(super) fn at_old_break(&self, otherwise: Failure) -> Failure {
+        match self.text[self.at..].chars().next().filter(|character| OLD_BREAKS.contains(character)) {
+            Some(character) => Failure::new(self.at, Cause::OldBreak(character)),
+            None => otherwise,
+        }
+    }
+
+    /// Refuses a part of the text that has line breaks of YAML 1.1.
+    pub(super) fn check_old_breaks(&self, from: usize, to: usize) -> Result<(), Failure> {
+        if self.characters != Characters::OldBreaks {
+            return Ok(());
+        }
+        let passed = &self.text[from..to];
+        match passed.char_indices().find(|(_, character)| OLD_BREAKS.contains(character)) {
+            Some((at, character)) => Err(Failure::new(from + at, Cause::OldBreak(character))),
+            None => Ok(()),
+        }
+    }
+}

@@ -11,10 +11,12 @@ mod delete;
 mod established;
 mod replace;
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 pub use apply_set::{Recorded, record};
-pub use delete::{Deleted, delete, wait_until_gone};
+pub use delete::{DELETION, Deleted, delete, wait_until_gone};
 pub use established::{catalog_with, wait_until_established};
 
 use crate::cluster::{Cluster, Purpose, Reply, Request, RequestError, Retry};
@@ -56,30 +58,39 @@ pub enum Written {
     Failed(Trouble),
 }
 
-/// Writes one object that differs or isn't ours yet. Nothing is sent for any other.
-pub async fn write(
-    cluster: &Cluster,
-    target: &Target,
-    decision: &Decision,
-    of: TypeRef<'_>,
-    policy: &Policy,
-    redactor: &Redactor,
-) -> Option<Written> {
-    let Ok(resource) = &target.resource else { return None };
-    let writer = Writer { cluster, target, resource, of, policy, redactor };
-    match (&decision.finding, decision.diff.action) {
-        _ if !decision.diff.conflicts.is_empty() => None,
-        (_, Action::Create) => Some(writer.create(&decision.diff).await),
-        (Finding::Predicted { live, prediction }, Action::Update) => {
-            Some(writer.update(live.clone(), prediction.owners.clone(), &decision.diff).await)
+/// What all writes of one pass have in common.
+#[derive(Clone, Copy)]
+pub struct Writes<'a> {
+    /// Where to.
+    pub cluster: &'a Cluster,
+    /// As whom, and what may be taken from others.
+    pub policy: &'a Policy,
+    /// That of the run: what was shown as one number is one value still.
+    pub redactor: &'a Redactor,
+    /// How long what is replaced may take to be gone.
+    pub deletion: Duration,
+}
+
+impl Writes<'_> {
+    /// Writes one object that differs or isn't ours yet. Nothing is sent for any other.
+    pub async fn write(&self, target: &Target, decision: &Decision, of: TypeRef<'_>) -> Option<Written> {
+        let Ok(resource) = &target.resource else { return None };
+        let Self { cluster, policy, redactor, deletion } = *self;
+        let writer = Writer { cluster, target, resource, of, policy, redactor, deletion };
+        match (&decision.finding, decision.diff.action) {
+            _ if !decision.diff.conflicts.is_empty() => None,
+            (_, Action::Create) => Some(writer.create(&decision.diff).await),
+            (Finding::Predicted { live, prediction }, Action::Update) => {
+                Some(writer.update(live.clone(), prediction.owners.clone(), &decision.diff).await)
+            }
+            (Finding::Predicted { live, prediction }, Action::None) if decision.diff.is_ownership_only() => {
+                Some(writer.update(live.clone(), prediction.owners.clone(), &decision.diff).await)
+            }
+            (Finding::Refused { live: Some(live), .. }, Action::Replace) if policy.replace == Replace::Immutable => {
+                Some(writer.replace(live.clone(), &decision.diff).await)
+            }
+            _ => None,
         }
-        (Finding::Predicted { live, prediction }, Action::None) if decision.diff.is_ownership_only() => {
-            Some(writer.update(live.clone(), prediction.owners.clone(), &decision.diff).await)
-        }
-        (Finding::Refused { live: Some(live), .. }, Action::Replace) if policy.replace == Replace::Immutable => {
-            Some(writer.replace(live.clone(), &decision.diff).await)
-        }
-        _ => None,
     }
 }
 
@@ -89,8 +100,8 @@ struct Writer<'a> {
     resource: &'a Resource,
     of: TypeRef<'a>,
     policy: &'a Policy,
-    /// That of the run: what was shown as one number is one value still.
     redactor: &'a Redactor,
+    deletion: Duration,
 }
 
 impl Writer<'_> {

@@ -4,8 +4,6 @@
 //! trial (dry-run creation under another name) ─▶ delete (uid, resourceVersion) ─▶ gone ─▶ create ─failed─▶ put back
 //! ```
 
-use std::time::Duration;
-
 use serde_json::Value;
 
 use super::delete::{Deleted, delete, wait_until_gone};
@@ -15,9 +13,6 @@ use crate::compare::{Action, ObjectDiff, Owners, protection, trial};
 use crate::live::ask::manager_query;
 use crate::live::{LiveState, Trouble, parse};
 use crate::object::without_system_fields;
-
-/// How long finalizers and the grace period of an object may take.
-const GONE: Duration = Duration::from_mins(1);
 
 /// How often an object that changes while it is about to be deleted is judged again.
 const ROUNDS: usize = 5;
@@ -72,7 +67,7 @@ impl Writer<'_> {
 
     async fn once_gone(&self, live: &Value, uid: &str) -> Written {
         // The replacement is not left half-way when the run is interrupted.
-        match wait_until_gone(self.cluster, self.resource, &self.target.key, uid, GONE, || false).await {
+        match wait_until_gone(self.cluster, self.resource, &self.target.key, uid, self.deletion, || false).await {
             LiveState::Absent => self.create_anew(live).await,
             LiveState::Present(now) => {
                 let finalizers = now.pointer("/metadata/finalizers").and_then(Value::as_array).into_iter().flatten();
@@ -82,7 +77,7 @@ impl Writer<'_> {
                 } else {
                     format!(", it waits for the finalizers {}", finalizers.join(", "))
                 };
-                let message = format!("it is still being deleted after {} seconds{waits}", GONE.as_secs());
+                let message = format!("it is still being deleted after {} seconds{waits}", self.deletion.as_secs());
                 let hint = "run again when it is gone: it is created then";
                 Written::Failed(Trouble::new("Terminating", message).with_hint(hint))
             }

@@ -8,7 +8,7 @@ use futures::stream::FuturesUnordered;
 
 use super::comparison::Comparison;
 use super::turn::{self, blocked, is_change};
-use crate::apply::{Decision, catalog_with, wait_until_established, write};
+use crate::apply::{DELETION, Decision, Writes, catalog_with, wait_until_established};
 use crate::compare::{Action, Evidence, Finding, ObjectDiff, Redactor, defines};
 use crate::live::Trouble;
 use crate::live::fetch::IN_FLIGHT;
@@ -70,8 +70,8 @@ impl<'a> Pass<'a> {
         if decision.diff.action != Action::Create || self.comparison.interrupt.is_set() {
             return;
         }
-        let Comparison { cluster, policy, types, redactor, .. } = &self.comparison;
-        let written = write(cluster, target, decision, types.of(&target.key.gvk), policy, redactor).await;
+        let of = self.comparison.types.of(&target.key.gvk);
+        let written = writes(&self.comparison, self.wait).write(target, decision, of).await;
         turn::settle(&mut self.reports[index], decision, Ok(written));
     }
 
@@ -120,7 +120,8 @@ impl<'a> Pass<'a> {
     /// Writes one wave: what doesn't need each other in parallel.
     async fn write(&mut self, wave: Range<usize>, listener: &impl Listener) {
         let Self { comparison, plan, decisions, reports, told, wait, .. } = self;
-        let Comparison { cluster, policy, types, redactor, interrupt, .. } = &*comparison;
+        let Comparison { cluster, types, interrupt, .. } = &*comparison;
+        let writes = writes(comparison, *wait);
         let mut queue = Queue::of(plan, wave);
         let mut under_way = FuturesUnordered::new();
         loop {
@@ -146,7 +147,7 @@ impl<'a> Pass<'a> {
                     };
                     match skip.or(unready) {
                         Some(skip) => (index, Err(skip)),
-                        None => (index, Ok(write(cluster, target, decision, of, policy, redactor).await)),
+                        None => (index, Ok(writes.write(target, decision, of).await)),
                     }
                 });
             }
@@ -234,4 +235,10 @@ impl<'a> Pass<'a> {
             Finding::Proven(_) | Finding::Predicted { .. } | Finding::Unknown(_) => false,
         }
     }
+}
+
+/// How this run writes. A replacement is not left half-way because others were to be looked at for a short time only.
+fn writes<'a>(comparison: &'a Comparison<'_>, wait: Option<Duration>) -> Writes<'a> {
+    let Comparison { cluster, policy, redactor, .. } = comparison;
+    Writes { cluster, policy, redactor, deletion: wait.unwrap_or_default().max(DELETION) }
 }

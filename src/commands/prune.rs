@@ -18,6 +18,7 @@ use serde_json::Value;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::pass::Listener;
+use crate::apply::DELETION;
 use crate::cluster::Cluster;
 use crate::compare::{Action, ObjectDiff, Policy, Redactor};
 use crate::desired::{DesiredSet, InputProblem};
@@ -29,9 +30,6 @@ use crate::plan::apply_set::{ApplySet, Contents, Fate, Member, Record, Reference
 use crate::report::{ApplySetInfo, ObjectReport, ParentAction, Report};
 
 pub(super) use prepare::requested;
-
-/// How long the deletions of one turn may take, unless `--timeout` says otherwise.
-const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The apply set of one run.
 struct Pruning {
@@ -180,7 +178,7 @@ impl Prune {
         listener: &impl Listener,
     ) {
         if let Some(pruning) = &mut self.0 {
-            pruning.act(cluster, pass, (timeout.unwrap_or(TIMEOUT), interrupt), listener).await;
+            pruning.act(cluster, pass, (timeout.unwrap_or(DELETION), interrupt), listener).await;
         }
     }
 

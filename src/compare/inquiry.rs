@@ -11,6 +11,7 @@ use super::refusal::{Refusal, refusal, unchangeable};
 use super::replacement::{may_be_immutable, trial};
 use crate::live::ask::{Answer, Inquiry, Step};
 use crate::live::{LiveState, RequestError, Target, Trouble};
+use crate::object::without_system_fields;
 use crate::schema::{self, TypeRef};
 
 /// How a verdict may be come by (`--evidence`).
@@ -88,9 +89,9 @@ enum State {
     Reading(Value),
     /// The answer is there, and taking over the hands' claims would remove more than it shows.
     Pruning { live: Value, prediction: Prediction },
-    /// The server refuses the change for reasons that may be about fields which can't be changed: a creation under another name
-    /// tells.
-    Trying { live: Value, trial: Value, trouble: Trouble, reason: String },
+    /// The server refuses the change for reasons that may be about fields which can't be changed: creations under another name
+    /// tell, the last of the trials first.
+    Trying { live: Value, trials: Vec<Value>, trouble: Trouble, reason: String },
     /// All is known.
     Done(Finding),
 }
@@ -187,13 +188,23 @@ impl<'a> Questions<'a> {
             }
             (Refusal::Other(trouble), Some(live)) if may_be_immutable(status) => {
                 let reason = unchangeable(self.target, &live, status);
-                match trial(&self.target.key.gvk, &self.target.manifest.value, &live) {
-                    Some(trial) => State::Trying { live, trial, trouble, reason },
+                match self.trials(&live) {
+                    Some(trials) => State::Trying { live, trials, trouble, reason },
                     None => State::Done(Finding::Refused { live: Some(live), refusal: Refusal::Other(trouble) }),
                 }
             }
             (refusal, live) => State::Done(Finding::Refused { live, refusal }),
         }
+    }
+
+    /// What the server has to accept as a creation before its refusal of a change is put down to fields that can't be changed:
+    /// the manifest, or its values are bad; and what the apply would make of the live object, or what stays of it there clashes
+    /// with the manifest.
+    fn trials(&self, live: &Value) -> Option<Vec<Value>> {
+        let gvk = &self.target.key.gvk;
+        let manifest = &self.target.manifest.value;
+        let merged = predict(manifest, live, self.of, self.target.kind().as_ref(), self.policy).object;
+        Some(vec![trial(gvk, &without_system_fields(&merged), live)?, trial(gvk, manifest, live)?])
     }
 }
 
@@ -208,7 +219,7 @@ impl Inquiry for Questions<'_> {
             State::Asking(None) => Some(Step::Apply(self.target.manifest.value.clone())),
             State::Reading(_) => Some(Step::Read),
             State::Pruning { live, prediction } => Some(Step::Patch(replacement(live, &prediction.object))),
-            State::Trying { trial, .. } => Some(Step::Create(trial.clone())),
+            State::Trying { trials, .. } => trials.last().cloned().map(Step::Create),
             State::Done(_) => None,
         }
     }
@@ -240,8 +251,13 @@ impl Inquiry for Questions<'_> {
                 prediction.object = object;
                 State::Done(Finding::Predicted { live, prediction })
             }
-            (State::Trying { live, reason, .. }, Answer::Object(..)) => {
-                State::Done(Finding::Refused { live: Some(live), refusal: Refusal::Immutable(reason) })
+            (State::Trying { live, mut trials, trouble, reason }, Answer::Object(..)) => {
+                trials.pop();
+                if trials.is_empty() {
+                    State::Done(Finding::Refused { live: Some(live), refusal: Refusal::Immutable(reason) })
+                } else {
+                    State::Trying { live, trials, trouble, reason }
+                }
             }
             (State::Trying { live, trouble, .. }, _) => {
                 State::Done(Finding::Refused { live: Some(live), refusal: Refusal::Other(trouble) })

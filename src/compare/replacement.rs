@@ -85,19 +85,19 @@ pub(super) fn may_be_immutable(status: &StatusError) -> bool {
         })
 }
 
-/// The manifest under another name: that the server would create it proves that its values are fine. None for kinds whose
-/// names follow from their content.
+/// An object under another name than the live one: that the server would create it proves that its values are fine. None for
+/// kinds whose names follow from their content.
 #[must_use]
-pub fn trial(gvk: &GroupVersionKind, manifest: &Value, live: &Value) -> Option<Value> {
+pub fn trial(gvk: &GroupVersionKind, object: &Value, live: &Value) -> Option<Value> {
     if gvk.is_crd() || gvk.kind == "APIService" {
         return None;
     }
-    let name = manifest.pointer("/metadata/name").and_then(Value::as_str)?;
+    let name = object.pointer("/metadata/name").and_then(Value::as_str)?;
     let uid = live.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default();
     let stem: String = name.chars().take(STEM).collect();
     let stem = stem.trim_end_matches(|last: char| !last.is_ascii_alphanumeric());
     let suffix: String = uid.chars().filter(char::is_ascii_hexdigit).take(8).collect();
-    let mut trial = manifest.clone();
+    let mut trial = object.clone();
     trial.pointer_mut("/metadata")?.as_object_mut()?.insert("name".into(), json!(format!("{stem}-{suffix}")));
     if let (true, "Service", Some(Value::Object(spec))) =
         (gvk.group.is_empty(), gvk.kind.as_str(), trial.get_mut("spec"))

@@ -1,6 +1,6 @@
 //! The whole comparison against the API server: conflicts, predictions, writes, and what is said without asking.
 
-use kubectl_reconcile::apply::{Decision, Written, write};
+use kubectl_reconcile::apply::{DELETION, Decision, Writes, Written};
 use kubectl_reconcile::compare::{
     Action, Finding, ForceConflicts, Owners, Policy, Questions, Redactor, Setting, changes, predict, respell, verdict,
 };
@@ -65,7 +65,9 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     }
 
     let decision = Decision { finding: finding.clone(), diff: diff.clone() };
-    let written = write(&ground.cluster, &target, &decision, of, &policy, &Redactor::default()).await;
+    let redactor = Redactor::default();
+    let writes = Writes { cluster: &ground.cluster, policy: &policy, redactor: &redactor, deletion: DELETION };
+    let written = writes.write(&target, &decision, of).await;
     let now = ground.get(&target).await;
     match written {
         None if before["metadata"]["resourceVersion"] != now["metadata"]["resourceVersion"] => {

@@ -111,6 +111,7 @@ pub(super) fn merge(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
             let mut merged = found.clone();
             for (name, value) in wanted {
                 match found.get(name) {
+                    Some(there) if value.is_null() && !is_one_value(there, of.field(name)) => {}
                     _ if value.is_null() => emptied(&mut merged, name, of),
                     Some(there) => drop(merged.insert(name.clone(), merge(value, there, of.field(name)))),
                     None if schema::is_left_out(value, name, of) => {}
@@ -125,6 +126,11 @@ pub(super) fn merge(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
         _ if same_meaning(manifest, live, of) => live.clone(),
         _ => manifest.clone(),
     }
+}
+
+/// Whether a value is replaced as a whole: a scalar, or an atomic map or list. A null keeps what is in any other.
+fn is_one_value(value: &Value, of: TypeRef<'_>) -> bool {
+    !(value.is_object() || value.is_array()) || of.is_atomic(value)
 }
 
 /// What a null makes of a field: an entry of a map of texts is empty then, and anything else takes its default.
@@ -186,12 +192,8 @@ pub fn respell(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
             };
             Value::Array(wanted.iter().map(item).collect())
         }
-        _ if !manifest.is_null() && same_meaning(manifest, live, of) && keeps_claims(manifest, of) => live.clone(),
+        // Only what is one claim as a whole: the live value of anything else may claim more.
+        _ if !manifest.is_null() && same_meaning(manifest, live, of) && is_one_value(manifest, of) => live.clone(),
         _ => manifest.clone(),
     }
-}
-
-/// Whether the live value can stand in for the manifest's without claiming more: scalars, and what is one claim whole.
-fn keeps_claims(manifest: &Value, of: TypeRef<'_>) -> bool {
-    !(manifest.is_object() || manifest.is_array()) || of.is_atomic(manifest)
 }

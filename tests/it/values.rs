@@ -128,6 +128,46 @@ fn nulls_are_no_drift() {
 }
 
 #[test]
+fn a_null_means_here_what_it_means_to_the_server() {
+    let nulls = [
+        ("labels: {app: web, tier: front}", "labels: null"),
+        ("labels: {app: web, tier: front}", "labels: {app: web, tier: null}"),
+        ("replicas: 2", "replicas: null"),
+        ("replicas: 2", "replicas: 2\n  strategy: null"),
+        ("replicas: 2", "replicas: 2\n  strategy: {rollingUpdate: null}"),
+        ("[{containerPort: 8080}]", "null"),
+        ("{cpu: 100m, memory: 64Mi}", "null"),
+        ("nodeSelector: {disk: fast}", "nodeSelector: null"),
+        ("nodeSelector: {disk: fast}", "nodeSelector: {disk: null}"),
+        ("tolerations: [{key: slow, operator: Exists}]", "tolerations: null"),
+    ];
+    let web = WEB.replace(
+        "      containers:",
+        "      nodeSelector: {disk: fast}\n      tolerations: [{key: slow, operator: Exists}]\n      containers:",
+    );
+    for manager in ["kubectl-reconcile", "another"] {
+        let ws = Workspace::new();
+        ws.apply_as(manager, &web);
+        for (from, to) in nulls {
+            assert!(web.contains(from), "{from}");
+            ws.write("web.yaml", &web.replace(from, to));
+            let differing = |evidence: &str| {
+                let evidence = format!("--evidence={evidence}");
+                let diff =
+                    ws.reconcile(["diff", "-f", ".", "--force-conflicts", "--exit-zero", &evidence]).exits_with(0);
+                let changes = diff.object("Deployment", "web")["changes"].as_array().cloned().unwrap_or_default();
+                changes.into_iter().map(|change| change["path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+            };
+            // Not every default is known here: where the server leaves `{}`, the struct may go whole.
+            let (here, there) = (differing("read-only"), differing("server"));
+            let is_same = here.iter().all(|path| there.iter().any(|other| other.starts_with(path)))
+                && there.iter().all(|other| here.iter().any(|path| other.starts_with(path)));
+            assert!(is_same, "{to} on what {manager} applied: {here:?}, the server says {there:?}");
+        }
+    }
+}
+
+#[test]
 fn what_kubectl_create_prints_is_no_drift() {
     let ws = Workspace::new();
     for create in [

@@ -71,6 +71,7 @@ fn mistake(subject: &Subject<'_>, place: Place<'_>, cause: &Cause) -> InputProbl
     } else {
         subject.of_value(&place, capped(&message))
     };
+    let hint = hint.or_else(|| subject.clash(place.kept.as_ref()?));
     match hint {
         Some(hint) => problem.with_hint(hint),
         None if complaint.kind == Kind::Required && !place.missing.is_empty() => {

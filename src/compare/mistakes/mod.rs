@@ -12,13 +12,15 @@ mod place;
 mod suggest;
 mod typed;
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::merge::merge;
 use super::redact::scrub;
 use crate::desired::InputProblem;
 use crate::live::{StatusError, Target};
-use crate::object::FieldPath;
+use crate::object::{FieldPath, managed_fields};
 use crate::schema::TypeRef;
 use place::Place;
 
@@ -68,6 +70,21 @@ impl<'a> Subject<'a> {
     /// What the server validated, as far as lists go: the manifest merged into the live object.
     fn merged(&self) -> Value {
         self.live.map_or_else(|| self.manifest().clone(), |live| merge(self.manifest(), live, self.of))
+    }
+
+    /// Whose a field is that clashes with the manifest, which doesn't have it: an apply takes nothing away that others have.
+    fn clash(&self, kept: &FieldPath) -> Option<String> {
+        let owners = managed_fields(self.live?);
+        let owners = owners.iter().filter(|entry| entry.fields.contains_at_or_below(kept));
+        let owners: BTreeSet<String> = owners.map(|entry| format!("`{}`", entry.manager)).collect();
+        let whose = match owners.len() {
+            0 => "a default".to_owned(),
+            _ => format!("set by {}", owners.into_iter().collect::<Vec<_>>().join(", ")),
+        };
+        let name = named(kept);
+        Some(format!(
+            "the live object has {name} ({whose}) and the manifest doesn't: an apply keeps it, `kubectl replace` takes it out"
+        ))
     }
 
     /// Text of the server about this object, without the values of a Secret.

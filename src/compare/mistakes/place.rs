@@ -18,6 +18,8 @@ pub(super) struct Place<'a> {
     pub trail: Vec<(&'a Value, TypeRef<'a>)>,
     /// What the path names further and the manifest doesn't have.
     pub missing: String,
+    /// The field or item that the path names next, where the manifest doesn't have it and the merged object does.
+    pub kept: Option<FieldPath>,
     /// Which of several items with one key a path means: the server doesn't tell.
     pub choice: usize,
 }
@@ -30,6 +32,7 @@ impl<'a> Place<'a> {
             path: FieldPath::root(),
             trail: vec![(manifest, of)],
             missing: String::new(),
+            kept: None,
             choice: 0,
         }
     }
@@ -175,7 +178,25 @@ pub(super) fn follow_validation<'a>(mut place: Place<'a>, merged: &Value, path: 
         text = &text[length..];
     }
     text.trim_start_matches('.').clone_into(&mut place.missing);
+    place.kept = kept(&place, seen);
     place
+}
+
+/// What is missing in the manifest, if `seen` has it, which is the merged object at the same place.
+fn kept(place: &Place<'_>, seen: Option<&Value>) -> Option<FieldPath> {
+    let text = place.missing.as_str();
+    let element = match seen? {
+        Value::Object(map) => {
+            let name = text.split(['.', '[']).next()?;
+            map.contains_key(name).then(|| PathElement::Field(name.to_owned()))
+        }
+        Value::Array(items) => {
+            let index: usize = text.strip_prefix('[')?.split_once(']')?.0.parse().ok()?;
+            item_element(items.get(index)?, place.here().1)
+        }
+        _ => None,
+    };
+    element.map(|element| place.path.child(element))
 }
 
 /// Where the manifest has the item that the server has seen at a position.
@@ -250,6 +271,8 @@ mod tests {
             (injected.path.to_string().as_str(), injected.missing.as_str()),
             ("spec.template.spec.containers", "[0].image")
         );
+        assert_eq!(injected.kept.unwrap().to_string(), "spec.template.spec.containers[name=injected]");
+        assert_eq!(follow("spec.selector").kept, None);
         assert_eq!(follow("spec.selector").full_path(), "spec.selector");
         let data = json!({"data": {"a.b": "x", "c]d": "y"}});
         let root = Place::root(&data, TypeRef::untyped());

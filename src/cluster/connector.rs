@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use http::Uri;
-use kube::{Client, Config, client::ClientBuilder, config::AuthInfo};
+use kube::{Client, Config, config::AuthInfo};
 use rustls::pki_types::{CertificateDer, pem::PemObject};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::{
     cause,
+    client::client,
     error::ConnectError,
     options::RequestTimeout,
     settings::{Identity, Impersonation, Settings, Trust},
@@ -40,7 +41,6 @@ impl Connector {
             RequestTimeout::Within(timeout) => timeout.min(CONNECT_TIMEOUT),
             RequestTimeout::Unbounded => CONNECT_TIMEOUT,
         });
-        config.default_retry = false;
         if let Some(impersonation) = &settings.impersonation {
             config.auth_info = impersonated(impersonation);
         }
@@ -57,14 +57,13 @@ impl Connector {
             config.auth_info.client_certificate_data = Some(BASE64_STANDARD.encode(certificate));
             config.auth_info.client_key_data = Some(SecretString::from(BASE64_STANDARD.encode(key)));
         }
-        let builder = ClientBuilder::try_from(config).map_err(|error| {
+        client(&config).map_err(|error| {
             let cause = cause::of(&error).text;
             ConnectError::setting(match error {
                 kube::Error::RustlsTls(_) => format!("the certificates cannot be used: {cause}"),
                 _ => format!("the connection cannot be set up: {cause}"),
             })
-        })?;
-        Ok(builder.build())
+        })
     }
 }
 

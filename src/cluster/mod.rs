@@ -11,6 +11,7 @@
 //! ```
 
 mod cause;
+mod client;
 mod connector;
 mod document;
 mod download;

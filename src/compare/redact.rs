@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use crate::object::{FieldPath, GroupVersionKind, LAST_APPLIED, PathElement};
+use crate::object::{FieldPath, GroupVersionKind, LAST_APPLIED, PathElement, SERVER_METADATA};
 
 /// Name of the one field of a redacted value: `{"redacted": "#1"}`.
 pub const REDACTED: &str = "redacted";
@@ -17,6 +17,12 @@ pub const REDACTED: &str = "redacted";
 pub struct Redactor {
     numbers: Mutex<HashMap<Vec<u8>, usize>>,
 }
+
+/// Fields of a Secret that hold none of its values. Whatever else stands there may be a value with its key misspelt or in
+/// the wrong place.
+const OPEN: [&str; 4] = ["apiVersion", "immutable", "kind", "type"];
+/// The same, of its metadata, as far as they may be in a manifest.
+const OPEN_METADATA: [&str; 6] = ["finalizers", "generateName", "labels", "name", "namespace", "ownerReferences"];
 
 /// What a part of a Secret holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,8 +34,8 @@ enum Part {
 }
 
 impl Redactor {
-    /// A value as it may be shown: of a Secret, everything below `data` and `stringData` and the copy that client-side
-    /// apply keeps are numbers; of other objects, the value itself.
+    /// A value as it may be shown: of a Secret, everything but its type and its metadata is a number, as is the copy that
+    /// client-side apply keeps; of other objects, the value itself.
     pub fn value(&self, gvk: &GroupVersionKind, path: &FieldPath, value: &Value) -> Value {
         if !gvk.is_secret() {
             return value.clone();
@@ -40,36 +46,35 @@ impl Redactor {
             .map_while(|element| if let PathElement::Field(name) = element { Some(name.as_str()) } else { None })
             .collect();
         match fields.as_slice() {
-            [] => self.object(value),
+            [] => self.each(value, |redactor, name, value| redactor.field(name, value)),
+            ["metadata", "annotations", LAST_APPLIED, ..] => self.all(value, Part::Plain),
+            ["metadata", "annotations", _, ..] => value.clone(),
+            ["metadata", name] => self.of_metadata(name, value),
+            ["metadata", name, ..] if is_open_metadata(name) => value.clone(),
+            [name] => self.field(name, value),
             ["data", ..] => self.all(value, Part::Data),
-            ["stringData", ..] | ["metadata", "annotations", LAST_APPLIED, ..] => self.all(value, Part::Plain),
-            ["metadata"] => self.metadata(value),
-            ["metadata", "annotations"] => self.annotations(value),
-            _ => value.clone(),
+            _ => self.all(value, Part::Plain),
         }
     }
 
-    fn object(&self, secret: &Value) -> Value {
-        self.each(secret, |redactor, name, value| match name {
-            "data" => redactor.all(value, Part::Data),
-            "stringData" => redactor.all(value, Part::Plain),
-            "metadata" => redactor.metadata(value),
-            _ => value.clone(),
-        })
+    fn field(&self, name: &str, value: &Value) -> Value {
+        match name {
+            "data" => self.all(value, Part::Data),
+            "metadata" => self.each(value, |redactor, name, value| redactor.of_metadata(name, value)),
+            _ if OPEN.contains(&name) => value.clone(),
+            _ => self.all(value, Part::Plain),
+        }
     }
 
-    fn metadata(&self, metadata: &Value) -> Value {
-        self.each(metadata, |redactor, name, value| match name {
-            "annotations" => redactor.annotations(value),
-            _ => value.clone(),
-        })
-    }
-
-    fn annotations(&self, annotations: &Value) -> Value {
-        self.each(annotations, |redactor, name, value| match name {
-            LAST_APPLIED => redactor.all(value, Part::Plain),
-            _ => value.clone(),
-        })
+    fn of_metadata(&self, name: &str, value: &Value) -> Value {
+        match name {
+            "annotations" => self.each(value, |redactor, name, value| match name {
+                LAST_APPLIED => redactor.all(value, Part::Plain),
+                _ => value.clone(),
+            }),
+            _ if is_open_metadata(name) => value.clone(),
+            _ => self.all(value, Part::Plain),
+        }
     }
 
     fn each(&self, value: &Value, of: impl Fn(&Self, &str, &Value) -> Value) -> Value {
@@ -97,6 +102,10 @@ impl Redactor {
         let number = *numbers.entry(secret.to_owned()).or_insert(next);
         json!({ REDACTED: format!("#{number}") })
     }
+}
+
+fn is_open_metadata(name: &str) -> bool {
+    OPEN_METADATA.contains(&name) || SERVER_METADATA.contains(&name)
 }
 
 /// The value itself, so that a key in `stringData` and the same value in `data` share a number.
@@ -132,11 +141,12 @@ pub fn scrub(gvk: &GroupVersionKind, message: &str, objects: &[&Value]) -> Strin
     }
     let mut secrets = Vec::new();
     for object in objects {
-        for part in ["data", "stringData"] {
-            collect(object.get(part).unwrap_or(&Value::Null), &mut secrets);
-        }
-        if let Some(copy) = object.pointer("/metadata/annotations").and_then(|all| all.get(LAST_APPLIED)) {
-            collect(copy, &mut secrets);
+        for (name, value) in object.as_object().into_iter().flatten() {
+            match name.as_str() {
+                "metadata" => collect_metadata(value, &mut secrets),
+                name if OPEN.contains(&name) => {}
+                _ => collect(value, &mut secrets),
+            }
         }
     }
     // Longest first, so that no value is left in part because a shorter one was cut out of it.
@@ -154,6 +164,16 @@ pub fn scrub(gvk: &GroupVersionKind, message: &str, objects: &[&Value]) -> Strin
         }
     }
     message
+}
+
+fn collect_metadata(metadata: &Value, secrets: &mut Vec<String>) {
+    for (name, value) in metadata.as_object().into_iter().flatten() {
+        match name.as_str() {
+            "annotations" => collect(value.get(LAST_APPLIED).unwrap_or(&Value::Null), secrets),
+            name if is_open_metadata(name) => {}
+            _ => collect(value, secrets),
+        }
+    }
 }
 
 fn collect(value: &Value, secrets: &mut Vec<String>) {
@@ -207,6 +227,23 @@ mod tests {
             let shown = Redactor::default().value(&secret(), &path, value);
             assert!(!shown.to_string().contains("hello"), "{path}: {shown}");
         }
+    }
+
+    #[test]
+    fn what_stands_in_the_wrong_place_or_under_a_misspelt_name_is_redacted_too() {
+        let object = json!({
+            "kind": "Secret", "dta": {"a": "hello"}, "stray": ["hello"],
+            "metadata": {"name": "it", "labels": {"open": "yes"}, "stringData": {"a": "hello"}},
+        });
+        let shown = Redactor::default().value(&secret(), &FieldPath::root(), &object);
+        assert!(!shown.to_string().contains("hello"), "{shown}");
+        assert_eq!(shown["metadata"]["labels"]["open"], "yes");
+        for path in [&["dta", "a"][..], &["dta"], &["metadata", "stringData", "a"], &["metadata", "stringData"]] {
+            let path = FieldPath::of(path);
+            let shown = Redactor::default().value(&secret(), &path, path.value_in(&object).unwrap());
+            assert!(!shown.to_string().contains("hello"), "{path}: {shown}");
+        }
+        assert_eq!(scrub(&secret(), "unknown field hello", &[&object]), "unknown field ***");
     }
 
     #[test]

@@ -133,6 +133,10 @@ fn refusals_of_the_server_lose_the_values_that_they_quote() {
             format!("{{apiVersion: v1, kind: Secret, metadata: {{name: it}}, dta: {{key: '{value}'}}}}"),
         ),
         (
+            "a part in the wrong place",
+            format!("{{apiVersion: v1, kind: Secret, metadata: {{name: it, stringData: {{key: '{value}'}}}}}}"),
+        ),
+        (
             "a bad type",
             format!(
                 "{{apiVersion: v1, kind: Secret, metadata: {{name: it}}, type: kubernetes.io/tls, stringData: {{tls.crt: '{value}'}}}}"

@@ -8,9 +8,17 @@
 mod control_plane;
 
 use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use control_plane::{Relay, Workspace};
+use futures::future::try_join_all;
+use kube::api::{Api, ListParams};
+use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
+
+/// Set to a namespace in the process that does nothing but LIST it.
+const BARE_LIST: &str = "BENCH_BARE_LIST";
 
 fn number(variable: &str, default: usize) -> usize {
     std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
@@ -18,45 +26,98 @@ fn number(variable: &str, default: usize) -> usize {
 
 #[expect(clippy::print_stdout, reason = "a benchmark reports on stdout")]
 fn main() {
+    if let Ok(namespace) = std::env::var(BARE_LIST) {
+        return bare_list(&namespace);
+    }
     let (objects, rounds) = (number("BENCH_OBJECTS", 1000), number("BENCH_ROUNDS", 5));
-    let ws = Workspace::new();
-    ws.write("all.yaml", &manifests(objects));
-    ws.reconcile(["apply", "-f", "all.yaml", "-q"]).exits_with(0);
-    println!("{objects} objects of five kinds in sync, median of {rounds} runs");
+    let text = manifests(objects);
+    let prepared = |first: &dyn Fn(&Workspace)| {
+        let ws = Workspace::new();
+        ws.write("all.yaml", &text);
+        first(&ws);
+        ws
+    };
+    let ours = prepared(&|ws| drop(ws.reconcile(["apply", "-f", "all.yaml", "-q"]).exits_with(0)));
+    let theirs = prepared(&|ws| drop(ws.kubectl(["apply", "--server-side", "-f", "all.yaml"]).exits_with(0)));
+    println!("{objects} objects of five kinds, median of {rounds} runs on loopback; fewer at 20 ms");
 
-    let near = Relay::new(ws.plane().url(), Duration::ZERO);
-    let far = Relay::new(ws.plane().url(), Duration::from_millis(10));
-    for (place, relay, rounds) in [("loopback", &near, rounds), ("20 ms round trip", &far, rounds.min(1))] {
-        let ours = |arguments: &[&str]| {
-            ws.through(&relay.url()).reconcile(arguments.iter().copied()).exits_with(0);
+    for (place, delay, rounds) in [("loopback", 0, rounds), ("20 ms round trip", 10, rounds.min(1))] {
+        let relay = Relay::new(ours.plane().url(), Duration::from_millis(delay));
+        let reconcile = |ws: &Workspace, arguments: &[&str]| {
+            let arguments = [arguments, &["-f", "all.yaml", "-q"]].concat();
+            ws.through(&relay.url()).reconcile(arguments).exits_with(0);
         };
-        let theirs = |arguments: &[&str]| {
-            ws.through(&relay.url()).kubectl(arguments.iter().copied()).exits_with(0);
+        let kubectl = |ws: &Workspace, arguments: &[&str]| {
+            ws.through(&relay.url()).kubectl([arguments, &["-f", "all.yaml"]].concat()).exits_with(0);
         };
-        let kubectl = ["diff", "--server-side", "--field-manager=kubectl-reconcile", "-f", "all.yaml"];
-        let pairs = [
-            ("diff, proven", vec!["diff", "-f", "all.yaml", "-q"]),
-            ("diff --evidence=server", vec!["diff", "-f", "all.yaml", "-q", "--evidence=server"]),
-            ("apply, nothing to do", vec!["apply", "-f", "all.yaml", "-q"]),
-        ];
-        let reference = median(rounds, || theirs(&kubectl));
-        println!("\n{place}: kubectl diff --server-side {:.2} s", reference.as_secs_f64());
-        for (name, arguments) in pairs {
-            let time = median(rounds.max(3), || ours(&arguments));
-            let ratio = reference.as_secs_f64() / time.as_secs_f64();
-            println!("  {name:<24} {:>6.3} s   kubectl takes {ratio:.1} times as long", time.as_secs_f64());
+        let compare = |reference: Duration, pairs: &[(&str, Duration)]| {
+            for (name, time) in pairs {
+                let ratio = reference.as_secs_f64() / time.as_secs_f64();
+                println!("  {name:<24} {:>6.3} s   {ratio:.1} times as fast", time.as_secs_f64());
+            }
+        };
+
+        let diff = ["diff", "--server-side", "--field-manager=kubectl-reconcile"];
+        let reference = median(rounds, || kubectl(&ours, &diff));
+        println!("\n{place}: kubectl diff --server-side, all in sync: {:.2} s", reference.as_secs_f64());
+        let proven = median(rounds.max(3), || reconcile(&ours, &["diff"]));
+        let asked = median(rounds.max(3), || reconcile(&ours, &["diff", "--evidence=server"]));
+        compare(reference, &[("diff, proven", proven), ("diff --evidence=server", asked)]);
+        let kubeconfig = ours.through(&relay.url()).kubeconfig();
+        let bare = median(rounds.max(3), || list(&kubeconfig, ours.namespace()));
+        let ratio = proven.as_secs_f64() / bare.as_secs_f64();
+        println!("  bare LISTs in parallel   {:>6.3} s   diff takes {ratio:.1} times as long", bare.as_secs_f64());
+
+        let apply = ["apply", "--server-side"];
+        let reference = median(rounds, || kubectl(&theirs, &apply));
+        println!("{place}: kubectl apply --server-side, nothing to do: {:.2} s", reference.as_secs_f64());
+        compare(reference, &[("apply", median(rounds.max(3), || reconcile(&ours, &["apply"])))]);
+
+        // Each creation has a namespace of its own; in turns, as the server grows slower with what it holds.
+        let (mut reference, mut creation) = (Vec::new(), Vec::new());
+        for _ in 0..rounds.min(3) {
+            let (one, other) = (prepared(&|_| ()), prepared(&|_| ()));
+            reference.push(timed(|| kubectl(&one, &apply)));
+            creation.push(timed(|| reconcile(&other, &["apply"])));
         }
+        let (reference, creation) = (middle(reference), middle(creation));
+        println!("{place}: kubectl apply --server-side, all to create: {:.2} s", reference.as_secs_f64());
+        compare(reference, &[("apply", creation)]);
     }
 }
 
+/// Runs this program once more, as a client that only LISTs.
+fn list(kubeconfig: &Path, namespace: &str) {
+    let program = std::env::current_exe().unwrap();
+    let run = Command::new(program).env("KUBECONFIG", kubeconfig).env(BARE_LIST, namespace).status();
+    assert!(run.unwrap().success());
+}
+
+#[tokio::main]
+async fn bare_list(namespace: &str) {
+    // Whoever else chose a provider in this process chose the same.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = kube::Client::try_default().await.unwrap();
+    let kinds = [("", "ConfigMap"), ("apps", "Deployment"), ("", "Service"), ("", "Secret"), ("", "ServiceAccount")];
+    let lists = kinds.map(|(group, kind)| {
+        let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, "v1", kind));
+        let api = Api::<DynamicObject>::namespaced_with(client.clone(), namespace, &resource);
+        async move { api.list(&ListParams::default()).await }
+    });
+    try_join_all(lists).await.unwrap();
+}
+
+fn timed(run: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    run();
+    start.elapsed()
+}
+
 fn median(rounds: usize, run: impl Fn()) -> Duration {
-    let mut times: Vec<Duration> = (0..rounds)
-        .map(|_| {
-            let start = Instant::now();
-            run();
-            start.elapsed()
-        })
-        .collect();
+    middle((0..rounds).map(|_| timed(&run)).collect())
+}
+
+fn middle(mut times: Vec<Duration>) -> Duration {
     times.sort();
     times[times.len() / 2]
 }

@@ -8,7 +8,8 @@ use super::news::News;
 use super::output::Output;
 use super::pass::Pass;
 use super::prune::{Prune, requested};
-use super::setup::{Connected, connected, planned, policy, read_desired};
+use super::reading::Reading;
+use super::setup::{Connected, connected, planned, policy};
 use super::wait::Waiting;
 use crate::cli::{ApplyArgs, DiffArgs, WaitArgs};
 use crate::compare::EvidenceMode;
@@ -39,7 +40,7 @@ fn finish(report: &Report, output: &Output) -> Result<u8, Closed> {
 }
 
 async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
-    let policy = policy(&args.compare, &args.input)?;
+    let mut policy = policy(&args.compare, &args.input)?;
     if policy.evidence == EvidenceMode::ReadOnly {
         let problem = InputProblem::general("`--evidence=read-only` forbids what `apply` is for: to write");
         return Err(Failure::invalid(problem.with_hint("compare with `diff --evidence=read-only`")));
@@ -47,12 +48,15 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     if args.confirm {
         somebody_to_ask(&args.input)?;
     }
+    // The creation itself tells as much, unless somebody is to see beforehand what comes of it.
+    policy.tries_creations = args.confirm || policy.evidence == EvidenceMode::Server;
     let set = requested(&args.prune, &args.input)?;
-    let mut desired = read_desired(&args.input, &output.terminal).await?;
+    let reading = Reading::begin(&args.input, &output.terminal).await?;
     let interrupt = Interrupt::listen();
     let verbosity = args.output.console.verbosity;
-    let Connected { cluster, catalog, info, namespaces, cache } =
-        connected(&args.connection, verbosity, &args.input, &output.terminal).await?;
+    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal);
+    let (mut desired, connected) = reading.beside(connecting).await?;
+    let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let server = (&cluster, &catalog, &namespaces);
     let mut prune = Prune::prepare(set.as_ref(), &policy.adopt, server, &mut desired).await?;
     let plan = planned(desired, catalog, &namespaces)?;

@@ -5,7 +5,8 @@ use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::prune::{Prune, requested};
-use super::setup::{Connected, connected, planned, policy, read_desired};
+use super::reading::Reading;
+use super::setup::{Connected, connected, planned, policy};
 use crate::cli::{ApplyArgs, DiffArgs};
 use crate::compare::{Evidence, Policy, Redactor, Setting, offline};
 use crate::desired::files::Inputs;
@@ -51,24 +52,25 @@ async fn report(args: &DiffArgs, output: &Output) -> Result<Report, Failure> {
             InputProblem::general("`--prune` needs a cluster: captured objects don't tell the members of a set");
         return Err(Failure::invalid(problem.with_hint("leave `--live` out")));
     }
-    let desired = read_desired(&args.input, &output.terminal).await?;
+    let reading = Reading::begin(&args.input, &output.terminal).await?;
     match &args.live {
-        Some(file) => without_cluster(args, desired, file, &policy),
-        None => Box::pin(with_cluster(args, desired, &policy, set.as_ref(), output)).await,
+        Some(file) => without_cluster(args, reading.desired().await?, file, &policy),
+        None => Box::pin(with_cluster(args, reading, &policy, set.as_ref(), output)).await,
     }
 }
 
 async fn with_cluster(
     args: &DiffArgs,
-    mut desired: DesiredSet,
+    reading: Reading,
     policy: &Policy,
     set: Option<&Reference>,
     output: &Output,
 ) -> Result<Report, Failure> {
     let interrupt = Interrupt::listen();
     let verbosity = args.output.console.verbosity;
-    let Connected { cluster, catalog, info, namespaces, cache } =
-        connected(&args.connection, verbosity, &args.input, &output.terminal).await?;
+    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal);
+    let (mut desired, connected) = reading.beside(connecting).await?;
+    let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let admission = Admission::load(&cluster, &catalog);
     let server = (&cluster, &catalog, &namespaces);
     let mut prune = Prune::prepare(set, &policy.adopt, server, &mut desired).await?;

@@ -1,16 +1,97 @@
-//! Reading on several processors: the shares are independent, and only the order of their results counts.
+//! Reading the input, beside other work and on several processors: its shares are independent, and only the order of their results
+//! counts.
 
 use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::desired::files::Input;
-use crate::desired::{ReadOptions, ReadShare, Share};
+use futures::future::{Either, select};
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use super::failure::Failure;
+use crate::cli::{InputArgs, ValidateLevel};
+use crate::cluster::{Bounds, Environment, download, without_credentials};
+use crate::desired::files::{Input, Inputs};
+use crate::desired::yaml::Validation;
+use crate::desired::{DesiredSet, InputProblem, ReadOptions, ReadShare, Selector, Share, gather};
+use crate::report::styled::Role;
+use crate::terminal::Terminal;
 
 /// How much text is worth a thread, in bytes.
 const TEXT_OF_A_THREAD: usize = 1 << 20;
 
+/// An input whose bytes are there, while their meaning is worked out.
+pub(super) struct Reading {
+    desired: JoinHandle<Result<DesiredSet, Vec<InputProblem>>>,
+    terminal: Terminal,
+}
+
+impl Reading {
+    /// Gets all files, URLs and whatever else the input is made of.
+    pub async fn begin(args: &InputArgs, terminal: &Terminal) -> Result<Self, Failure> {
+        let options = options(args)?;
+        let inputs = inputs(args, terminal).await?;
+        let desired = spawn_blocking(move || gather(read_shares(&inputs, &options), &options));
+        Ok(Self { desired, terminal: terminal.clone() })
+    }
+
+    /// The manifests; tells what is odd about them.
+    pub async fn desired(self) -> Result<DesiredSet, Failure> {
+        let desired = match self.desired.await {
+            Ok(desired) => desired?,
+            Err(panic) => resume_unwind(panic.into_panic()),
+        };
+        for warning in &desired.warnings {
+            self.terminal.note(Role::Note, &format!("warning: {warning}"));
+        }
+        Ok(desired)
+    }
+
+    /// The manifests, and what `other` work brings meanwhile. A problem of the input ends it, and is what is told of the two.
+    pub async fn beside<T>(self, other: impl Future<Output = Result<T, Failure>>) -> Result<(DesiredSet, T), Failure> {
+        match select(pin!(self.desired()), pin!(other)).await {
+            Either::Left((desired, other)) => Ok((desired?, other.await?)),
+            Either::Right((other, desired)) => Ok((desired.await?, other?)),
+        }
+    }
+}
+
+fn options(args: &InputArgs) -> Result<ReadOptions, Failure> {
+    let selector = args.selector.as_deref().map(Selector::parse).transpose().map_err(|error| {
+        let hint = "selectors look like `app=web`, `tier in (a, b)`, `!legacy`";
+        Failure::invalid(InputProblem::general(error.to_string()).with_hint(hint))
+    })?;
+    let validation = match args.validate {
+        ValidateLevel::Strict => Validation::Strict,
+        ValidateLevel::Warn => Validation::Warn,
+        ValidateLevel::Ignore => Validation::Ignore,
+    };
+    Ok(ReadOptions { validation, selector: selector.unwrap_or_default(), allow_empty: args.allow_empty })
+}
+
+/// Reads files, standard input, URLs and what a kustomization makes.
+async fn inputs(args: &InputArgs, terminal: &Terminal) -> Result<Vec<Input>, Vec<InputProblem>> {
+    let mut inputs = Inputs::default();
+    for path in &args.filename {
+        match path.to_str().filter(|path| path.starts_with("http://") || path.starts_with("https://")) {
+            Some(url) => {
+                let content = download(url, &Environment::from_process(), Bounds::default()).await;
+                inputs.content(&without_credentials(url), content);
+            }
+            None => inputs.path(path, args.recursive),
+        }
+    }
+    if let Some(directory) = &args.kustomize {
+        for warning in inputs.kustomization(directory) {
+            terminal.note(Role::Note, &warning);
+        }
+    }
+    inputs.finish()
+}
+
 /// Reads all shares, on several processors if there is much to read, and gives what was read in their order.
-pub(super) fn read_shares(inputs: &[Input], options: &ReadOptions) -> Vec<ReadShare> {
+fn read_shares(inputs: &[Input], options: &ReadOptions) -> Vec<ReadShare> {
     let shares = Share::of(inputs);
     let text: usize = inputs.iter().map(|input| input.text.bytes().len()).sum();
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
@@ -27,7 +108,7 @@ pub(super) fn read_shares(inputs: &[Input], options: &ReadOptions) -> Vec<ReadSh
         for other in others {
             match other.join() {
                 Ok(share) => read.extend(share),
-                Err(panic) => std::panic::resume_unwind(panic),
+                Err(panic) => resume_unwind(panic),
             }
         }
         read

@@ -1,64 +1,19 @@
-//! What was typed → what it means: the input that is read, the connection, and whose fields are whose.
+//! What was typed → what it means: the connection, the plan, and whose fields are whose.
 
 use std::path::PathBuf;
 
 use super::configuration::Configuration;
 use super::failure::Failure;
-use super::reading::read_shares;
-use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ReplaceChoice, ValidateLevel};
-use crate::cluster::{
-    Bounds, Cluster, ConnectOptions, Environment, Log, Request, connect, download, without_credentials,
-};
+use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ReplaceChoice};
+use crate::cluster::{Cluster, ConnectOptions, Environment, Log, Request, connect};
 use crate::compare::{EvidenceMode, ForceConflicts, Policy, Replace};
-use crate::desired::files::{Input, Inputs};
-use crate::desired::yaml::Validation;
-use crate::desired::{DesiredSet, InputProblem, ReadOptions, Selector, gather};
+use crate::desired::{DesiredSet, InputProblem};
 use crate::live::resolve::{Namespaces, resolve};
 use crate::live::{Catalog, json};
 use crate::plan::Plan;
 use crate::report::ClusterInfo;
 use crate::report::styled::Role;
 use crate::terminal::Terminal;
-
-/// Reads the manifests, and tells what is odd about them.
-pub(super) async fn read_desired(args: &InputArgs, terminal: &Terminal) -> Result<DesiredSet, Failure> {
-    let selector = args.selector.as_deref().map(Selector::parse).transpose().map_err(|error| {
-        let hint = "selectors look like `app=web`, `tier in (a, b)`, `!legacy`";
-        Failure::invalid(InputProblem::general(error.to_string()).with_hint(hint))
-    })?;
-    let validation = match args.validate {
-        ValidateLevel::Strict => Validation::Strict,
-        ValidateLevel::Warn => Validation::Warn,
-        ValidateLevel::Ignore => Validation::Ignore,
-    };
-    let options = ReadOptions { validation, selector: selector.unwrap_or_default(), allow_empty: args.allow_empty };
-    let inputs = inputs(args, terminal).await?;
-    let desired = gather(read_shares(&inputs, &options), &options)?;
-    for warning in &desired.warnings {
-        terminal.note(Role::Note, &format!("warning: {warning}"));
-    }
-    Ok(desired)
-}
-
-/// Reads files, standard input, URLs and what a kustomization makes.
-async fn inputs(args: &InputArgs, terminal: &Terminal) -> Result<Vec<Input>, Vec<InputProblem>> {
-    let mut inputs = Inputs::default();
-    for path in &args.filename {
-        match path.to_str().filter(|path| path.starts_with("http://") || path.starts_with("https://")) {
-            Some(url) => {
-                let content = download(url, &Environment::from_process(), Bounds::default()).await;
-                inputs.content(&without_credentials(url), content);
-            }
-            None => inputs.path(path, args.recursive),
-        }
-    }
-    if let Some(directory) = &args.kustomize {
-        for warning in inputs.kustomization(directory) {
-            terminal.note(Role::Note, &warning);
-        }
-    }
-    inputs.finish()
-}
 
 /// A connected cluster with its catalog.
 pub(super) struct Connected {
@@ -162,5 +117,6 @@ pub(super) fn policy(args: &CompareArgs, input: &InputArgs) -> Result<Policy, Fa
         ReplaceChoice::Immutable => Replace::Immutable,
     };
     let adopt = args.adopt.iter().cloned().collect();
-    Ok(Policy { manager, force, show_unmanaged: args.show_unmanaged, evidence, hands, adopt, replace })
+    let show_unmanaged = args.show_unmanaged;
+    Ok(Policy { force, show_unmanaged, evidence, hands, adopt, replace, ..Policy::of(&manager) })
 }

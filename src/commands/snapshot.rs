@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::failure::Failure;
 use super::output::tell;
-use super::setup::{Connected, connected, planned, read_desired};
+use super::reading::Reading;
+use super::setup::{Connected, connected, planned};
 use crate::cli::SnapshotArgs;
 use crate::compare::{Redactor, withheld};
 use crate::live::fetch::fetch;
@@ -30,9 +31,9 @@ pub(super) async fn run(args: SnapshotArgs) -> u8 {
 }
 
 async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure> {
-    let desired = read_desired(&args.input, terminal).await?;
-    let Connected { cluster, catalog, namespaces, .. } =
-        connected(&args.connection, args.console.verbosity, &args.input, terminal).await?;
+    let connecting = connected(&args.connection, args.console.verbosity, &args.input, terminal);
+    let (desired, connected) = Reading::begin(&args.input, terminal).await?.beside(connecting).await?;
+    let Connected { cluster, catalog, namespaces, .. } = connected;
     let plan = planned(desired, catalog, &namespaces)?;
     let targets: Vec<&Target> = plan.targets.iter().collect();
     let states = fetch(&cluster, &targets).await;

@@ -5,7 +5,8 @@ use std::time::Duration;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::output::Output;
-use super::setup::{Connected, connected, planned, read_desired};
+use super::reading::Reading;
+use super::setup::{Connected, connected, planned};
 use super::wait::Waiting;
 use crate::cli::StatusArgs;
 use crate::report::{ObjectReport, Report, readiness};
@@ -29,11 +30,12 @@ pub(super) async fn run(args: StatusArgs) -> u8 {
 }
 
 async fn report(args: &StatusArgs, output: &Output) -> Result<Report, Failure> {
-    let desired = read_desired(&args.input, &output.terminal).await?;
+    let reading = Reading::begin(&args.input, &output.terminal).await?;
     let interrupt = Interrupt::listen();
     let verbosity = args.output.console.verbosity;
-    let Connected { cluster, catalog, info, namespaces, .. } =
-        connected(&args.connection, verbosity, &args.input, &output.terminal).await?;
+    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal);
+    let (desired, connected) = reading.beside(connecting).await?;
+    let Connected { cluster, catalog, info, namespaces, .. } = connected;
     let targets = planned(desired, catalog, &namespaces)?.targets;
     let watched: Vec<Watched> = targets.iter().map(Watched::from).collect();
     let timeout = args.wait.duration().unwrap_or(Duration::ZERO);

@@ -32,7 +32,7 @@ const ROUNDS: usize = 5;
 /// What is known of an object when nothing is left to ask.
 #[derive(Clone, Debug)]
 pub enum Finding {
-    /// It doesn't exist, and could be created; the evidence says whether the server was asked.
+    /// It doesn't exist, and is to be created; the evidence says whether that is the server's word.
     Missing(Evidence),
     /// It exists, and an apply would change nothing; the live object is kept where it is to be shown.
     Proven(Option<Value>),
@@ -124,6 +124,7 @@ impl<'a> Questions<'a> {
         let read_only = self.policy.evidence == EvidenceMode::ReadOnly;
         match live {
             LiveState::Absent if read_only => State::Done(Finding::Missing(Evidence::Local)),
+            LiveState::Absent if !self.policy.tries_creations => State::Done(Finding::Missing(Evidence::Server)),
             LiveState::Absent => State::Asking(None),
             LiveState::Unreadable(trouble) => State::Done(Finding::Unknown(trouble)),
             LiveState::Present(object) if object.pointer("/metadata/deletionTimestamp").is_some() => {

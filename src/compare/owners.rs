@@ -42,6 +42,8 @@ pub struct Policy {
     pub show_unmanaged: bool,
     /// How a verdict may be come by.
     pub evidence: EvidenceMode,
+    /// Whether the server is asked, before anything is written, if it would create what is missing.
+    pub tries_creations: bool,
     /// Field managers that count as hands, beside those of kubectl.
     pub hands: BTreeSet<String>,
     /// Field managers whose claims on our manifests' fields pass to us, whatever they are.
@@ -59,6 +61,7 @@ impl Policy {
             force: ForceConflicts::default(),
             show_unmanaged: false,
             evidence: EvidenceMode::default(),
+            tries_creations: true,
             hands: BTreeSet::new(),
             adopt: BTreeSet::new(),
             replace: Replace::default(),

@@ -1,13 +1,13 @@
 //! Manifest → [`Target`]: which resource it belongs to, and which namespace it lives in.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use serde_json::Value;
 
 use super::Trouble;
 use super::catalog::{Catalog, Resolution, Resource};
 use crate::desired::yaml::Step;
-use crate::desired::{InputProblem, Manifest};
+use crate::desired::{InputProblem, Manifest, twice};
 use crate::object::ObjectKey;
 use crate::schema::KindInfo;
 
@@ -48,25 +48,16 @@ pub fn resolve(
     catalog: &Catalog,
     namespaces: &Namespaces,
 ) -> Result<Vec<Target>, Vec<InputProblem>> {
+    let targets: Vec<Target> = manifests.into_iter().map(|manifest| place(manifest, catalog, namespaces)).collect();
+    let mut seen = HashMap::with_capacity(targets.len());
     let mut problems = Vec::new();
-    let mut targets: Vec<Target> = Vec::with_capacity(manifests.len());
-    let mut seen = BTreeMap::new();
-    for manifest in manifests {
-        let target = place(manifest, catalog, namespaces);
-        if let Some(problem) = contradiction(&target, namespaces) {
-            problems.push(problem);
+    for target in &targets {
+        problems.extend(contradiction(target, namespaces));
+        let ObjectKey { gvk, namespace, name } = &target.key;
+        let first = seen.entry((&gvk.group, &gvk.kind, namespace, name)).or_insert(target);
+        if !std::ptr::eq(*first, target) {
+            problems.push(twice(&target.manifest, &first.manifest.source));
         }
-        let key = (
-            target.key.gvk.group.clone(),
-            target.key.gvk.kind.clone(),
-            target.key.namespace.clone(),
-            target.key.name.clone(),
-        );
-        match seen.get(&key) {
-            Some(first) => problems.push(crate::desired::twice(&target.manifest, first)),
-            None => drop(seen.insert(key, target.manifest.source.clone())),
-        }
-        targets.push(target);
     }
     if problems.is_empty() { Ok(targets) } else { Err(problems) }
 }

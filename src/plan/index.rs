@@ -1,50 +1,51 @@
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use serde_json::Value;
 
 use super::graph::Strength;
-use super::references::{Reference, subjects};
+use super::references::{Reference, at, subjects};
 use super::wave::Wave;
 use crate::compare::defines;
 use crate::live::Target;
 use crate::object::ObjectKey;
 
 /// Finds targets by what refers to them.
-pub(super) struct Index {
-    by_name: BTreeMap<(String, String, Option<String>, String), usize>,
+pub(super) struct Index<'t> {
+    /// By group, kind, namespace and name.
+    by_name: HashMap<(&'t str, &'t str, Option<&'t str>, &'t str), usize>,
     crds: Vec<usize>,
     /// Bindings, by namespace and name of the service accounts that they give rights to.
-    bindings: BTreeMap<(Option<String>, String), Vec<usize>>,
+    bindings: HashMap<(Option<&'t str>, &'t str), Vec<usize>>,
     /// Workloads with the labels of their pods, by namespace.
-    workloads: BTreeMap<Option<String>, Vec<usize>>,
+    workloads: HashMap<Option<&'t str>, Vec<usize>>,
 }
 
-impl Index {
-    pub fn of(targets: &[Target]) -> Self {
+impl<'t> Index<'t> {
+    pub fn of(targets: &'t [Target]) -> Self {
         let mut index =
-            Self { by_name: BTreeMap::new(), crds: Vec::new(), bindings: BTreeMap::new(), workloads: BTreeMap::new() };
+            Self { by_name: HashMap::new(), crds: Vec::new(), bindings: HashMap::new(), workloads: HashMap::new() };
         for (at, target) in targets.iter().enumerate() {
             let ObjectKey { gvk, namespace, name } = &target.key;
-            index.by_name.insert((gvk.group.clone(), gvk.kind.clone(), namespace.clone(), name.clone()), at);
+            let namespace = namespace.as_deref();
+            index.by_name.insert((&gvk.group, &gvk.kind, namespace, name), at);
             if gvk.is_crd() {
                 index.crds.push(at);
             }
             if gvk.group == "rbac.authorization.k8s.io" && gvk.kind.ends_with("Binding") {
                 for (of, name) in subjects(&target.manifest.value) {
-                    let account = (of.map(ToOwned::to_owned).or_else(|| namespace.clone()), name.to_owned());
-                    index.bindings.entry(account).or_default().push(at);
+                    index.bindings.entry((of.or(namespace), name)).or_default().push(at);
                 }
             }
             if pod_labels(&target.manifest.value).is_some() {
-                index.workloads.entry(namespace.clone()).or_default().push(at);
+                index.workloads.entry(namespace).or_default().push(at);
             }
         }
         index
     }
 
     pub fn find(&self, reference: &Reference) -> Option<usize> {
-        let Reference { group, kind, namespace, name, .. } = reference.clone();
-        self.by_name.get(&(group, kind, namespace, name)).copied()
+        let Reference { group, kind, namespace, name, .. } = reference;
+        self.by_name.get(&(group.as_str(), kind.as_str(), namespace.as_deref(), name.as_str())).copied()
     }
 
     /// The CustomResourceDefinition of a target's kind.
@@ -59,7 +60,7 @@ impl Index {
         if Wave::of(&by.gvk) == Wave::Admission && reference.kind == "Service" {
             let service = self.find(reference).map(|at| &targets[at].manifest.value);
             let selector = service.and_then(|service| service.pointer("/spec/selector")).and_then(Value::as_object);
-            let workloads = self.workloads.get(&reference.namespace).into_iter().flatten();
+            let workloads = self.workloads.get(&reference.namespace.as_deref()).into_iter().flatten();
             if let Some(selector) = selector.filter(|selector| !selector.is_empty()) {
                 let is_selected = |at: &&usize| {
                     let labels = pod_labels(&targets[**at].manifest.value);
@@ -68,7 +69,7 @@ impl Index {
                 behind.extend(workloads.filter(is_selected).copied());
             }
         } else if reference.kind == "ServiceAccount" && reference.strength == Strength::Success {
-            let account = (reference.namespace.clone(), reference.name.clone());
+            let account = (reference.namespace.as_deref(), reference.name.as_str());
             behind.extend(self.bindings.get(&account).into_iter().flatten().copied());
         }
         behind.into_iter()
@@ -76,5 +77,5 @@ impl Index {
 }
 
 fn pod_labels(manifest: &Value) -> Option<&Value> {
-    manifest.pointer("/spec/template/metadata/labels")
+    at(manifest, "/spec/template/metadata/labels")
 }

@@ -133,7 +133,8 @@ impl TypeTable {
     /// What is known of a kind.
     #[must_use]
     pub fn kind(&self, gvk: &GroupVersionKind) -> Option<&KindInfo> {
-        self.kinds.iter().find(|info| info.gvk == *gvk)
+        // Most kinds share their group and version; their names tell them apart soonest.
+        self.kinds.iter().find(|info| info.gvk.kind == gvk.kind && info.gvk == *gvk)
     }
 
     /// The type of a kind's objects.

@@ -101,7 +101,7 @@ fn one_mistake_leaves_all_other_objects_compared_and_applied() {
     ws.write("good.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: good}\ndata: {a: 'yes'}\n");
     let run = ws.reconcile(["apply", "-f", "."]).exits_with(4);
     assert_eq!(run.object("ConfigMap", "good")["outcome"], "created");
-    assert_eq!(run.object("ConfigMap", "bad")["outcome"], "skipped");
+    assert_eq!(run.object("ConfigMap", "bad")["outcome"], "failed");
     assert!(run.stdout.contains("bad.yaml:4:11: `data.a`: expected a string, found a boolean"), "{run}");
 }
 

@@ -214,7 +214,7 @@ fn what_is_only_named_as_optional_does_not_hold_a_workload_back() {
         &optional.replace("metadata: {name: settings}, data: {a: b}", "metadata: {name: settings}, data: {a: 1}"),
     );
     let apply = ws.reconcile(["apply", "-f", "."]).exits_with(4);
-    assert_eq!(apply.object("ConfigMap", "settings")["outcome"], "skipped");
+    assert_eq!(apply.object("ConfigMap", "settings")["outcome"], "failed");
     assert_eq!(apply.object("Deployment", "web")["outcome"], "created");
 }
 

@@ -25,7 +25,7 @@ fn in_a_pipeline_each_finished_object_has_a_line_with_the_time() {
         let mut lines: Vec<&str> = apply.stderr.lines().filter(|line| is_timed(line)).collect();
         lines.sort_by_key(|line| line.split_once(' ').map(|(_, text)| text));
         let texts: Vec<&str> = lines.iter().filter_map(|line| line.split_once(' ')).map(|(_, text)| text).collect();
-        let ends = [("created ConfigMap ", "/a"), ("created ConfigMap ", "/b"), ("skipped ConfigMap ", "")];
+        let ends = [("created ConfigMap ", "/a"), ("created ConfigMap ", "/b"), ("failed ConfigMap ", "")];
         assert_eq!(texts.len(), 3, "{apply}");
         for (text, (start, end)) in texts.iter().zip(ends) {
             assert!(text.starts_with(start) && text.ends_with(end), "{text}");

@@ -99,7 +99,7 @@ fn a_missing_namespace_that_nobody_brings_is_named() {
     let apply = ws.reconcile([&["apply"][..], &arguments].concat()).exits_with(4);
     assert_eq!(
         apply.each("outcome"),
-        ["ConfigMap here: created", "ConfigMap settings: skipped", "Deployment web: skipped"]
+        ["ConfigMap here: created", "ConfigMap settings: failed", "Deployment web: failed"]
     );
 }
 

@@ -15,7 +15,7 @@ fn nothing_is_pruned_while_an_object_of_the_pass_is_left() {
     let apply = run(&ws, "apply").exits_with(4);
     assert_eq!(
         apply.each("outcome"),
-        ["ConfigMap a: unchanged", "Role r: created", "Service bad: skipped", "ConfigMap b: skipped"]
+        ["ConfigMap a: unchanged", "Role r: created", "Service bad: failed", "ConfigMap b: skipped"]
     );
     let reason = &apply.object("ConfigMap", "b")["reason"];
     assert_eq!(reason, "nothing is pruned while an object of the pass is left");

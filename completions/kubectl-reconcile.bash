@@ -135,7 +135,7 @@ _kubectl__reconcile() {
                     return 0
                     ;;
                 --dry-run)
-                    COMPREPLY=($(compgen -W "server" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "server client" -- "${cur}"))
                     return 0
                     ;;
                 --timeout)

@@ -108,7 +108,8 @@ immutable\t'Delete the object and create it anew'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l adopt -d 'Field managers whose claims on the fields of the manifests pass to us, such as `helm,kubectl`; apply sets that these tools keep are continued' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l config -d 'Configuration instead of the `.kubectl-reconcile.yaml` beside the manifests or in the working directory' -r -F
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l applyset -d 'Apply set to join and to prune, by its parent: a Secret, or as in `configmap/NAME` an object of another kind' -r
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l dry-run -d 'Only show what would be done, as `diff` does and with its exit codes' -r -f -a "server\t'Ask the server what would happen'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l dry-run -d 'Only show what would be done, as `diff` does and with its exit codes' -r -f -a "server\t'Ask the server what would happen'
+client\t'Ask nothing, and compare here what can\'t be proven, as `--evidence=read-only` does'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l timeout -d 'With `--wait`: for this long at most, such as `90s` or `10m`; `0` looks once [default: 5m]' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s o -l output -d '`text` or `json`, to a file with `=FILE` (repeatable)' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l color -d 'When text is coloured' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; elsewhere when `CLICOLOR_FORCE` is set'

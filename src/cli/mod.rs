@@ -193,6 +193,8 @@ pub struct ApplyArgs {
 pub enum DryRun {
     /// Ask the server what would happen
     Server,
+    /// Ask nothing, and compare here what can't be proven, as `--evidence=read-only` does
+    Client,
 }
 
 /// Flags of `diff` and `apply` on what counts as a difference and whose it is.

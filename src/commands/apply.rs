@@ -55,7 +55,7 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     let interrupt = Interrupt::listen();
     let verbosity = args.output.console.verbosity;
     let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal);
-    let (mut desired, connected) = reading.beside(connecting).await?;
+    let (mut desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let server = (&cluster, &catalog, &namespaces);
     let mut prune = Prune::prepare(set.as_ref(), &policy.adopt, server, &mut desired).await?;

@@ -7,7 +7,7 @@ use super::output::Output;
 use super::prune::{Prune, requested};
 use super::reading::Reading;
 use super::setup::{Connected, connected, planned, policy};
-use crate::cli::{ApplyArgs, DiffArgs};
+use crate::cli::{ApplyArgs, DiffArgs, DryRun, EvidenceChoice};
 use crate::compare::{Evidence, Policy, Redactor, Setting, offline};
 use crate::desired::files::Inputs;
 use crate::desired::{DesiredSet, InputProblem};
@@ -69,7 +69,7 @@ async fn with_cluster(
     let interrupt = Interrupt::listen();
     let verbosity = args.output.console.verbosity;
     let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal);
-    let (mut desired, connected) = reading.beside(connecting).await?;
+    let (mut desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let admission = Admission::load(&cluster, &catalog);
     let server = (&cluster, &catalog, &namespaces);
@@ -115,7 +115,10 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
 impl From<ApplyArgs> for DiffArgs {
     /// `apply --dry-run` is `diff`.
     fn from(args: ApplyArgs) -> Self {
-        let ApplyArgs { input, compare, prune, output, connection, .. } = args;
+        let ApplyArgs { input, mut compare, prune, dry_run, output, connection, .. } = args;
+        if dry_run == Some(DryRun::Client) {
+            compare.evidence = EvidenceChoice::ReadOnly;
+        }
         let (apply, confirm, wait, exit_zero) = (false, false, false, false);
         Self { input, compare, prune, apply, confirm, wait, timeout: None, exit_zero, live: None, output, connection }
     }

@@ -20,12 +20,12 @@ use super::interrupt::Interrupt;
 use super::pass::Listener;
 use crate::apply::DELETION;
 use crate::cluster::Cluster;
-use crate::compare::{Action, ObjectDiff, Policy, Redactor};
+use crate::compare::{Action, ObjectDiff, Policy, Redactor, Replace};
 use crate::desired::{DesiredSet, InputProblem};
 use crate::live::apply_set::Search;
 use crate::live::resolve::Namespaces;
 use crate::live::{Catalog, Resource, Target};
-use crate::object::FieldPath;
+use crate::object::{FieldPath, GroupKind};
 use crate::plan::apply_set::{ApplySet, Contents, Fate, Member, Record, Reference, Standing, Turn, Wanted};
 use crate::report::{ApplySetInfo, ObjectReport, ParentAction, Report};
 
@@ -41,6 +41,10 @@ struct Pruning {
     /// Where the parent says that there are members, as far as the server still knows the kinds.
     listed: Contents,
     searches: Vec<Search>,
+    /// Kinds that the parent lists and the server doesn't serve.
+    unknown: Vec<GroupKind>,
+    /// Kinds whose members could not be looked for, with the namespace where it is only one.
+    unseen: Vec<(GroupKind, Option<String>)>,
     /// Whether the parent doesn't say where its members are, so that all kinds are searched.
     is_crawl: bool,
     found: Vec<Member>,
@@ -51,6 +55,8 @@ struct Pruning {
     errors: Vec<InputProblem>,
     /// Whether nothing may be written, as the parent can't be.
     is_held: bool,
+    /// Whether what can't be changed is replaced.
+    replaces: bool,
 }
 
 /// A member that isn't wanted, on its way.
@@ -70,6 +76,8 @@ impl Pruning {
             standing,
             listed: Contents::default(),
             searches: Vec::new(),
+            unknown: Vec::new(),
+            unseen: Vec::new(),
             is_crawl: false,
             found: Vec::new(),
             wanted: None,
@@ -78,11 +86,13 @@ impl Pruning {
             warnings: Vec::new(),
             errors: Vec::new(),
             is_held: false,
+            replaces: false,
         }
     }
 
     fn judge(&mut self, targets: &[&Target], policy: &Policy, redactor: &Redactor) {
-        let mut wanted = Wanted::of(&self.set, targets, policy);
+        let mut wanted = Wanted::of(&self.set, targets, policy).without_sight_of(std::mem::take(&mut self.unseen));
+        self.replaces = policy.replace == Replace::Immutable;
         let unwanted = wanted.unwanted(std::mem::take(&mut self.found));
         let (turns, unwanted): (Vec<Turn>, Vec<Member>) = unwanted.into_iter().unzip();
         let fates = wanted.fates(&unwanted);
@@ -101,7 +111,11 @@ impl Pruning {
         let set = ApplySetInfo::new(&self.set.id, &self.set.parent, self.parent_action);
         let mut report = report.with_apply_set(set);
         report.warnings.extend(self.warnings.iter().cloned());
-        let is_in_the_way = |object: &&ObjectReport| object.action == Action::Unknown || !object.conflicts.is_empty();
+        let is_in_the_way = |object: &&ObjectReport| match object.action {
+            Action::Unknown => true,
+            Action::Replace => !self.replaces,
+            _ => !object.conflicts.is_empty(),
+        };
         if report.command == "diff" && report.summary.delete > 0 {
             let in_the_way = report.objects.iter().find(is_in_the_way).map(|object| object.key.to_string());
             report

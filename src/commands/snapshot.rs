@@ -32,7 +32,8 @@ pub(super) async fn run(args: SnapshotArgs) -> u8 {
 
 async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure> {
     let connecting = connected(&args.connection, args.console.verbosity, &args.input, terminal);
-    let (desired, connected) = Reading::begin(&args.input, terminal).await?.beside(connecting).await?;
+    let reading = Reading::begin(&args.input, terminal).await?;
+    let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, namespaces, .. } = connected;
     let plan = planned(desired, catalog, &namespaces)?;
     let targets: Vec<&Target> = plan.targets.iter().collect();

@@ -34,7 +34,7 @@ async fn report(args: &StatusArgs, output: &Output) -> Result<Report, Failure> {
     let interrupt = Interrupt::listen();
     let verbosity = args.output.console.verbosity;
     let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal);
-    let (desired, connected) = reading.beside(connecting).await?;
+    let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, .. } = connected;
     let targets = planned(desired, catalog, &namespaces)?.targets;
     let watched: Vec<Watched> = targets.iter().map(Watched::from).collect();

@@ -10,7 +10,7 @@ use super::diff::Evidence;
 use super::owners::{Owners, Policy, with_string_data};
 use super::prune::prune;
 use crate::object::{FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement};
-use crate::schema::{self, KindInfo, ListKind, ScalarKind, TypeRef, item_element, same_meaning};
+use crate::schema::{self, KindInfo, ListKind, ScalarKind, TypeRef, item_element, same_meaning, seem_same};
 
 /// An object as an apply would leave it, and who would own what.
 #[derive(Clone, Debug)]
@@ -55,6 +55,10 @@ pub fn predict(
         applied_before = applied_before.filter(|path| applied.contains_at_or_below(path) || applied.covers(path));
     }
     object = prune(&object, of, &applied_before, &settled.fields_of_others().union(&stays));
+    // An update of a Namespace leaves its finalizers alone (`pkg/registry/core/namespace/strategy.go`).
+    if let (true, Some(fields), Some(kept)) = (gvk.is_namespace(), object.as_object_mut(), live.get("spec")) {
+        fields.insert("spec".to_owned(), kept.clone());
+    }
     let changed: FieldSet = super::changes(live, &object, of, true).into_iter().map(|change| change.path).collect();
     let ours = ManagedFieldsEntry {
         manager: policy.manager.clone(),
@@ -123,7 +127,7 @@ pub(super) fn merge(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
         (Value::Array(wanted), Value::Array(found)) if *of.list_kind() != ListKind::Atomic => {
             merge_items(wanted, found, of).map_or_else(|| manifest.clone(), Value::Array)
         }
-        _ if same_meaning(manifest, live, of) => live.clone(),
+        _ if seem_same(manifest, live, of) => live.clone(),
         _ => manifest.clone(),
     }
 }

@@ -12,9 +12,10 @@ use serde_json::{Map, Value};
 use super::merge::encoded;
 use super::owners::{Owners, Policy};
 use super::trail::Trail;
-use crate::object::{FieldPath, GroupVersionKind, ManagedFieldsEntry, PathElement, Quantity, Scalar};
+use crate::object::{FieldPath, GroupVersionKind, ManagedFieldsEntry, Operation, PathElement, Quantity, Scalar};
 use crate::schema::{
-    self, KindInfo, ListKind, ScalarKind, TypeRef, is_default, is_left_out, is_served_as, item_element, same_meaning,
+    self, KindInfo, ListKind, ScalarKind, TypeRef, is_default, is_left_out, is_nothing, is_served_as, item_element,
+    same_meaning,
 };
 
 /// Whether the live object is what an apply would leave.
@@ -132,6 +133,10 @@ fn doubt(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, polic
 
 /// Whether an apply, whoever sends it, leaves the record of an owner as it is.
 fn is_kept(entry: &ManagedFieldsEntry, manifest: &Value, of: TypeRef<'_>, kind: &KindInfo) -> bool {
+    // What `scale` leaves where there was no record at all.
+    if entry.operation == Operation::Update && entry.time.is_none() {
+        return false;
+    }
     if manifest.get("apiVersion").and_then(Value::as_str) == Some(&entry.api_version) {
         return schema::is_current(&entry.fields, of);
     }
@@ -241,7 +246,12 @@ impl Walk<'_> {
             None if name == "creationTimestamp" && value.is_null() && self.built_in => Ok(()),
             None if value.is_null() => Err(Doubt::Null(at.path())),
             // Left out as empty, unless the server would refuse it: there are no empty times, nor numbers for texts.
-            None if self.built_in && is_left_out(value, name, of) && schema::fits(value, of.field(name)) => {
+            // What is replaced as a whole was perhaps written without it: a pointer would keep it.
+            None if self.built_in
+                && is_left_out(value, name, of)
+                && (whole.is_none() || is_nothing(value))
+                && schema::fits(value, of.field(name)) =>
+            {
                 self.respelled(at, whole)
             }
             None => Err(Doubt::Absent(at.path())),

@@ -13,14 +13,23 @@ pub(super) fn prune(merged: &Value, of: TypeRef<'_>, last: &FieldSet, managed: &
     let fields = |object: &Value| with_named_parents(&fields_of(object, of), of);
     let last = with_named_parents(last, of);
     let all = fields(merged);
-    let left = fields(&without(merged, &last, of)).union(&with_named_parents(managed, of));
-    let back = without(merged, &all.difference(&left), of);
+    let left = fields(&without(merged, &last, of, Emptied::Null)).union(&with_named_parents(managed, of));
+    let back = without(merged, &all.difference(&left), of, Emptied::Null);
     let gone = all.difference(&fields(&back)).intersection(&last);
-    without(merged, &gone, of)
+    without(merged, &gone, of, Emptied::Goes)
 }
 
-/// A value without these fields and items. What is left empty goes, too.
-fn without(value: &Value, gone: &FieldSet, of: TypeRef<'_>) -> Value {
+/// What becomes of what nothing is left in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Emptied {
+    /// It becomes null, which counts as a field still.
+    Null,
+    /// It goes as well, as the server serves no nulls.
+    Goes,
+}
+
+/// A value without these fields and items.
+fn without(value: &Value, gone: &FieldSet, of: TypeRef<'_>, emptied: Emptied) -> Value {
     if gone.is_empty() {
         return value.clone();
     }
@@ -31,10 +40,10 @@ fn without(value: &Value, gone: &FieldSet, of: TypeRef<'_>) -> Value {
             for (name, child) in map {
                 let kept = match gone.step(&PathElement::Field(name.clone())) {
                     Some((true, _)) => continue,
-                    Some((false, below)) => without(child, below, of.field(name)),
+                    Some((false, below)) => without(child, below, of.field(name), emptied),
                     None => child.clone(),
                 };
-                if !kept.is_null() || child.is_null() {
+                if emptied == Emptied::Null || !kept.is_null() || child.is_null() {
                     left.insert(name.clone(), kept);
                 }
             }
@@ -44,7 +53,7 @@ fn without(value: &Value, gone: &FieldSet, of: TypeRef<'_>) -> Value {
             let kept = items.iter().filter_map(|item| {
                 match item_element(item, of).as_ref().and_then(|element| gone.step(element)) {
                     Some((true, _)) => None,
-                    Some((false, below)) => Some(without(item, below, of.item())),
+                    Some((false, below)) => Some(without(item, below, of.item(), emptied)),
                     None => Some(item.clone()),
                 }
             });

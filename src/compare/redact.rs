@@ -46,7 +46,7 @@ impl Redactor {
             .map_while(|element| if let PathElement::Field(name) = element { Some(name.as_str()) } else { None })
             .collect();
         match fields.as_slice() {
-            [] => self.each(value, |redactor, name, value| redactor.field(name, value)),
+            [] => self.each(value, Self::field),
             ["metadata", "annotations", LAST_APPLIED, ..] => self.all(value, Part::Plain),
             ["metadata", "annotations", _, ..] => value.clone(),
             ["metadata", name] => self.of_metadata(name, value),
@@ -60,7 +60,7 @@ impl Redactor {
     fn field(&self, name: &str, value: &Value) -> Value {
         match name {
             "data" => self.all(value, Part::Data),
-            "metadata" => self.each(value, |redactor, name, value| redactor.of_metadata(name, value)),
+            "metadata" => self.each(value, Self::of_metadata),
             _ if OPEN.contains(&name) => value.clone(),
             _ => self.all(value, Part::Plain),
         }

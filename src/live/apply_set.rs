@@ -1,7 +1,7 @@
 //! What an apply set needs to know from the server: whether a kind of object may be a parent, and which objects carry a
 //! label.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures::StreamExt as _;
 use serde_json::Value;
@@ -151,10 +151,21 @@ pub fn searchable(catalog: &Catalog) -> Vec<Resource> {
     preferred.into_values().cloned().collect()
 }
 
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/// The kinds that CustomResourceDefinitions define, whether they are served or not.
+pub async fn defined_kinds(cluster: &Cluster) -> Result<BTreeSet<GroupKind>, RequestError> {
+    let mut list = json(cluster, Request::list(DEFINITIONS.to_owned())).await?;
+    let text = |object: &Value, pointer: &str| object.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
+    let kind = |definition: &Value| {
+        Some(GroupKind { group: text(definition, "/spec/group")?, kind: text(definition, "/spec/names/kind")? })
+    };
+    Ok(items(&mut list).iter().filter_map(kind).collect())
+}
+
 /// Whether the objects of a custom resource may be parents: its CustomResourceDefinition carries a label. Who may only
 /// list definitions, as kubectl does, is served too.
 pub async fn is_parent_type(cluster: &Cluster, resource: &Resource, label: &str) -> Result<bool, RequestError> {
-    const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     if resource.gvk.group.is_empty() {
         return Ok(false);
     }

@@ -9,31 +9,40 @@ use crate::object::{Quantity, Scalar};
 
 /// Whether a manifest's value means what the live value means: quantities by value, times by instant, base64 by its
 /// bytes, whole numbers however written. In values that are replaced as a whole, a field that only the live one has
-/// must be a known default; elsewhere it belongs to somebody else and doesn't count.
+/// must be a known default; elsewhere it belongs to somebody else and doesn't count. A field that only the manifest has
+/// must be empty: in what is replaced as a whole no `0`, `false` or `""`, which pointers in Go keep.
 #[must_use]
 pub fn same_meaning(manifest: &Value, live: &Value, of: TypeRef<'_>) -> bool {
-    compare(manifest, live, of, of.is_atomic(manifest))
+    compare(manifest, live, of, of.is_atomic(manifest), is_nothing)
 }
 
-fn compare(manifest: &Value, live: &Value, of: TypeRef<'_>, whole: bool) -> bool {
+/// Whether they most likely mean the same, for when no server can be asked: few texts and booleans are pointers, and for those
+/// `""` and `false` say little else than nothing does.
+#[must_use]
+pub fn seem_same(manifest: &Value, live: &Value, of: TypeRef<'_>) -> bool {
+    compare(manifest, live, of, of.is_atomic(manifest), |value| !value.is_number())
+}
+
+fn compare(manifest: &Value, live: &Value, of: TypeRef<'_>, whole: bool, may_lack: fn(&Value) -> bool) -> bool {
     let whole = whole || of.is_atomic(manifest);
     match (manifest, live) {
         (Value::Object(wanted), Value::Object(found)) => {
             let wanted_holds = wanted.iter().all(|(name, value)| match found.get(name) {
-                Some(there) => compare(value, there, of.field(name), whole),
-                None => is_left_out(value, name, of),
+                Some(there) => compare(value, there, of.field(name), whole, may_lack),
+                None => is_left_out(value, name, of) && (!whole || may_lack(value)),
             });
             let extras_hold =
                 !whole || found.iter().all(|(name, there)| wanted.contains_key(name) || is_default(there, name, of));
             wanted_holds && extras_hold
         }
         (Value::Array(wanted), Value::Array(found)) if whole || *of.list_kind() == ListKind::Atomic => {
-            wanted.len() == found.len() && wanted.iter().zip(found).all(|(a, b)| compare(a, b, of.item(), true))
+            wanted.len() == found.len()
+                && wanted.iter().zip(found).all(|(a, b)| compare(a, b, of.item(), true, may_lack))
         }
         (Value::Array(wanted), Value::Array(found)) => wanted.iter().all(|item| {
             let element = item_element(item, of);
             let there = found.iter().find(|other| element.is_some() && item_element(other, of) == element);
-            there.is_some_and(|there| compare(item, there, of.item(), false))
+            there.is_some_and(|there| compare(item, there, of.item(), false, may_lack))
         }),
         _ => same_scalar(manifest, live, of.scalar()),
     }
@@ -124,6 +133,17 @@ pub(super) fn instant(text: &str) -> Option<jiff::Timestamp> {
 /// Line breaks are ignored, as Go's decoder does.
 pub(super) fn bytes(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text.replace(['\n', '\r'], "")).ok()
+}
+
+/// Whether nothing is in a value, whatever its type is in Go.
+#[must_use]
+pub fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        _ => false,
+    }
 }
 
 /// Whether a value is empty to Go: null, false, 0, `""`, `[]`, or a map of such values.

@@ -47,6 +47,8 @@ struct Collection {
     scope: Scope,
     reading: Reading,
     objects: BTreeMap<String, Value>,
+    /// What was last seen of objects that are gone.
+    gone: BTreeMap<String, Value>,
     unreadable: BTreeMap<String, Trouble>,
 }
 
@@ -62,8 +64,6 @@ pub(super) struct Scene<'w> {
     watched: &'w [Watched],
     /// The collection of each watched object, if it can be read at all.
     homes: Vec<Option<usize>>,
-    /// Whether it is gone once it is done, by what was seen of it.
-    expires: Vec<bool>,
     collections: Vec<Collection>,
     /// The workloads whose Pods are read.
     explained: BTreeSet<usize>,
@@ -104,10 +104,9 @@ impl<'w> Scene<'w> {
                 }));
             }
         }
-        let expires = watched.iter().map(|one| one.expires).collect();
         let (own, readiness) = (collections.len(), vec![None; watched.len()]);
         let (explained, crowded) = (BTreeSet::new(), crowded(watched));
-        Self { watched, homes, expires, collections, explained, crowded, own, started: 0, readiness }
+        Self { watched, homes, collections, explained, crowded, own, started: 0, readiness }
     }
 
     /// The scopes that are not read yet, with their numbers: once each.
@@ -140,10 +139,6 @@ impl<'w> Scene<'w> {
             }
         }
         for (index, readiness) in judged.into_iter().enumerate() {
-            let has_ttl = |job: &Value| job.pointer(TTL).is_some();
-            if self.watched[index].key.gvk.kind == "Job" && self.object(index).is_some_and(has_ttl) {
-                self.expires[index] = true;
-            }
             if self.readiness[index] != readiness {
                 if let Some(readiness) = &readiness {
                     on_change(&self.watched[index], readiness);
@@ -216,10 +211,7 @@ impl<'w> Scene<'w> {
                 readiness_with_pods(&key.gvk, object, owned, now)
             }
             Some(object) => readiness(&key.gvk, object, now),
-            None if self.expires[index] => {
-                Readiness::current("it is gone, as its `ttlSecondsAfterFinished` wants it once it is done")
-            }
-            None => Readiness::new(State::NotFound, "it does not exist"),
+            None => gone(&self.watched[index], collection.gone.get(&key.name), now),
         })
     }
 
@@ -253,6 +245,19 @@ impl<'w> Scene<'w> {
     }
 }
 
+/// What is to be said of an object that doesn't exist, by what was last seen of it: a Job may be gone because it is done.
+fn gone(watched: &Watched, last: Option<&Value>, now: Timestamp) -> Readiness {
+    const DONE: &str = "it is gone, as its `ttlSecondsAfterFinished` wants it once it is done";
+    let has_expired = watched.key.gvk.kind == "Job" && last.is_some_and(|job| job.pointer(TTL).is_some());
+    match last.filter(|_| has_expired).map(|job| readiness(&watched.key.gvk, job, now)) {
+        Some(last) if last.is_current() => Readiness::current(DONE),
+        Some(last) if last.state == State::Failed => last,
+        Some(_) => Readiness::new(State::NotFound, "it does not exist any more, and how it ended was not seen"),
+        None if last.is_none() && watched.expires => Readiness::current(DONE),
+        None => Readiness::new(State::NotFound, "it does not exist"),
+    }
+}
+
 /// The namespaces with so many workloads that one look at all Pods there is less than one for each.
 fn crowded(watched: &[Watched]) -> BTreeSet<&str> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -264,20 +269,26 @@ fn crowded(watched: &[Watched]) -> BTreeSet<&str> {
 
 impl Collection {
     fn new(scope: Scope) -> Self {
-        Self { scope, reading: Reading::NotYet(None), objects: BTreeMap::new(), unreadable: BTreeMap::new() }
+        let (objects, gone, unreadable) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { scope, reading: Reading::NotYet(None), objects, gone, unreadable }
     }
 
     fn take(&mut self, news: News) {
         let named = |object: Value| Some((name_of(&object)?.to_owned(), object));
         match news {
             News::Listed(listing) => {
-                self.objects = listing.objects.into_iter().filter_map(named).collect();
+                let now = listing.objects.into_iter().filter_map(named).collect();
+                let before = std::mem::replace(&mut self.objects, now);
+                self.gone.extend(before.into_iter().filter(|(name, _)| !self.objects.contains_key(name)));
                 self.unreadable = listing.unreadable.into_iter().collect();
                 self.reading = Reading::Done;
             }
             News::Set(object) => self.objects.extend(named(object)),
             News::Deleted(object) => {
-                name_of(&object).and_then(|name| self.objects.remove(name));
+                if let Some((name, object)) = named(object) {
+                    self.objects.remove(&name);
+                    self.gone.insert(name, object);
+                }
             }
             // What was read before holds until it is clear that nothing more comes.
             News::Failing(trouble) => {

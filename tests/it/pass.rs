@@ -54,10 +54,13 @@ fn looking_never_writes() {
         &["diff", "--force-conflicts"],
         &["apply", "--dry-run"],
         &["apply", "--dry-run=server"],
+        &["apply", "--dry-run=client"],
     ] {
         let command = [command, &["-f", "."]].concat();
         let (run, requests) = ws.requests_during(|| ws.reconcile(&command).exits_with(1));
         assert!(!requests.iter().any(Request::is_write), "{requests:#?}");
+        let asks_nothing = command.contains(&"--dry-run=client");
+        assert_eq!(requests.iter().any(Request::is_dry_run), !asks_nothing, "{requests:#?}");
         assert_eq!(run.writes(), 0, "{run}");
         assert_eq!(ws.all_resource_versions(), before, "{run}");
     }

@@ -128,6 +128,30 @@ fn nulls_are_no_drift() {
 }
 
 #[test]
+fn a_zero_that_joins_a_list_which_is_replaced_as_a_whole_is_a_change() {
+    let ws = Workspace::new();
+    let tolerating = |seconds: &str| {
+        let toleration = format!("{{key: slow, operator: Exists, effect: NoExecute{seconds}}}");
+        WEB.replace("      containers:", &format!("      tolerations: [{toleration}]\n      containers:"))
+    };
+    ws.write("web.yaml", &tolerating(""));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("web.yaml", &tolerating(", tolerationSeconds: 0"));
+    for evidence in ["auto", "read-only"] {
+        ws.reconcile(["diff", "-f", ".", "--evidence", evidence]).exits_with(1);
+    }
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let spec = &ws.get("Deployment", "web")["spec"]["template"]["spec"];
+    assert_eq!(spec["tolerations"][0]["tolerationSeconds"], 0);
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    // Most other zeros are left out, by the server and so without it.
+    ws.write("web.yaml", &tolerating(", tolerationSeconds: 0, value: ''"));
+    for evidence in ["auto", "read-only"] {
+        ws.reconcile(["diff", "-f", ".", "--evidence", evidence]).exits_with(0);
+    }
+}
+
+#[test]
 fn a_null_means_here_what_it_means_to_the_server() {
     let nulls = [
         ("labels: {app: web, tier: front}", "labels: null"),

@@ -75,16 +75,17 @@ async fn delete_member(cluster: &Cluster, member: &mut Member, wanted: &Wanted, 
         if member.is_terminating() {
             return End::Terminating(LiveState::Present(member.object.clone()));
         }
+        // What was found out in an earlier turn may speak for it.
+        match wanted.fate(member) {
+            Fate::Pruned => {}
+            spared => return End::Spared(spared),
+        }
         let Member { key, resource, .. } = &*member;
         match delete(cluster, resource, key, member.uid(), Some(member.resource_version())).await {
             Ok(Deleted::Gone) => return End::Gone,
             Ok(Deleted::Terminating) => return End::Terminating(LiveState::Absent),
             Ok(Deleted::Moved(now)) => *member = Member { object: *now, ..member.clone() },
             Err(trouble) => return End::Failed(trouble),
-        }
-        match wanted.fate(member) {
-            Fate::Pruned => {}
-            spared => return End::Spared(spared),
         }
     }
     let trouble = Trouble::new("Conflict", "it keeps changing while it is to be deleted");
@@ -121,7 +122,10 @@ impl Entry {
     fn settle(&mut self, end: End, wanted: &mut Wanted, after: Option<Duration>) {
         match end {
             End::Gone => self.report.outcome = Some(Outcome::Deleted),
-            End::Failed(trouble) => self.fail(trouble, Outcome::Failed),
+            End::Failed(trouble) => {
+                wanted.keep(&self.member.key);
+                self.fail(trouble, Outcome::Failed);
+            }
             End::Terminating(left) => self.fail(terminating(&left, after), Outcome::Terminating),
             End::Interrupted => self.skip(INTERRUPTED),
             End::Spared(fate) => {
@@ -129,7 +133,7 @@ impl Entry {
                     self.report.spare(reason);
                 }
                 if matches!(fate, Fate::Kept(_)) {
-                    wanted.contents.add(&self.member.key);
+                    wanted.keep(&self.member.key);
                 }
                 self.report.outcome = Some(Outcome::Unchanged);
                 self.fate = fate;

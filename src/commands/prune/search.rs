@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Pruning;
 use crate::cluster::Cluster;
 use crate::desired::InputProblem;
-use crate::live::apply_set::{Scope, Search, Unsearched, find, searchable};
+use crate::live::apply_set::{Scope, Search, Unsearched, defined_kinds, find, searchable};
 use crate::live::{Catalog, Resolution};
 use crate::object::{GroupKind, PART_OF};
 use crate::plan::apply_set::{Contents, Listed, Member};
@@ -21,7 +21,10 @@ impl Pruning {
         self.listed.namespaces.clone_from(&standing.namespaces);
         let scope = Scope::Namespaces(standing.namespaces.iter().cloned().collect());
         let kinds: BTreeSet<GroupKind> = match &standing.listed {
-            Listed::Nothing => return self.crawl(catalog, &scope),
+            Listed::Nothing => {
+                let likely = wanted.namespaces.union(&standing.namespaces).cloned().collect();
+                return self.crawl(catalog, &Scope::Everywhere(likely));
+            }
             Listed::Kinds(kinds) => kinds.clone(),
             Listed::Resources(resources) => resources.iter().map(|resource| kind_of(catalog, resource)).collect(),
         };
@@ -36,11 +39,10 @@ impl Pruning {
                     let message =
                         format!("members of kind `{kind}` can't be listed: the API service behind it does not answer");
                     self.errors.push(InputProblem::general(message).with_hint("see `kubectl get apiservices`"));
+                    self.unseen.push((kind.clone(), None));
                 }
                 Resolution::Unknown => {
-                    self.warnings.push(format!(
-                        "the apply set lists `{kind}`, which the server doesn't know any more: its objects went with it"
-                    ));
+                    self.unknown.push(kind);
                     continue;
                 }
             }
@@ -68,14 +70,45 @@ impl Pruning {
     pub(super) async fn search(&mut self, cluster: &Cluster) {
         let selector = format!("{PART_OF}={}", self.set.id);
         let found = find(cluster, std::mem::take(&mut self.searches), &selector).await;
+        self.unseen.extend(found.unsearched.iter().map(|one| (one.kind.clone(), one.namespace.clone())));
         self.found = found.objects.into_iter().map(|(resource, object)| Member::new(&resource, object)).collect();
         if self.is_crawl {
             self.warnings.extend(uncrawled(&found.unsearched));
         } else {
             self.errors.extend(found.unsearched.iter().map(unsearched));
         }
+        self.look_for_definitions(cluster).await;
+    }
+
+    /// A kind that isn't served took its objects along only if its definition is gone, too.
+    async fn look_for_definitions(&mut self, cluster: &Cluster) {
+        if self.unknown.is_empty() {
+            return;
+        }
+        let defined = defined_kinds(cluster).await;
+        for kind in std::mem::take(&mut self.unknown) {
+            let reason = match &defined {
+                Ok(defined) if defined.contains(&kind) => {
+                    "its CustomResourceDefinition serves no version of it".to_owned()
+                }
+                Ok(_) => {
+                    self.warnings.push(format!(
+                        "the apply set lists `{kind}`, which the server doesn't know any more: its objects went with it"
+                    ));
+                    continue;
+                }
+                Err(error) => format!("the server doesn't serve it, and why can't be told: {error}"),
+            };
+            let problem = InputProblem::general(format!("members of kind `{kind}` can't be listed: {reason}"));
+            self.errors.push(problem.with_hint(HELD));
+            self.unseen.push((kind.clone(), None));
+            self.listed.kinds.insert(kind);
+        }
     }
 }
+
+/// What becomes of members that nobody can see.
+const HELD: &str = "none of them is pruned, and the set goes on listing the kind";
 
 /// The kind of a resource such as `deployments.apps`; one that the server doesn't know keeps its name.
 fn kind_of(catalog: &Catalog, resource: &str) -> GroupKind {
@@ -88,7 +121,7 @@ fn unsearched(unsearched: &Unsearched) -> InputProblem {
     let Unsearched { kind, namespace, trouble } = unsearched;
     let place = namespace.as_ref().map(|name| format!(" in namespace `{name}`")).unwrap_or_default();
     let message = format!("members of kind `{kind}`{place} can't be listed: {}", trouble.message);
-    let hint = trouble.hint.as_deref().unwrap_or("none of them is pruned, and the set goes on listing the kind");
+    let hint = trouble.hint.as_deref().unwrap_or(HELD);
     InputProblem::general(message).with_hint(hint)
 }
 

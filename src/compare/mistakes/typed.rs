@@ -6,10 +6,13 @@ use super::place::{Place, follow_managed, keys};
 use super::{Subject, named, suggest};
 use crate::desired::{Expected, InputProblem, advice, mismatch};
 use crate::object::FieldPath;
-use crate::schema::item_element;
+use crate::schema::{ScalarKind, Shape, item_element};
 
 /// How many items with one key are looked at.
 const MOST_CHOICES: usize = 20;
+
+/// The complaint about a field that the type doesn't have.
+const UNKNOWN: &str = "field not declared in schema";
 
 /// What stands before each of several complaints.
 const SEVERAL: &str = "errors:";
@@ -22,7 +25,54 @@ pub(super) fn mistakes(subject: &Subject<'_>, message: &str) -> Vec<InputProblem
         Some(list) => list.split("\n  .").skip(1).map(|line| format!(".{line}")).collect(),
         None => vec![complaints.to_owned()],
     };
-    lines.iter().map(|line| mistake(subject, line)).collect()
+    let mut found: Vec<InputProblem> = lines.iter().map(|line| mistake(subject, line)).collect();
+    if lines.iter().any(|line| line.contains(UNKNOWN)) {
+        beside_unknown(subject, &Place::root(subject.manifest(), subject.of), &mut found);
+    }
+    found
+}
+
+/// Validation leaves a map at its first unknown field, and takes fields in no fixed order: what it may not have come to is looked
+/// for here, so that two runs say the same.
+fn beside_unknown(subject: &Subject<'_>, place: &Place<'_>, found: &mut Vec<InputProblem>) {
+    let (value, of) = place.here();
+    let expected = match of.shape() {
+        Shape::Scalar(ScalarKind::Text | ScalarKind::Time | ScalarKind::Bytes) => Expected::Text,
+        Shape::Scalar(ScalarKind::Number) => Expected::Number,
+        Shape::Scalar(ScalarKind::Boolean) => Expected::Boolean,
+        Shape::Map(_) => Expected::Mapping,
+        Shape::List(..) => Expected::List,
+        Shape::Scalar(_) | Shape::Opaque | Shape::Untyped => return,
+    };
+    if value.is_null() {
+        return;
+    }
+    if !expected.fits(value) {
+        found.push(misfit(subject, place, expected));
+    }
+    for index in 0..value.as_array().map_or(0, Vec::len) {
+        let mut inner = place.clone();
+        if inner.enter_index(index) {
+            beside_unknown(subject, &inner, found);
+        }
+    }
+    for key in value.as_object().into_iter().flat_map(serde_json::Map::keys) {
+        let mut inner = place.clone();
+        let is_known = matches!(of.shape(), Shape::Map(map) if map.fields.contains_key(key) || map.rest.is_some());
+        if inner.enter_key(key) && is_known {
+            beside_unknown(subject, &inner, found);
+        } else {
+            found.push(unknown_field(subject, &inner));
+        }
+    }
+}
+
+fn misfit(subject: &Subject<'_>, place: &Place<'_>, expected: Expected) -> InputProblem {
+    let (value, _) = place.here();
+    let message = format!("{}: {}", named(&place.path), mismatch(expected, value));
+    let mut problem = subject.of_value(place, message);
+    problem.hint = advice(expected, value, problem.written().as_deref());
+    problem
 }
 
 fn mistake(subject: &Subject<'_>, line: &str) -> InputProblem {
@@ -31,7 +81,7 @@ fn mistake(subject: &Subject<'_>, line: &str) -> InputProblem {
         Some(complaint) => complaint,
         None => rest.split_once(": ").map_or(rest, |(_, complaint)| complaint),
     };
-    if complaint == "field not declared in schema" {
+    if complaint == UNKNOWN {
         return unknown_field(subject, &place);
     }
     if let Some(list) = complaint.strip_prefix("duplicate entries for key [") {
@@ -46,11 +96,7 @@ fn mistake(subject: &Subject<'_>, line: &str) -> InputProblem {
         if expected.fits(place.here().0) {
             place = choices.into_iter().find(|place| !expected.fits(place.here().0)).unwrap_or(place);
         }
-        let (found, _) = place.here();
-        let message = format!("{}: {}", named(&place.path), mismatch(expected, found));
-        let mut problem = subject.of_value(&place, message);
-        problem.hint = advice(expected, found, problem.written().as_deref());
-        return problem;
+        return misfit(subject, &place, expected);
     }
     let complaint = match element(complaint) {
         Some((index, complaint)) if place.enter_index(index) => complaint,

@@ -13,7 +13,7 @@ fn kind_of(manifest: &Value) -> KindInfo {
 }
 
 fn entry(manager: &str, operation: &str, manifest: &Value, fields: &FieldSet) -> Value {
-    json!({"manager": manager, "operation": operation, "apiVersion": manifest["apiVersion"], "fieldsType": "FieldsV1",
+    json!({"manager": manager, "operation": operation, "time": "2026-01-02T03:04:05Z", "apiVersion": manifest["apiVersion"], "fieldsType": "FieldsV1",
            "fieldsV1": fields.to_fields_v1()})
 }
 
@@ -268,4 +268,8 @@ fn an_old_record_of_another_owner_is_rewritten_by_any_apply() {
     let mut gone = shared(&live, &FieldPath::of(&["spec", "nodeName"]));
     gone["metadata"]["managedFields"][1]["apiVersion"] = json!("v1beta1");
     fails(&manifest, &gone, "OldRecord");
+    let mut timeless = shared(&live, &FieldPath::of(&["spec", "nodeName"]));
+    holds(&manifest, &timeless);
+    timeless["metadata"]["managedFields"][1].as_object_mut().unwrap().remove("time");
+    fails(&manifest, &timeless, "OldRecord");
 }

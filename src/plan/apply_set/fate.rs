@@ -76,6 +76,8 @@ pub struct Wanted {
     objects: BTreeSet<(GroupKind, Option<String>, String)>,
     /// Where there are members after the pass.
     pub contents: Contents,
+    /// Kinds whose members could not be looked for, with the namespace where it is only one.
+    unseen: Vec<(GroupKind, Option<String>)>,
     /// The first wanted object of each namespace and of each kind.
     in_namespace: BTreeMap<String, ObjectKey>,
     of_kind: BTreeMap<GroupKind, ObjectKey>,
@@ -91,6 +93,7 @@ impl Wanted {
             policy: policy.clone(),
             objects: BTreeSet::new(),
             contents: Contents::default(),
+            unseen: Vec::new(),
             in_namespace: BTreeMap::new(),
             of_kind: BTreeMap::new(),
         };
@@ -103,6 +106,19 @@ impl Wanted {
             wanted.stays(&target.key);
         }
         wanted
+    }
+
+    /// The same, as long as members of these kinds, in all namespaces or in one, may be where nobody could look.
+    #[must_use]
+    pub fn without_sight_of(mut self, unseen: Vec<(GroupKind, Option<String>)>) -> Self {
+        self.unseen = unseen;
+        self
+    }
+
+    /// A member stays, and so does what it lives in.
+    pub fn keep(&mut self, member: &ObjectKey) {
+        self.contents.add(member);
+        self.stays(member);
     }
 
     fn stays(&mut self, key: &ObjectKey) {
@@ -140,8 +156,7 @@ impl Wanted {
     pub fn fates(&mut self, members: &[Member]) -> Vec<Fate> {
         let mut fates: Vec<Fate> = members.iter().map(|member| self.alone(member)).collect();
         for (member, _) in members.iter().zip(&fates).filter(|(_, fate)| matches!(fate, Fate::Kept(_))) {
-            self.contents.add(&member.key);
-            self.stays(&member.key);
+            self.keep(&member.key);
         }
         for (member, fate) in members.iter().zip(&mut fates).filter(|(_, fate)| **fate == Fate::Pruned) {
             if let Some(reason) = self.inside(member) {
@@ -166,7 +181,11 @@ impl Wanted {
         if crate::object::part_of(object) != Some(self.set.id.as_str()) {
             return Fate::NoMember("kept because it left the apply set meanwhile".to_owned());
         }
-        if let Some(manager) = self.copied_by(object) {
+        // Nothing brings it back.
+        if member.is_terminating() {
+            return Fate::Pruned;
+        }
+        if let Some(manager) = self.copied_by(member) {
             return Fate::NoMember(format!(
                 "kept because `{manager}` copied the label of the apply set from another object"
             ));
@@ -186,7 +205,10 @@ impl Wanted {
 
     /// Who wrote the label, where it is only a copy: the controllers behind `Endpoints` and `EndpointSlice` give theirs
     /// the labels of the Service. Appliers and kubectl mean it.
-    fn copied_by(&self, object: &Value) -> Option<String> {
+    fn copied_by(&self, Member { key, object, .. }: &Member) -> Option<String> {
+        if !["Endpoints", "EndpointSlice"].contains(&key.gvk.kind.as_str()) {
+            return None;
+        }
         let annotations = object.pointer("/metadata/annotations");
         if annotations.is_some_and(|all| all.get(LAST_APPLIED).is_some()) {
             return None;
@@ -202,17 +224,30 @@ impl Wanted {
         is_copy.then_some(first)
     }
 
-    /// What stays and would go along with a Namespace or a CustomResourceDefinition.
+    /// What stays, or may, and would go along with a Namespace or a CustomResourceDefinition.
     fn inside(&self, member: &Member) -> Option<String> {
+        let why = |reason: Option<String>| reason.map(|reason| format!("kept because {reason}"));
         if member.key.gvk.is_namespace() {
-            let inside = self.in_namespace.get(&member.key.name)?;
-            return Some(format!("kept because {inside} lives in it"));
+            let name = &member.key.name;
+            let is_here =
+                |(_, namespace): &&(GroupKind, Option<String>)| namespace.as_ref().is_none_or(|one| one == name);
+            let unseen = || {
+                self.unseen
+                    .iter()
+                    .find(is_here)
+                    .map(|(kind, _)| format!("its objects of kind `{kind}` can't be listed"))
+            };
+            let inside = self.in_namespace.get(name).map(|inside| format!("{inside} lives in it"));
+            return why(inside.or_else(unseen));
         }
         let text = |pointer: &str| member.object.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
         if member.key.gvk.is_crd() {
             let kind = GroupKind { kind: text("/spec/names/kind")?, group: text("/spec/group")? };
-            let inside = self.of_kind.get(&kind)?;
-            return Some(format!("kept because it defines the kind of {inside}"));
+            let unseen = || {
+                self.unseen.iter().find(|(unseen, _)| *unseen == kind).map(|_| "its objects can't be listed".to_owned())
+            };
+            let inside = self.of_kind.get(&kind).map(|inside| format!("it defines the kind of {inside}"));
+            return why(inside.or_else(unseen));
         }
         None
     }
@@ -287,6 +322,8 @@ mod tests {
             ("gitops", "Apply", true),
             ("us", "Update", true),
         ] {
+            // Whoever restores an object with its labels means them.
+            assert_eq!(fates(&[member("ConfigMap", &managed(manager, operation))]), [Fate::Pruned]);
             let fate = &fates(&[member("Endpoints", &managed(manager, operation))])[0];
             assert_eq!(*fate == Fate::Pruned, is_member, "{manager}: {fate:?}");
         }
@@ -301,12 +338,31 @@ mod tests {
         let found = fates(&[namespace.clone(), of_parent, member("ConfigMap", &keep)]);
         assert_eq!(found[0], Fate::Kept("kept because ConfigMap data/it lives in it".into()));
         assert_eq!(found[1], Fate::Kept("kept because Secret shop/set lives in it".into()));
-        assert_eq!(fates(&[namespace]), [Fate::Pruned]);
+        assert_eq!(fates(&[namespace.clone()]), [Fate::Pruned]);
+        let unsure = |kind: &str, place: Option<&str>| {
+            let unseen = (GroupKind::parse(kind), place.map(ToOwned::to_owned));
+            Wanted::of(&set(), &[], &Policy::of("us")).without_sight_of(vec![unseen])
+        };
+        for (place, is_kept) in [(None, true), (Some("data"), true), (Some("elsewhere"), false)] {
+            let fate = unsure("Secret", place).fate(&namespace);
+            assert_eq!(fate != Fate::Pruned, is_kept, "{place:?}: {fate:?}");
+        }
 
         let mut definition = member("CustomResourceDefinition", &json!({}));
         definition.object["spec"] = json!({"group": "", "names": {"kind": "Widget"}});
         let found = fates(&[definition.clone(), member("Widget", &keep)]);
         assert_eq!(found[0], Fate::Kept("kept because it defines the kind of Widget data/it".into()));
-        assert_eq!(fates(&[definition]), [Fate::Pruned]);
+        assert_eq!(fates(&[definition.clone()]), [Fate::Pruned]);
+        assert_eq!(unsure("Gadget", None).fate(&definition), Fate::Pruned);
+        assert_eq!(
+            unsure("Widget", None).fate(&definition),
+            Fate::Kept("kept because its objects can't be listed".into())
+        );
+    }
+
+    #[test]
+    fn what_is_being_deleted_is_not_kept_any_more() {
+        let metadata = json!({"annotations": {PRUNE: "keep"}, "deletionTimestamp": "2026-01-02T03:04:05Z"});
+        assert_eq!(fates(&[member("ConfigMap", &metadata)]), [Fate::Pruned]);
     }
 }

@@ -56,6 +56,11 @@ impl Condition<'_> {
         }
     }
 
+    /// Whether it was set for an older generation of the object, of which it says nothing any more.
+    pub fn is_old(&self, object: &Value) -> bool {
+        self.observed_generation.zip(int(object, "/metadata/generation")).is_some_and(|(observed, now)| observed < now)
+    }
+
     fn is_terminal(&self) -> bool {
         self.severity == "Error"
             || TERMINAL.contains(&self.reason)
@@ -83,12 +88,10 @@ pub(super) fn condition<'v>(object: &'v Value, kind: &str) -> Option<Condition<'
     conditions(object).find(|condition| condition.kind == kind)
 }
 
-/// Rule 5. A condition that was set for an older generation says nothing about this one.
+/// Rule 5.
 pub(super) fn ready(object: &Value) -> Option<Readiness> {
     let ready = condition(object, "Ready")?;
-    let generation = int(object, "/metadata/generation");
-    let is_old = ready.observed_generation.zip(generation).is_some_and(|(observed, now)| observed < now);
-    Some(if is_old {
+    Some(if ready.is_old(object) {
         Readiness::in_progress("its condition Ready is of an older generation")
     } else if ready.is_true() {
         Readiness::current(if ready.message.is_empty() { "it is ready".to_owned() } else { ready.why() })

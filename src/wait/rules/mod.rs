@@ -12,7 +12,7 @@
 //!
 //! Deviations from kstatus, each because its users asked for it: a running Job is in progress, a failed Pod has failed, a
 //! `LoadBalancer` Service needs its address, a lost PersistentVolumeClaim has failed, `Ready=False` with a terminal reason has
-//! failed, a condition is as old as its own `observedGeneration`, a DaemonSet with `OnDelete` updates when somebody deletes, an
+//! failed, a condition is as old as its own `observedGeneration`, `OnDelete` is about revisions alone, a Job without `parallelism` runs nothing, an
 //! `APIService` has to be available, and workloads say what is wrong with their Pods.
 
 mod conditions;
@@ -27,7 +27,7 @@ mod workloads;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use self::conditions::{Condition, condition, conditions};
+use self::conditions::{condition, conditions};
 use self::fields::{int, list, name_list, text};
 pub use self::pods::{Owned, selector_of};
 use super::readiness::{Readiness, State};
@@ -128,7 +128,7 @@ fn not_observed(object: &Value) -> Option<Readiness> {
 
 /// Rule 3: the conditions that kstatus asks controllers to set. The first in the list wins.
 fn declared(object: &Value) -> Option<Readiness> {
-    let mut declared = conditions(object).filter(Condition::is_true);
+    let mut declared = conditions(object).filter(|condition| condition.is_true() && !condition.is_old(object));
     declared.find_map(|condition| match condition.kind {
         "Reconciling" => Some(Readiness::in_progress(condition.why())),
         "Stalled" => Some(Readiness::failed(condition.why())),

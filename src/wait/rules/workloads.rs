@@ -57,7 +57,8 @@ pub(super) fn deployment(deployment: &Value, _: Timestamp) -> Readiness {
     let no_deadline = matches!(int(deployment, "/spec/progressDeadlineSeconds"), None | Some(2_147_483_647));
     let is_complete =
         progressing.is_some_and(|progressing| progressing.is_true() && progressing.reason == "NewReplicaSetAvailable");
-    if !is_complete && !no_deadline {
+    // A rollout that is paused once it is done reports no progress either.
+    if !is_complete && !no_deadline && !is_paused {
         Readiness::in_progress("its new ReplicaSet is not complete yet")
     } else if !holds(deployment, "Available") {
         Readiness::in_progress("it is not available yet")
@@ -80,16 +81,17 @@ pub(super) fn replica_set(set: &Value, _: Timestamp) -> Readiness {
     unfinished.or_else(|| surplus(of("replicas"), wanted, "extra")).unwrap_or_else(|| all_ready(wanted))
 }
 
+/// Beyond kstatus: with `OnDelete`, the Pods have to be there and ready, whatever their revision.
 pub(super) fn stateful_set(set: &Value, _: Timestamp) -> Readiness {
-    if text(set, "/spec/updateStrategy/type") == Some("OnDelete") {
-        return Readiness::current("its Pods are updated when somebody deletes them (`OnDelete`)");
-    }
     let wanted = wanted(set);
     let of = |field: &str| count(set, &format!("/status/{field}"));
     let unfinished = short(&[(of("replicas"), wanted, "created"), (of("readyReplicas"), wanted, "ready")])
         .or_else(|| surplus(of("replicas"), wanted, "extra"));
     if let Some(unfinished) = unfinished {
         return unfinished;
+    }
+    if text(set, "/spec/updateStrategy/type") == Some("OnDelete") {
+        return all_ready(wanted);
     }
     if let Some(partition) = int(set, "/spec/updateStrategy/rollingUpdate/partition") {
         let unfinished = short(&[(of("updatedReplicas"), wanted - partition, "updated")]);
@@ -133,6 +135,8 @@ pub(super) fn job(job: &Value, _: Timestamp) -> Readiness {
         Readiness::current("it is complete")
     } else if is_suspended && holds(job, "Suspended") {
         Readiness::current("it is suspended")
+    } else if int(job, "/spec/parallelism") == Some(0) {
+        Readiness::current("it runs nothing, as its `parallelism` is 0")
     } else if text(job, "/status/startTime").is_none() {
         Readiness::in_progress("it has not started yet")
     } else {

@@ -37,6 +37,32 @@ fn a_deletion_that_is_forbidden_is_told_and_the_others_are_done() {
 }
 
 #[test]
+fn a_namespace_stays_with_what_can_not_be_deleted_or_seen_in_it() {
+    let data = "{apiVersion: v1, kind: Namespace, metadata: {name: $NS-data}}
+---
+{apiVersion: v1, kind: Secret, metadata: {name: precious, namespace: $NS-data}}
+";
+    for (method, pattern, secret) in
+        [("DELETE", "secrets/precious", Some("failed")), ("GET", "-data/secrets labelSelector", None)]
+    {
+        let ws = applied();
+        ws.write("data.yaml", data);
+        run(&ws, "apply").exits_with(0);
+        remove(&ws, "data");
+        let proxy = Proxy::new(&ws);
+        proxy.inject(99, method, pattern, refusal(403, "no"));
+        let apply = through(&ws, &proxy, "apply").exits_with(4);
+        let namespace = apply.object("Namespace", &ws.fill_in("$NS-data"));
+        assert_eq!(namespace["outcome"], "unchanged", "{apply}");
+        assert!(namespace["reason"].as_str().unwrap().starts_with("kept because "), "{apply}");
+        let told = apply.report()["objects"].as_array().unwrap().iter().find(|object| object["kind"] == "Secret");
+        assert_eq!(told.map(|object| &object["outcome"]), secret.map(|outcome| json!(outcome)).as_ref());
+        assert!(ws.get("Namespace", &ws.fill_in("$NS-data"))["metadata"].get("deletionTimestamp").is_none());
+        lists(&ws, "ConfigMap,Namespace,Secret", &ws.fill_in("$NS-data"));
+    }
+}
+
+#[test]
 fn a_deletion_whose_answer_is_lost_or_that_never_arrives_is_done_once() {
     for (fault, outcome) in [
         (Fault::AnswerLost, "deleted"),

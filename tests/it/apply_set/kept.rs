@@ -53,13 +53,55 @@ fn what_belongs_to_another_object_is_left_to_it() {
 #[test]
 fn a_label_that_a_controller_copied_makes_no_member() {
     let ws = applied();
-    let label = json!({"metadata": {"name": "copy", "labels": {PART_OF: ws.get("ConfigMap", "a")["metadata"]["labels"][PART_OF]}}});
-    ws.kubectl(["create", "configmap", "copy", "--from-literal=a=b", "--field-manager=endpoint-controller"])
-        .exits_with(0);
-    ws.patch_as("endpoint-controller", "configmap/copy", &label);
-    is_kept(&run(&ws, "diff").exits_with(0), "ConfigMap", "copy", "`endpoint-controller` copied the label");
+    ws.write("own.yaml", "{apiVersion: v1, kind: Endpoints, metadata: {name: own}}");
     run(&ws, "apply").exits_with(0);
-    assert!(ws.find("ConfigMap", "copy").is_some());
+    let id = &ws.get("ConfigMap", "a")["metadata"]["labels"][PART_OF];
+    for (kind, manager) in [("Endpoints", "endpoint-controller"), ("ConfigMap", "velero-server")] {
+        let copy = json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": "copy", "labels": {PART_OF: id}}});
+        let create = ["create", "--field-manager", manager, "-f", "-"];
+        ws.stdin(&copy.to_string()).kubectl(create).exits_with(0);
+    }
+    let diff = run(&ws, "diff").exits_with(1);
+    is_kept(&diff, "Endpoints", "copy", "`endpoint-controller` copied the label");
+    // Whoever restores an object means its labels.
+    assert_eq!(diff.object("ConfigMap", "copy")["action"], "delete");
+    run(&ws, "apply").exits_with(0);
+    assert!(ws.find("Endpoints", "copy").is_some() && ws.find("ConfigMap", "copy").is_none());
+}
+
+/// The server takes a moment to serve a kind, or to stop.
+#[track_caller]
+fn until(holds: impl Fn() -> bool) {
+    assert!((0..100).any(|_| holds()), "it never came to hold");
+}
+
+#[test]
+fn a_kind_that_is_not_served_for_a_while_stays_in_the_set() {
+    let ws = Workspace::new();
+    let crd = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.$NS.example.com},
+        spec: {group: $NS.example.com, scope: Namespaced, names: {kind: Widget, plural: widgets},
+        versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}";
+    let define = |served: &str| {
+        let crd = ws.fill_in(&crd.replace("served: true", &format!("served: {served}")));
+        ws.stdin(&crd).kubectl(["apply", "-f", "-"]).exits_with(0);
+    };
+    define("true");
+    ws.wait_for_types();
+    ws.write("widget.yaml", "{apiVersion: $NS.example.com/v1, kind: Widget, metadata: {name: it}}");
+    config_map(&ws, "a");
+    until(|| run(&ws, "apply").code == 0);
+    remove(&ws, "widget");
+    let kinds = ws.fill_in("ConfigMap,Widget.$NS.example.com");
+    define("false");
+    until(|| run(&ws, "diff").stderr.contains("serves no version of it"));
+    let apply = run(&ws, "apply").exits_with(4);
+    assert_eq!(apply.object("ConfigMap", "a")["outcome"], "unchanged");
+    lists(&ws, &kinds, "");
+    define("true");
+    until(|| run(&ws, "diff").report()["summary"]["delete"] == 1);
+    run(&ws, "apply").exits_with(0);
+    assert!(ws.find("Widget", "it").is_none());
+    lists(&ws, "ConfigMap", "");
 }
 
 #[test]

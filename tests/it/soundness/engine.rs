@@ -7,6 +7,7 @@ use kubectl_reconcile::compare::{
 use kubectl_reconcile::live::ask::settle;
 use kubectl_reconcile::live::{LiveState, Target};
 use kubectl_reconcile::object::{FieldPath, PathElement, Scalar};
+use kubectl_reconcile::schema::is_nothing;
 use serde_json::Value;
 
 use super::{OURS, Run};
@@ -90,9 +91,9 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     }
     let again = ask(run, &target, &policy, now.clone()).await;
     let second = judged(&target, &again);
-    // The server makes null of a map that loses all that was applied, and an empty map only in the next apply.
+    // The server makes null of a map or list that loses all that was applied, and only in the next apply what is empty.
     let mut drift = second.changes.iter().filter(|change| change.class.is_drift());
-    let is_emptiness = drift.all(|change| is_empty(change.live.as_ref()) && is_empty(change.desired.as_ref()));
+    let is_emptiness = drift.all(|change| is_empty(change.live.as_ref()) && is_empty(change.path.value_in(manifest)));
     if second.action == Action::Update && is_emptiness {
         return run.tally.count("engine", "null before an empty map");
     }
@@ -117,7 +118,7 @@ async fn ask(run: &Run<'_>, target: &Target, policy: &Policy, live: Value) -> Fi
 }
 
 fn is_empty(value: Option<&Value>) -> bool {
-    value.is_none_or(|value| value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty))
+    value.is_none_or(is_nothing)
 }
 
 fn sorted(mut texts: Vec<String>) -> Vec<String> {

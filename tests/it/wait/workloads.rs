@@ -175,6 +175,22 @@ fn a_job_is_waited_for_until_it_is_complete() {
 }
 
 #[test]
+fn a_job_that_somebody_deletes_is_not_done() {
+    let ws = running();
+    let job = JOB
+        .replace("name: migrate}\nspec:", "name: migrate}\nspec:\n  ttlSecondsAfterFinished: 600")
+        .replace("spec: {restart", "spec: {nodeSelector: {disk: none}, restart");
+    ws.write("job.yaml", &job);
+    let waiting = ws.stdin("").start_reconcile(["apply", "-f", ".", "--wait", "--timeout=20s"]);
+    while ws.find("Job", "migrate").is_none_or(|job| job["status"]["active"] != 1) {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    ws.kubectl(["delete", "job/migrate"]).exits_with(0);
+    let apply = waiting.finish().exits_with(5);
+    assert_eq!(readiness(&apply, "Job", "migrate").0, "notFound", "{apply}");
+}
+
+#[test]
 fn a_failed_job_ends_the_wait_at_once() {
     let ws = running();
     let job = JOB

@@ -83,6 +83,10 @@ fn the_first_of_reconciling_and_stalled_counts() {
     assert_eq!(failed.outlook, Outlook::Final, "a stalled object waits for its author");
     let not = [condition("Reconciling", "False", "", ""), condition("Stalled", "Unknown", "", "")];
     assert_eq!(custom(&json!(not)).state, State::Current);
+    let mut old = condition("Stalled", "True", "BadSpec", "of the spec before");
+    old["observedGeneration"] = json!(1);
+    let object = json!({"metadata": {"generation": 2}, "status": {"conditions": [old]}});
+    assert_eq!(of("example.com/v1", "Widget", &object).state, State::Current);
 }
 
 #[test]

@@ -66,6 +66,10 @@ fn a_deployment_says_why_it_has_no_pods() {
     is(&deployment(&json!({"replicas": 3}), &status), State::InProgress, message);
     let paused = deployment(&json!({"replicas": 3, "paused": true}), &json!({}));
     is(&paused, State::InProgress, "0 of 3 replicas are created, and its rollout is paused");
+    let done = json!({"replicas": 3, "updatedReplicas": 3, "availableReplicas": 3, "readyReplicas": 3, "conditions": [
+        condition("Available", "True", "", ""), condition("Progressing", "Unknown", "DeploymentPaused", "")]});
+    let spec = json!({"replicas": 3, "paused": true, "progressDeadlineSeconds": 600});
+    is(&deployment(&spec, &done), State::Current, "all 3 replicas are ready");
 }
 
 #[test]
@@ -112,7 +116,8 @@ fn a_stateful_set_counts_its_replicas_and_compares_its_revisions() {
     assert_eq!(set(partition(2), &partly).state, State::Current);
     is(&set(partition(1), &partly), State::InProgress, "1 of 2 replicas are updated");
     is(&set(partition(0), &partly), State::InProgress, "1 of 3 replicas are updated");
-    assert_eq!(set(json!({"type": "OnDelete"}), &json!({})).state, State::Current);
+    is(&set(json!({"type": "OnDelete"}), &json!({})), State::InProgress, "0 of 3 replicas are created");
+    assert_eq!(set(json!({"type": "OnDelete"}), &with(&done, "currentRevision", json!("a"))).state, State::Current);
 }
 
 #[test]
@@ -157,6 +162,7 @@ fn a_job_is_current_when_it_is_complete_and_in_progress_before() {
     let suspended = || status(condition("Suspended", "True", "JobSuspended", ""));
     assert_eq!(job(json!({"suspend": true}), suspended()).state, State::Current);
     assert_eq!(job(json!({"suspend": false}), suspended()).state, State::InProgress, "it is about to go on");
+    assert_eq!(job(json!({"parallelism": 0}), json!({"startTime": NOW})).state, State::Current);
 }
 
 #[test]

@@ -4,6 +4,8 @@
 //! trial (dry-run creation under another name) ─▶ delete (uid, resourceVersion) ─▶ gone ─▶ create ─failed─▶ put back
 //! ```
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::delete::{Deleted, delete, wait_until_gone};
@@ -11,8 +13,9 @@ use super::{Writer, Written, is_conflict};
 use crate::cluster::{Purpose, Request, RequestError, Retry};
 use crate::compare::{Action, ObjectDiff, Owners, protection, trial};
 use crate::live::ask::manager_query;
+use crate::live::fetch::find;
 use crate::live::{LiveState, Trouble, parse};
-use crate::object::without_system_fields;
+use crate::object::{Quantity, without_system_fields};
 
 /// How often an object that changes while it is about to be deleted is judged again.
 const ROUNDS: usize = 5;
@@ -46,11 +49,11 @@ impl Writer<'_> {
         Written::Failed(Trouble::new("Conflict", "it keeps changing: it was not replaced").with_hint("run again"))
     }
 
-    /// The creation under another name. A quota that the object itself fills up is no obstacle.
+    /// The creation under another name. A quota that the object itself may fill up is no obstacle.
     async fn try_creation(&self, live: &Value) -> Result<(), RequestError> {
         let Some(body) = trial(&self.target.key.gvk, &self.target.manifest.value, live) else { return Ok(()) };
         match self.cluster.send(self.creation(Purpose::DryRun, &body)).await {
-            Err(error) if !error.status().is_some_and(|status| status.message.contains("exceeded quota")) => Err(error),
+            Err(error) if !error.status().is_some_and(|status| may_fit(&status.message)) => Err(error),
             _ => Ok(()),
         }
     }
@@ -91,7 +94,12 @@ impl Writer<'_> {
     }
 
     async fn create_anew(&self, former: &Value) -> Written {
-        let Err(error) = self.apply(self.target.manifest.value.clone(), false).await else { return Written::Replaced };
+        let error = match self.apply(self.target.manifest.value.clone(), false).await {
+            Ok(reply) if reply.status == 201 || self.is_all_ours(&reply) => return Written::Replaced,
+            // Somebody else has created it meanwhile, and nothing of it was in the way.
+            Ok(_) => return Written::Updated,
+            Err(error) => error,
+        };
         let Written::Failed(trouble) = self.failed(&error, None) else { return Written::Failed(Trouble::from(&error)) };
         if error.status().is_none() {
             // No answer: it may have been created all the same.
@@ -115,7 +123,8 @@ impl Writer<'_> {
             Err(error) => format!("the former object could not be put back either: {error}"),
         };
         let message = format!("it was deleted and could not be created anew, {fate}: {}", trouble.message);
-        Written::Failed(Trouble { message, ..trouble })
+        // The message has them all, and says more than that there are some.
+        Written::Failed(Trouble { message, mistakes: Vec::new(), ..trouble })
     }
 
     /// Creates the former object, with the owners of its fields. Whether that was done.
@@ -123,13 +132,34 @@ impl Writer<'_> {
         if has_finished(former) {
             return Ok(false);
         }
-        let reply = self.cluster.send(self.creation(Purpose::Write, &without_system_fields(former))).await?;
-        let created: Value = parse(self.cluster, &reply.body)?;
+        let reply = self.cluster.send(self.creation(Purpose::Write, &without_system_fields(former))).await;
+        let created: Value = match reply {
+            Ok(reply) => parse(self.cluster, &reply.body)?,
+            Err(error) => match find(self.cluster, self.resource, &self.target.key).await {
+                // An answer that got lost.
+                LiveState::Present(created) if error.status().is_none() => created,
+                _ => return Err(error),
+            },
+        };
         let version = created.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
         // The object is there; whose fields are whose is worth a try, not a failure.
         let _ = self.take_over(&Owners::of(former, &self.policy.manager), &version).await;
         Ok(true)
     }
+}
+
+/// Whether a quota refuses an object only because of what is used already, as far as its message tells: `exceeded quota: cpu,
+/// requested: pods=1,requests.cpu=2, used: …, limited: pods=9,requests.cpu=4` (`pkg/quota/v1` and the admission plugin).
+fn may_fit(message: &str) -> bool {
+    let part = |name: &str| {
+        let (_, rest) = message.split_once(&format!("{name}: "))?;
+        let list = rest.split(", ").next()?;
+        let entries = list.split(',').filter_map(|entry| entry.split_once('='));
+        Some(entries.filter_map(|(of, amount)| Some((of, Quantity::parse(amount)?))).collect::<HashMap<_, _>>())
+    };
+    let (Some(requested), Some(limited)) = (part("requested"), part("limited")) else { return false };
+    let fits = |(of, amount): (&&str, &Quantity)| limited.get(*of).is_some_and(|limit| amount <= limit);
+    message.contains("exceeded quota") && requested.iter().all(fits)
 }
 
 /// A Job or a pod that has ended: created anew, it would run once more.
@@ -143,5 +173,22 @@ fn has_finished(object: &Value) -> bool {
         }),
         Some("Pod") => matches!(phase, Some("Succeeded" | "Failed")),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quota_that_the_object_alone_exceeds_is_an_obstacle() {
+        let message = |requested: &str| {
+            format!(
+                "pods \"a\" is forbidden: exceeded quota: q, requested: {requested}, used: pods=1,requests.cpu=1, limited: pods=1,requests.cpu=1500m"
+            )
+        };
+        assert!(may_fit(&message("pods=1,requests.cpu=1")));
+        assert!(!may_fit(&message("pods=1,requests.cpu=5")));
+        assert!(!may_fit("exceeded quota: in a form of its own"));
     }
 }

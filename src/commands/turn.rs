@@ -93,8 +93,8 @@ pub(super) fn settle(report: &mut ObjectReport, decision: &Decision, result: Res
         Ok(Some(Written::Replaced)) => Outcome::Replaced,
         Ok(Some(Written::Failed(trouble))) => return fail(report, trouble),
         Ok(Some(Written::Moved(diff))) => {
-            report.changes = diff.changes;
-            report.conflicts = diff.conflicts;
+            (report.action, report.changes, report.conflicts) = (diff.action, diff.changes, diff.conflicts);
+            report.is_moved = true;
             let message = "it changed while it was applied, and differs otherwise now: left alone";
             return fail(report, Trouble::new("Conflict", message).with_hint("run again"));
         }

@@ -1,10 +1,11 @@
 //! What has to be asked about one object, step by step. Pure: [`crate::live::ask`] sends the questions.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::diff::Evidence;
 use super::merge::{Prediction, predict, respell};
 use super::owners::{Owners, Policy, with_string_data};
+use super::patch::{replacement, version};
 use super::prove::{Doubt, Proof, prove};
 use super::prune::prune;
 use super::refusal::{Refusal, refusal, unchangeable};
@@ -89,6 +90,10 @@ enum State {
     Reading(Value),
     /// The answer is there, and taking over the hands' claims would remove more than it shows.
     Pruning { live: Value, prediction: Prediction },
+    /// The server refuses the apply beside the hands' claims, which are to pass to us first: what stands there then may be fine.
+    Succeeding { live: Value, prediction: Prediction, error: RequestError },
+    /// It is fine, if the manifest is so by itself: a creation under another name tells.
+    Vouching { live: Value, prediction: Prediction, error: RequestError, trial: Value },
     /// The server refuses the change for reasons that may be about fields which can't be changed: creations under another name
     /// tell, the last of the trials first.
     Trying { live: Value, trials: Vec<Value>, trouble: Trouble, reason: String },
@@ -112,7 +117,11 @@ impl<'a> Questions<'a> {
         let finding = match self.state {
             State::Done(finding) => finding,
             State::Pruning { live, prediction } => Finding::Predicted { live, prediction },
-            State::Asking(_) | State::Reading(_) | State::Trying { .. } => {
+            State::Asking(_)
+            | State::Reading(_)
+            | State::Succeeding { .. }
+            | State::Vouching { .. }
+            | State::Trying { .. } => {
                 Finding::Unknown(Trouble::new("Interrupted", "the run ended before this object was compared"))
             }
         };
@@ -177,7 +186,27 @@ impl<'a> Questions<'a> {
         State::Pruning { live, prediction }
     }
 
-    fn refused(&mut self, live: Option<Value>, error: &RequestError) -> State {
+    /// What is left to ask when the apply is refused.
+    fn refused(&mut self, live: Option<Value>, error: RequestError) -> State {
+        let is_clash = error.status().is_some_and(|status| status.code == 422);
+        match live {
+            Some(live) if is_clash && self.succeeds(&live) => {
+                let kind = self.target.kind();
+                let prediction = predict(&self.target.manifest.value, &live, self.of, kind.as_ref(), self.policy);
+                State::Succeeding { live, prediction, error }
+            }
+            live => self.judged(live, &error),
+        }
+    }
+
+    /// Whether hands' claims are to pass to us before anything is applied.
+    fn succeeds(&self, live: &Value) -> bool {
+        let claims = schema::field_set(&self.target.manifest.value, self.of, self.target.kind().as_ref());
+        let api_version = self.target.key.gvk.api_version();
+        Owners::of(live, &self.policy.manager).without_hands(&claims, &api_version, self.policy).is_some()
+    }
+
+    fn judged(&mut self, live: Option<Value>, error: &RequestError) -> State {
         let Some(status) = error.status() else { return State::Done(Finding::Unknown(Trouble::from(error))) };
         match (refusal(self.target, live.as_ref(), self.of, status), live) {
             (Refusal::NotTried(trouble), live) if self.policy.evidence == EvidenceMode::Auto => {
@@ -209,17 +238,16 @@ impl<'a> Questions<'a> {
     }
 }
 
-fn version(object: &Value) -> Option<&Value> {
-    object.pointer("/metadata/resourceVersion")
-}
-
 impl Inquiry for Questions<'_> {
     fn next(&mut self) -> Option<Step> {
         match &self.state {
             State::Asking(Some(live)) => Some(Step::Apply(respell(&self.target.manifest.value, live, self.of))),
             State::Asking(None) => Some(Step::Apply(self.target.manifest.value.clone())),
             State::Reading(_) => Some(Step::Read),
-            State::Pruning { live, prediction } => Some(Step::Patch(replacement(live, &prediction.object))),
+            State::Pruning { live, prediction } | State::Succeeding { live, prediction, .. } => {
+                Some(Step::Patch(replacement(live, &prediction.object)))
+            }
+            State::Vouching { trial, .. } => Some(Step::Create(trial.clone())),
             State::Trying { trials, .. } => trials.last().cloned().map(Step::Create),
             State::Done(_) => None,
         }
@@ -242,7 +270,20 @@ impl Inquiry for Questions<'_> {
                     State::Reading(object)
                 }
             }
-            (State::Asking(live), Answer::Refused(error)) => self.refused(live, &error),
+            (State::Asking(live), Answer::Refused(error)) => self.refused(live, error),
+            (State::Succeeding { live, mut prediction, error }, Answer::Object(object, _)) => {
+                (prediction.object, prediction.evidence) = (object, Evidence::Server);
+                match trial(&self.target.key.gvk, &self.target.manifest.value, &live) {
+                    Some(trial) => State::Vouching { live, prediction, error, trial },
+                    None => State::Done(Finding::Predicted { live, prediction }),
+                }
+            }
+            (State::Vouching { live, prediction, .. }, Answer::Object(..)) => {
+                State::Done(Finding::Predicted { live, prediction })
+            }
+            (State::Succeeding { live, error, .. } | State::Vouching { live, error, .. }, _) => {
+                self.judged(Some(live), &error)
+            }
             (State::Reading(answer), Answer::Live(LiveState::Present(live))) if version(&live) == version(&answer) => {
                 self.predicted(live, answer)
             }
@@ -268,37 +309,4 @@ impl Inquiry for Questions<'_> {
             (_, _) => State::Done(Finding::Unknown(Trouble::new("Failed", "the answer doesn't fit the question"))),
         };
     }
-}
-
-/// A JSON patch that makes `object` of the live one, so that the server fills in its defaults where something went.
-fn replacement(live: &Value, object: &Value) -> Value {
-    const OF_METADATA: [&str; 4] = ["annotations", "finalizers", "labels", "ownerReferences"];
-    let mut operations = Vec::new();
-    let mut replace = |path: String, before: Option<&Value>, after: Option<&Value>| match (before, after) {
-        (Some(before), Some(after)) if before != after => {
-            operations.push(json!({"op": "replace", "path": path, "value": after}));
-        }
-        (None, Some(after)) => operations.push(json!({"op": "add", "path": path, "value": after})),
-        (Some(_), None) => operations.push(json!({"op": "remove", "path": path})),
-        _ => {}
-    };
-    let names = |value: &Value| value.as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default();
-    let mut fields: Vec<String> = names(live);
-    fields.extend(names(object));
-    fields.sort();
-    fields.dedup();
-    fields.retain(|name| !["apiVersion", "kind", "metadata", "status"].contains(&name.as_str()));
-    for name in &fields {
-        let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
-        replace(pointer, live.get(name), object.get(name));
-    }
-    let of_metadata = |object: &'_ Value, name: &str| object.pointer(&format!("/metadata/{name}")).cloned();
-    for name in OF_METADATA {
-        let (before, after) = (of_metadata(live, name), of_metadata(object, name));
-        replace(format!("/metadata/{name}"), before.as_ref(), after.as_ref());
-    }
-    if let Some(version) = version(live) {
-        operations.push(json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version}));
-    }
-    Value::Array(operations)
 }

@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use super::diff::Evidence;
 use super::owners::{Owners, Policy, with_string_data};
 use super::prune::prune;
-use crate::object::{FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement};
-use crate::schema::{self, KindInfo, ListKind, ScalarKind, TypeRef, item_element, same_meaning, seem_same};
+use crate::object::{FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement};
+use crate::schema::{self, KindInfo, ListKind, ScalarKind, TypeRef, is_default, item_element, same_meaning, seem_same};
 
 /// An object as an apply would leave it, and who would own what.
 #[derive(Clone, Debug)]
@@ -68,8 +68,12 @@ pub fn predict(
         time: None,
         fields: claims,
     };
+    // A map or list that only holds what is ours isn't.
+    let is_ours = |path: &FieldPath| {
+        ours.fields.contains(path) || !ours.fields.contains_at_or_below(path) && ours.fields.covers(path)
+    };
     let keep = |entry: &ManagedFieldsEntry| -> ManagedFieldsEntry {
-        let fields = entry.fields.filter(|path| !(ours.fields.covers(path) && changed.covers(path)));
+        let fields = entry.fields.filter(|path| !(is_ours(path) && changed.covers(path)));
         ManagedFieldsEntry { fields, ..entry.clone() }
     };
     let others = before.others.iter().map(keep).collect();
@@ -115,7 +119,7 @@ pub(super) fn merge(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
             let mut merged = found.clone();
             for (name, value) in wanted {
                 match found.get(name) {
-                    Some(there) if value.is_null() && !is_one_value(there, of.field(name)) => {}
+                    Some(there) if value.is_null() && (there.is_null() || !is_one_value(there, of.field(name))) => {}
                     _ if value.is_null() => emptied(&mut merged, name, of),
                     Some(there) => drop(merged.insert(name.clone(), merge(value, there, of.field(name)))),
                     None if schema::is_left_out(value, name, of) => {}
@@ -128,6 +132,27 @@ pub(super) fn merge(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
             merge_items(wanted, found, of).map_or_else(|| manifest.clone(), Value::Array)
         }
         _ if seem_same(manifest, live, of) => live.clone(),
+        _ => completed(manifest, live, of),
+    }
+}
+
+/// A value that is replaced as a whole, with the defaults that the live one has in the same places.
+fn completed(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
+    match (manifest, live) {
+        (Value::Object(wanted), Value::Object(found)) => {
+            let defaults =
+                found.iter().filter(|(name, there)| !wanted.contains_key(*name) && is_default(there, name, of));
+            let defaults = defaults.map(|(name, there)| (name.clone(), there.clone()));
+            let wanted = wanted.iter().map(|(name, value)| {
+                let there = found.get(name).unwrap_or(&Value::Null);
+                (name.clone(), completed(value, there, of.field(name)))
+            });
+            wanted.chain(defaults).collect()
+        }
+        (Value::Array(wanted), Value::Array(found)) => {
+            let there = found.iter().chain(std::iter::repeat(&Value::Null));
+            wanted.iter().zip(there).map(|(item, there)| completed(item, there, of.item())).collect()
+        }
         _ => manifest.clone(),
     }
 }
@@ -141,7 +166,7 @@ fn is_one_value(value: &Value, of: TypeRef<'_>) -> bool {
 fn emptied(map: &mut Map<String, Value>, name: &str, of: TypeRef<'_>) {
     if of.is_free_map() && of.field(name).scalar() == ScalarKind::Text {
         map.insert(name.to_owned(), Value::from(""));
-    } else if let Some(default) = of.default_of(name) {
+    } else if let Some(default) = of.default_of(name).filter(|default| default.as_str() != Some("")) {
         map.insert(name.to_owned(), default.clone());
     } else {
         map.remove(name);

@@ -14,6 +14,7 @@ mod inquiry;
 mod merge;
 mod mistakes;
 mod owners;
+mod patch;
 mod prove;
 mod prune;
 mod redact;

@@ -140,8 +140,9 @@ impl Owners {
         let ours = after.our_fields();
         let mut taken = Vec::new();
         for entry in &self.others {
-            let kept = after.others.iter().find(|other| other.same_owner(entry));
-            let kept = kept.map(|other| other.fields.clone()).unwrap_or_default();
+            // One owner may have several entries, of different times.
+            let same = after.others.iter().filter(|other| other.same_owner(entry));
+            let kept = same.fold(FieldSet::new(), |kept, other| kept.union(&other.fields));
             let lost = entry.fields.difference(&kept);
             taken.extend(lost.paths().into_iter().filter(|path| ours.contains_at_or_below(path)).map(|p| (p, entry)));
         }

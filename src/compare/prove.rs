@@ -14,8 +14,8 @@ use super::owners::{Owners, Policy};
 use super::trail::Trail;
 use crate::object::{FieldPath, GroupVersionKind, ManagedFieldsEntry, Operation, PathElement, Quantity, Scalar};
 use crate::schema::{
-    self, KindInfo, ListKind, ScalarKind, TypeRef, is_default, is_left_out, is_nothing, is_served_as, item_element,
-    same_meaning,
+    self, KindInfo, ListKind, ScalarKind, TypeRef, is_default, is_left_out, is_nothing_here, is_served_as,
+    item_element, same_meaning,
 };
 
 /// Whether the live object is what an apply would leave.
@@ -86,12 +86,10 @@ pub fn prove(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, p
     }
 }
 
-/// Whether the server keeps or completes a value whatever an apply says: the finalizers of a namespace
-/// (`registry/core/namespace/strategy.go`), tolerations that admission adds to every pod (`DefaultTolerationSeconds`), the
+/// Whether the server keeps or completes a value whatever an apply says: tolerations that admission adds to every pod (`DefaultTolerationSeconds`), the
 /// address of a service, and `data` that `stringData` overrides.
 fn is_servers_own(path: &FieldPath, manifest: &Value, kind: &KindInfo) -> bool {
-    const KEPT: [(&str, [&str; 2]); 3] =
-        [("Namespace", ["spec", "finalizers"]), ("Pod", ["spec", "tolerations"]), ("Service", ["spec", "clusterIP"])];
+    const KEPT: [(&str, [&str; 2]); 2] = [("Pod", ["spec", "tolerations"]), ("Service", ["spec", "clusterIP"])];
     let is_kept = |(of, at): &(&str, [&str; 2])| kind.gvk.kind == *of && FieldPath::of(at).is_prefix_of(path);
     let overridden = || match path.elements() {
         [PathElement::Field(data), PathElement::Field(name)] if data == "data" => {
@@ -156,8 +154,9 @@ impl Walk<'_> {
         let root = Trail::root();
         for (name, value) in wanted {
             let at = root.field(name);
-            let is_reset =
-                kind.status && name == "status" || kind.gvk.kind == "CertificateSigningRequest" && name == "spec";
+            // The specs of these two are those of the live object after any update.
+            let keeps_spec = kind.gvk.kind == "CertificateSigningRequest" || kind.gvk.is_namespace();
+            let is_reset = kind.status && name == "status" || keeps_spec && name == "spec";
             match live.get(name) {
                 _ if is_reset && schema::fits(value, of.field(name)) => {}
                 Some(there) if is_reset && value == there => {}
@@ -249,7 +248,7 @@ impl Walk<'_> {
             // What is replaced as a whole was perhaps written without it: a pointer would keep it.
             None if self.built_in
                 && is_left_out(value, name, of)
-                && (whole.is_none() || is_nothing(value))
+                && (whole.is_none() || is_nothing_here(value, name, of))
                 && schema::fits(value, of.field(name)) =>
             {
                 self.respelled(at, whole)

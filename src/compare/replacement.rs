@@ -102,19 +102,26 @@ pub fn trial(gvk: &GroupVersionKind, object: &Value, live: &Value) -> Option<Val
     if let (true, "Service", Some(Value::Object(spec))) =
         (gvk.group.is_empty(), gvk.kind.as_str(), trial.get_mut("spec"))
     {
-        give_up_addresses(spec);
+        give_up_addresses(spec, live.get("spec").unwrap_or(&Value::Null));
     }
     Some(trial)
 }
 
-/// What the live service holds can't be given to another one.
-fn give_up_addresses(spec: &mut Map<String, Value>) {
+/// What the live service holds can't be given to another one. Whatever else is wanted is tried.
+fn give_up_addresses(spec: &mut Map<String, Value>, live: &Value) {
     spec.retain(|name, value| {
-        let is_none = value.as_str() == Some("None");
-        is_none || !["clusterIP", "clusterIPs", "healthCheckNodePort", "loadBalancerIP"].contains(&name.as_str())
+        let is_address = ["clusterIP", "clusterIPs", "healthCheckNodePort", "loadBalancerIP"].contains(&name.as_str());
+        !is_address || value.as_str() == Some("None") || live.get(name).is_some_and(|held| held != value)
     });
+    let ports = |spec: &Value| spec.get("ports").and_then(Value::as_array).cloned().unwrap_or_default();
+    let held = ports(live);
     for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
-        port.as_object_mut().map(|port| port.remove("nodePort"));
+        let is_held = |wanted: &Value| held.iter().any(|port| port.get("nodePort") == Some(wanted));
+        if let Value::Object(port) = port
+            && port.get("nodePort").is_some_and(is_held)
+        {
+            port.remove("nodePort");
+        }
     }
 }
 
@@ -144,8 +151,10 @@ mod tests {
     #[test]
     fn the_trial_of_a_service_wants_no_address_that_is_taken() {
         let manifest = json!({"metadata": {"name": "web"}, "spec": {"clusterIP": "10.0.0.5", "ports": [{"port": 80, "nodePort": 30000}]}});
-        let trial = trial(&GroupVersionKind::new("v1", "Service"), &manifest, &json!({})).unwrap();
-        assert_eq!(trial["spec"], json!({"ports": [{"port": 80}]}));
+        let service = GroupVersionKind::new("v1", "Service");
+        assert_eq!(trial(&service, &manifest, &manifest).unwrap()["spec"], json!({"ports": [{"port": 80}]}));
+        let other = json!({"spec": {"clusterIP": "10.0.0.6", "ports": [{"port": 80, "nodePort": 30001}]}});
+        assert_eq!(trial(&service, &manifest, &other).unwrap()["spec"], manifest["spec"]);
     }
 
     #[test]

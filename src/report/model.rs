@@ -210,6 +210,9 @@ pub struct ObjectReport {
     /// How far it is on its way to being ready, where that was wanted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub readiness: Option<Readiness>,
+    /// Whether it differs otherwise than was shown before: it changed meanwhile.
+    #[serde(skip)]
+    pub is_moved: bool,
     /// The key in full, for sorting and display.
     #[serde(skip)]
     pub key: ObjectKey,
@@ -247,6 +250,7 @@ impl ObjectReport {
             reason: diff.reason,
             hint: diff.hint,
             outcome: None,
+            is_moved: false,
             readiness: None,
             key: key.clone(),
         }

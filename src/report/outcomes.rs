@@ -1,7 +1,7 @@
 //! The text about what `apply` did with each object.
 
 use super::styled::{Role, Styled};
-use super::text::{counted, hint, problem};
+use super::text::{counted, hint, object_text, problem};
 use super::{ObjectReport, Outcome, Report};
 use crate::compare::Action;
 
@@ -60,7 +60,10 @@ pub fn left(report: &Report) -> Styled {
         text.append(line(object, word, Role::Problem, cause(object)));
         hint(&mut text, object);
         if object.action != Action::Unknown {
-            problem(&mut text, "the server says", object);
+            problem(&mut text, "cannot apply", object);
+        }
+        if object.is_moved {
+            text.append(object_text(object));
         }
     }
     text

@@ -69,7 +69,8 @@ fn head(text: &mut Styled, (mark, role): (&str, Role), name: &str, beside: &str)
     text.line_end();
 }
 
-fn object_text(object: &ObjectReport) -> Styled {
+/// What an object is, and what differs in it.
+pub(super) fn object_text(object: &ObjectReport) -> Styled {
     let mut text = Styled::new();
     let shown: Vec<&FieldChange> = object.changes.iter().filter(|change| is_shown(change)).collect();
     let (mark, role) = match object.action {

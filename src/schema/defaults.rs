@@ -17,7 +17,6 @@ pub(super) fn known_default(schema: &str, field: &str) -> Option<Value> {
         ("networking.v1.NetworkPolicyPort" | "discovery.v1.EndpointPort" | "core.v1.EndpointPort", "protocol") => {
             json!("TCP")
         }
-        ("discovery.v1.EndpointPort", "name") => json!(""),
         (
             "admissionregistration.v1.RuleWithOperations" | "admissionregistration.v1.NamedRuleWithOperations",
             "scope",
@@ -29,6 +28,20 @@ pub(super) fn known_default(schema: &str, field: &str) -> Option<Value> {
         ("batch.v1.PodFailurePolicyOnPodConditionsPattern", "status") => json!("True"),
         ("resource.v1.ExactDeviceRequest" | "resource.v1.DeviceSubRequest", "allocationMode") => json!("ExactCount"),
         ("resource.v1.ExactDeviceRequest" | "resource.v1.DeviceSubRequest", "count") => json!(1),
+        // Texts that are no pointers: nothing and `""` are the same.
+        (
+            "core.v1.ObjectReference",
+            "apiVersion" | "fieldPath" | "kind" | "name" | "namespace" | "resourceVersion" | "uid",
+        )
+        | ("discovery.v1.EndpointPort", "name")
+        | ("core.v1.Toleration", "effect" | "key" | "value")
+        | ("core.v1.EndpointAddress", "hostname")
+        | ("core.v1.EnvFromSource", "prefix")
+        | ("core.v1.PersistentVolumeClaimSpec", "volumeName")
+        | ("networking.v1.IngressRule", "host")
+        | ("networking.v1.IngressTLS", "secretName")
+        | ("networking.v1.HTTPIngressPath", "path")
+        | ("rbac.v1.Subject", "namespace") => json!(""),
         _ => return None,
     })
 }

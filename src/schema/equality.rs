@@ -13,23 +13,26 @@ use crate::object::{Quantity, Scalar};
 /// must be empty: in what is replaced as a whole no `0`, `false` or `""`, which pointers in Go keep.
 #[must_use]
 pub fn same_meaning(manifest: &Value, live: &Value, of: TypeRef<'_>) -> bool {
-    compare(manifest, live, of, of.is_atomic(manifest), is_nothing)
+    compare(manifest, live, of, of.is_atomic(manifest), is_nothing_here)
 }
 
 /// Whether they most likely mean the same, for when no server can be asked: few texts and booleans are pointers, and for those
 /// `""` and `false` say little else than nothing does.
 #[must_use]
 pub fn seem_same(manifest: &Value, live: &Value, of: TypeRef<'_>) -> bool {
-    compare(manifest, live, of, of.is_atomic(manifest), |value| !value.is_number())
+    compare(manifest, live, of, of.is_atomic(manifest), |value, _, _| !value.is_number())
 }
 
-fn compare(manifest: &Value, live: &Value, of: TypeRef<'_>, whole: bool, may_lack: fn(&Value) -> bool) -> bool {
+/// Whether a field of a type may have a value where the live object has none.
+type MayLack = fn(&Value, &str, TypeRef<'_>) -> bool;
+
+fn compare(manifest: &Value, live: &Value, of: TypeRef<'_>, whole: bool, may_lack: MayLack) -> bool {
     let whole = whole || of.is_atomic(manifest);
     match (manifest, live) {
         (Value::Object(wanted), Value::Object(found)) => {
             let wanted_holds = wanted.iter().all(|(name, value)| match found.get(name) {
                 Some(there) => compare(value, there, of.field(name), whole, may_lack),
-                None => is_left_out(value, name, of) && (!whole || may_lack(value)),
+                None => is_left_out(value, name, of) && (!whole || may_lack(value, name, of)),
             });
             let extras_hold =
                 !whole || found.iter().all(|(name, there)| wanted.contains_key(name) || is_default(there, name, of));
@@ -144,6 +147,12 @@ pub fn is_nothing(value: &Value) -> bool {
         Value::Object(map) => map.is_empty(),
         _ => false,
     }
+}
+
+/// Whether a field's value says no more than nothing does: nothing is in it, or it is a text that is known to be no pointer.
+#[must_use]
+pub fn is_nothing_here(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
+    is_nothing(value) || value.as_str() == Some("") && of.default_of(field) == Some(value)
 }
 
 /// Whether a value is empty to Go: null, false, 0, `""`, `[]`, or a map of such values.

@@ -126,3 +126,25 @@ fn moving_to_another_version_of_a_kind_changes_only_the_record() {
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     is_settled(&ws);
 }
+
+#[test]
+fn what_client_side_apply_wrote_changes_in_place_where_its_own_fields_would_clash() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.kubectl(["apply", "-f", "web.yaml"]).exits_with(0);
+    let uid = ws.get("Deployment", "web")["metadata"]["uid"].clone();
+    let elsewhere = "{name: LOG, valueFrom: {fieldRef: {fieldPath: metadata.name}}}";
+    let changed = WEB
+        .replace("  replicas: 2", "  replicas: 2\n  strategy: {type: Recreate}")
+        .replace("{name: LOG, value: info}", elsewhere);
+    ws.write("web.yaml", &WEB.replace("  replicas: 2", "  replicas: 2\n  strategy: {rollingUpdate: {maxSurge: 1}}"));
+    ws.kubectl(["apply", "-f", "web.yaml"]).exits_with(0);
+    ws.write("web.yaml", &changed);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.object("Deployment", "web")["action"], "update", "{diff}");
+    ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(0);
+    let now = ws.get("Deployment", "web");
+    assert_eq!(now["metadata"]["uid"], uid);
+    assert_eq!(now["spec"]["strategy"], serde_json::json!({"type": "Recreate"}));
+    is_settled(&ws);
+}

@@ -170,7 +170,11 @@ fn an_object_that_somebody_creates_meanwhile_is_not_overruled() {
     let event = move || rival.apply_as("gitops", claim);
     proxy.inject(1, "PATCH", "configmaps/it !dryRun", Fault::After(Arc::new(event)));
     let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", "."]).exits_with(4);
-    assert_eq!(apply.object("ConfigMap", "it")["outcome"], "failed", "{apply}");
+    let object = apply.object("ConfigMap", "it");
+    assert_eq!((&object["outcome"], &object["action"]), (&json!("failed"), &json!("update")), "{apply}");
+    let changed = apply.change("ConfigMap", "it", "data.a");
+    assert_eq!((&changed["live"], &changed["desired"]), (&json!("theirs"), &json!("ours")));
+    assert!(apply.stdout.contains("theirs → ours"), "the difference that there is now is told: {apply}");
     assert_eq!(ws.get("ConfigMap", "it")["data"]["a"], "theirs");
 }
 

@@ -113,6 +113,38 @@ fn a_value_that_only_a_creation_would_refuse_stops_the_replacement_before_anythi
     assert_eq!(uid(&ws, "Job", "migrate"), before);
 }
 
+#[test]
+fn an_address_that_can_not_be_had_stops_the_replacement_before_anything_is_deleted() {
+    let ws = Workspace::new();
+    let service =
+        "{apiVersion: v1, kind: Service, metadata: {name: it}, spec: {selector: {a: b}, ports: [{port: 80}]}}";
+    ws.write("it.yaml", service);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let before = uid(&ws, "Service", "it");
+    ws.write("it.yaml", &service.replace("spec: {", "spec: {clusterIP: 192.0.2.1, "));
+    let apply = ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
+    assert!(apply.stdout.contains("192.0.2.1: the provided IP (192.0.2.1) is not in the valid range"), "{apply}");
+    assert_eq!(uid(&ws, "Service", "it"), before, "{apply}");
+}
+
+#[test]
+fn what_somebody_creates_meanwhile_without_being_in_the_way_is_not_called_a_replacement() {
+    let ws = std::sync::Arc::new(Workspace::new());
+    let it = |data: &str| {
+        format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: it}}, immutable: true, data: {{a: {data}}}}}")
+    };
+    ws.write("it.yaml", &it("b"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("it.yaml", &it("c"));
+    let proxy = Proxy::new(&ws);
+    let other = ws.clone();
+    let race = move || other.kubectl(["create", "configmap", "it", "--from-literal=precious=yes"]).exits_with(0);
+    proxy.inject(1, "PATCH", "!dryRun", Fault::After(Arc::new(move || drop(race()))));
+    let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(0);
+    assert_eq!(apply.object("ConfigMap", "it")["outcome"], "updated", "{apply}");
+    assert_eq!(ws.get("ConfigMap", "it")["data"], json!({"a": "c", "precious": "yes"}));
+}
+
 const TICKET: &str = "
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

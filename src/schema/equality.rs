@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
+use super::pointers::is_pointer;
 use super::table::{ListKind, ScalarKind, TypeRef, item_element};
 use crate::object::{Quantity, Scalar};
 
@@ -51,14 +52,16 @@ fn compare(manifest: &Value, live: &Value, of: TypeRef<'_>, whole: bool, may_lac
     }
 }
 
-/// Whether the server leaves such a value of a struct's field out: zero scalars, empty lists and maps, and empty structs
-/// that aren't pointers in Go, which is where OpenAPI publishes `{}` as the default (`resources`, but not `emptyDir`).
+/// Whether the server leaves such a value of a struct's field out: zero scalars, but for those that are known to be pointers in
+/// Go; empty lists and maps; and empty structs that aren't pointers, which is where OpenAPI publishes `{}` as the default
+/// (`resources`, but not `emptyDir`).
 #[must_use]
 pub fn is_left_out(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
     let empty = |map: &serde_json::Map<String, Value>| {
         of.default_of(field).is_some_and(Value::is_object) || map.is_empty() && of.field(field).is_free_map()
     };
-    of.declares(field) && is_zero(value) && value.as_object().is_none_or(empty)
+    let is_kept = !(value.is_object() || value.is_array() || value.is_null()) && is_pointer(field);
+    of.declares(field) && is_zero(value) && value.as_object().is_none_or(empty) && !is_kept
 }
 
 /// Whether a value that the manifest leaves out is what the server puts in, or a field of Go that is served even when

@@ -12,6 +12,7 @@ mod defaults;
 mod equality;
 mod field_set;
 mod openapi;
+mod pointers;
 mod table;
 mod validity;
 

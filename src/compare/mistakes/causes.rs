@@ -81,10 +81,11 @@ fn mistake(subject: &Subject<'_>, place: Place<'_>, cause: &Cause) -> InputProbl
     }
 }
 
+/// How to look a field up; entries of maps and items of lists have no explanation of their own.
 fn explain(subject: &Subject<'_>, place: &Place<'_>) -> String {
-    let missing: Vec<&str> = place.missing.split('.').collect();
+    let fields = place.missing.split('[').next().unwrap_or_default();
     let path =
-        missing.iter().filter(|name| !name.contains('[')).fold(place.path.clone(), |path, name| path.field(name));
+        fields.split('.').filter(|name| !name.is_empty()).fold(place.path.clone(), |path, name| path.field(name));
     suggest::explain(&subject.target.key.gvk, &path)
 }
 

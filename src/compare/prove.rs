@@ -262,8 +262,9 @@ impl Walk<'_> {
         let differs = || Doubt::Differs(at.path());
         let keys = |items: &[Value]| items.iter().map(|item| item_element(item, of)).collect::<Option<Vec<_>>>();
         let (wanted_keys, found_keys) = (keys(wanted).ok_or_else(differs)?, keys(found).ok_or_else(differs)?);
+        // Of several items with one key the server keeps some, or refuses them.
         if !all_different(&wanted_keys) || !all_different(&found_keys) {
-            return Err(differs());
+            return Err(Doubt::ServersOwn(at.path()));
         }
         let mut next = 0;
         for (key, item) in wanted_keys.iter().zip(wanted) {

@@ -43,12 +43,14 @@ fn main() {
 
     for (place, delay, rounds) in [("loopback", 0, rounds), ("20 ms round trip", 10, rounds.min(1))] {
         let relay = Relay::new(ours.plane().url(), Duration::from_millis(delay));
+        // Nothing stands between on loopback: a relay acknowledges at once, which the server doesn't.
+        let url = if delay == 0 { ours.plane().url().to_owned() } else { relay.url() };
         let reconcile = |ws: &Workspace, arguments: &[&str]| {
             let arguments = [arguments, &["-f", "all.yaml", "-q"]].concat();
-            ws.through(&relay.url()).reconcile(arguments).exits_with(0);
+            ws.through(&url).reconcile(arguments).exits_with(0);
         };
         let kubectl = |ws: &Workspace, arguments: &[&str]| {
-            ws.through(&relay.url()).kubectl([arguments, &["-f", "all.yaml"]].concat()).exits_with(0);
+            ws.through(&url).kubectl([arguments, &["-f", "all.yaml"]].concat()).exits_with(0);
         };
         let compare = |reference: Duration, pairs: &[(&str, Duration)]| {
             for (name, time) in pairs {
@@ -63,7 +65,7 @@ fn main() {
         let proven = median(rounds.max(3), || reconcile(&ours, &["diff"]));
         let asked = median(rounds.max(3), || reconcile(&ours, &["diff", "--evidence=server"]));
         compare(reference, &[("diff, proven", proven), ("diff --evidence=server", asked)]);
-        let kubeconfig = ours.through(&relay.url()).kubeconfig();
+        let kubeconfig = ours.through(&url).kubeconfig();
         let bare = median(rounds.max(3), || list(&kubeconfig, ours.namespace()));
         let ratio = proven.as_secs_f64() / bare.as_secs_f64();
         println!("  bare LISTs in parallel   {:>6.3} s   diff takes {ratio:.1} times as long", bare.as_secs_f64());

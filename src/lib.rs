@@ -46,6 +46,6 @@ pub mod live;
 pub mod object;
 pub mod plan;
 pub mod report;
-pub mod schema;
+pub use structured_merge::schema;
 pub mod terminal;
 pub mod wait;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::control_plane::ControlPlane;
 
-const EMBEDDED: &str = "src/schema/builtin.json";
+const EMBEDDED: &str = "crates/structured-merge/src/schema/builtin.json";
 
 /// `UPDATE_TYPES=1 cargo test --test it embedded_types` writes the table anew.
 #[test]

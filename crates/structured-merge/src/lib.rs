@@ -1,0 +1,6 @@
+//! structured merge
+
+#![forbid(unsafe_code)]
+
+pub mod object;
+pub mod schema;

@@ -1,0 +1,19 @@
+//! What an object is made of: its key, field paths and field sets, `managedFields`, scalars and quantities.
+
+mod field_set;
+mod fields_v1;
+mod key;
+mod managed_fields;
+mod metadata;
+mod path;
+mod quantity;
+mod scalar;
+
+pub use field_set::FieldSet;
+pub use fields_v1::FieldsV1Error;
+pub use key::{GroupVersionKind, ObjectKey};
+pub use managed_fields::{LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields};
+pub use metadata::{SERVER_METADATA, without_system_fields};
+pub use path::{FieldPath, PathElement};
+pub use quantity::Quantity;
+pub use scalar::Scalar;

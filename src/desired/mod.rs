@@ -27,5 +27,5 @@ pub use problem::InputProblem;
 pub use selector::{Selector, SelectorError};
 pub(crate) use set::twice;
 pub use set::{DesiredSet, ReadOptions, gather, read};
-pub use share::{ReadShare, Share};
+pub use share::{ReadShare, Share, alias_budget};
 pub use source::{Source, SourceText};

@@ -1,18 +1,17 @@
 //! Anchors and the cost of their aliases.
 //!
 //! An anchored value is copied for each alias, so that a few lines can grow without limit. go-yaml counts its decoding steps
-//! and refuses a document in which too many of them come from aliases; the same count is kept here, and a bound on the size
-//! of the copies beside it.
+//! and refuses a document in which too many of them come from aliases; the same count is kept here, and the size of the
+//! copies is taken from the budget of the run.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
+use super::budget::AliasBudget;
 use super::mapping::Kinds;
 use super::scalar::{KeyKind, Scalar};
 
-/// The most that aliases may add to a document, in bytes of memory by a rough count.
-const MAX_COPIES: usize = 64 << 20;
 /// What a value takes beside its text, roughly.
 const VALUE_SIZE: usize = 256;
 
@@ -71,18 +70,29 @@ impl Anchors {
 }
 
 /// The work and memory that a document took so far.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Cost {
+#[derive(Debug)]
+pub(super) struct Cost<'b> {
     pub steps: usize,
     alias_steps: usize,
     pub size: usize,
-    copies: usize,
+    budget: &'b AliasBudget,
+    /// Whether a copy was asked for that the budget does not allow.
+    is_refused: bool,
 }
 
-impl Cost {
+/// Why aliases grew the input too much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Excess {
+    /// By go-yaml's rule for one document.
+    Document,
+    /// The copies of all documents need more than the budget of the run, which has so many MiB.
+    Run { mebibytes: usize },
+}
+
+impl<'b> Cost<'b> {
     /// The cost of a document before its first node, which go-yaml counts too.
-    pub(super) fn new() -> Self {
-        Self { steps: 1, ..Self::default() }
+    pub(super) fn new(budget: &'b AliasBudget) -> Self {
+        Self { steps: 1, alias_steps: 0, size: 0, budget, is_refused: false }
     }
 
     /// Counts a node with a text of some length.
@@ -91,28 +101,29 @@ impl Cost {
         self.size += VALUE_SIZE + length;
     }
 
-    /// Counts a copy of an anchored node, for an alias or to be kept for one, and tells whether it may be made.
+    /// Counts a copy of an anchored node, for an alias or to be kept for one, and returns whether it may be made.
     pub(super) fn copy(&mut self, steps: usize, size: usize) -> bool {
         self.steps += steps;
         self.alias_steps += steps;
-        self.copies = self.copies.saturating_add(size);
         if steps > 0 {
             self.size += size;
         }
-        self.copies <= MAX_COPIES
+        self.is_refused |= !self.budget.spend(size);
+        !self.is_refused
     }
 
-    /// Whether aliases grew the document too much: above the bound on copies, or by go-yaml's rule (`decode.go`), which
-    /// allows from 99 % of the steps in small documents down to 10 % in large ones.
-    pub(super) fn is_excessive(&self) -> bool {
+    /// Why aliases grew the input too much, if they did: the budget is exhausted, or go-yaml's rule (`decode.go`) refuses the
+    /// document, which allows from 99 % of the steps in small documents down to 10 % in large ones.
+    pub(super) fn excess(&self) -> Option<Excess> {
         const LOW: f64 = 400_000.0;
         const HIGH: f64 = 4_000_000.0;
-        if self.copies > MAX_COPIES {
-            return true;
+        if self.is_refused {
+            return Some(Excess::Run { mebibytes: self.budget.mebibytes() });
         }
         #[expect(clippy::cast_precision_loss, reason = "documents are bounded, and so are their steps")]
         let (steps, alias_steps) = (self.steps as f64, self.alias_steps as f64);
         let allowed = 0.99 - 0.89 * ((steps.clamp(LOW, HIGH) - LOW) / (HIGH - LOW));
-        self.alias_steps > 100 && self.steps > 1000 && alias_steps / steps > allowed
+        let is_excessive = self.alias_steps > 100 && self.steps > 1000 && alias_steps / steps > allowed;
+        is_excessive.then_some(Excess::Document)
     }
 }

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use serde_json::Value;
 
 use super::anchors::{Anchored, Anchors, Cost};
+use super::budget::AliasBudget;
 use super::events::{self, Event, EventKind, Parser};
 use super::found::Found;
 use super::mapping::{Kinds, Open, Pending, Places};
@@ -68,13 +69,19 @@ pub(super) struct Composer<'t, 'k> {
     pub nodes: Nodes,
     frames: Vec<Frame>,
     anchors: Anchors,
-    cost: Cost,
+    cost: Cost<'k>,
     pub root: Option<Value>,
     pub root_mark: Mark,
 }
 
 impl<'t, 'k> Composer<'t, 'k> {
-    pub(super) fn new(text: &'t str, start: Mark, keys: &'k mut Keys, problems: &'k mut Found) -> Self {
+    pub(super) fn new(
+        text: &'t str,
+        start: Mark,
+        budget: &'k AliasBudget,
+        keys: &'k mut Keys,
+        problems: &'k mut Found,
+    ) -> Self {
         Self {
             text,
             start,
@@ -83,7 +90,7 @@ impl<'t, 'k> Composer<'t, 'k> {
             problems,
             frames: Vec::with_capacity(16),
             anchors: Anchors::new(events::aliased(text)),
-            cost: Cost::new(),
+            cost: Cost::new(budget),
             root: None,
             root_mark: start,
         }
@@ -118,8 +125,8 @@ impl<'t, 'k> Composer<'t, 'k> {
             EventKind::End => self.close(),
             EventKind::DocumentEnd => {}
         }
-        if self.cost.is_excessive() {
-            self.report(mistakes::too_many_aliases(mark));
+        if let Some(excess) = self.cost.excess() {
+            self.report(mistakes::too_many_aliases(mark, excess));
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::budget::AliasBudget;
 use super::compose::Composer;
 use super::events::Parser;
 use super::found::Found;
@@ -11,7 +12,7 @@ use super::text::Cursor;
 use super::{Mark, mistakes, syntax, text};
 
 /// Reads the text between two separators.
-pub(super) fn read(bytes: &[u8], start: Mark, keys: &mut Keys, problems: &mut Found) -> Content {
+pub(super) fn read(bytes: &[u8], start: Mark, budget: &AliasBudget, keys: &mut Keys, problems: &mut Found) -> Content {
     let Some(text) = text::decode(bytes, start, problems) else {
         return Content { value: None, start, nodes: Nodes::default() };
     };
@@ -19,7 +20,7 @@ pub(super) fn read(bytes: &[u8], start: Mark, keys: &mut Keys, problems: &mut Fo
     // kubectl ends every line, the last one too.
     let text = if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) };
     let mut parser = Parser::new(&text);
-    let mut composer = Composer::new(&text, start, keys, problems);
+    let mut composer = Composer::new(&text, start, budget, keys, problems);
     let end = composer.run(&mut parser);
     let Composer { root, root_mark, nodes, .. } = composer;
     match end {

@@ -2,15 +2,21 @@
 //!
 //! The texts name keys, never values.
 
+use super::anchors::Excess;
 use super::{MAX_DEPTH, Mark, Problem};
 
 pub(super) fn too_deep(mark: Mark) -> Problem {
     Problem::refused(mark, format!("mappings and sequences are nested more than {MAX_DEPTH} levels deep"))
 }
 
-pub(super) fn too_many_aliases(mark: Mark) -> Problem {
-    Problem::refused(mark, "the aliases of this document expand it beyond all measure")
-        .hint("write the values out, or use fewer aliases inside anchored values")
+pub(super) fn too_many_aliases(mark: Mark, excess: Excess) -> Problem {
+    let message = match excess {
+        Excess::Document => "the aliases of this document expand it beyond all measure".to_owned(),
+        Excess::Run { mebibytes } => {
+            format!("the aliases up to here expand the input by more than {mebibytes} MiB, the bound for all documents")
+        }
+    };
+    Problem::refused(mark, message).hint("write the values out, or use fewer aliases inside anchored values")
 }
 
 /// The name is not told: the text may be a password that begins with `*`.

@@ -11,6 +11,7 @@
 //! does there. What kubectl accepts but silently loses, such as the first of two equal keys, is a [`Problem`] here.
 
 mod anchors;
+mod budget;
 mod compose;
 mod document;
 mod events;
@@ -29,6 +30,7 @@ mod text;
 
 use serde_json::Value;
 
+pub use budget::AliasBudget;
 pub use part::Part;
 pub use positions::{Positions, Step};
 
@@ -142,5 +144,5 @@ pub struct Stream {
 /// reads it.
 #[must_use]
 pub fn read(input: &[u8], validation: Validation) -> Stream {
-    Part::whole(input).read(validation)
+    Part::whole(input).read(validation, &AliasBudget::for_input(input.len()))
 }

@@ -1,6 +1,6 @@
 //! Parts of an input that can be read by themselves, and therefore at the same time.
 
-use super::{MAX_INPUT, Mark, Stream, Validation, stream};
+use super::{AliasBudget, MAX_INPUT, Mark, Stream, Validation, stream};
 
 /// Some documents of an input, or all of them.
 #[derive(Debug, Clone, Copy)]
@@ -46,12 +46,13 @@ impl<'a> Part<'a> {
         Self { content }
     }
 
-    /// Reads the part. Documents are numbered from 1; lines count from the start of the input.
+    /// Reads the part, with a budget that all parts of all inputs share. Documents are numbered from 1; lines count from the
+    /// start of the input.
     #[must_use]
-    pub fn read(&self, validation: Validation) -> Stream {
+    pub fn read(&self, validation: Validation, budget: &AliasBudget) -> Stream {
         match self.content {
-            Content::Whole(input) => stream::read(input, validation),
-            Content::Documents(text, start) => stream::read_documents(text, start, validation),
+            Content::Whole(input) => stream::read(input, validation, budget),
+            Content::Documents(text, start) => stream::read_documents(text, start, validation, budget),
         }
     }
 }

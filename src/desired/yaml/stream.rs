@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 
+use super::budget::AliasBudget;
 use super::found::Found;
 use super::positions::{Keys, Nodes, Sealed};
 use super::text::{self, Cursor};
@@ -32,8 +33,9 @@ struct Read {
 }
 
 /// The state of reading one input.
-struct Reader {
+struct Reader<'b> {
     validation: Validation,
+    budget: &'b AliasBudget,
     keys: Keys,
     documents: Vec<Read>,
     problems: Vec<Problem>,
@@ -41,8 +43,8 @@ struct Reader {
     count: usize,
 }
 
-pub(super) fn read(input: &[u8], validation: Validation) -> Stream {
-    let mut reader = Reader::new(validation);
+pub(super) fn read(input: &[u8], validation: Validation, budget: &AliasBudget) -> Stream {
+    let mut reader = Reader::new(validation, budget);
     if input.len() > MAX_INPUT {
         reader
             .problems
@@ -58,8 +60,8 @@ pub(super) fn read(input: &[u8], validation: Validation) -> Stream {
 }
 
 /// Reads YAML documents, the first of which begins at a place.
-pub(super) fn read_documents(text: &[u8], start: Mark, validation: Validation) -> Stream {
-    let mut reader = Reader::new(validation);
+pub(super) fn read_documents(text: &[u8], start: Mark, validation: Validation, budget: &AliasBudget) -> Stream {
+    let mut reader = Reader::new(validation, budget);
     reader.yaml(text, start);
     reader.finish()
 }
@@ -81,9 +83,9 @@ fn starts_like_json(input: &[u8]) -> bool {
     beginning.trim_start().starts_with('{')
 }
 
-impl Reader {
-    fn new(validation: Validation) -> Self {
-        Self { validation, keys: Keys::default(), documents: Vec::new(), problems: Vec::new(), count: 0 }
+impl<'b> Reader<'b> {
+    fn new(validation: Validation, budget: &'b AliasBudget) -> Self {
+        Self { validation, budget, keys: Keys::default(), documents: Vec::new(), problems: Vec::new(), count: 0 }
     }
 
     fn input(&mut self, input: &[u8]) {
@@ -148,13 +150,16 @@ impl Reader {
         }
     }
 
-    /// Reads the text between two separators.
+    /// Reads the text between two separators, as long as there is something left of the budget.
     fn chunk(&mut self, bytes: &[u8], start: Mark) {
+        if self.budget.is_exhausted() {
+            return;
+        }
         if bytes.len() > MAX_DOCUMENT {
             return self.refuse(too_large(start));
         }
         let mut found = Found::default();
-        let content = document::read(bytes, start, &mut self.keys, &mut found);
+        let content = document::read(bytes, start, self.budget, &mut self.keys, &mut found);
         self.add(content, found);
     }
 

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use kubectl_reconcile::desired::yaml::{self, MAX_DEPTH, MAX_DOCUMENT, Severity, Stream, Validation};
+use kubectl_reconcile::desired::yaml::{
+    self, AliasBudget, MAX_DEPTH, MAX_DOCUMENT, Part, Severity, Stream, Validation,
+};
 
 fn read(input: &str) -> Stream {
     yaml::read(input.as_bytes(), Validation::Strict)
@@ -86,6 +88,39 @@ fn aliases_that_grow_without_limit_are_refused_quickly() {
         assert!(stream.documents.is_empty());
         assert!(stream.problems.iter().all(|problem| problem.severity == Severity::Refused));
         assert!(stream.problems[0].message.contains("expand"), "{:?}", stream.problems);
+    }
+}
+
+/// A document of 30 KB whose aliases take about 20 MiB by the reader's count, which is far from too many by go-yaml's rule.
+fn hungry_document() -> String {
+    format!("a: &a \"{}\"\nb: [{}]\n", "x".repeat(20_000), vec!["*a"; 1000].join(", "))
+}
+
+#[test]
+fn aliases_have_one_budget_for_all_documents_of_a_run() {
+    let documents = |count: usize| vec![hungry_document(); count].join("---\n");
+    assert_eq!(read(&documents(2)).documents.len(), 2);
+    let stream = read(&documents(30));
+    let [problem] = &stream.problems[..] else { panic!("{:?}", stream.problems) };
+    assert!(problem.message.contains("expand the input by more than 66 MiB"), "{problem:?}");
+    assert_eq!((problem.severity, stream.documents.len()), (Severity::Refused, 3));
+}
+
+#[test]
+fn the_parts_of_a_run_share_a_budget_in_any_order() {
+    let text = vec![hungry_document(); 6].join("---\n");
+    let parts = Part::of(text.as_bytes(), 1);
+    assert_eq!(parts.len(), 6);
+    let is_exhausted_after = |order: &[usize]| {
+        let budget = AliasBudget::for_input(text.len());
+        for number in order {
+            let _ = parts[*number].read(Validation::Warn, &budget);
+        }
+        budget.is_exhausted()
+    };
+    for order in [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [3, 0, 5, 1, 4, 2]] {
+        assert!(is_exhausted_after(&order));
+        assert!(!is_exhausted_after(&order[..3]));
     }
 }
 

@@ -3,15 +3,16 @@
 use std::fmt::Write as _;
 
 use kubectl_reconcile::desired::files::Inputs;
-use kubectl_reconcile::desired::yaml::{Part, Stream, Validation};
+use kubectl_reconcile::desired::yaml::{AliasBudget, Part, Stream, Validation};
 use kubectl_reconcile::desired::{InputProblem, ReadOptions, Selector, Share, read};
 
 /// The parts of an input are those of the whole, one behind the other.
 pub(super) fn check(input: &[u8], whole: &Stream) {
     for size in [1, 40] {
         let (mut count, mut documents, mut problems) = (0, Vec::new(), Vec::new());
+        let budget = AliasBudget::for_input(input.len());
         for part in Part::of(input, size) {
-            let read = part.read(Validation::Warn);
+            let read = part.read(Validation::Warn, &budget);
             let numbered = read.documents.into_iter().map(|document| (document.number + count, document));
             documents.extend(numbered);
             problems.extend(read.problems);
@@ -31,7 +32,8 @@ pub(super) fn check(input: &[u8], whole: &Stream) {
 fn an_input_is_cut_at_separators_only() {
     let text = "# one\n--- # two\na: 1\n---\n---\nb: |\n  ---\n----\nc\n---\nd: 1\n";
     let parts = Part::of(text.as_bytes(), 1);
-    let read: Vec<_> = parts.iter().map(|part| part.read(Validation::Warn)).collect();
+    let budget = AliasBudget::for_input(text.len());
+    let read: Vec<_> = parts.iter().map(|part| part.read(Validation::Warn, &budget)).collect();
     let lines: Vec<_> = read.iter().map(|stream| stream.documents.first().map(|first| first.start.line)).collect();
     assert_eq!(lines, [Some(3), Some(6), Some(11)]);
     assert_eq!(Part::of(text.as_bytes(), 1000).len(), 1);
@@ -68,4 +70,29 @@ fn problems_are_told_in_the_same_order_however_the_work_is_shared() {
     assert_eq!(told[8], ("b.yaml", 1));
     assert_eq!(told[9], line(3999));
     assert!(problems[9].message.ends_with("is defined twice, first at a.yaml:2"), "{}", problems[9]);
+}
+
+#[test]
+fn too_many_aliases_are_reported_at_the_same_place_in_every_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let number = |number: usize| {
+        let pairs = (0..100).map(|key| format!("k{key}: v")).collect::<Vec<_>>().join(", ");
+        let object = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c-{number}, namespace: n}}\n");
+        format!("{object}x: &a {{{pairs}}}\ny: [{}]\n# {}\n", "*a, ".repeat(800), "z".repeat(60_000))
+    };
+    let text = (0..30).map(number).collect::<Vec<_>>().join("---\n");
+    std::fs::write(folder.path().join("a.yaml"), &text).unwrap();
+    std::fs::write(folder.path().join("live.yaml"), "").unwrap();
+    let run = || {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_kubectl-reconcile"));
+        let command = command.args(["diff", "-f", "a.yaml", "--live", "live.yaml", "-o", "json"]);
+        let output = command.current_dir(folder.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let first = run();
+    assert_eq!(first.matches("expand the input by more than").count(), 1, "{first}");
+    for _ in 0..5 {
+        assert_eq!(run(), first);
+    }
 }

@@ -31,6 +31,7 @@ mod output;
 mod ownership;
 mod pass;
 mod prediction;
+mod programs;
 mod progress;
 mod replacement;
 mod secrets;

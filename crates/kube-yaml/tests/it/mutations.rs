@@ -1,11 +1,11 @@
 //! Random changes to the cases of the table and to a manifest: nothing panics, and what is returned holds together.
 //!
-//! A few seconds by default; `YAML_MUTATION_SECONDS=600 cargo test --test it mutations` runs longer.
+//! A few seconds by default; `YAML_MUTATION_SECONDS=600 cargo test -p kube-yaml mutations` runs longer.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use kubectl_reconcile::desired::yaml::{self, Document, Mark, Step, Validation};
+use kube_yaml::{Document, Mark, Step, Validation};
 use serde_json::Value;
 
 /// What is put into a text: signs of YAML and of JSON, and bytes that break things.
@@ -130,7 +130,7 @@ pub(super) fn duration() -> Duration {
 
 /// The inputs of the table.
 pub(super) fn seeds() -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/yaml");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let tables = std::fs::read_dir(folder).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
     let inputs = tables.flat_map(|table| {
         let text = String::from_utf8(table).unwrap();
@@ -141,7 +141,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
 
 fn check(input: &[u8]) {
     let start = Instant::now();
-    let warn = yaml::read(input, Validation::Warn);
+    let warn = kube_yaml::read(input, Validation::Warn);
     assert!(start.elapsed() < Duration::from_secs(5), "{} bytes took {:?}", input.len(), start.elapsed());
     // Lone carriage returns are line breaks too.
     let last = u32::try_from(input.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count()).unwrap() + 2;
@@ -154,7 +154,7 @@ fn check(input: &[u8]) {
     for document in &warn.documents {
         check_positions(document, &document.value, &mut Vec::new(), last);
     }
-    let strict = yaml::read(input, Validation::Strict);
+    let strict = kube_yaml::read(input, Validation::Strict);
     assert!(strict.documents.len() <= warn.documents.len());
     assert_eq!(strict.problems, warn.problems);
     super::parts::check(input, &warn);

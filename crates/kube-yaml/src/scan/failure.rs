@@ -1,6 +1,6 @@
 /// Why a text is no YAML as go-yaml reads it, or none that a person means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Cause {
+pub(crate) enum Cause {
     /// A tab where indentation is.
     Tab,
     /// A character that begins nothing.
@@ -51,14 +51,14 @@ pub(in super::super) enum Cause {
 
 /// Where a text is no YAML, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Failure {
+pub(crate) struct Failure {
     /// The offset in bytes.
     pub at: usize,
     pub cause: Cause,
 }
 
 impl Failure {
-    pub(in super::super) fn new(at: usize, cause: Cause) -> Self {
+    pub(crate) fn new(at: usize, cause: Cause) -> Self {
         Self { at, cause }
     }
 }

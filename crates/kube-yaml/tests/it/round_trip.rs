@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use kubectl_reconcile::desired::yaml::{self, Validation};
+use kube_yaml::Validation;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -110,7 +110,7 @@ proptest! {
         let mut text = String::from("root:");
         write(&value, style, 2, &mut text);
         text.push('\n');
-        let stream = yaml::read(text.as_bytes(), Validation::Strict);
+        let stream = kube_yaml::read(text.as_bytes(), Validation::Strict);
         prop_assert_eq!(&stream.problems, &Vec::new(), "{}", text);
         prop_assert_eq!(&stream.documents[0].value["root"], &as_kubectl(value), "{}", text);
     }
@@ -118,7 +118,7 @@ proptest! {
     #[test]
     fn json_is_read_back(value in value()) {
         let text = serde_json::json!({ "root": value }).to_string();
-        let stream = yaml::read(text.as_bytes(), Validation::Strict);
+        let stream = kube_yaml::read(text.as_bytes(), Validation::Strict);
         prop_assert_eq!(&stream.problems, &Vec::new(), "{}", text);
         prop_assert_eq!(&stream.documents[0].value["root"], &value, "{}", text);
     }

@@ -1,4 +1,4 @@
-//! The cases of `testdata/yaml/`: what an input means, or what is wrong with it and where; and that kubectl reads it so.
+//! The cases of `testdata/`: what an input means, or what is wrong with it and where; and that kubectl reads it so.
 //!
 //! A case is `=== name`, the input, and lines that begin with `>>> `:
 //!
@@ -17,10 +17,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use kubectl_reconcile::desired::yaml::{self, Problem, Severity, Validation};
+use kube_yaml::{Problem, Severity, Validation};
 use serde_json::Value;
-
-use crate::control_plane::ControlPlane;
 
 /// What kubectl needs to take an input for an object.
 pub(super) const HEADER: &str = "apiVersion: example.com/v1\nkind: Case\nmetadata: {name: case}\n";
@@ -50,7 +48,7 @@ impl Case {
 }
 
 fn cases() -> Vec<Case> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/yaml");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files.iter().flat_map(|file| parse(&std::fs::read_to_string(file).unwrap())).collect()
@@ -123,7 +121,7 @@ fn every_case_is_read_as_the_table_says() {
     assert!(cases.len() >= 150, "only {} cases were found", cases.len());
     let mut failures = String::new();
     for case in &cases {
-        let stream = yaml::read(&case.input, Validation::Warn);
+        let stream = kube_yaml::read(&case.input, Validation::Warn);
         let reads: Vec<Value> = stream.documents.into_iter().map(|document| document.value).collect();
         let problems: Vec<String> = stream.problems.iter().map(describe).collect();
         if reads != case.reads || problems != case.problems {
@@ -137,7 +135,7 @@ fn every_case_is_read_as_the_table_says() {
 fn strict_validation_returns_no_document_with_a_problem() {
     for case in cases() {
         let (strict, ignore) =
-            (yaml::read(&case.input, Validation::Strict), yaml::read(&case.input, Validation::Ignore));
+            (kube_yaml::read(&case.input, Validation::Strict), kube_yaml::read(&case.input, Validation::Ignore));
         assert_eq!(strict.problems.len(), case.problems.len(), "{}", case.name);
         assert!(strict.documents.len() + strict.problems.len() >= case.reads.len().min(1), "{}", case.name);
         assert!(ignore.problems.iter().all(|problem| problem.severity == Severity::Refused), "{}", case.name);
@@ -205,7 +203,7 @@ fn disagreement(kubectl: &Path, case: &Case) -> Option<String> {
 
 #[test]
 fn kubectl_agrees_with_every_case() {
-    let kubectl = ControlPlane::shared().kubectl();
+    let kubectl = test_control_plane::kubectl();
     let (cases, next) = (cases(), AtomicUsize::new(0));
     let worker = || {
         let mut failures = String::new();

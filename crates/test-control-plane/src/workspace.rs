@@ -15,8 +15,9 @@ use super::audit::Request;
 use super::caller::Caller;
 use super::credentials::{ADMIN, admin_of};
 use super::run::Run;
+use super::secrets;
 use super::server::ControlPlane;
-use super::{scratch, secrets};
+use super::target::scratch;
 
 /// Objects of these kinds come and go by themselves.
 const RESTLESS: [&str; 2] = ["Event", "Lease"];

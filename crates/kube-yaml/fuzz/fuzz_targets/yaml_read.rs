@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use kubectl_reconcile::desired::yaml::{self, Document, Step, Validation};
+use kube_yaml::{Document, Step, Validation};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
@@ -28,11 +28,11 @@ fn check_positions<'a>(document: &Document, value: &'a Value, path: &mut Vec<Ste
 }
 
 fuzz_target!(|input: &[u8]| {
-    let warn = yaml::read(input, Validation::Warn);
+    let warn = kube_yaml::read(input, Validation::Warn);
     for document in &warn.documents {
         check_positions(document, &document.value, &mut Vec::new());
     }
-    let strict = yaml::read(input, Validation::Strict);
+    let strict = kube_yaml::read(input, Validation::Strict);
     assert!(strict.documents.len() <= warn.documents.len());
     assert_eq!(strict.problems, warn.problems);
 });

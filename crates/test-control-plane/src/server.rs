@@ -14,7 +14,8 @@ use super::audit::{self, Audit};
 use super::binaries::Binaries;
 use super::component::Component;
 use super::credentials::{ADMIN, Credentials};
-use super::{nodes, scratch};
+use super::nodes;
+use super::target::scratch;
 
 /// How long a start may take before it counts as failed; it takes 2 s on an idle machine.
 const START_DEADLINE: Duration = Duration::from_mins(2);

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use super::component::Component;
-use super::scratch;
+use super::target::target;
 
 /// What an API server needs; the ecosystem's convention for the contents of `KUBEBUILDER_ASSETS`.
 const SERVER: [&str; 3] = ["etcd", "kube-apiserver", "kubectl"];
@@ -78,7 +78,7 @@ fn built() -> Result<Binaries, String> {
 }
 
 fn build_once() -> Result<PathBuf, String> {
-    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/control-plane");
+    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("go");
     let read = |name: &str| {
         let path = module.join(name);
         fs::read_to_string(&path).map_err(|error| format!("failed to read {}: {error}", path.display()))
@@ -87,8 +87,7 @@ fn build_once() -> Result<PathBuf, String> {
     let mut hasher = DefaultHasher::new();
     (&go_mod, &go_sum, RECIPE).hash(&mut hasher);
 
-    // `target/tmp` is the scratch folder that Cargo gives to tests: its parent is the target folder, wherever that is.
-    let cache = scratch().with_file_name("control-plane");
+    let cache = target().join("control-plane");
     let folder = cache.join(format!("{:016x}", hasher.finish()));
     let failed = |error: io::Error| format!("failed to prepare {}: {error}", cache.display());
     fs::create_dir_all(&cache).map_err(failed)?;
@@ -114,7 +113,9 @@ fn build_once() -> Result<PathBuf, String> {
 fn kubernetes_version(go_mod: &str) -> Result<String, String> {
     let mut words = go_mod.lines().map(|line| line.trim().trim_start_matches("require ").split(' '));
     let version = words.find_map(|mut line| (line.next() == Some("k8s.io/kubernetes")).then(|| line.next()).flatten());
-    version.map(str::to_owned).ok_or_else(|| "tests/control-plane/go.mod does not require k8s.io/kubernetes".to_owned())
+    version
+        .map(str::to_owned)
+        .ok_or_else(|| "crates/test-control-plane/go/go.mod does not require k8s.io/kubernetes".to_owned())
 }
 
 fn build(module: &Path, version: &str, folder: &Path) -> Result<(), String> {

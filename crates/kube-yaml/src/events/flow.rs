@@ -1,7 +1,7 @@
 //! Events inside brackets.
 
-use super::super::scan::{Cause, Failure, TokenKind};
 use super::{Event, EventKind, Parser, Stage, empty, event};
+use crate::scan::{Cause, Failure, TokenKind};
 
 /// What stands before the next entry in brackets.
 #[derive(Clone, Copy, PartialEq, Eq)]

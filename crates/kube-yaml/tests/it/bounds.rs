@@ -2,12 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use kubectl_reconcile::desired::yaml::{
-    self, AliasBudget, MAX_DEPTH, MAX_DOCUMENT, Part, Severity, Stream, Validation,
-};
+use kube_yaml::{AliasBudget, MAX_DEPTH, MAX_DOCUMENT, Part, Severity, Stream, Validation};
 
 fn read(input: &str) -> Stream {
-    yaml::read(input.as_bytes(), Validation::Strict)
+    kube_yaml::read(input.as_bytes(), Validation::Strict)
 }
 
 /// Writes a line with a number.
@@ -72,7 +70,7 @@ fn a_document_above_the_bound_is_refused_and_the_others_are_read() {
 #[test]
 fn a_refusal_behind_many_losses_is_not_missed() {
     let input = "a: 1\n".repeat(1000) + "b: .inf\n";
-    let stream = yaml::read(input.as_bytes(), Validation::Warn);
+    let stream = kube_yaml::read(input.as_bytes(), Validation::Warn);
     assert!(stream.documents.is_empty());
     assert_eq!(stream.problems.last().map(|problem| problem.severity), Some(Severity::Refused));
     assert!(stream.problems.len() < 200);
@@ -148,7 +146,7 @@ fn the_time_grows_with_the_input_and_no_faster() {
     for (name, line) in inputs {
         let input = lines(20_000, line);
         let start = Instant::now();
-        let _ = yaml::read(input.as_bytes(), Validation::Warn);
+        let _ = kube_yaml::read(input.as_bytes(), Validation::Warn);
         assert!(start.elapsed() < Duration::from_secs(20), "{name} took {:?}", start.elapsed());
     }
     for (name, input) in [
@@ -161,7 +159,7 @@ fn the_time_grows_with_the_input_and_no_faster() {
         ("invalid bytes in JSON", format!("{{\"a\":\"{}\"}}", "\\ud800".repeat(100_000))),
     ] {
         let start = Instant::now();
-        let _ = yaml::read(input.as_bytes(), Validation::Warn);
+        let _ = kube_yaml::read(input.as_bytes(), Validation::Warn);
         assert!(start.elapsed() < Duration::from_secs(20), "{name} took {:?}", start.elapsed());
     }
 }

@@ -1,4 +1,4 @@
-//! The real Kubernetes that scenarios run against.
+//! The real Kubernetes that tests and benches run against: etcd, the API server, controllers and fake nodes, built from Go modules.
 //!
 //! ```text
 //! binaries ──▶ component (supervised process) ──▶ server: etcd + kube-apiserver ──▶ nodes: controllers, scheduler, fake node
@@ -25,8 +25,10 @@ mod proxy;
 mod relay;
 mod run;
 mod running;
+pub mod scripted;
 mod secrets;
 mod server;
+mod target;
 mod terminal;
 mod workspace;
 
@@ -43,7 +45,8 @@ pub use workspace::Workspace;
 
 use std::path::PathBuf;
 
-/// The folder for everything that lives as long as one test run, inside the build's own target folder.
-fn scratch() -> PathBuf {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+/// `kubectl` of the version of the control plane, without starting one.
+#[track_caller]
+pub fn kubectl() -> PathBuf {
+    binaries::Binaries::server().unwrap_or_else(|error| panic!("{error}")).program("kubectl")
 }

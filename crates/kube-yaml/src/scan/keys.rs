@@ -3,7 +3,7 @@
 use super::{Cause, Failure, Scanner, Spot, column};
 
 /// The longest key up to its colon, in characters, without a `?` before it.
-pub(in super::super) const MAX_KEY: usize = 1024;
+pub(crate) const MAX_KEY: usize = 1024;
 /// A token that is a key if a `:` follows it.
 #[derive(Clone, Copy)]
 pub(super) struct SimpleKey {

@@ -9,12 +9,11 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use kubectl_reconcile::desired::yaml::{self, Severity, Validation};
+use kube_yaml::{Severity, Validation};
 use serde_json::Value;
 
 use super::mutations::{Random, duration, mutate, seeds};
 use super::table::{HEADER, equal, objects};
-use crate::control_plane::ControlPlane;
 
 /// How many files kubectl reads in one run.
 const BATCH: usize = 300;
@@ -48,7 +47,7 @@ fn name(number: usize) -> String {
 }
 
 fn verdict(input: &[u8], number: usize) -> Verdict {
-    let stream = yaml::read(input, Validation::Warn);
+    let stream = kube_yaml::read(input, Validation::Warn);
     let refused = stream.problems.iter().filter(|problem| problem.severity == Severity::Refused);
     let refused: Vec<_> = refused.map(|problem| problem.message.clone()).collect();
     if !refused.is_empty() {
@@ -102,7 +101,7 @@ fn disagreement(verdict: &Verdict, kubectl: Option<&Value>) -> Option<String> {
 
 #[test]
 fn kubectl_agrees_with_mutations() {
-    let kubectl = ControlPlane::shared().kubectl();
+    let kubectl = test_control_plane::kubectl();
     let seeds = seeds();
     let until = Instant::now() + duration();
     let mut random = Random(0x2545_F491_4F6C_DD1D);

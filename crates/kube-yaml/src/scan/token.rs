@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 /// A place in the text of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Spot {
+pub(crate) struct Spot {
     /// The offset in bytes.
     pub at: usize,
     /// The line, from 1.
@@ -13,14 +13,14 @@ pub(in super::super) struct Spot {
 
 impl Spot {
     /// The place some characters of one byte each further on the line.
-    pub(in super::super) fn behind(self, length: usize) -> Self {
+    pub(crate) fn behind(self, length: usize) -> Self {
         Self { at: self.at + length, column: self.column + super::index(length), ..self }
     }
 }
 
 /// How a scalar is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Style {
+pub(crate) enum Style {
     Plain,
     SingleQuoted,
     DoubleQuoted,
@@ -30,7 +30,7 @@ pub(in super::super) enum Style {
 
 /// What the tag of a node says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in super::super) enum Tag {
+pub(crate) enum Tag {
     /// `!`.
     NonSpecific,
     /// One of YAML's own, by its name (`!!name`).
@@ -43,7 +43,7 @@ pub(in super::super) enum Tag {
 
 /// A text in quotes.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Quoted {
+pub(crate) struct Quoted {
     /// The offset of the opening quote.
     pub at: usize,
     /// The offset behind the closing one.
@@ -52,13 +52,13 @@ pub(in super::super) struct Quoted {
 }
 
 /// A token and where it begins.
-pub(in super::super) struct Token<'t> {
+pub(crate) struct Token<'t> {
     pub spot: Spot,
     pub kind: TokenKind<'t>,
 }
 
 /// What a token is.
-pub(in super::super) enum TokenKind<'t> {
+pub(crate) enum TokenKind<'t> {
     DocumentStart,
     DocumentEnd,
     StreamEnd,

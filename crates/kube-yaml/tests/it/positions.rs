@@ -1,10 +1,10 @@
 //! Where values and keys stand.
 
-use kubectl_reconcile::desired::yaml::Step::{Index, Key};
-use kubectl_reconcile::desired::yaml::{self, Document, Mark, Step, Validation};
+use kube_yaml::Step::{Index, Key};
+use kube_yaml::{Document, Mark, Step, Validation};
 
 fn document(input: &str) -> Document {
-    yaml::read(input.as_bytes(), Validation::Ignore).documents.remove(0)
+    kube_yaml::read(input.as_bytes(), Validation::Ignore).documents.remove(0)
 }
 
 fn value(document: &Document, path: &[Step]) -> Option<(u32, u32)> {
@@ -68,7 +68,7 @@ fn keys_are_found_as_kubectl_names_them() {
 
 #[test]
 fn later_documents_and_json_count_lines_from_the_start() {
-    let stream = yaml::read(b"{\"a\":\n 1}\n---\n# c\nb: 2\n---\nc:\n  d: 3\n", Validation::Strict);
+    let stream = kube_yaml::read(b"{\"a\":\n 1}\n---\n# c\nb: 2\n---\nc:\n  d: 3\n", Validation::Strict);
     let marks: Vec<_> = stream.documents.iter().map(|document| (document.number, document.start.line)).collect();
     assert_eq!(marks, [(1, 1), (2, 5), (3, 7)]);
     assert_eq!(value(&stream.documents[0], &[Key("a")]), Some((2, 2)));

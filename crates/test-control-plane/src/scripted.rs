@@ -15,27 +15,27 @@ use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
 
 /// A request as it arrived.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
+pub struct Seen {
     /// The number of its connection, from 0.
-    pub(super) connection: usize,
+    pub connection: usize,
     /// Method, path and version.
-    pub(super) line: String,
+    pub line: String,
     headers: Vec<(String, String)>,
-    pub(super) body: String,
+    pub body: String,
     /// The client showed a certificate.
-    pub(super) certified: bool,
+    pub certified: bool,
 }
 
 impl Seen {
     /// All values of a header, in order.
-    pub(super) fn header(&self, name: &str) -> Vec<&str> {
+    pub fn header(&self, name: &str) -> Vec<&str> {
         self.headers.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str()).collect()
     }
 }
 
 /// What the server does with a request.
 #[derive(Clone, Debug)]
-pub(super) enum Act {
+pub enum Act {
     /// Writes these bytes and waits for the next request.
     Answer(Vec<u8>),
     /// Writes these bytes and closes the connection.
@@ -51,18 +51,18 @@ pub(super) enum Act {
 }
 
 /// An answer with a body.
-pub(super) fn answer(status: &str, headers: &[&str], body: &str) -> Act {
+pub fn answer(status: &str, headers: &[&str], body: &str) -> Act {
     let headers: String = headers.iter().flat_map(|header| [*header, "\r\n"]).collect();
     Act::Answer(format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}", body.len()).into_bytes())
 }
 
 /// The usual answer.
-pub(super) fn ok() -> Act {
+pub fn ok() -> Act {
     answer("200 OK", &["content-type: application/json"], "{}")
 }
 
 /// The server; it stops when dropped.
-pub(super) struct Server {
+pub struct Server {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
     task: JoinHandle<()>,
@@ -78,15 +78,12 @@ type Script = dyn Fn(usize, &Seen) -> Act + Send + Sync;
 
 impl Server {
     /// Serves plain HTTP. The script gets the number of the request, from 0.
-    pub(super) async fn start(script: impl Fn(usize, &Seen) -> Act + Send + Sync + 'static) -> Self {
+    pub async fn start(script: impl Fn(usize, &Seen) -> Act + Send + Sync + 'static) -> Self {
         Self::serve(None, script).await
     }
 
     /// Serves HTTPS.
-    pub(super) async fn start_tls(
-        config: ServerConfig,
-        script: impl Fn(usize, &Seen) -> Act + Send + Sync + 'static,
-    ) -> Self {
+    pub async fn start_tls(config: ServerConfig, script: impl Fn(usize, &Seen) -> Act + Send + Sync + 'static) -> Self {
         Self::serve(Some(TlsAcceptor::from(Arc::new(config))), script).await
     }
 
@@ -111,17 +108,17 @@ impl Server {
     }
 
     /// `127.0.0.1:port`.
-    pub(super) fn address(&self) -> String {
+    pub fn address(&self) -> String {
         self.address.to_string()
     }
 
     /// What arrived so far.
-    pub(super) fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
 
     /// The first lines of what arrived so far.
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         self.seen().into_iter().map(|seen| seen.line).collect()
     }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::run::Run;
 use super::running::{Expected, Running};
+use super::target;
 use super::workspace::Workspace;
 
 /// The commands of ours that have a report.
@@ -95,9 +96,9 @@ impl<'a> Caller<'a> {
         }
         let files = outputs(&arguments).filter_map(|output| output.split_once('='));
         let written = files.map(|(_, path)| self.workspace.folder().join(path)).collect();
-        let program = Path::new(env!("CARGO_BIN_EXE_kubectl-reconcile"));
+        let program = target::program("kubectl-reconcile");
         let expected = Expected { report, written, keeps_secrets };
-        self.start("kubectl reconcile", program, &arguments, expected)
+        self.start("kubectl reconcile", &program, &arguments, expected)
     }
 
     fn start(&self, name: &str, program: &Path, arguments: &[String], expected: Expected) -> Running {

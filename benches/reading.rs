@@ -4,17 +4,13 @@
 //! objects (10,000, about 15 MB), `BENCH_ROUNDS` how often each command runs (5); the median counts. Ours reads the objects
 //! and drops them all for a selector that none of them matches; kubectl reads them and prints their names.
 
-#[path = "../tests/it/control_plane/mod.rs"]
-#[expect(dead_code, unused_imports, reason = "the harness of the scenarios has more than is measured here")]
-mod control_plane;
-
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use control_plane::Workspace;
 use kubectl_reconcile::desired::files::Inputs;
 use kubectl_reconcile::desired::yaml::Validation;
 use kubectl_reconcile::desired::{DesiredSet, ReadOptions, Selector, read};
+use test_control_plane::Workspace;
 
 fn number(variable: &str, default: usize) -> usize {
     std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(default)

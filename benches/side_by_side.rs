@@ -3,19 +3,15 @@
 //! Figures are ratios from one run on one machine; absolute times say little elsewhere. `BENCH_OBJECTS` sets the number of
 //! objects (1000), `BENCH_ROUNDS` how often each command runs (5); the median counts.
 
-#[path = "../tests/it/control_plane/mod.rs"]
-#[expect(dead_code, unused_imports, reason = "the harness of the scenarios has more than is measured here")]
-mod control_plane;
-
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use control_plane::{Relay, Workspace};
 use futures::future::try_join_all;
 use kube::api::{Api, ListParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
+use test_control_plane::{Relay, Workspace};
 
 /// Set to a namespace in the process that does nothing but LIST it.
 const BARE_LIST: &str = "BENCH_BARE_LIST";

@@ -18,8 +18,8 @@
 //! 7. [`report`] is one model and a file for each format that shows it.
 //!
 //! Below them: [`object`], the vocabulary of all stages (keys, field paths, field sets, quantities), and [`schema`], the API's
-//! types as a compact table. At the edges: [`cluster`] (kubeconfig, transport, retries) and [`terminal`] (the only door to
-//! stdout and stderr). On top: [`cli`], what can be typed, and [`commands`], one file for each command.
+//! types as a compact table. At the edges: [`cluster`] (kubeconfig, transport, retries), [`program`] (where others' programs are) and
+//! [`terminal`] (the only door to stdout and stderr). On top: [`cli`], what can be typed, and [`commands`], one file for each command.
 //!
 //! `object`, `schema`, `compare`, `plan`, `report`, the parsing in `desired` and the rules in `wait` are pure; imports point
 //! one way. A test keeps it so.
@@ -45,6 +45,7 @@ pub mod desired;
 pub mod live;
 pub mod object;
 pub mod plan;
+pub mod program;
 pub mod report;
 pub use structured_merge::schema;
 pub mod terminal;

@@ -2,8 +2,9 @@
 //! (`client-go/plugin/pkg/client/auth/exec/exec.go`, `client.authentication.k8s.io`).
 
 use std::{
+    ffi::OsStr,
     io,
-    path::Path,
+    path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
     time::Duration,
 };
@@ -24,6 +25,7 @@ use super::{
     settings::Identity,
     text::{io_reason, one_line},
 };
+use crate::program::{self, LookupError};
 
 /// How long a plugin may take when nobody seems to be there.
 const UNATTENDED: Duration = Duration::from_mins(2);
@@ -67,6 +69,14 @@ pub enum ExecError {
         command: String,
         /// What the kubeconfig says about how to install it.
         install_hint: Option<String>,
+    },
+    /// It is where no program is run from.
+    #[error("the credential plugin `{command}` cannot be started: {source}")]
+    NotAllowed {
+        /// Its name.
+        command: String,
+        /// Where it is.
+        source: LookupError,
     },
     /// It cannot be started.
     #[error("the credential plugin `{command}` cannot be started: {}", io_reason(source))]
@@ -120,7 +130,7 @@ fn ended(status: ExitStatus) -> String {
 impl ExecError {
     /// Whether the user has to correct the kubeconfig or install something, rather than log in.
     pub(super) fn is_configuration(&self) -> bool {
-        matches!(self, Self::Missing { .. } | Self::NeedsTerminal { .. })
+        matches!(self, Self::Missing { .. } | Self::NotAllowed { .. } | Self::NeedsTerminal { .. })
     }
 
     /// What to do about it.
@@ -129,6 +139,10 @@ impl ExecError {
             Self::Missing { install_hint, .. } => {
                 Some(install_hint.clone().unwrap_or_else(|| "the kubeconfig names it; it must be on PATH".to_owned()))
             }
+            Self::NotAllowed { .. } => Some(
+                "write the folder of the plugin into PATH, or its path into the kubeconfig, as an absolute path"
+                    .to_owned(),
+            ),
             Self::Failed { .. } => Some("what it printed above says why; logging in again often helps".to_owned()),
             Self::NeedsTerminal { .. } => Some("run it from a terminal, with the manifests in files".to_owned()),
             _ => None,
@@ -174,7 +188,7 @@ impl Plugin {
     pub(super) async fn run(&self, stdin_is_free: bool, environment: &Environment) -> Result<Answer, ExecError> {
         let interactive = self.takes_stdin(stdin_is_free, environment.stdin_is_terminal)?;
         let bound = if environment.stdin_is_terminal { ATTENDED } else { UNATTENDED };
-        let mut command = Command::new(&self.entry.command);
+        let mut command = Command::new(self.program()?);
         command
             .args(&self.entry.args)
             .envs(self.entry.env.iter().map(|(name, value)| (name, value.expose_secret())))
@@ -212,6 +226,14 @@ impl Plugin {
 
     fn name(&self) -> String {
         one_line(&self.entry.command, 200)
+    }
+
+    /// The path of the program; one in the kubeconfig is already seen from the kubeconfig's folder.
+    fn program(&self) -> Result<PathBuf, ExecError> {
+        program::find(OsStr::new(&self.entry.command)).map_err(|error| match error {
+            LookupError::Missing => self.not_started(io::ErrorKind::NotFound.into()),
+            LookupError::OnlyRelative { .. } => ExecError::NotAllowed { command: self.name(), source: error },
+        })
     }
 
     fn not_started(&self, source: io::Error) -> ExecError {

@@ -150,7 +150,7 @@ fn resolve(document: &mut Document, folder: &Path) {
         resolve(&mut user.client_key);
         resolve(&mut user.token_file);
         if let Some(exec) = &mut user.exec
-            && exec.command.contains(std::path::MAIN_SEPARATOR)
+            && exec.command.contains(std::path::is_separator)
         {
             exec.command = absolute(folder, Path::new(&exec.command)).to_string_lossy().into_owned();
         }

@@ -14,7 +14,7 @@ use crate::cli::{InputArgs, ValidateLevel};
 use crate::cluster::{Bounds, Environment, download, without_credentials};
 use crate::desired::files::{Input, Inputs};
 use crate::desired::yaml::Validation;
-use crate::desired::{DesiredSet, InputProblem, ReadOptions, ReadShare, Selector, Share, gather};
+use crate::desired::{DesiredSet, InputProblem, ReadOptions, ReadShare, Selector, Share, alias_budget, gather};
 use crate::report::styled::Role;
 use crate::terminal::Terminal;
 
@@ -92,7 +92,7 @@ async fn inputs(args: &InputArgs, terminal: &Terminal) -> Result<Vec<Input>, Vec
 
 /// Reads all shares, on several processors if there is much to read, and gives what was read in their order.
 fn read_shares(inputs: &[Input], options: &ReadOptions) -> Vec<ReadShare> {
-    let shares = Share::of(inputs);
+    let (shares, budget) = (Share::of(inputs), alias_budget(inputs));
     let text: usize = inputs.iter().map(|input| input.text.bytes().len()).sum();
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let workers = processors.min(1 + text / TEXT_OF_A_THREAD);
@@ -100,7 +100,7 @@ fn read_shares(inputs: &[Input], options: &ReadOptions) -> Vec<ReadShare> {
     let work = || -> Vec<(usize, ReadShare)> {
         let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
         let taken = numbers.map_while(|number| Some((number, shares.get(number)?)));
-        taken.map(|(number, share)| (number, share.read(options))).collect()
+        taken.map(|(number, share)| (number, share.read(options, &budget))).collect()
     };
     let mut read = std::thread::scope(|scope| {
         let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
@@ -113,6 +113,11 @@ fn read_shares(inputs: &[Input], options: &ReadOptions) -> Vec<ReadShare> {
         }
         read
     });
+    if budget.is_exhausted() {
+        // Which document met the bound is a matter of timing here. Read in order, it is always the same one.
+        drop(read);
+        return Share::read_in_order(inputs, options);
+    }
     read.sort_unstable_by_key(|(number, _)| *number);
     read.into_iter().map(|(_, share)| share).collect()
 }

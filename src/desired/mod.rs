@@ -18,7 +18,6 @@ mod set;
 mod share;
 mod source;
 mod structure;
-pub mod yaml;
 
 pub use excerpt::{Excerpt, Line, Underline};
 pub use manifest::Manifest;
@@ -27,5 +26,7 @@ pub use problem::InputProblem;
 pub use selector::{Selector, SelectorError};
 pub(crate) use set::twice;
 pub use set::{DesiredSet, ReadOptions, gather, read};
-pub use share::{ReadShare, Share};
+pub use share::{ReadShare, Share, alias_budget};
 pub use source::{Source, SourceText};
+
+pub use kube_yaml as yaml;

@@ -30,7 +30,7 @@ pub struct ReadOptions {
 
 /// Reads all inputs. Either every object is there, or all problems of all inputs are.
 pub fn read(inputs: &[Input], options: &ReadOptions) -> Result<DesiredSet, Vec<InputProblem>> {
-    gather(Share::of(inputs).iter().map(|share| share.read(options)), options)
+    gather(Share::read_in_order(inputs, options), options)
 }
 
 /// Puts together what was read from the shares of all inputs, in their order; the result is that of [`read`].

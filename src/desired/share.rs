@@ -9,7 +9,7 @@ use super::problem::InputProblem;
 use super::set::ReadOptions;
 use super::source::Source;
 use super::structure::manifest;
-use super::yaml::{Part, Positions, Problem, Severity, Step, Validation};
+use super::yaml::{AliasBudget, Part, Positions, Problem, Severity, Step, Validation};
 
 /// How much text is worth a share of its own, in bytes.
 const SIZE: usize = 256 << 10;
@@ -47,10 +47,17 @@ impl<'a> Share<'a> {
         shares.collect()
     }
 
-    /// Reads the documents, and makes manifests of them.
+    /// Reads all inputs, one share after the other.
     #[must_use]
-    pub fn read(&self, options: &ReadOptions) -> ReadShare {
-        let stream = self.part.read(options.validation);
+    pub fn read_in_order(inputs: &'a [Input], options: &ReadOptions) -> Vec<ReadShare> {
+        let budget = alias_budget(inputs);
+        Self::of(inputs).iter().map(|share| share.read(options, &budget)).collect()
+    }
+
+    /// Reads the documents with the budget of the run, and makes manifests of them.
+    #[must_use]
+    pub fn read(&self, options: &ReadOptions, budget: &AliasBudget) -> ReadShare {
+        let stream = self.part.read(options.validation, budget);
         let mut read = ReadShare { is_first: self.is_first, count: stream.count, ..ReadShare::default() };
         for problem in &stream.problems {
             self.syntax(problem, options.validation, &mut read);
@@ -106,6 +113,12 @@ impl<'a> Share<'a> {
             Err(problems) => read.problems.extend(problems),
         }
     }
+}
+
+/// What the aliases of all inputs together may take.
+#[must_use]
+pub fn alias_budget(inputs: &[Input]) -> AliasBudget {
+    AliasBudget::for_input(inputs.iter().map(|input| input.text.bytes().len()).sum())
 }
 
 /// The type that a typed list (`ConfigMapList`) gives to items that don't name theirs.

@@ -5,11 +5,12 @@ mod downloads;
 mod failures;
 mod plugins;
 mod secure;
-mod server;
 mod watches;
 mod wire;
 
 use std::sync::{Arc, Mutex};
+
+use test_control_plane::scripted as server;
 
 use super::*;
 

@@ -1,13 +1,21 @@
 //! `-k`: runs `kustomize build`, or `kubectl kustomize` where there is no `kustomize` on PATH.
 
 use std::ffi::OsStr;
-use std::io::{ErrorKind, Read};
-use std::process::{Child, Command, Stdio};
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant};
 
 use super::{InputProblem, read_bounded, reason};
+use crate::program::{self, LookupError};
 
 /// The programs that can do it, the first that is there.
 const PROGRAMS: [(&str, &str); 2] = [("kustomize", "build"), ("kubectl", "kustomize")];
+/// How long the program may take: it may have to fetch remote bases with git.
+const TIME_LIMIT: Duration = Duration::from_mins(5);
+/// How often it is asked whether the program has ended, once it has closed its output.
+const POLL: Duration = Duration::from_millis(5);
 /// Longest text that is passed on of what the program says, in bytes.
 const MAX_TEXT: u64 = 64 << 10;
 
@@ -19,51 +27,95 @@ pub(super) struct Built {
 
 pub(super) fn build(directory: &OsStr) -> Result<Built, InputProblem> {
     let name = directory.to_string_lossy();
-    for (program, verb) in PROGRAMS {
-        let command = format!("{program} {verb}");
-        let started = Command::new(program)
-            .arg(verb)
-            .arg("--")
-            .arg(directory)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn();
-        return match started {
-            Ok(child) => finish(child, &command, &name),
-            Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            Err(error) => {
-                let message = format!("`{command}` cannot be run: {}", reason(&error));
-                Err(InputProblem::of_file(&name, message))
-            }
-        };
+    let (program, command, verb) = find()?;
+    let started = Command::new(program)
+        .arg(verb)
+        .arg("--")
+        .arg(directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    match started {
+        Ok(child) => finish(child, TIME_LIMIT).map_err(|text| format!("`{command}` {text}")),
+        Err(error) => Err(format!("`{command}` cannot be run: {}", reason(&error))),
     }
-    let message = "`-k` needs `kustomize` or `kubectl` on PATH, and neither is there";
-    Err(InputProblem::general(message).with_hint("see https://kubectl.docs.kubernetes.io/installation/kustomize/"))
+    .map_err(|message| InputProblem::of_file(&name, message))
 }
 
-fn finish(mut child: Child, command: &str, name: &str) -> Result<Built, InputProblem> {
-    // Both pipes are read at once, so that the program never waits for us.
-    let said = child.stderr.take().map(|pipe| std::thread::spawn(|| text(pipe)));
-    let manifests = child.stdout.take().map_or_else(|| Ok(Vec::new()), read_bounded);
-    if manifests.is_err() {
-        // It still writes, and nobody reads.
+/// The program's path, the command as it is shown, and its verb.
+fn find() -> Result<(PathBuf, String, &'static str), InputProblem> {
+    let mut refused = None;
+    for (program, verb) in PROGRAMS {
+        match program::find(OsStr::new(program)) {
+            Ok(path) => return Ok((path, format!("{program} {verb}"), verb)),
+            Err(LookupError::Missing) => {}
+            Err(error @ LookupError::OnlyRelative { .. }) => {
+                refused.get_or_insert_with(|| format!("`{program}` cannot be run: {error}"));
+            }
+        }
+    }
+    Err(match refused {
+        Some(message) => {
+            InputProblem::general(message).with_hint("write the folder of the program into PATH as an absolute path")
+        }
+        None => InputProblem::general("`-k` needs `kustomize` or `kubectl` on PATH, and neither is there")
+            .with_hint("see https://kubectl.docs.kubernetes.io/installation/kustomize/"),
+    })
+}
+
+/// Takes what the program writes until it ends. An error completes a sentence that begins with the command.
+fn finish(mut child: Child, limit: Duration) -> Result<Built, String> {
+    let deadline = Instant::now() + limit;
+    let ended = output(&mut child, deadline);
+    // After an error it may still write, and nobody reads.
+    if ended.is_err() {
         let _ = child.kill();
+        let _ = child.wait();
     }
-    let status = child.wait();
-    let said = said.and_then(|reader| reader.join().ok()).unwrap_or_default();
-    let problem = |message: String| InputProblem::of_file(name, message);
-    let manifests = manifests.map_err(|error| problem(format!("`{command}`: {}", reason(&error))))?;
-    match status {
-        Ok(status) if status.success() => {
-            Ok(Built { manifests, warnings: said.lines().map(ToOwned::to_owned).collect() })
-        }
-        Ok(status) => {
-            let said = if said.is_empty() { status.to_string() } else { said };
-            Err(problem(format!("`{command}` failed: {said}")))
-        }
-        Err(error) => Err(problem(format!("`{command}` failed: {}", reason(&error)))),
+    let (manifests, said, status) = ended.map_err(|end| match end {
+        End::TooLate => format!("did not end within {}s", limit.as_secs()),
+        End::Failed(error) => format!("failed: {}", reason(&error)),
+    })?;
+    if status.success() {
+        return Ok(Built { manifests, warnings: said.lines().map(ToOwned::to_owned).collect() });
     }
+    Err(format!("failed: {}", if said.is_empty() { status.to_string() } else { said }))
+}
+
+/// Why there is no output.
+enum End {
+    TooLate,
+    Failed(std::io::Error),
+}
+
+fn output(child: &mut Child, deadline: Instant) -> Result<(Vec<u8>, String, ExitStatus), End> {
+    // Both pipes are read at once, so that the program never waits for us; what it started may hold them longer than it lives.
+    let manifests = child.stdout.take().map(|pipe| beside(|| read_bounded(pipe)));
+    let said = child.stderr.take().map(|pipe| beside(|| text(pipe)));
+    let manifests = match manifests {
+        Some(manifests) => within(&manifests, deadline)?.map_err(End::Failed)?,
+        None => Vec::new(),
+    };
+    let said = said.map_or_else(|| Ok(String::new()), |said| within(&said, deadline))?;
+    loop {
+        match child.try_wait().map_err(End::Failed)? {
+            Some(status) => return Ok((manifests, said, status)),
+            None if Instant::now() >= deadline => return Err(End::TooLate),
+            None => std::thread::sleep(POLL),
+        }
+    }
+}
+
+/// Does something on a thread of its own.
+fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
+    let (sender, receiver) = sync_channel(1);
+    std::thread::spawn(move || sender.send(work()));
+    receiver
+}
+
+fn within<T>(receiver: &Receiver<T>, deadline: Instant) -> Result<T, End> {
+    receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())).map_err(|_| End::TooLate)
 }
 
 fn text(mut pipe: impl Read) -> String {
@@ -72,4 +124,35 @@ fn text(mut pipe: impl Read) -> String {
     // The rest is read, too, so that the program can end.
     let _ = std::io::copy(&mut pipe, &mut std::io::sink());
     String::from_utf8_lossy(&bytes).trim().to_owned()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn run(script: &str, limit: Duration) -> Result<(String, Vec<String>), String> {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let built = finish(command.spawn().unwrap(), limit)?;
+        Ok((String::from_utf8(built.manifests).unwrap(), built.warnings))
+    }
+
+    #[test]
+    fn both_outputs_are_taken_and_a_failure_is_explained_by_the_program() {
+        let limit = Duration::from_mins(1);
+        assert_eq!(run("echo a: 1; echo old >&2", limit), Ok(("a: 1\n".into(), vec!["old".into()])));
+        assert_eq!(run("echo a: 1; echo bad >&2; exit 3", limit), Err("failed: bad".into()));
+        assert_eq!(run("exit 3", limit), Err("failed: exit status: 3".into()));
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_is_stopped() {
+        let late = Err("did not end within 0s".to_owned());
+        // It writes nothing; it has closed its output; something that it started has not.
+        for script in ["sleep 60", "exec >&- 2>&-; sleep 60", "sleep 60 & exit 0"] {
+            let start = Instant::now();
+            assert_eq!(run(script, Duration::from_millis(200)), late, "{script}");
+            assert!(start.elapsed() < Duration::from_secs(30), "{script}");
+        }
+    }
 }

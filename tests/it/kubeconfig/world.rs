@@ -1,9 +1,5 @@
 //! Servers that write down who comes, and the two programs that visit them: kubectl and ours.
 
-#[path = "../../../src/cluster/tests/server.rs"]
-#[expect(dead_code, reason = "these servers only behave")]
-mod server;
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
@@ -21,8 +17,8 @@ use tokio_rustls::rustls::{
     server::WebPkiClientVerifier,
 };
 
-use self::server::{Server, answer, ok};
 use crate::control_plane::ControlPlane;
+use test_control_plane::scripted::{Server, answer, ok};
 
 /// Two servers, a proxy that refuses everybody, and a folder with certificates and kubeconfig files.
 pub(super) struct World {

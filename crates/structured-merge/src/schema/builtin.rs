@@ -9,7 +9,7 @@ static TABLE: LazyLock<TypeTable> = LazyLock::new(|| {
     serde_json::from_str(include_str!("builtin.json")).unwrap_or_default()
 });
 
-/// The types of the kinds that are compiled into the API server, of the release named in `tests/control-plane/go.mod`.
+/// The types of the kinds that are compiled into the API server, of the release named in `crates/test-control-plane/go/go.mod`.
 #[must_use]
 pub fn builtin() -> &'static TypeTable {
     &TABLE

@@ -1,0 +1,129 @@
+//! Anchors and the cost of their aliases.
+//!
+//! An anchored value is copied for each alias, so that a few lines can grow without limit. go-yaml counts its decoding steps
+//! and refuses a document in which too many of them come from aliases; the same count is kept here, and the size of the
+//! copies is taken from the budget of the run.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::budget::AliasBudget;
+use super::mapping::Kinds;
+use super::scalar::{KeyKind, Scalar};
+
+/// What a value takes beside its text, roughly.
+const VALUE_SIZE: usize = 256;
+
+/// A node with an anchor, complete.
+#[derive(Clone)]
+pub(super) struct Anchored {
+    pub value: Value,
+    /// The key that the node makes if it is a scalar.
+    pub key: Option<(String, KeyKind)>,
+    pub kinds: Kinds,
+    pub node: u32,
+    /// How many levels of collections are in it.
+    pub height: usize,
+    /// go-yaml's steps to decode it.
+    pub steps: usize,
+    /// Its size by the count of [`Cost`].
+    pub size: usize,
+}
+
+impl Anchored {
+    pub(super) fn scalar(scalar: &Scalar, node: u32) -> Self {
+        let value = scalar.clone().into_value().unwrap_or(Value::Null);
+        Self { key: scalar.clone().into_key(), ..Self::collection(value, Kinds::new(), node, 0) }
+    }
+
+    pub(super) fn collection(value: Value, kinds: Kinds, node: u32, height: usize) -> Self {
+        Self { value, key: None, kinds, node, height, steps: 0, size: 0 }
+    }
+}
+
+/// The anchors of a document.
+#[derive(Default)]
+pub(super) struct Anchors {
+    /// Those that an alias refers to. The others are not kept.
+    used: HashSet<usize>,
+    complete: HashMap<usize, Anchored>,
+}
+
+impl Anchors {
+    pub(super) fn new(used: HashSet<usize>) -> Self {
+        Self { used, complete: HashMap::new() }
+    }
+
+    pub(super) fn is_used(&self, anchor: usize) -> bool {
+        anchor != 0 && self.used.contains(&anchor)
+    }
+
+    pub(super) fn define(&mut self, anchor: usize, anchored: Anchored) {
+        self.complete.insert(anchor, anchored);
+    }
+
+    /// The node of an anchor; nothing while the node is still open, which is where an alias would contain itself.
+    pub(super) fn get(&self, anchor: usize) -> Option<&Anchored> {
+        self.complete.get(&anchor)
+    }
+}
+
+/// The work and memory that a document took so far.
+#[derive(Debug)]
+pub(super) struct Cost<'b> {
+    pub steps: usize,
+    alias_steps: usize,
+    pub size: usize,
+    budget: &'b AliasBudget,
+    /// Whether a copy was asked for that the budget does not allow.
+    is_refused: bool,
+}
+
+/// Why aliases grew the input too much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Excess {
+    /// By go-yaml's rule for one document.
+    Document,
+    /// The copies of all documents need more than the budget of the run, which has so many MiB.
+    Run { mebibytes: usize },
+}
+
+impl<'b> Cost<'b> {
+    /// The cost of a document before its first node, which go-yaml counts too.
+    pub(super) fn new(budget: &'b AliasBudget) -> Self {
+        Self { steps: 1, alias_steps: 0, size: 0, budget, is_refused: false }
+    }
+
+    /// Counts a node with a text of some length.
+    pub(super) fn node(&mut self, length: usize) {
+        self.steps += 1;
+        self.size += VALUE_SIZE + length;
+    }
+
+    /// Counts a copy of an anchored node, for an alias or to be kept for one, and returns whether it may be made.
+    pub(super) fn copy(&mut self, steps: usize, size: usize) -> bool {
+        self.steps += steps;
+        self.alias_steps += steps;
+        if steps > 0 {
+            self.size += size;
+        }
+        self.is_refused |= !self.budget.spend(size);
+        !self.is_refused
+    }
+
+    /// Why aliases grew the input too much, if they did: the budget is exhausted, or go-yaml's rule (`decode.go`) refuses the
+    /// document, which allows from 99 % of the steps in small documents down to 10 % in large ones.
+    pub(super) fn excess(&self) -> Option<Excess> {
+        const LOW: f64 = 400_000.0;
+        const HIGH: f64 = 4_000_000.0;
+        if self.is_refused {
+            return Some(Excess::Run { mebibytes: self.budget.mebibytes() });
+        }
+        #[expect(clippy::cast_precision_loss, reason = "documents are bounded, and so are their steps")]
+        let (steps, alias_steps) = (self.steps as f64, self.alias_steps as f64);
+        let allowed = 0.99 - 0.89 * ((steps.clamp(LOW, HIGH) - LOW) / (HIGH - LOW));
+        let is_excessive = self.alias_steps > 100 && self.steps > 1000 && alias_steps / steps > allowed;
+        is_excessive.then_some(Excess::Document)
+    }
+}

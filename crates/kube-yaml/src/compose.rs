@@ -1,0 +1,360 @@
+//! Builds the value of one YAML document from its events, as `decode.go` of go-yaml v2 does.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+use serde_json::Value;
+
+use super::anchors::{Anchored, Anchors, Cost};
+use super::budget::AliasBudget;
+use super::events::{self, Event, EventKind, Parser};
+use super::found::Found;
+use super::mapping::{Kinds, Open, Pending, Places};
+use super::positions::{Hold, Keys, Nodes};
+use super::scalar::{self, KeyKind, Scalar};
+use super::scan::{Failure, Spot, Style, Tag};
+use super::{MAX_DEPTH, Mark, Problem, mistakes, text};
+
+/// Whether a key is the merge key: `<<` without quotes, or with a tag that says so.
+fn is_merge(text: &str, style: Style, tag: Option<&Tag>) -> bool {
+    text == "<<"
+        && match tag {
+            None => style == Style::Plain,
+            Some(Tag::NonSpecific) => true,
+            Some(Tag::Core(name)) => name == "merge",
+            Some(Tag::Undeclared | Tag::Other) => false,
+        }
+}
+
+/// A collection that is still open.
+enum Frame {
+    Sequence {
+        node: u32,
+        anchor: usize,
+        items: Vec<Value>,
+        begun: Begun,
+        merge: Option<Kinds>,
+    },
+    Mapping {
+        open: Box<Open>,
+        begun: Begun,
+    },
+    /// A collection that is a key, or stands inside of one; it is not read. The outermost one is told at its end.
+    Skipped(Option<Problem>),
+}
+
+/// What was counted when a node began, and how deep its deepest child is.
+#[derive(Clone, Copy, Default)]
+struct Begun {
+    steps: usize,
+    size: usize,
+    height: usize,
+}
+
+/// A complete node.
+struct Done {
+    value: Value,
+    kinds: Kinds,
+    height: usize,
+    /// It is a copy of an anchored node.
+    alias: bool,
+}
+
+/// Follows the events of one document.
+pub(super) struct Composer<'t, 'k> {
+    text: &'t str,
+    start: Mark,
+    keys: &'k mut Keys,
+    problems: &'k mut Found,
+    pub nodes: Nodes,
+    frames: Vec<Frame>,
+    anchors: Anchors,
+    cost: Cost<'k>,
+    pub root: Option<Value>,
+    pub root_mark: Mark,
+}
+
+impl<'t, 'k> Composer<'t, 'k> {
+    pub(super) fn new(
+        text: &'t str,
+        start: Mark,
+        budget: &'k AliasBudget,
+        keys: &'k mut Keys,
+        problems: &'k mut Found,
+    ) -> Self {
+        Self {
+            text,
+            start,
+            nodes: Nodes::new(keys),
+            keys,
+            problems,
+            frames: Vec::with_capacity(16),
+            anchors: Anchors::new(events::aliased(text)),
+            cost: Cost::new(budget),
+            root: None,
+            root_mark: start,
+        }
+    }
+
+    /// Reads the events up to the end of the document, and gives the place where it ends.
+    pub(super) fn run(&mut self, parser: &mut Parser) -> Result<Option<usize>, Failure> {
+        while let Some(event) = parser.next_event()? {
+            if matches!(event.kind, EventKind::DocumentEnd) {
+                return Ok(Some(event.spot.at));
+            }
+            if self.event(event).is_break() {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    fn event(&mut self, event: Event) -> ControlFlow<()> {
+        let Event { spot, anchor, tag, kind } = event;
+        let mark = self.mark(spot);
+        match kind {
+            EventKind::Scalar(text, style) => self.scalar(text, style, tag.as_ref(), anchor, mark),
+            EventKind::Alias(Some(anchor)) => self.alias(anchor, mark),
+            EventKind::Alias(None) => {
+                self.report(mistakes::unknown_anchor(mark));
+                self.place_value(mark);
+                self.attach_unusable();
+            }
+            EventKind::SequenceStart => return self.open(anchor, spot, true),
+            EventKind::MappingStart => return self.open(anchor, spot, false),
+            EventKind::End => self.close(),
+            EventKind::DocumentEnd => {}
+        }
+        if let Some(excess) = self.cost.excess() {
+            self.report(mistakes::too_many_aliases(mark, excess));
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn scalar(&mut self, text: Cow<str>, style: Style, tag: Option<&Tag>, anchor: usize, mark: Mark) {
+        if let Some(pending) = self.expects_key()
+            && is_merge(&text, style, tag)
+        {
+            *pending = Pending::Merge { mark };
+            return;
+        }
+        let length = text.len();
+        let begun = self.begin();
+        self.cost.node(length);
+        let scalar = self.resolve(text, style, tag, mark);
+        let is_key = self.expects_key().is_some();
+        let node = if is_key { 0 } else { self.place_value(mark) };
+        self.define(anchor, begun, || Anchored::scalar(&scalar, node));
+        if is_key {
+            return self.key(scalar.into_key(), mark);
+        }
+        let value = scalar.into_value().unwrap_or_else(|| {
+            self.report(mistakes::not_a_number(mark));
+            Value::Null
+        });
+        self.attach(Done { value, kinds: Kinds::new(), height: 0, alias: false });
+    }
+
+    fn resolve(&mut self, text: Cow<str>, style: Style, tag: Option<&Tag>, mark: Mark) -> Scalar {
+        let name = match tag {
+            None if style == Style::Plain => return scalar::plain(text),
+            Some(Tag::Core(name)) => name.as_str(),
+            None | Some(Tag::NonSpecific | Tag::Undeclared | Tag::Other) => return Scalar::text(text),
+        };
+        if name == "binary" {
+            return self.binary(&text, mark);
+        }
+        scalar::tagged(name, text).unwrap_or_else(|| {
+            self.report(mistakes::tag_mismatch(mark, name));
+            Scalar::Null
+        })
+    }
+
+    fn binary(&mut self, text: &str, mark: Mark) -> Scalar {
+        let Some(bytes) = scalar::binary(text) else {
+            self.report(mistakes::not_base64(mark));
+            return Scalar::Null;
+        };
+        let replaced = text::replace_invalid(&bytes);
+        if matches!(replaced, Cow::Owned(_)) {
+            self.report(mistakes::binary_loss(mark));
+        }
+        Scalar::Text(replaced.into_owned())
+    }
+
+    /// The innermost mapping's state if its next node is a key.
+    fn expects_key(&mut self) -> Option<&mut Pending> {
+        match self.frames.last_mut() {
+            Some(Frame::Mapping { open, .. }) if matches!(open.pending, Pending::Key) => Some(&mut open.pending),
+            _ => None,
+        }
+    }
+
+    fn key(&mut self, key: Option<(String, KeyKind)>, mark: Mark) {
+        let Some(Frame::Mapping { open, .. }) = self.frames.last_mut() else { return };
+        let Some((text, kind)) = key else {
+            open.pending = Pending::Dropped;
+            return self.report(mistakes::unsupported_key(mark));
+        };
+        let places = Places { nodes: &self.nodes, keys: self.keys };
+        open.check(&text, kind, mark, &places, self.problems);
+        open.pending = Pending::Value { text, kind, mark };
+    }
+
+    fn alias(&mut self, anchor: usize, mark: Mark) {
+        let Some(target) = self.anchors.get(anchor) else {
+            self.report(mistakes::alias_in_itself(mark));
+            self.place_value(mark);
+            return self.attach_unusable();
+        };
+        let (height, node, target_steps, target_size) = (target.height, target.node, target.steps, target.size);
+        self.cost.steps += 1;
+        if !self.cost.copy(target_steps, target_size) {
+            // The document ends here.
+            return;
+        }
+        if self.frames.len() + height > MAX_DEPTH {
+            self.report(mistakes::too_deep(mark));
+            self.place_value(mark);
+            return self.attach_unusable();
+        }
+        if self.expects_key().is_some() {
+            let key = self.anchors.get(anchor).and_then(|target| target.key.clone());
+            return self.key(key, mark);
+        }
+        let place = self.place_value(mark);
+        if height > 0 {
+            self.nodes.link(place, node);
+        }
+        let Some(Anchored { value, kinds, .. }) = self.anchors.get(anchor).cloned() else { return };
+        self.attach(Done { value, kinds, height, alias: true });
+    }
+
+    fn open(&mut self, anchor: usize, spot: Spot, sequence: bool) -> ControlFlow<()> {
+        let mark = self.mark(spot);
+        if self.frames.len() == MAX_DEPTH {
+            self.report(mistakes::too_deep(mark));
+            return ControlFlow::Break(());
+        }
+        if matches!(self.frames.last(), Some(Frame::Skipped(_))) {
+            self.frames.push(Frame::Skipped(None));
+            return ControlFlow::Continue(());
+        }
+        if let Some(pending) = self.expects_key() {
+            *pending = Pending::Dropped;
+            let template = self.text[..spot.at].ends_with('{') && self.text[spot.at..].starts_with('{');
+            let mark = if template { Mark { column: mark.column - 1, ..mark } } else { mark };
+            self.frames.push(Frame::Skipped(Some(mistakes::collection_as_key(mark, template))));
+            return ControlFlow::Continue(());
+        }
+        let begun = self.begin();
+        let merging = matches!(self.frames.last(),
+            Some(Frame::Mapping { open, .. }) if matches!(open.pending, Pending::Merge { .. }));
+        if !(sequence && merging) {
+            self.cost.node(0);
+        }
+        let node = self.place_value(mark);
+        self.frames.push(if sequence {
+            Frame::Sequence { node, anchor, items: Vec::new(), begun, merge: merging.then(Kinds::new) }
+        } else {
+            Frame::Mapping { open: Box::new(Open::new(node, anchor)), begun }
+        });
+        ControlFlow::Continue(())
+    }
+
+    fn close(&mut self) {
+        let (node, anchor, begun, value, kinds) = match self.frames.pop() {
+            Some(Frame::Sequence { node, anchor, mut items, begun, merge }) => {
+                // Most sequences have one item or two, and growing made room for four.
+                items.shrink_to_fit();
+                (node, anchor, begun, Value::Array(items), merge.unwrap_or_default())
+            }
+            Some(Frame::Mapping { open, begun }) => {
+                let (node, anchor) = (open.node, open.anchor);
+                let (value, kinds) = open.finish();
+                (node, anchor, begun, value, kinds)
+            }
+            Some(Frame::Skipped(problem)) => return problem.into_iter().for_each(|problem| self.report(problem)),
+            None => return,
+        };
+        self.nodes.close(node);
+        let height = begun.height + 1;
+        self.define(anchor, begun, || Anchored::collection(value.clone(), kinds.clone(), node, height));
+        self.attach(Done { value, kinds, height, alias: false });
+    }
+
+    /// Keeps the value of an anchor, if an alias refers to it and there is room.
+    fn define(&mut self, anchor: usize, begun: Begun, anchored: impl FnOnce() -> Anchored) {
+        let (steps, size) = (self.cost.steps - begun.steps, self.cost.size - begun.size);
+        if self.anchors.is_used(anchor) && self.cost.copy(0, size) {
+            self.anchors.define(anchor, Anchored { steps, size, ..anchored() });
+        }
+    }
+
+    /// Puts a complete node where it belongs.
+    fn attach(&mut self, done: Done) {
+        match self.frames.last_mut() {
+            None => self.root = Some(done.value),
+            Some(Frame::Skipped(_)) => {}
+            Some(Frame::Sequence { items, begun, merge, .. }) => {
+                begun.height = begun.height.max(done.height);
+                if let Some(kinds) = merge {
+                    kinds.extend(done.kinds);
+                }
+                items.push(done.value);
+            }
+            Some(Frame::Mapping { open, begun }) => {
+                begun.height = begun.height.max(done.height);
+                match std::mem::replace(&mut open.pending, Pending::Key) {
+                    Pending::Value { text, kind, .. } => open.insert(text, kind, done.value),
+                    Pending::Merge { mark } => {
+                        let places = Places { nodes: &self.nodes, keys: self.keys };
+                        // Of aliases, only those of mappings can be merged.
+                        let value = if done.alias && done.value.is_array() { Value::Null } else { done.value };
+                        open.merge(value, &done.kinds, mark, &places, self.problems);
+                    }
+                    Pending::Dropped => {}
+                    // A key that is no scalar.
+                    Pending::Key => open.pending = Pending::Dropped,
+                }
+            }
+        }
+    }
+
+    /// Stands in for a node that has no value.
+    fn attach_unusable(&mut self) {
+        self.attach(Done { value: Value::Null, kinds: Kinds::new(), height: 0, alias: false });
+    }
+
+    /// Notes where the next value stands.
+    fn place_value(&mut self, mark: Mark) -> u32 {
+        let hold = match self.frames.last() {
+            None => {
+                self.root_mark = mark;
+                Hold::Item
+            }
+            Some(Frame::Mapping { open, .. }) => match &open.pending {
+                Pending::Value { text, mark, .. } => Hold::Entry(text, *mark),
+                Pending::Merge { .. } => Hold::Merge,
+                Pending::Key | Pending::Dropped => Hold::Item,
+            },
+            Some(_) => Hold::Item,
+        };
+        self.nodes.open(self.keys, hold, mark)
+    }
+
+    fn begin(&self) -> Begun {
+        Begun { steps: self.cost.steps, size: self.cost.size, height: 0 }
+    }
+
+    fn report(&mut self, problem: Problem) {
+        self.problems.add(problem);
+    }
+
+    /// A place in the document as a place in the input.
+    fn mark(&self, spot: Spot) -> Mark {
+        let before = if spot.line == 1 { self.start.column } else { 1 };
+        Mark { line: self.start.line + spot.line - 1, column: before + spot.column }
+    }
+}

@@ -1,0 +1,43 @@
+//! One document of a stream: from the bytes between two separators to its value.
+
+use std::borrow::Cow;
+
+use super::budget::AliasBudget;
+use super::compose::Composer;
+use super::events::Parser;
+use super::found::Found;
+use super::positions::{Keys, Nodes};
+use super::stream::Content;
+use super::text::Cursor;
+use super::{Mark, mistakes, syntax, text};
+
+/// Reads the text between two separators.
+pub(super) fn read(bytes: &[u8], start: Mark, budget: &AliasBudget, keys: &mut Keys, problems: &mut Found) -> Content {
+    let Some(text) = text::decode(bytes, start, problems) else {
+        return Content { value: None, start, nodes: Nodes::default() };
+    };
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
+    // kubectl ends every line, the last one too.
+    let text = if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) };
+    let mut parser = Parser::new(&text);
+    let mut composer = Composer::new(&text, start, budget, keys, problems);
+    let end = composer.run(&mut parser);
+    let Composer { root, root_mark, nodes, .. } = composer;
+    match end {
+        Ok(Some(end)) => check_rest(&text, end, start, root_mark, problems),
+        Ok(None) => {}
+        Err(failure) => problems.add(syntax::explain(failure, &text, &parser, start)),
+    }
+    Content { value: root.filter(|value| !value.is_null() && end.is_ok()), start: root_mark, nodes }
+}
+
+/// kubectl reads one document only: what follows it without a separator, or behind the end marker `...`, is lost.
+fn check_rest(text: &str, end: usize, start: Mark, root: Mark, problems: &mut Found) {
+    let rest = &text[end..];
+    let content = rest.strip_prefix("...").unwrap_or(rest);
+    let Some(dropped) = syntax::first_content(content) else { return };
+    let mut cursor = Cursor::new(text.as_bytes(), start);
+    let marker = (content.len() < rest.len()).then(|| cursor.mark(end));
+    let dropped = cursor.mark(text.len() - content.len() + dropped);
+    problems.add(mistakes::dropped(dropped, marker.unwrap_or(root)));
+}

@@ -1,0 +1,148 @@
+//! Reads YAML and JSON exactly as kubectl does, and remembers where every value stands.
+//!
+//! ```text
+//! bytes ─▶ stream (documents as kubectl splits them) ─┬─▶ json ──────────────────────────────┐
+//!                                                     └─▶ scan ─▶ events ─▶ compose (YAML) ──┴─▶ Document
+//!                               tokens   nodes     scalar · mapping · anchors      value + positions
+//! ```
+//!
+//! kubectl reads with `apimachinery/pkg/util/yaml`, `sigs.k8s.io/yaml` and `go.yaml.in/yaml/v2`: YAML 1.1 with their own
+//! corners (`0644` is 420, `yes` is true, a tab may stand here but not there). Each step does what the one of the same name
+//! does there. What kubectl accepts but silently loses, such as the first of two equal keys, is a [`Problem`] here.
+
+mod anchors;
+mod budget;
+mod compose;
+mod document;
+mod events;
+mod found;
+mod json;
+mod mapping;
+mod mistakes;
+mod number;
+mod part;
+mod positions;
+mod scalar;
+mod scan;
+mod stream;
+mod syntax;
+mod text;
+
+use serde_json::Value;
+
+pub use budget::AliasBudget;
+pub use part::Part;
+pub use positions::{Positions, Step};
+
+/// The deepest nesting of mappings and sequences that is read.
+pub const MAX_DEPTH: usize = 1_000;
+/// The largest document that is read, in bytes.
+pub const MAX_DOCUMENT: usize = 8 << 20;
+/// The largest input that is read, in bytes.
+pub const MAX_INPUT: usize = 1 << 30;
+
+/// How strictly input that kubectl would accept with a loss is treated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Validation {
+    /// A document that loses something is refused.
+    #[default]
+    Strict,
+    /// The document is read as kubectl reads it, and the losses are reported.
+    Warn,
+    /// The document is read as kubectl reads it.
+    Ignore,
+}
+
+/// A place in the input: line and column, both from 1, the column in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Mark {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+}
+
+impl Mark {
+    /// The first character of an input.
+    pub const START: Self = Self { line: 1, column: 1 };
+}
+
+/// One document of a stream.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// The position in the stream, from 1, counting the documents that are not empty.
+    pub number: usize,
+    /// Where its content starts.
+    pub start: Mark,
+    /// What kubectl reads.
+    pub value: Value,
+    /// Where the parts of the value stand.
+    pub positions: Positions,
+}
+
+/// What a [`Problem`] means for the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    /// kubectl refuses the document too, or a bound of this program is exceeded.
+    Refused,
+    /// kubectl accepts the document, but loses a part of it or decides at random.
+    Lossy,
+}
+
+/// Something in the input that cannot be read, or not without a loss.
+///
+/// The texts name keys and structural signs only, never a scalar value: it may be secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where it is.
+    pub mark: Mark,
+    /// The second place that is involved, such as the first of two equal keys.
+    pub also: Option<Mark>,
+    /// One sentence, lowercase, without a full stop.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// What it means for the document.
+    pub severity: Severity,
+}
+
+impl Problem {
+    fn refused(mark: Mark, message: impl Into<String>) -> Self {
+        Self { mark, also: None, message: message.into(), hint: None, severity: Severity::Refused }
+    }
+
+    fn lossy(mark: Mark, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Lossy, ..Self::refused(mark, message) }
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    fn also(mut self, mark: Option<Mark>) -> Self {
+        self.also = mark;
+        self
+    }
+}
+
+/// Everything that was read from one input.
+#[derive(Debug, Default)]
+pub struct Stream {
+    /// The documents that can be used, in order.
+    pub documents: Vec<Document>,
+    /// The problems of all documents, in order.
+    pub problems: Vec<Problem>,
+    /// How many documents are not empty, those that can't be used included.
+    pub count: usize,
+}
+
+/// Reads a whole input: YAML documents, JSON documents, or JSON followed by YAML, as kubectl tells them apart.
+///
+/// The problems of all documents are collected; a broken document does not hide the others. Under [`Validation::Strict`] a
+/// document with a problem is not returned, under the others one that is merely [`Severity::Lossy`] is, read as kubectl
+/// reads it.
+#[must_use]
+pub fn read(input: &[u8], validation: Validation) -> Stream {
+    Part::whole(input).read(validation, &AliasBudget::for_input(input.len()))
+}

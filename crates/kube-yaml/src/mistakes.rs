@@ -1,0 +1,118 @@
+//! What is wrong with a document that the parser can follow, in words for the person who wrote it.
+//!
+//! The texts name keys, never values.
+
+use super::anchors::Excess;
+use super::{MAX_DEPTH, Mark, Problem};
+
+pub(super) fn too_deep(mark: Mark) -> Problem {
+    Problem::refused(mark, format!("mappings and sequences are nested more than {MAX_DEPTH} levels deep"))
+}
+
+pub(super) fn too_many_aliases(mark: Mark, excess: Excess) -> Problem {
+    let message = match excess {
+        Excess::Document => "the aliases of this document expand it beyond all measure".to_owned(),
+        Excess::Run { mebibytes } => {
+            format!("the aliases up to here expand the input by more than {mebibytes} MiB, the bound for all documents")
+        }
+    };
+    Problem::refused(mark, message).hint("write the values out, or use fewer aliases inside anchored values")
+}
+
+/// The name is not told: the text may be a password that begins with `*`.
+pub(super) fn unknown_anchor(mark: Mark) -> Problem {
+    Problem::refused(mark, "`*` begins an alias here, but no anchor of its name stands before it in this document")
+        .hint("put the value into quotes if the `*` belongs to it")
+}
+
+pub(super) fn alias_in_itself(mark: Mark) -> Problem {
+    Problem::refused(mark, "this alias stands inside the value that its anchor names, which would never end")
+}
+
+pub(super) fn unsupported_key(mark: Mark) -> Problem {
+    Problem::refused(mark, "this key is null, too large a number or a collection, and JSON has no such key")
+        .hint("quote the key to use its text")
+}
+
+pub(super) fn collection_as_key(mark: Mark, template: bool) -> Problem {
+    if template {
+        Problem::refused(mark, "`{{` opens a mapping inside a mapping's key").hint(TEMPLATE_HINT)
+    } else {
+        Problem::refused(mark, "a mapping or a list cannot be a key").hint("quote the key to use its text")
+    }
+}
+
+/// For `{{ … }}` that was not filled in or not quoted.
+pub(super) const TEMPLATE_HINT: &str =
+    "`{{ … }}` is template text: render the template first, or quote the whole value";
+
+/// For a `!` that was meant as text.
+pub(super) const TAG_HINT: &str = "quote the value if the `!` belongs to it";
+
+pub(super) fn not_a_number(mark: Mark) -> Problem {
+    Problem::refused(mark, "infinity and not-a-number have no form in JSON").hint("quote the value if it is a text")
+}
+
+pub(super) fn not_base64(mark: Mark) -> Problem {
+    Problem::refused(mark, "the value of `!!binary` is not valid base64")
+}
+
+pub(super) fn binary_loss(mark: Mark) -> Problem {
+    Problem::lossy(mark, "the bytes of this `!!binary` value are not UTF-8, and kubectl replaces the invalid ones")
+        .hint("write the base64 text without the tag, into a field that takes base64")
+}
+
+pub(super) fn tag_mismatch(mark: Mark, name: &str) -> Problem {
+    Problem::refused(mark, format!("this value is not what its tag `!!{name}` says"))
+}
+
+pub(super) fn unknown_escape(mark: Mark, escape: &str) -> Problem {
+    let problem = Problem::refused(mark, format!("YAML has no escape `{escape}` in double quotes"));
+    match escape {
+        "\\/" => problem.hint("write `/` without the backslash"),
+        "\\u" | "\\U" => problem.hint("write the character itself; YAML has no surrogate pairs"),
+        _ => problem.hint("write `\\\\` for a backslash, or use single quotes"),
+    }
+}
+
+pub(super) fn tab(mark: Mark) -> Problem {
+    Problem::refused(mark, "a tab is used for indentation, which YAML does not allow").hint("indent with spaces")
+}
+
+pub(super) fn old_line_break(mark: Mark, character: char) -> Problem {
+    Problem::refused(mark, format!("kubectl takes the character U+{:04X} for a line break", u32::from(character)))
+        .hint("write it as an escape in double quotes, such as `\\u2028`")
+}
+
+pub(super) fn key_on_lines(mark: Mark) -> Problem {
+    Problem::refused(mark, "a key inside brackets must stand on one line with its `:`")
+}
+
+pub(super) fn long_key(mark: Mark) -> Problem {
+    Problem::refused(mark, "a key cannot be longer than 1024 characters")
+        .hint("write `? ` before the key, and its `: ` on the next line")
+}
+
+pub(super) fn sign_in_flow(mark: Mark, sign: char) -> Problem {
+    Problem::refused(mark, format!("unquoted text inside brackets cannot have a `{sign}` here"))
+        .hint("put the text into quotes")
+}
+
+pub(super) fn anchor_name(mark: Mark) -> Problem {
+    Problem::refused(mark, "the name of an anchor can only have letters, digits, `-` and `_`")
+        .hint("quote the value if the `&` or `*` belongs to it")
+}
+
+pub(super) fn dropped(mark: Mark, end: Mark) -> Problem {
+    Problem::lossy(mark, "the document ends before this text, and kubectl silently drops it")
+        .also(Some(end))
+        .hint("separate documents with a line `---`, and indent the keys of one mapping alike")
+}
+
+pub(super) fn only_end_marker(mark: Mark) -> Problem {
+    Problem::refused(mark, "`...` ends a document, but none has begun").hint("remove the line")
+}
+
+pub(super) fn colon_in_flow(mark: Mark) -> Problem {
+    Problem::refused(mark, "a blank is missing after this `:`; without it, kubectl takes the `:` for a part of the key")
+}

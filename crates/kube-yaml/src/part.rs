@@ -1,0 +1,76 @@
+//! Parts of an input that can be read by themselves, and therefore at the same time.
+
+use super::{AliasBudget, MAX_INPUT, Mark, Stream, Validation, stream};
+
+/// Some documents of an input, or all of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    content: Content<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Content<'a> {
+    /// An input, in whatever it is written.
+    Whole(&'a [u8]),
+    /// YAML documents, and where the first line is.
+    Documents(&'a [u8], Mark),
+}
+
+impl<'a> Part<'a> {
+    /// An input as one part.
+    #[must_use]
+    pub fn whole(input: &'a [u8]) -> Self {
+        Self { content: Content::Whole(input) }
+    }
+
+    /// Cuts an input at separators into parts of a size or somewhat more. One that isn't YAML in UTF-8 is one part.
+    #[must_use]
+    pub fn of(input: &'a [u8], size: usize) -> Vec<Self> {
+        if input.len() <= size || input.len() > MAX_INPUT || !stream::is_yaml(input) {
+            return vec![Self::whole(input)];
+        }
+        let (mut parts, mut from, mut line) = (Vec::new(), 0, 1);
+        while let Some((end, next)) = separator(input, from + size) {
+            parts.push(Self::documents(input, from, end, line));
+            line += input[from..next].iter().map(|byte| usize::from(*byte == b'\n')).sum::<usize>();
+            from = next;
+        }
+        parts.push(Self::documents(input, from, input.len(), line));
+        parts
+    }
+
+    fn documents(input: &'a [u8], from: usize, to: usize, line: usize) -> Self {
+        let start = Mark { line: u32::try_from(line).unwrap_or(u32::MAX), column: 1 };
+        let content =
+            if from == 0 { Content::Whole(&input[..to]) } else { Content::Documents(&input[from..to], start) };
+        Self { content }
+    }
+
+    /// Reads the part, with a budget that all parts of all inputs share. Documents are numbered from 1; lines count from the
+    /// start of the input.
+    #[must_use]
+    pub fn read(&self, validation: Validation, budget: &AliasBudget) -> Stream {
+        match self.content {
+            Content::Whole(input) => stream::read(input, validation, budget),
+            Content::Documents(text, start) => stream::read_documents(text, start, validation, budget),
+        }
+    }
+}
+
+/// The first separator behind an offset that ends one document and begins another: where its line begins, and the next one.
+/// One that stands right below another is a part of the document that begins there.
+fn separator(input: &[u8], from: usize) -> Option<(usize, usize)> {
+    let mut at = from;
+    // Whether the line above is no separator: not known of the one in which the search begins.
+    let mut is_apart = false;
+    loop {
+        at += input.get(at..)?.iter().position(|byte| *byte == b'\n')? + 1;
+        let line = &input[at..];
+        let length = line.iter().position(|byte| *byte == b'\n')? + 1;
+        let rest = line.strip_prefix(stream::SEPARATOR);
+        if is_apart && rest.is_some_and(|_| stream::is_separator(&line[..length])) {
+            return Some((at, at + length));
+        }
+        is_apart = rest.is_none();
+    }
+}

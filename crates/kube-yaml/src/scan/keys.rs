@@ -1,0 +1,70 @@
+//! Tokens that turn out to be keys when their `:` comes.
+
+use super::{Cause, Failure, Scanner, Spot, column};
+
+/// The longest key up to its colon, in characters, without a `?` before it.
+pub(crate) const MAX_KEY: usize = 1024;
+/// A token that is a key if a `:` follows it.
+#[derive(Clone, Copy)]
+pub(super) struct SimpleKey {
+    /// Nothing else can stand here.
+    required: bool,
+    pub spot: Spot,
+}
+
+/// The block, or a collection in brackets inside of it.
+pub(super) struct Level {
+    pub key: Option<SimpleKey>,
+    /// The number of the key's token, or of the one where the last key could have been.
+    pub token: usize,
+}
+
+impl Scanner<'_> {
+    /// Whether a key may still turn out to stand before the first token of the queue.
+    pub(super) fn may_be_key(&mut self) -> Result<bool, Failure> {
+        // The keys of inner levels come later in the text.
+        let level = match self.levels.len() {
+            1 => 0,
+            _ => self.levels.partition_point(|level| level.token < self.taken),
+        };
+        match self.levels.get(level) {
+            Some(Level { key: Some(_), token, .. }) if *token == self.taken => self.can_be_key(level),
+            _ => Ok(false),
+        }
+    }
+
+    /// Whether the key of a level is still on its line and short enough.
+    pub(super) fn can_be_key(&mut self, level: usize) -> Result<bool, Failure> {
+        let Some(key) = self.levels[level].key else { return Ok(false) };
+        if key.spot.line == self.line && !self.is_far_from(key.spot) {
+            return Ok(true);
+        }
+        self.levels[level].key = None;
+        if key.required { Err(Failure::new(key.spot.at, Cause::KeyWithoutColon)) } else { Ok(false) }
+    }
+
+    pub(super) fn is_far_from(&self, key: Spot) -> bool {
+        self.at - key.at > MAX_KEY && self.text[key.at..self.at].chars().count() > MAX_KEY
+    }
+
+    /// Notes that the token that begins here may be a key.
+    pub(super) fn note_key(&mut self, spot: Spot) -> Result<(), Failure> {
+        if self.key_allowed {
+            let required = self.in_block() && self.indent == column(spot);
+            self.forget_key()?;
+            if let Some(level) = self.levels.last_mut() {
+                level.key = Some(SimpleKey { required, spot });
+                level.token = self.taken + self.tokens.len();
+            }
+        }
+        Ok(())
+    }
+
+    /// The key of this level did not become one.
+    pub(super) fn forget_key(&mut self) -> Result<(), Failure> {
+        match self.levels.last_mut().and_then(|level| level.key.take()) {
+            Some(key) if key.required => Err(Failure::new(key.spot.at, Cause::KeyWithoutColon)),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+use std::borrow::Cow;
+
+/// A place in the text of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// The offset in bytes.
+    pub at: usize,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 0.
+    pub column: u32,
+}
+
+impl Spot {
+    /// The place some characters of one byte each further on the line.
+    pub(crate) fn behind(self, length: usize) -> Self {
+        Self { at: self.at + length, column: self.column + super::index(length), ..self }
+    }
+}
+
+/// How a scalar is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    Plain,
+    SingleQuoted,
+    DoubleQuoted,
+    Literal,
+    Folded,
+}
+
+/// What the tag of a node says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Tag {
+    /// `!`.
+    NonSpecific,
+    /// One of YAML's own, by its name (`!!name`).
+    Core(String),
+    /// One with a handle that is not declared.
+    Undeclared,
+    /// Any other.
+    Other,
+}
+
+/// A text in quotes.
+#[derive(Clone, Copy)]
+pub(crate) struct Quoted {
+    /// The offset of the opening quote.
+    pub at: usize,
+    /// The offset behind the closing one.
+    pub end: usize,
+    pub style: Style,
+}
+
+/// A token and where it begins.
+pub(crate) struct Token<'t> {
+    pub spot: Spot,
+    pub kind: TokenKind<'t>,
+}
+
+/// What a token is.
+pub(crate) enum TokenKind<'t> {
+    DocumentStart,
+    DocumentEnd,
+    StreamEnd,
+    BlockSequenceStart,
+    BlockMappingStart,
+    BlockEnd,
+    FlowSequenceStart,
+    FlowSequenceEnd,
+    FlowMappingStart,
+    FlowMappingEnd,
+    BlockEntry,
+    FlowEntry,
+    Key,
+    Value,
+    /// With whether the name is one that an anchor can have.
+    Alias(&'t str, bool),
+    Anchor(&'t str),
+    /// With its length.
+    Tag(Tag, usize),
+    /// With the place where its content begins: for `|` and `>` that is on a later line.
+    Scalar(Cow<'t, str>, Style, Spot),
+}

@@ -1,0 +1,242 @@
+//! Splits an input into documents as kubectl does (`apimachinery/pkg/util/yaml/decoder.go`): an input that starts with `{`
+//! is a sequence of JSON values until one of the first two is none; the rest is cut at lines that begin with `---`, before
+//! any YAML is understood.
+
+use serde_json::Value;
+
+use super::budget::AliasBudget;
+use super::found::Found;
+use super::positions::{Keys, Nodes, Sealed};
+use super::text::{self, Cursor};
+use super::{Document, MAX_DOCUMENT, MAX_INPUT, Mark, Problem, Severity, Stream, Validation};
+use super::{document, json};
+
+/// How far kubectl looks for the brace that makes an input JSON.
+const GUESS_LENGTH: usize = 4096;
+/// What begins the line between two documents.
+pub(super) const SEPARATOR: &[u8] = b"---";
+
+/// What reading one document gave.
+pub(super) struct Content {
+    /// The value; nothing if the document is empty or cannot be read.
+    pub value: Option<Value>,
+    pub start: Mark,
+    pub nodes: Nodes,
+}
+
+/// A document that can be used.
+struct Read {
+    number: usize,
+    start: Mark,
+    value: Value,
+    positions: Sealed,
+}
+
+/// The state of reading one input.
+struct Reader<'b> {
+    validation: Validation,
+    budget: &'b AliasBudget,
+    keys: Keys,
+    documents: Vec<Read>,
+    problems: Vec<Problem>,
+    /// How many documents were not empty so far.
+    count: usize,
+}
+
+pub(super) fn read(input: &[u8], validation: Validation, budget: &AliasBudget) -> Stream {
+    let mut reader = Reader::new(validation, budget);
+    if input.len() > MAX_INPUT {
+        reader
+            .problems
+            .push(Problem::refused(Mark::START, "the input is larger than 1 GiB").hint("split it into several inputs"));
+    } else {
+        match text::decode_utf16(input) {
+            Some(Ok(text)) => reader.input(text.as_bytes()),
+            Some(Err(problem)) => reader.problems.push(problem),
+            None => reader.input(input.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(input)),
+        }
+    }
+    reader.finish()
+}
+
+/// Reads YAML documents, the first of which begins at a place.
+pub(super) fn read_documents(text: &[u8], start: Mark, validation: Validation, budget: &AliasBudget) -> Stream {
+    let mut reader = Reader::new(validation, budget);
+    reader.yaml(text, start);
+    reader.finish()
+}
+
+/// Whether an input is YAML from its start on, in UTF-8.
+pub(super) fn is_yaml(input: &[u8]) -> bool {
+    let text = input.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(input);
+    !matches!(input, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) && !starts_like_json(text)
+}
+
+/// Whether a line is one that separates documents.
+pub(super) fn is_separator(line: &[u8]) -> bool {
+    line.strip_prefix(SEPARATOR).is_some_and(is_blank_or_comment)
+}
+
+/// Whether the first character that is no space is a brace (`GuessJSONStream`).
+fn starts_like_json(input: &[u8]) -> bool {
+    let beginning = String::from_utf8_lossy(&input[..input.len().min(GUESS_LENGTH)]);
+    beginning.trim_start().starts_with('{')
+}
+
+impl<'b> Reader<'b> {
+    fn new(validation: Validation, budget: &'b AliasBudget) -> Self {
+        Self { validation, budget, keys: Keys::default(), documents: Vec::new(), problems: Vec::new(), count: 0 }
+    }
+
+    fn input(&mut self, input: &[u8]) {
+        if starts_like_json(input) { self.json(input) } else { self.yaml(input, Mark::START) }
+    }
+
+    fn json(&mut self, input: &[u8]) {
+        let mut scanner = json::Scanner::new(input);
+        let mut values = 0;
+        loop {
+            let mut found = Found::default();
+            let from = scanner.offset();
+            match scanner.next_document(&mut self.keys, &mut found) {
+                Some(Ok(content)) => {
+                    values += 1;
+                    self.add(content, found);
+                }
+                Some(Err(problem)) => {
+                    // After one value at most, what follows may still be YAML; kubectl needs four more bytes to see it.
+                    let rest = after_blank_line(&input[from..]);
+                    match rest {
+                        Some(skipped) if values <= 1 => {
+                            let start = Cursor::new(input, Mark::START).mark(from + skipped);
+                            self.yaml(&input[from + skipped..], start);
+                        }
+                        _ => self.refuse(problem),
+                    }
+                    return;
+                }
+                None => return,
+            }
+        }
+    }
+
+    fn yaml(&mut self, input: &[u8], start: Mark) {
+        let mut mark = start;
+        let (mut chunk, mut at) = (Chunk { from: 0, start }, 0);
+        let mut skipping = false;
+        while at < input.len() {
+            let end = input[at..].iter().position(|byte| *byte == b'\n').map_or(input.len(), |length| at + length + 1);
+            let line = &input[at..end];
+            if let Some(rest) = line.strip_prefix(SEPARATOR) {
+                let next = Chunk { from: end, start: Mark { line: mark.line + 1, column: 1 } };
+                if !is_blank_or_comment(rest) {
+                    if !skipping {
+                        self.chunk(&input[chunk.from..at], chunk.start);
+                        self.refuse(bad_separator(mark, rest));
+                    }
+                    (chunk, skipping) = (next, true);
+                } else if skipping || at > chunk.from {
+                    if !skipping {
+                        self.chunk(&input[chunk.from..at], chunk.start);
+                    }
+                    (chunk, skipping) = (next, false);
+                }
+            }
+            at = end;
+            mark = Mark { line: mark.line + 1, column: 1 };
+        }
+        if !skipping {
+            self.chunk(&input[chunk.from..], chunk.start);
+        }
+    }
+
+    /// Reads the text between two separators, as long as there is something left of the budget.
+    fn chunk(&mut self, bytes: &[u8], start: Mark) {
+        if self.budget.is_exhausted() {
+            return;
+        }
+        if bytes.len() > MAX_DOCUMENT {
+            return self.refuse(too_large(start));
+        }
+        let mut found = Found::default();
+        let content = document::read(bytes, start, self.budget, &mut self.keys, &mut found);
+        self.add(content, found);
+    }
+
+    /// Counts a document, and keeps it if it can be used.
+    fn add(&mut self, content: Content, found: Found) {
+        let mut found = found.into_problems();
+        if content.value.is_none() && found.is_empty() {
+            return;
+        }
+        self.count += 1;
+        if self.validation == Validation::Ignore {
+            found.retain(|problem| problem.severity == Severity::Refused);
+        }
+        let refused = match self.validation {
+            Validation::Strict => !found.is_empty(),
+            Validation::Warn | Validation::Ignore => found.iter().any(|problem| problem.severity == Severity::Refused),
+        };
+        self.problems.append(&mut found);
+        if let Some(value) = content.value.filter(|_| !refused) {
+            let (number, start, positions) = (self.count, content.start, content.nodes.seal(&mut self.keys));
+            self.documents.push(Read { number, start, value, positions });
+        }
+    }
+
+    fn refuse(&mut self, problem: Problem) {
+        self.count += 1;
+        self.problems.push(problem);
+    }
+
+    fn finish(self) -> Stream {
+        let keys = self.keys.finish();
+        let documents = self.documents.into_iter().map(|Read { number, start, value, positions }| {
+            let positions = positions.finish(&keys);
+            Document { number, start, value, positions }
+        });
+        Stream { documents: documents.collect(), problems: self.problems, count: self.count }
+    }
+}
+
+/// The lines of one document so far.
+struct Chunk {
+    from: usize,
+    start: Mark,
+}
+
+fn is_blank_or_comment(rest: &[u8]) -> bool {
+    let rest = String::from_utf8_lossy(rest);
+    let rest = rest.trim();
+    rest.is_empty() || rest.starts_with('#')
+}
+
+/// The length of the white space that kubectl skips between JSON and YAML: up to a line break and with it. Nothing if the
+/// input ends within the four bytes it reads ahead.
+fn after_blank_line(rest: &[u8]) -> Option<usize> {
+    let mut skipped = 0;
+    loop {
+        let ahead = rest.get(skipped..skipped + 4)?;
+        let text = String::from_utf8_lossy(ahead);
+        match text.chars().next()? {
+            '\n' => return Some(skipped + 1),
+            '\u{FFFD}' => return None,
+            space if space.is_whitespace() => skipped += space.len_utf8(),
+            _ => return Some(skipped),
+        }
+    }
+}
+
+pub(super) fn too_large(mark: Mark) -> Problem {
+    Problem::refused(mark, "the document is larger than 8 MiB").hint("split it: the API server accepts 3 MiB at most")
+}
+
+fn bad_separator(mark: Mark, rest: &[u8]) -> Problem {
+    if rest.starts_with(b"-") {
+        Problem::refused(mark, "a line that begins with `---` separates documents and cannot have more dashes")
+            .hint("if the line belongs to a text such as a certificate, indent it further than the key of the text")
+    } else {
+        Problem::refused(mark, "only a comment may follow `---` on its line")
+            .hint("start the document on the next line")
+    }
+}

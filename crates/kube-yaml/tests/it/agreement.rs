@@ -1,0 +1,131 @@
+//! Random changes to the cases of the table: kubectl reads what we read, and refuses what we refuse.
+//!
+//! As long as the other runs of this kind (`YAML_MUTATION_SECONDS`). kubectl reads some hundred files in one run and goes on
+//! behind a broken one.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use kube_yaml::{Severity, Validation};
+use serde_json::Value;
+
+use super::mutations::{Random, duration, mutate, seeds};
+use super::table::{HEADER, equal, objects};
+
+/// How many files kubectl reads in one run.
+const BATCH: usize = 300;
+
+/// What is refused though kubectl accepts it: bounds, and what nobody means as kubectl takes it.
+const STRICTER: [&str; 6] = [
+    "a blank is missing after this `:`",
+    "unquoted text inside brackets cannot have a `?` here",
+    "nested more than",
+    // kubectl takes it for the end of the document and drops the rest.
+    "a line of a document cannot begin with `%`",
+    // An empty one ends the document for kubectl, and the rest is dropped.
+    "a mapping or a list cannot be a key",
+    "opens a mapping inside a mapping's key",
+];
+/// What kubectl takes for line breaks, and we refuse nearly everywhere.
+const OLD_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
+
+/// What we make of an input.
+enum Verdict {
+    Read(Value),
+    /// kubectl picks one of two values at random.
+    Random,
+    Refused(Vec<String>),
+    /// It is no object of its own name any more, so that kubectl's answer could not be told apart.
+    Unusable,
+}
+
+fn name(number: usize) -> String {
+    format!("case-{number}")
+}
+
+fn verdict(input: &[u8], number: usize) -> Verdict {
+    let stream = kube_yaml::read(input, Validation::Warn);
+    let refused = stream.problems.iter().filter(|problem| problem.severity == Severity::Refused);
+    let refused: Vec<_> = refused.map(|problem| problem.message.clone()).collect();
+    if !refused.is_empty() {
+        // A value that is refused may be overridden by an equal key further down.
+        let is_overridden = stream.problems.iter().any(|problem| problem.message.contains("set twice"));
+        let is_judged = !is_overridden && !String::from_utf8_lossy(input).contains(OLD_BREAKS);
+        return if is_judged { Verdict::Refused(refused) } else { Verdict::Unusable };
+    }
+    if stream.problems.iter().any(|problem| problem.message.contains("both become")) {
+        return Verdict::Random;
+    }
+    let mut values = stream.documents.into_iter().map(|document| document.value);
+    match (values.next(), values.next()) {
+        (Some(value), None)
+            if value["apiVersion"] == "example.com/v1"
+                && value["kind"] == "Case"
+                && value["metadata"] == serde_json::json!({"name": name(number)})
+                && value.get("items").is_none() =>
+        {
+            Verdict::Read(value)
+        }
+        _ => Verdict::Unusable,
+    }
+}
+
+/// The objects that kubectl reads from the files of a folder, by name.
+fn kubectl_reads(kubectl: &Path, folder: &Path) -> HashMap<String, Value> {
+    let output = Command::new(kubectl)
+        .args(["label", "--local", "--output=json", "yaml-table=case", "--filename"])
+        .arg(folder)
+        .output()
+        .unwrap();
+    let read = objects(&output.stdout).unwrap();
+    read.into_iter().map(|value| (value["metadata"]["name"].as_str().unwrap_or_default().to_owned(), value)).collect()
+}
+
+fn disagreement(verdict: &Verdict, kubectl: Option<&Value>) -> Option<String> {
+    match (verdict, kubectl) {
+        (Verdict::Read(ours), Some(theirs)) if !equal(ours, theirs) => {
+            Some(format!("kubectl reads {theirs}\nnot {ours}"))
+        }
+        (Verdict::Read(ours), None) => Some(format!("kubectl refuses {ours}")),
+        (Verdict::Refused(problems), Some(theirs))
+            if !problems.iter().any(|problem| STRICTER.iter().any(|stricter| problem.contains(stricter))) =>
+        {
+            Some(format!("kubectl accepts {theirs}\nin spite of {problems:?}"))
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn kubectl_agrees_with_mutations() {
+    let kubectl = test_control_plane::kubectl();
+    let seeds = seeds();
+    let until = Instant::now() + duration();
+    let mut random = Random(0x2545_F491_4F6C_DD1D);
+    let (mut failures, mut count) = (String::new(), 0);
+    while Instant::now() < until {
+        let folder = tempfile::tempdir().unwrap();
+        let mut inputs = Vec::new();
+        while inputs.len() < BATCH {
+            let mut input = seeds[random.below(seeds.len())].clone();
+            mutate(&mut input, &mut random);
+            let header = HEADER.replace("name: case", &format!("name: {}", name(inputs.len())));
+            let input = [header.as_bytes(), &input].concat();
+            if !input.windows(3).any(|bytes| bytes == b"---") {
+                std::fs::write(folder.path().join(format!("{}.yaml", inputs.len())), &input).unwrap();
+                inputs.push(input);
+            }
+        }
+        let theirs = kubectl_reads(&kubectl, folder.path());
+        for (number, input) in inputs.iter().enumerate() {
+            if let Some(disagreement) = disagreement(&verdict(input, number), theirs.get(&name(number))) {
+                let _ = writeln!(failures, "{:?}\n{disagreement}", String::from_utf8_lossy(input));
+            }
+        }
+        count += inputs.len();
+        assert!(failures.is_empty(), "after {count} inputs:\n{failures}");
+    }
+}

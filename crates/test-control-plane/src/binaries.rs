@@ -1,0 +1,195 @@
+//! Where the programs of the control plane come from: a folder that is given, or a build of the pinned Kubernetes sources.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs::{self, File, TryLockError};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use super::component::Component;
+use super::target::target;
+
+/// What an API server needs; the ecosystem's convention for the contents of `KUBEBUILDER_ASSETS`.
+const SERVER: [&str; 3] = ["etcd", "kube-apiserver", "kubectl"];
+/// What makes Deployments become ready, besides.
+const NODES: [&str; 4] = ["kube-controller-manager", "kube-scheduler", "kwok", STAGES];
+/// The folder of kwok's stage files: how fake nodes and pods come to life.
+const STAGES: &str = "kwok-stages";
+const STAGE_SOURCES: [&str; 3] = ["node/fast", "node/heartbeat", "pod/fast"];
+/// Goes up when the contents of a built folder change for the same versions.
+const RECIPE: u32 = 1;
+
+const MISSING_GO: &str = "the tests need a real Kubernetes API server: install Go 1.26 or newer (https://go.dev/dl/), \
+    or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kubectl";
+
+/// A folder with the programs of a control plane.
+#[derive(Debug)]
+pub struct Binaries(PathBuf);
+
+impl Binaries {
+    /// The programs of an API server: from `KUBEBUILDER_ASSETS`, or else built, once for all test runs.
+    pub fn server() -> Result<&'static Binaries, String> {
+        static FOUND: OnceLock<Result<Binaries, String>> = OnceLock::new();
+        FOUND.get_or_init(|| find(&SERVER)).as_ref().map_err(Clone::clone)
+    }
+
+    /// The programs of a whole control plane; built unless `KUBEBUILDER_ASSETS` holds them all.
+    pub fn full() -> Result<&'static Binaries, String> {
+        static FOUND: OnceLock<Result<Binaries, String>> = OnceLock::new();
+        let all = || find(&[&SERVER[..], &NODES[..]].concat());
+        FOUND.get_or_init(all).as_ref().map_err(Clone::clone)
+    }
+
+    pub fn program(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// The stage files for `kwok --config`.
+    pub fn kwok_stages(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.0.join(STAGES)).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    fn holds(&self, names: &[&str]) -> bool {
+        names.iter().all(|name| self.program(name).exists())
+    }
+}
+
+fn find(names: &[&str]) -> Result<Binaries, String> {
+    let Some(assets) = env::var_os("KUBEBUILDER_ASSETS") else { return built() };
+    let given = Binaries(PathBuf::from(assets));
+    if given.holds(names) {
+        return Ok(given);
+    }
+    if given.holds(&SERVER) {
+        return built();
+    }
+    Err(format!("KUBEBUILDER_ASSETS is {}, where etcd, kube-apiserver or kubectl is missing", given.0.display()))
+}
+
+/// The folder of our own build, made now unless an earlier run has made it.
+fn built() -> Result<Binaries, String> {
+    static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    BUILT.get_or_init(build_once).clone().map(Binaries)
+}
+
+fn build_once() -> Result<PathBuf, String> {
+    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("go");
+    let read = |name: &str| {
+        let path = module.join(name);
+        fs::read_to_string(&path).map_err(|error| format!("failed to read {}: {error}", path.display()))
+    };
+    let (go_mod, go_sum) = (read("go.mod")?, read("go.sum")?);
+    let mut hasher = DefaultHasher::new();
+    (&go_mod, &go_sum, RECIPE).hash(&mut hasher);
+
+    let cache = target().join("control-plane");
+    let folder = cache.join(format!("{:016x}", hasher.finish()));
+    let failed = |error: io::Error| format!("failed to prepare {}: {error}", cache.display());
+    fs::create_dir_all(&cache).map_err(failed)?;
+    let lock = File::create(cache.join("lock")).map_err(failed)?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            say("waiting for another test process that builds it");
+            lock.lock().map_err(failed)?;
+        }
+        Err(TryLockError::Error(error)) => return Err(failed(error)),
+    }
+    if !folder.exists() {
+        let unfinished = cache.join("unfinished");
+        let _ = fs::remove_dir_all(&unfinished);
+        build(&module, &kubernetes_version(&go_mod)?, &unfinished)?;
+        fs::rename(&unfinished, &folder).map_err(failed)?;
+    }
+    Ok(folder)
+}
+
+/// `k8s.io/kubernetes v1.36.3` of `go.mod`: the programs report it as their own version, which a build of sources lacks.
+fn kubernetes_version(go_mod: &str) -> Result<String, String> {
+    let mut words = go_mod.lines().map(|line| line.trim().trim_start_matches("require ").split(' '));
+    let version = words.find_map(|mut line| (line.next() == Some("k8s.io/kubernetes")).then(|| line.next()).flatten());
+    version
+        .map(str::to_owned)
+        .ok_or_else(|| "crates/test-control-plane/go/go.mod does not require k8s.io/kubernetes".to_owned())
+}
+
+fn build(module: &Path, version: &str, folder: &Path) -> Result<(), String> {
+    let Ok(go) = go(&["env", "GOVERSION"], module) else { return Err(MISSING_GO.to_owned()) };
+    say(&format!(
+        "building Kubernetes {version} for the tests with {go}: about 8 minutes the first time, half a minute when Go has it cached"
+    ));
+    let variable = |name: &str, value: &str| format!("-X k8s.io/component-base/version.{name}={value}");
+    let mut numbers = version.trim_start_matches('v').split('.');
+    let linker_flags = [
+        "-s -w".to_owned(),
+        variable("gitVersion", version),
+        variable("gitMajor", numbers.next().unwrap_or_default()),
+        variable("gitMinor", numbers.next().unwrap_or_default()),
+    ]
+    .join(" ");
+    let output = format!("{}/", folder.display());
+    let module_path = module.display().to_string();
+    let arguments = ["-C", &module_path, "build", "-buildvcs=false", "-ldflags", &linker_flags, "-o", &output, "tool"];
+
+    let started = Instant::now();
+    let mut announced = Duration::ZERO;
+    let mut compiler = Component::start("go build", folder.to_owned(), Path::new("go"), arguments)?;
+    let status = loop {
+        if let Some(status) = compiler.ended() {
+            break status;
+        }
+        let elapsed = started.elapsed();
+        if elapsed >= announced + Duration::from_secs(30) {
+            announced = elapsed;
+            say(&format!("still building after {} s", elapsed.as_secs()));
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    if !status.success() {
+        return Err(format!("failed to build Kubernetes {version} with {go}\n{}", compiler.log_tail()));
+    }
+    compiler.keep_folder();
+    copy_stages(module, &folder.join(STAGES))?;
+    let path_of = |name: &str| folder.join(name);
+    // Go names a tool after the last element of its import path, which for etcd is `server`.
+    fs::rename(path_of("server"), path_of("etcd")).map_err(|error| format!("failed to name etcd: {error}"))?;
+    say(&format!("built in {} s", started.elapsed().as_secs()));
+    Ok(())
+}
+
+/// Copies kwok's stage files out of the module cache, so that a finished folder needs no Go any more.
+fn copy_stages(module: &Path, folder: &Path) -> Result<(), String> {
+    let kwok = go(&["list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kwok"], module)?;
+    let failed = |error: io::Error| format!("failed to copy the stage files of kwok: {error}");
+    fs::create_dir_all(folder).map_err(failed)?;
+    for source in STAGE_SOURCES {
+        for entry in fs::read_dir(Path::new(&kwok).join("kustomize/stage").join(source)).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let name = path.file_name().unwrap_or_default();
+            if path.extension().is_some_and(|extension| extension == "yaml") && name != "kustomization.yaml" {
+                fs::write(folder.join(name), fs::read(&path).map_err(failed)?).map_err(failed)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a `go` command prints, run where the control plane is declared.
+fn go(arguments: &[&str], module: &Path) -> Result<String, String> {
+    let output = Command::new("go").args(arguments).current_dir(module).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("failed to run `go`: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("`go {}` failed: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr).trim()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Writes to the real standard error: the test runner holds back what the print macros write until a test has failed.
+fn say(message: &str) {
+    let _ = writeln!(io::stderr(), "control plane: {message}");
+}

@@ -1,0 +1,162 @@
+//! One way of calling a program in a workspace: as whom, through what, with what input.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::run::Run;
+use super::running::{Expected, Running};
+use super::target;
+use super::workspace::Workspace;
+
+/// The commands of ours that have a report.
+const REPORTING: [&str; 3] = ["diff", "apply", "status"];
+
+/// Runs programs in a workspace. Each method that adds something returns the caller with it.
+#[derive(Clone)]
+#[must_use]
+pub struct Caller<'a> {
+    workspace: &'a Workspace,
+    user: String,
+    server: String,
+    stdin: String,
+    environment: Vec<(String, String)>,
+    on_terminal: bool,
+}
+
+impl<'a> Caller<'a> {
+    pub(super) fn new(workspace: &'a Workspace, user: &str) -> Caller<'a> {
+        let server = workspace.plane().url().to_owned();
+        Caller {
+            workspace,
+            user: user.to_owned(),
+            server,
+            stdin: String::new(),
+            environment: Vec::new(),
+            on_terminal: false,
+        }
+    }
+
+    /// With another URL for the API server: that of a `Relay` or `Proxy` before it.
+    pub fn through(mut self, url: &str) -> Caller<'a> {
+        url.clone_into(&mut self.server);
+        self
+    }
+
+    /// With this text on standard input, where `$NS` is the namespace.
+    pub fn stdin(mut self, text: &str) -> Caller<'a> {
+        self.stdin = self.workspace.fill_in(text);
+        self
+    }
+
+    /// On a terminal, where standard input is typed, and standard error is shown.
+    pub fn on_terminal(mut self) -> Caller<'a> {
+        self.on_terminal = true;
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: &str) -> Caller<'a> {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Runs `kubectl`; `$NS` in an argument is the namespace.
+    #[track_caller]
+    pub fn kubectl<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
+        self.start_kubectl(arguments).finish()
+    }
+
+    /// Starts `kubectl`, for what is to happen meanwhile.
+    pub fn start_kubectl<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Running {
+        let program = self.workspace.plane().kubectl();
+        self.start("kubectl", &program, &self.fill_in(arguments), Expected::default())
+    }
+
+    /// Runs our program; `$NS` in an argument is the namespace.
+    ///
+    /// The commands that have a report are asked for it in a file, unless the arguments have it printed. Nothing that is printed or
+    /// written may show a registered secret, unless that is what `--include-secrets` asks for.
+    #[track_caller]
+    pub fn reconcile<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
+        self.start_reconcile(arguments).finish()
+    }
+
+    /// Starts our program, for what is to happen meanwhile.
+    pub fn start_reconcile<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Running {
+        let mut arguments = self.fill_in(arguments);
+        let keeps_secrets = !arguments.iter().any(|argument| argument == "--include-secrets");
+        let mut report = None;
+        if REPORTING.contains(&arguments.first().map_or("", String::as_str))
+            && !outputs(&arguments).any(|output| output == "json")
+        {
+            let path = self.workspace.home().join(format!("report-{}.json", next_number()));
+            arguments.push(format!("--output=json={}", path.display()));
+            report = Some(path);
+        }
+        let files = outputs(&arguments).filter_map(|output| output.split_once('='));
+        let written = files.map(|(_, path)| self.workspace.folder().join(path)).collect();
+        let program = target::program("kubectl-reconcile");
+        let expected = Expected { report, written, keeps_secrets };
+        self.start("kubectl reconcile", &program, &arguments, expected)
+    }
+
+    fn start(&self, name: &str, program: &Path, arguments: &[String], expected: Expected) -> Running {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .current_dir(self.workspace.folder())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.workspace.home())
+            .env("KUBECONFIG", self.kubeconfig())
+            .envs(self.environment.iter().cloned());
+        let line = format!("{name} {}", arguments.join(" "));
+        if self.on_terminal {
+            return Running::start_on_terminal(line, &mut command, &self.stdin, expected);
+        }
+        Running::start(line, &mut command, self.stdin.clone(), expected)
+    }
+
+    /// Writes the kubeconfig that this caller uses.
+    pub fn kubeconfig(&self) -> PathBuf {
+        let path = self.workspace.home().join(format!("{}-{}.kubeconfig", self.user, next_number()));
+        let text = self.workspace.plane().kubeconfig(&self.user, &self.server, self.workspace.namespace());
+        fs::write(&path, text).expect("a kubeconfig in the workspace");
+        path
+    }
+
+    fn fill_in<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Vec<String> {
+        arguments.into_iter().map(|argument| self.workspace.fill_in(argument.as_ref())).collect()
+    }
+}
+
+/// The values of `-o` and `--output`, in each of their spellings.
+fn outputs(arguments: &[String]) -> impl Iterator<Item = &str> {
+    let next = arguments.iter().skip(1).map(String::as_str).chain([""]);
+    arguments.iter().zip(next).filter_map(|(argument, next)| match argument.strip_prefix("--output") {
+        Some("") => Some(next),
+        Some(value) => value.strip_prefix('='),
+        None if argument == "-o" => Some(next),
+        None => argument.strip_prefix("-o").map(|value| value.strip_prefix('=').unwrap_or(value)),
+    })
+}
+
+/// For names of files that no other run uses.
+fn next_number() -> usize {
+    static LAST: AtomicUsize = AtomicUsize::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed)
+}
+
+#[test]
+fn outputs_are_seen_in_every_spelling() {
+    let seen = |arguments: &str| {
+        let arguments: Vec<String> = arguments.split(' ').map(str::to_owned).collect();
+        outputs(&arguments).map(str::to_owned).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(seen("diff -f a.yaml"), "");
+    assert_eq!(
+        seen("diff -o json --output html=a.html -ojunit=b.xml --output=text -o=name -o"),
+        "json html=a.html junit=b.xml text name "
+    );
+}

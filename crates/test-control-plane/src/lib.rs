@@ -1,0 +1,52 @@
+//! The real Kubernetes that tests and benches run against: etcd, the API server, controllers and fake nodes, built from Go modules.
+//!
+//! ```text
+//! binaries ──▶ component (supervised process) ──▶ server: etcd + kube-apiserver ──▶ nodes: controllers, scheduler, fake node
+//!                                                    │
+//!                       workspace: a namespace, a folder of manifests, and callers that run kubectl and our program there
+//! ```
+//!
+//! A scenario starts with a workspace and needs to know nothing else:
+//!
+//! ```text
+//! let ws = Workspace::new();
+//! ws.write("web.yaml", MANIFEST);
+//! ws.reconcile(["diff", "-f", "web.yaml"]).exits_with(1);
+//! ```
+
+mod api;
+mod audit;
+mod binaries;
+mod caller;
+mod component;
+mod credentials;
+mod nodes;
+mod proxy;
+mod relay;
+mod run;
+mod running;
+pub mod scripted;
+mod secrets;
+mod server;
+mod target;
+mod terminal;
+mod workspace;
+
+pub use audit::Request;
+pub use caller::Caller;
+pub use component::Component;
+pub use proxy::{Fault, Proxy};
+pub use relay::Relay;
+pub use run::Run;
+pub use running::Running;
+pub use secrets::leaked_secret;
+pub use server::ControlPlane;
+pub use workspace::Workspace;
+
+use std::path::PathBuf;
+
+/// `kubectl` of the version of the control plane, without starting one.
+#[track_caller]
+pub fn kubectl() -> PathBuf {
+    binaries::Binaries::server().unwrap_or_else(|error| panic!("{error}")).program("kubectl")
+}

@@ -1,0 +1,212 @@
+//! A server in this process that answers each request as a script says, rightly or wrongly.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    task::JoinHandle,
+};
+use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
+
+/// A request as it arrived.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// The number of its connection, from 0.
+    pub connection: usize,
+    /// Method, path and version.
+    pub line: String,
+    headers: Vec<(String, String)>,
+    pub body: String,
+    /// The client showed a certificate.
+    pub certified: bool,
+}
+
+impl Seen {
+    /// All values of a header, in order.
+    pub fn header(&self, name: &str) -> Vec<&str> {
+        self.headers.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str()).collect()
+    }
+}
+
+/// What the server does with a request.
+#[derive(Clone, Debug)]
+pub enum Act {
+    /// Writes these bytes and waits for the next request.
+    Answer(Vec<u8>),
+    /// Writes these bytes and closes the connection.
+    AnswerAndClose(Vec<u8>),
+    /// Writes the start, then a byte every 20 ms without end.
+    Trickle(Vec<u8>),
+    /// Writes the start and then zeros without end.
+    Flood(Vec<u8>),
+    /// Resets the connection.
+    Reset,
+    /// Never answers.
+    Silence,
+}
+
+/// An answer with a body.
+pub fn answer(status: &str, headers: &[&str], body: &str) -> Act {
+    let headers: String = headers.iter().flat_map(|header| [*header, "\r\n"]).collect();
+    Act::Answer(format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}", body.len()).into_bytes())
+}
+
+/// The usual answer.
+pub fn ok() -> Act {
+    answer("200 OK", &["content-type: application/json"], "{}")
+}
+
+/// The server; it stops when dropped.
+pub struct Server {
+    address: SocketAddr,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+type Script = dyn Fn(usize, &Seen) -> Act + Send + Sync;
+
+impl Server {
+    /// Serves plain HTTP. The script gets the number of the request, from 0.
+    pub async fn start(script: impl Fn(usize, &Seen) -> Act + Send + Sync + 'static) -> Self {
+        Self::serve(None, script).await
+    }
+
+    /// Serves HTTPS.
+    pub async fn start_tls(config: ServerConfig, script: impl Fn(usize, &Seen) -> Act + Send + Sync + 'static) -> Self {
+        Self::serve(Some(TlsAcceptor::from(Arc::new(config))), script).await
+    }
+
+    async fn serve(tls: Option<TlsAcceptor>, script: impl Fn(usize, &Seen) -> Act + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let seen = Arc::<Mutex<Vec<Seen>>>::default();
+        let (record, script): (_, Arc<Script>) = (Arc::clone(&seen), Arc::new(script));
+        let task = tokio::spawn(async move {
+            for connection in 0.. {
+                let (stream, _) = listener.accept().await.unwrap();
+                let (tls, record, script) = (tls.clone(), Arc::clone(&record), Arc::clone(&script));
+                tokio::spawn(async move {
+                    let Some(tls) = tls else { return converse(connection, stream, false, &record, &script).await };
+                    let Ok(stream) = tls.accept(stream).await else { return };
+                    let certified = stream.get_ref().1.peer_certificates().is_some();
+                    converse(connection, stream, certified, &record, &script).await;
+                });
+            }
+        });
+        Self { address, seen, task }
+    }
+
+    /// `127.0.0.1:port`.
+    pub fn address(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// What arrived so far.
+    pub fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    /// The first lines of what arrived so far.
+    pub fn lines(&self) -> Vec<String> {
+        self.seen().into_iter().map(|seen| seen.line).collect()
+    }
+}
+
+/// A stream that can be reset.
+trait Stream: AsyncRead + AsyncWrite + Unpin + Send {
+    fn tcp(&self) -> &TcpStream;
+}
+
+impl Stream for TcpStream {
+    fn tcp(&self) -> &TcpStream {
+        self
+    }
+}
+
+impl Stream for tokio_rustls::server::TlsStream<TcpStream> {
+    fn tcp(&self) -> &TcpStream {
+        self.get_ref().0
+    }
+}
+
+async fn converse(
+    connection: usize,
+    mut stream: impl Stream,
+    certified: bool,
+    record: &Mutex<Vec<Seen>>,
+    script: &Arc<Script>,
+) {
+    while let Some(mut seen) = read(connection, &mut stream).await {
+        seen.certified = certified;
+        let number = {
+            let mut record = record.lock().unwrap();
+            record.push(seen.clone());
+            record.len() - 1
+        };
+        let act = script(number, &seen);
+        let written = match act {
+            Act::Answer(bytes) => stream.write_all(&bytes).await,
+            Act::AnswerAndClose(bytes) => {
+                let _ = stream.write_all(&bytes).await;
+                let _ = stream.shutdown().await;
+                return;
+            }
+            Act::Trickle(start) => {
+                let mut written = stream.write_all(&start).await;
+                while written.is_ok() {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                    written = stream.write_all(b" ").await;
+                }
+                written
+            }
+            Act::Flood(start) => {
+                let mut written = stream.write_all(&start).await;
+                let zeros = vec![b' '; 1 << 20];
+                while written.is_ok() {
+                    written = stream.write_all(&zeros).await;
+                }
+                written
+            }
+            Act::Reset => {
+                stream.tcp().set_zero_linger().unwrap();
+                return;
+            }
+            Act::Silence => std::future::pending().await,
+        };
+        if written.is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads the head and the body of the next request; `None` when the client is done.
+async fn read(connection: usize, stream: &mut (impl AsyncRead + Unpin)) -> Option<Seen> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await.ok()?);
+    }
+    let head = String::from_utf8(head).unwrap();
+    let (line, fields) = head.split_once("\r\n").unwrap();
+    let headers: Vec<(String, String)> = fields
+        .lines()
+        .filter_map(|field| field.split_once(": "))
+        .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
+        .collect();
+    let length =
+        headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, value)| value.parse().unwrap());
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await.ok()?;
+    let body = String::from_utf8(body).unwrap();
+    Some(Seen { connection, line: line.to_owned(), headers, body, certified: false })
+}

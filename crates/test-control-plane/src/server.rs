@@ -1,0 +1,241 @@
+//! etcd and kube-apiserver, started on free ports.
+
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use super::api::Api;
+use super::audit::{self, Audit};
+use super::binaries::Binaries;
+use super::component::Component;
+use super::credentials::{ADMIN, Credentials};
+use super::nodes;
+use super::target::scratch;
+
+/// How long a start may take before it counts as failed; it takes 2 s on an idle machine.
+const START_DEADLINE: Duration = Duration::from_mins(2);
+const ATTEMPTS: usize = 5;
+
+/// A running API server, with controllers and a fake node when it is a full one.
+pub struct ControlPlane {
+    url: String,
+    credentials: Credentials,
+    binaries: &'static Binaries,
+    api: Api,
+    audit: Audit,
+    /// In the order of their start; they end in the reverse order.
+    components: Vec<Component>,
+}
+
+/// What a control plane consists of.
+#[derive(Clone, Copy, PartialEq)]
+enum Extent {
+    /// etcd and the API server: nothing changes unless a test changes it.
+    Server,
+    /// With the controllers, the scheduler and one fake node: Deployments become ready.
+    Full,
+}
+
+impl ControlPlane {
+    /// The API server that all scenarios share, each in a namespace of its own.
+    #[track_caller]
+    pub fn shared() -> Arc<ControlPlane> {
+        static SHARED: OnceLock<Result<Arc<ControlPlane>, String>> = OnceLock::new();
+        or_panic(SHARED.get_or_init(|| ControlPlane::start(Extent::Server).map(Arc::new)))
+    }
+
+    /// A control plane with controllers, a scheduler and a fake node, shared by all scenarios that need one.
+    #[track_caller]
+    pub fn full() -> Arc<ControlPlane> {
+        static FULL: OnceLock<Result<Arc<ControlPlane>, String>> = OnceLock::new();
+        or_panic(FULL.get_or_init(|| ControlPlane::start(Extent::Full).map(Arc::new)))
+    }
+
+    /// An API server of the caller's own, for scenarios that change what others would notice.
+    #[track_caller]
+    pub fn private() -> Arc<ControlPlane> {
+        or_panic(&ControlPlane::start(Extent::Server).map(Arc::new))
+    }
+
+    /// `https://127.0.0.1:PORT`
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub fn api(&self) -> &Api {
+        &self.api
+    }
+
+    /// What the server was asked.
+    pub fn audit(&self) -> &Audit {
+        &self.audit
+    }
+
+    /// The `kubectl` of the same version.
+    pub fn kubectl(&self) -> PathBuf {
+        self.binaries.program("kubectl")
+    }
+
+    /// The text of a kubeconfig; `server` is [`ControlPlane::url`] or something before it.
+    pub fn kubeconfig(&self, user: &str, server: &str, namespace: &str) -> String {
+        self.credentials.kubeconfig(user, server, namespace)
+    }
+
+    /// The text of a kubeconfig without credentials.
+    pub fn anonymous_kubeconfig(&self) -> String {
+        self.credentials.anonymous_kubeconfig(&self.url)
+    }
+
+    /// The certificate and the key that the server shows, in PEM.
+    pub fn server_identity(&self) -> (&str, &str) {
+        self.credentials.server_identity()
+    }
+
+    /// The process ids of all components.
+    pub fn pids(&self) -> Vec<u32> {
+        self.components.iter().map(Component::pid).collect()
+    }
+
+    fn start(extent: Extent) -> Result<ControlPlane, String> {
+        let binaries = match extent {
+            Extent::Server => Binaries::server()?,
+            Extent::Full => Binaries::full()?,
+        };
+        // A port that was free a moment ago may be taken by now, so that a start is worth another attempt.
+        let mut last = String::new();
+        for _ in 0..ATTEMPTS {
+            // The supervisors remove it: nobody else is left when the test process is killed.
+            let folder = TempDir::with_prefix_in("control-plane-", scratch()).map(TempDir::keep);
+            let folder = folder.map_err(|error| format!("failed to make a folder: {error}"))?;
+            match ControlPlane::start_once(extent, binaries, &folder) {
+                Err(error) if error.contains("address already in use") => last = error,
+                result => return result,
+            }
+        }
+        Err(last)
+    }
+
+    fn start_once(extent: Extent, binaries: &'static Binaries, folder: &Path) -> Result<ControlPlane, String> {
+        let secure_port = free_port()?;
+        let url = format!("https://127.0.0.1:{secure_port}");
+        let (etcd, etcd_url) = start_etcd(binaries, folder)?;
+
+        let server_folder = folder.join("kube-apiserver");
+        fs::create_dir_all(&server_folder).map_err(|error| format!("failed to make a folder: {error}"))?;
+        let credentials = Credentials::write(&server_folder)?;
+        fs::write(server_folder.join("audit-policy.json"), audit::POLICY)
+            .map_err(|error| format!("failed to write the audit policy: {error}"))?;
+        let mut arguments = server_arguments(&server_folder, secure_port, &etcd_url);
+        if extent == Extent::Server {
+            // Without the controller that makes a service account in each namespace, no Pod would pass this check.
+            arguments.push("--disable-admission-plugins=ServiceAccount".to_owned());
+        }
+        let program = binaries.program("kube-apiserver");
+        let mut server = Component::start("kube-apiserver", server_folder.clone(), &program, arguments)?;
+        let api = Api::new(&credentials.kubeconfig(ADMIN, &url, "default"))?;
+        wait_until("kube-apiserver is ready", &mut [&mut server], || api.is_ready())?;
+
+        let audit = Audit(server_folder.join("audit.log"));
+        let mut plane = ControlPlane { url, credentials, binaries, api, audit, components: vec![etcd, server] };
+        if extent == Extent::Full {
+            let kubeconfig = server_folder.join("admin.kubeconfig");
+            fs::write(&kubeconfig, plane.kubeconfig(ADMIN, &plane.url, "default"))
+                .map_err(|error| format!("failed to write a kubeconfig: {error}"))?;
+            plane.components.extend(nodes::start(binaries, folder, &server_folder, &kubeconfig, &plane.api)?);
+        }
+        Ok(plane)
+    }
+}
+
+impl Drop for ControlPlane {
+    fn drop(&mut self) {
+        let folder = self.components[0].folder().parent().map(Path::to_owned);
+        while let Some(component) = self.components.pop() {
+            drop(component);
+        }
+        let _ = folder.map(fs::remove_dir);
+    }
+}
+
+fn start_etcd(binaries: &Binaries, folder: &Path) -> Result<(Component, String), String> {
+    let clients = format!("http://127.0.0.1:{}", free_port()?);
+    let peers = format!("http://127.0.0.1:{}", free_port()?);
+    let data = folder.join("etcd");
+    let arguments = [
+        format!("--data-dir={}", data.join("data").display()),
+        format!("--listen-client-urls={clients}"),
+        format!("--advertise-client-urls={clients}"),
+        format!("--listen-peer-urls={peers}"),
+        format!("--initial-advertise-peer-urls={peers}"),
+        format!("--initial-cluster=default={peers}"),
+        "--unsafe-no-fsync".to_owned(),
+        "--log-level=warn".to_owned(),
+    ];
+    // The API server waits for etcd by itself; an etcd that ends at once (its port was taken) makes that wait useless.
+    let mut etcd = Component::start("etcd", data, &binaries.program("etcd"), arguments)?;
+    let address = clients.trim_start_matches("http://").to_owned();
+    wait_until("etcd listens", &mut [&mut etcd], || std::net::TcpStream::connect(&address).is_ok())?;
+    Ok((etcd, clients))
+}
+
+fn server_arguments(folder: &Path, port: u16, etcd: &str) -> Vec<String> {
+    let file = |name: &str| folder.join(name).display().to_string();
+    vec![
+        format!("--etcd-servers={etcd}"),
+        "--bind-address=127.0.0.1".to_owned(),
+        "--advertise-address=127.0.0.1".to_owned(),
+        format!("--secure-port={port}"),
+        format!("--tls-cert-file={}", file("server.crt")),
+        format!("--tls-private-key-file={}", file("server.key")),
+        format!("--client-ca-file={}", file("ca.crt")),
+        format!("--token-auth-file={}", file("tokens.csv")),
+        format!("--audit-policy-file={}", file("audit-policy.json")),
+        format!("--audit-log-path={}", file("audit.log")),
+        "--authorization-mode=RBAC".to_owned(),
+        "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
+        format!("--service-account-key-file={}", file("service-accounts.pub")),
+        format!("--service-account-signing-key-file={}", file("service-accounts.key")),
+        "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
+        // The endpoints of the `kubernetes` Service may not be a loopback address; nobody asks for them here.
+        "--endpoint-reconciler-type=none".to_owned(),
+        "--allow-privileged=true".to_owned(),
+    ]
+}
+
+/// Waits until `condition` holds; fails when a component ends before that or the deadline passes, with the ends of the logs.
+pub fn wait_until(what: &str, components: &mut [&mut Component], condition: impl Fn() -> bool) -> Result<(), String> {
+    let started = Instant::now();
+    let logs = |components: &[&mut Component]| components.iter().map(|c| c.log_tail()).collect::<String>();
+    while !condition() {
+        if components.iter_mut().any(|component| component.ended().is_some()) {
+            return Err(format!("a component ended before {what}\n{}", logs(components)));
+        }
+        if started.elapsed() > START_DEADLINE {
+            return Err(format!(
+                "gave up waiting until {what}, after {} s\n{}",
+                START_DEADLINE.as_secs(),
+                logs(components)
+            ));
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
+}
+
+fn free_port() -> Result<u16, String> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
+    listener.map(|address| address.port()).map_err(|error| format!("failed to find a free port: {error}"))
+}
+
+#[track_caller]
+fn or_panic(plane: &Result<Arc<ControlPlane>, String>) -> Arc<ControlPlane> {
+    match plane {
+        Ok(plane) => Arc::clone(plane),
+        Err(error) => panic!("{error}"),
+    }
+}

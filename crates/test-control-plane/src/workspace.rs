@@ -1,0 +1,219 @@
+//! A place for one scenario: a namespace, a folder of manifests and a home folder, all its own.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::audit::Request;
+use super::caller::Caller;
+use super::credentials::{ADMIN, admin_of};
+use super::run::Run;
+use super::secrets;
+use super::server::ControlPlane;
+use super::target::scratch;
+
+/// Objects of these kinds come and go by themselves.
+const RESTLESS: [&str; 2] = ["Event", "Lease"];
+
+/// A namespace that nobody else uses, and the folders that go with it.
+pub struct Workspace {
+    plane: Arc<ControlPlane>,
+    namespace: String,
+    folders: TempDir,
+}
+
+impl Workspace {
+    /// A workspace on the shared API server.
+    #[track_caller]
+    pub fn new() -> Workspace {
+        Workspace::on(&ControlPlane::shared())
+    }
+
+    /// A workspace on a control plane of the test's choice.
+    pub fn on(plane: &Arc<ControlPlane>) -> Workspace {
+        static MADE: AtomicUsize = AtomicUsize::new(1);
+        // Always of the same length, so that columns line up alike in every run.
+        let namespace = format!("ns-{:04}", MADE.fetch_add(1, Ordering::Relaxed));
+        plane.api().create("/api/v1/namespaces", &json!({"metadata": {"name": namespace}}));
+        let folders = TempDir::with_prefix_in("workspace-", scratch()).expect("a folder for the workspace");
+        let workspace = Workspace { plane: Arc::clone(plane), namespace, folders };
+        for folder in [workspace.folder(), workspace.home()] {
+            fs::create_dir(folder).expect("the folders of the workspace");
+        }
+        workspace
+    }
+
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    pub fn plane(&self) -> &ControlPlane {
+        &self.plane
+    }
+
+    /// The folder of manifests, and the working folder of every command.
+    pub fn folder(&self) -> PathBuf {
+        self.folders.path().join("manifests")
+    }
+
+    /// The home folder of every command, for caches and kubeconfigs.
+    pub fn home(&self) -> PathBuf {
+        self.folders.path().join("home")
+    }
+
+    /// Writes a file into the folder of manifests; `$NS` in the text is the namespace.
+    pub fn write(&self, name: impl AsRef<Path>, text: &str) -> PathBuf {
+        let path = self.folder().join(name);
+        fs::create_dir_all(path.parent().expect("a file has a folder")).expect("a folder for the file");
+        fs::write(&path, self.fill_in(text)).expect("a file in the workspace");
+        path
+    }
+
+    /// `text` with the namespace in the place of `$NS`.
+    pub fn fill_in(&self, text: &str) -> String {
+        text.replace("$NS", &self.namespace)
+    }
+
+    /// Registers a value that no output of the program may show from now on, in any test.
+    #[expect(clippy::unused_self, reason = "reads as one of the workspace's verbs")]
+    pub fn secret(&self, value: &str) -> String {
+        secrets::register(value)
+    }
+
+    /// Waits until the server has published the types of the kinds that the workspace defined in `$NS.example.com/v1`: it
+    /// serves new kinds a moment earlier.
+    #[track_caller]
+    pub fn wait_for_types(&self) {
+        let group_version = self.fill_in("apis/$NS.example.com/v1");
+        let deadline = Instant::now() + Duration::from_mins(1);
+        let is_published = || {
+            let index = self.plane.api().find("/openapi/v3").unwrap_or_default();
+            let url = index["paths"][&group_version]["serverRelativeURL"].as_str().map(ToOwned::to_owned);
+            url.and_then(|url| self.plane.api().find(&url)).is_some_and(|document| document["components"].is_object())
+        };
+        while !is_published() {
+            assert!(Instant::now() < deadline, "{group_version} is not published");
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Calls as another user.
+    pub fn as_user(&self, user: &str) -> Caller<'_> {
+        Caller::new(self, user)
+    }
+
+    /// Calls with this text on standard input.
+    pub fn stdin(&self, text: &str) -> Caller<'_> {
+        self.as_user(ADMIN).stdin(text)
+    }
+
+    /// Calls with this environment variable.
+    pub fn env(&self, name: &str, value: &str) -> Caller<'_> {
+        self.as_user(ADMIN).env(name, value)
+    }
+
+    /// Calls with another URL for the API server: that of a `Relay` or `Proxy` before it.
+    pub fn through(&self, url: &str) -> Caller<'_> {
+        self.as_user(ADMIN).through(url)
+    }
+
+    /// Runs our program as the administrator.
+    #[track_caller]
+    pub fn reconcile<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
+        self.as_user(ADMIN).reconcile(arguments)
+    }
+
+    /// Runs `kubectl` as the administrator.
+    pub fn kubectl<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
+        self.as_user(ADMIN).kubectl(arguments)
+    }
+
+    /// The result of `action`, and the requests that it led to: those of this workspace's administrator, to anything, and those of
+    /// others in this namespace.
+    pub fn requests_during<T>(&self, action: impl FnOnce() -> T) -> (T, Vec<Request>) {
+        self.plane.audit().during(self.plane.api(), &admin_of(&self.namespace), &self.namespace, action)
+    }
+
+    /// Lets a user do `verbs` (comma-separated) with `resources` (likewise, as in `configmaps,deployments.apps`) in the namespace.
+    #[track_caller]
+    pub fn allow(&self, user: &str, verbs: &str, resources: &str) {
+        let role = format!("{user}-{verbs}-{resources}").replace(['.', ',', '/', '*'], "-");
+        self.kubectl(["create", "role", &role, "--verb", verbs, "--resource", resources]).exits_with(0);
+        self.kubectl(["create", "rolebinding", &role, "--role", &role, "--user", user]).exits_with(0);
+    }
+
+    /// Server-side apply of a manifest by another manager, which takes what it wants.
+    #[track_caller]
+    pub fn apply_as(&self, manager: &str, manifest: &str) {
+        let flags = ["apply", "--server-side", "--force-conflicts", "--field-manager", manager, "-f", "-"];
+        self.stdin(manifest).kubectl(flags).exits_with(0);
+    }
+
+    /// A merge patch (an update, not an apply) by another manager, of `object` as in `deployment/web`.
+    #[track_caller]
+    pub fn patch_as(&self, manager: &str, object: &str, patch: &Value) {
+        let patch = patch.to_string();
+        self.kubectl(["patch", object, "--type=merge", "--field-manager", manager, "-p", &patch]).exits_with(0);
+    }
+
+    /// `kubectl scale`
+    #[track_caller]
+    pub fn scale(&self, object: &str, replicas: u32) {
+        self.kubectl(["scale", object, "--replicas", &replicas.to_string()]).exits_with(0);
+    }
+
+    /// `kubectl delete`
+    #[track_caller]
+    pub fn delete(&self, object: &str) {
+        self.kubectl(["delete", object, "--wait=false"]).exits_with(0);
+    }
+
+    /// The live object, managed fields included, or nothing. `kind` is `Deployment`, `deployments` or `Deployment.apps`.
+    #[track_caller]
+    pub fn find(&self, kind: &str, name: &str) -> Option<Value> {
+        let resources = self.plane.api().resources();
+        let resource = resources.iter().find(|resource| resource.is_called(kind));
+        let resource = resource.unwrap_or_else(|| panic!("the server knows no kind `{kind}`"));
+        self.plane.api().find(&format!("{}/{}", resource.path(&self.namespace), self.fill_in(name)))
+    }
+
+    /// The live object, managed fields included; fails the test when there is none.
+    #[track_caller]
+    pub fn get(&self, kind: &str, name: &str) -> Value {
+        self.find(kind, name).unwrap_or_else(|| panic!("{kind} {name} does not exist in {}", self.namespace))
+    }
+
+    #[track_caller]
+    pub fn resource_version(&self, kind: &str, name: &str) -> String {
+        resource_version(&self.get(kind, name))
+    }
+
+    /// The resource version of everything in the namespace, and of cluster-wide objects that have its name in theirs, by kind and
+    /// name. Equal maps before and after mean that nothing was written.
+    pub fn all_resource_versions(&self) -> BTreeMap<String, String> {
+        let mut versions = BTreeMap::new();
+        let settled = |kind: &str| !RESTLESS.contains(&kind);
+        for resource in self.plane.api().resources().iter().filter(|r| r.listable && settled(&r.kind)) {
+            let list = self.plane.api().find(&resource.path(&self.namespace)).unwrap_or_default();
+            for object in list["items"].as_array().into_iter().flatten() {
+                let name = object["metadata"]["name"].as_str().unwrap_or_default();
+                if resource.namespaced || name.contains(&self.namespace) {
+                    let kind = format!("{}.{}", resource.kind, resource.group);
+                    versions.insert(format!("{} {name}", kind.trim_end_matches('.')), resource_version(object));
+                }
+            }
+        }
+        versions
+    }
+}
+
+fn resource_version(object: &Value) -> String {
+    object["metadata"]["resourceVersion"].as_str().expect("a live object has a resource version").to_owned()
+}

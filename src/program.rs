@@ -1,0 +1,160 @@
+//! Programs of others: where they are, before one is run.
+//!
+//! A program is never taken from the working directory, which may be somebody else's repository: entries of `PATH` that are
+//! empty or relative do not count, as in Go's `os/exec` (`ErrDot`), by which kubectl finds its plugins.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// There is no program of a name that may be run.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum LookupError {
+    /// No folder on `PATH` has it.
+    #[error("it is not on PATH")]
+    Missing,
+    /// Only a relative entry of `PATH` leads to it.
+    #[error("PATH leads to it only through the relative folder `{}`, and no program is run from there", .folder.display())]
+    OnlyRelative {
+        /// The entry, `.` if it is empty.
+        folder: PathBuf,
+    },
+}
+
+/// Finds the program that a name or a path means, and returns its absolute path.
+///
+/// A path (anything with a separator) counts from the working directory and is not searched for; whether something is there
+/// shows when it is run.
+pub fn find(program: &OsStr) -> Result<PathBuf, LookupError> {
+    if is_path(program) {
+        return std::path::absolute(program).map_err(|_| LookupError::Missing);
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    search(&names_of(program, &extensions()), &path)
+}
+
+fn is_path(program: &OsStr) -> bool {
+    program.to_string_lossy().contains(|c| std::path::is_separator(c) || cfg!(windows) && c == ':')
+}
+
+/// The first file of one of the names in the absolute folders of `path`.
+fn search(names: &[OsString], path: &OsStr) -> Result<PathBuf, LookupError> {
+    let mut relative = None;
+    for folder in std::env::split_paths(path) {
+        let is_absolute = folder.is_absolute();
+        if !is_absolute && relative.is_some() {
+            continue;
+        }
+        let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
+        let found = names.iter().map(|name| folder.join(name)).find(|path| is_program(path));
+        match found {
+            Some(found) if is_absolute => return Ok(found),
+            Some(_) => relative = Some(folder),
+            None => {}
+        }
+    }
+    Err(relative.map_or(LookupError::Missing, |folder| LookupError::OnlyRelative { folder }))
+}
+
+/// The names of files that a program may have. On Windows, one without an ending has one of `PATHEXT`.
+fn names_of(program: &OsStr, extensions: &[String]) -> Vec<OsString> {
+    let is_complete = extensions.is_empty() || Path::new(program).extension().is_some();
+    let with = |extension: &String| {
+        let mut name = program.to_owned();
+        name.push(extension);
+        name
+    };
+    is_complete.then(|| program.to_owned()).into_iter().chain(extensions.iter().map(with)).collect()
+}
+
+/// The endings of programs on Windows; nothing elsewhere.
+fn extensions() -> Vec<String> {
+    if !cfg!(windows) {
+        return Vec::new();
+    }
+    let listed = std::env::var("PATHEXT").ok().filter(|listed| !listed.is_empty());
+    let listed = listed.unwrap_or_else(|| ".COM;.EXE;.BAT;.CMD".to_owned());
+    listed.split(';').filter(|extension| extension.starts_with('.')).map(ToOwned::to_owned).collect()
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.is_file())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    /// A folder with files of these names and modes.
+    fn folder(files: &[(&str, u32)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, mode) in files {
+            let file = folder.path().join(name);
+            std::fs::write(&file, "").unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(*mode)).unwrap();
+        }
+        folder
+    }
+
+    fn found(name: &str, folders: &[&Path]) -> Result<PathBuf, LookupError> {
+        search(&[name.into()], &std::env::join_paths(folders).unwrap())
+    }
+
+    /// The way from the working directory up to the root and down to a folder.
+    fn relative(to: &Path) -> PathBuf {
+        let depth = std::env::current_dir().unwrap().components().count() - 1;
+        PathBuf::from("../".repeat(depth)).join(to.strip_prefix("/").unwrap())
+    }
+
+    #[test]
+    fn the_first_executable_file_of_an_absolute_folder_is_the_program() {
+        let plain = folder(&[("tool", 0o644)]);
+        let runs = folder(&[("tool", 0o755)]);
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join("tool")).unwrap();
+        let path = [Path::new("/nowhere"), directory.path(), plain.path(), runs.path()];
+        assert_eq!(found("tool", &path), Ok(runs.path().join("tool")));
+        assert_eq!(found("tool", &path[..3]), Err(LookupError::Missing));
+        assert_eq!(found("other", &path), Err(LookupError::Missing));
+    }
+
+    #[test]
+    fn relative_and_empty_entries_do_not_count() {
+        let runs = folder(&[("tool", 0o755)]);
+        let there = relative(runs.path());
+        assert!(there.join("tool").exists());
+        assert_eq!(found("tool", &[&there]), Err(LookupError::OnlyRelative { folder: there.clone() }));
+        assert_eq!(found("tool", &[&there, runs.path()]), Ok(runs.path().join("tool")));
+        // The tests run in the package's folder.
+        for entry in ["", "."] {
+            let names = ["build".into(), "run".into()];
+            assert_eq!(search(&names, OsStr::new(entry)), Err(LookupError::Missing));
+        }
+    }
+
+    #[test]
+    fn a_path_is_absolute_and_not_searched_for() {
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(find(OsStr::new("bin/tool")), Ok(here.join("bin/tool")));
+        assert_eq!(find(OsStr::new("./tool")), Ok(here.join("tool")));
+        assert_eq!(find(OsStr::new("/bin/tool")), Ok("/bin/tool".into()));
+    }
+
+    #[test]
+    fn a_name_without_an_ending_has_those_of_windows() {
+        let endings = [".EXE".to_owned(), ".CMD".to_owned()];
+        assert_eq!(names_of(OsStr::new("tool"), &endings), ["tool.EXE", "tool.CMD"]);
+        assert_eq!(names_of(OsStr::new("tool.cmd"), &endings), ["tool.cmd", "tool.cmd.EXE", "tool.cmd.CMD"]);
+        assert_eq!(names_of(OsStr::new("tool"), &[]), ["tool"]);
+    }
+}

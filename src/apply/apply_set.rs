@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use crate::cluster::{Cluster, Purpose, Request, Retry};
-use crate::live::ask::apply_query;
+use crate::cluster::{Change, Cluster, Retry};
 use crate::live::{Resource, Trouble, parse};
 use crate::plan::apply_set::{ApplySet, Record, Standing};
 
@@ -33,9 +32,8 @@ pub async fn record(
         body["metadata"]["resourceVersion"] = standing.resource_version.as_str().into();
     }
     let path = resource.object_path(set.parent.namespace.as_deref(), &set.parent.name);
-    let path = format!("{path}?{}", apply_query(&record.manager(), true));
-    let request = Request::apply_patch(Purpose::Write, path, body.to_string()).with_retry(Retry::Safe);
-    let answer = cluster.send(request).await.and_then(|reply| parse(cluster, &reply.body));
+    let change = Change::apply(path, &record.manager(), true, &body);
+    let answer = cluster.send(change.write(Retry::Safe)).await.and_then(|reply| parse(cluster, &reply.body));
     match answer {
         Ok(parent) => Recorded::Written(parent),
         Err(error) if error.status().is_some_and(|status| status.code == 409) => Recorded::Moved,

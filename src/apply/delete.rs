@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::cluster::{Cluster, Purpose, Request, Retry};
+use crate::cluster::{Change, Cluster, Retry};
 use crate::live::fetch::find;
 use crate::live::{LiveState, Resource, Trouble};
 use crate::object::ObjectKey;
@@ -50,10 +50,7 @@ pub async fn delete(
     });
     let path = resource.object_path(key.namespace.as_deref(), &key.name);
     // The uid makes it safe to repeat: an object that somebody created meanwhile has another one.
-    let request = Request::new(Purpose::Write, http::Method::DELETE, path)
-        .with_body("application/json", options.to_string())
-        .with_retry(Retry::Safe);
-    let error = match cluster.send(request).await {
+    let error = match cluster.send(Change::delete(path, &options).write(Retry::Safe)).await {
         Ok(reply) if is_final(&reply.body) => return Ok(Deleted::Gone),
         Ok(_) => return Ok(Deleted::Terminating),
         Err(error) => error,

@@ -19,13 +19,13 @@ pub use apply_set::{Recorded, record};
 pub use delete::{DELETION, Deleted, delete, wait_until_gone};
 pub use established::{catalog_with, wait_until_established};
 
-use crate::cluster::{Cluster, Purpose, Reply, Request, RequestError, Retry};
+use crate::cluster::{Address, Change, Cluster, Reply, RequestError, Retry};
 use crate::compare::Refusal;
 use crate::compare::{
     Action, Finding, ForceConflicts, ObjectDiff, Owners, Policy, Questions, Redactor, Replace, Setting, refusal,
     respell, verdict,
 };
-use crate::live::ask::{apply_query, manager_query, settle};
+use crate::live::ask::settle;
 use crate::live::{LiveState, Resource, Target, Trouble, fetch, parse};
 use crate::schema::TypeRef;
 
@@ -171,11 +171,8 @@ impl Writer<'_> {
             {"op": "replace", "path": "/metadata/managedFields", "value": owners.to_json()},
             {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
         ]);
-        let url = format!("{}?{}", self.path(), manager_query(&self.policy.manager));
-        let request = Request::new(Purpose::Write, http::Method::PATCH, url)
-            .with_body("application/json-patch+json", patch.to_string())
-            .with_retry(Retry::Safe);
-        let reply = self.cluster.send(request).await?;
+        let patch = Change::json_patch(self.path(), &self.policy.manager, &patch);
+        let reply = self.cluster.send(patch.write(Retry::Safe)).await?;
         let object: Value = parse(self.cluster, &reply.body)?;
         Ok(object.pointer("/metadata/resourceVersion").cloned().unwrap_or_default())
     }
@@ -188,12 +185,11 @@ impl Writer<'_> {
 
     /// Answers with 201 for a new object. Applying twice is the same as once, so it may be repeated.
     async fn apply(&self, body: Value, force: bool) -> Result<Reply, RequestError> {
-        let path = format!("{}?{}", self.path(), apply_query(&self.policy.manager, force));
-        let request = Request::apply_patch(Purpose::Write, path, body.to_string()).with_retry(Retry::Safe);
-        self.cluster.send(request).await
+        let change = Change::apply(self.path(), &self.policy.manager, force, &body);
+        self.cluster.send(change.write(Retry::Safe)).await
     }
 
-    fn path(&self) -> String {
+    fn path(&self) -> Address {
         self.resource.object_path(self.target.key.namespace.as_deref(), &self.target.key.name)
     }
 

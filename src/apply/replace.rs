@@ -10,9 +10,8 @@ use serde_json::Value;
 
 use super::delete::{Deleted, delete, wait_until_gone};
 use super::{Writer, Written, is_conflict};
-use crate::cluster::{Purpose, Request, RequestError, Retry};
+use crate::cluster::{Change, RequestError, Retry};
 use crate::compare::{Action, ObjectDiff, Owners, protection, trial};
-use crate::live::ask::manager_query;
 use crate::live::fetch::find;
 use crate::live::{LiveState, Trouble, parse};
 use crate::object::{Quantity, without_system_fields};
@@ -52,20 +51,15 @@ impl Writer<'_> {
     /// The creation under another name. A quota that the object itself may fill up is no obstacle.
     async fn try_creation(&self, live: &Value) -> Result<(), RequestError> {
         let Some(body) = trial(&self.target.key.gvk, &self.target.manifest.value, live) else { return Ok(()) };
-        match self.cluster.send(self.creation(Purpose::DryRun, &body)).await {
+        match self.cluster.send(self.creation(&body).dry_run()).await {
             Err(error) if !error.status().is_some_and(|status| may_fit(&status.message)) => Err(error),
             _ => Ok(()),
         }
     }
 
-    fn creation(&self, purpose: Purpose, body: &Value) -> Request {
-        let path = self.resource.collection_path(self.target.key.namespace.as_deref());
-        let (dry_run, retry) =
-            if purpose == Purpose::DryRun { ("dryRun=All&", Retry::Safe) } else { ("", Retry::Never) };
-        let query = format!("{dry_run}fieldValidation=Ignore&{}", manager_query(&self.policy.manager));
-        Request::new(purpose, http::Method::POST, format!("{path}?{query}"))
-            .with_body("application/json", body.to_string())
-            .with_retry(retry)
+    fn creation(&self, body: &Value) -> Change {
+        let collection = self.resource.collection_path(self.target.key.namespace.as_deref());
+        Change::create(collection, &self.policy.manager, body)
     }
 
     async fn once_gone(&self, live: &Value, uid: &str) -> Written {
@@ -132,7 +126,7 @@ impl Writer<'_> {
         if has_finished(former) {
             return Ok(false);
         }
-        let reply = self.cluster.send(self.creation(Purpose::Write, &without_system_fields(former))).await;
+        let reply = self.cluster.send(self.creation(&without_system_fields(former)).write(Retry::Never)).await;
         let created: Value = match reply {
             Ok(reply) => parse(self.cluster, &reply.body)?,
             Err(error) => match find(self.cluster, self.resource, &self.target.key).await {

@@ -10,7 +10,9 @@
 //!                                                             retry ◀───┘ RequestError (cause, status)
 //! ```
 
+mod address;
 mod cause;
+mod change;
 mod client;
 mod connector;
 mod document;
@@ -45,15 +47,9 @@ use std::{
 
 use http::StatusCode;
 
-use self::{
-    connector::Connector,
-    kubeconfig::Kubeconfig,
-    requests::Counters,
-    session::{Session, Sessions},
-    settings::Settings,
-    transport::{Budget, Target},
-};
 pub use self::{
+    address::{Address, is_path_segment},
+    change::{Change, DryRun, Write},
     download::{Bounds, download, without_credentials},
     error::{ConnectError, RequestError},
     exec::ExecError,
@@ -62,6 +58,14 @@ pub use self::{
     requests::{Purpose, Reply, Request, RequestCounts, Retry},
     status::{Cause, StatusError},
     watch::{Watch, WatchEvent},
+};
+use self::{
+    connector::Connector,
+    kubeconfig::Kubeconfig,
+    requests::Counters,
+    session::{Session, Sessions},
+    settings::Settings,
+    transport::{Budget, Target},
 };
 
 /// From this verbosity on, repetitions are told.
@@ -173,7 +177,8 @@ impl Cluster {
 
     /// Sends one request, repeats it where that is harmless, and reads the answer to its end, all within the request timeout.
     /// A 401 renews credentials that can be renewed, once, and starts over.
-    pub async fn send(&self, request: Request) -> Result<Reply, RequestError> {
+    pub async fn send(&self, request: impl Into<Request>) -> Result<Reply, RequestError> {
+        let request = request.into();
         let session = self.0.sessions.current().await?;
         match self.repeat(&session, &request).await {
             Err(RequestError::Unauthorized { server, status }) => {
@@ -207,10 +212,10 @@ impl Cluster {
         }
     }
 
-    /// Opens a stream of changes; `path_and_query` says of what, and from which resourceVersion on. It is opened once: who watches
+    /// Opens a stream of changes; the address says of what, and from which resourceVersion on. It is opened once: who watches
     /// has to read anew anyway before trying again. A 401 renews credentials as [`Cluster::send`] does.
-    pub async fn watch(&self, path_and_query: impl Into<String>) -> Result<Watch, RequestError> {
-        let request = Request::watch(path_and_query);
+    pub async fn watch(&self, address: impl Into<Address>) -> Result<Watch, RequestError> {
+        let request = Request::watch(address);
         let session = self.0.sessions.current().await?;
         match self.open(&session, &request).await {
             Err(RequestError::Unauthorized { server, status }) => {
@@ -283,5 +288,5 @@ impl Cluster {
 
 /// How a request is called in notes.
 fn name_of(request: &Request) -> String {
-    format!("{} {}", request.method, request.path_and_query)
+    format!("{} {}", request.method, request.text())
 }

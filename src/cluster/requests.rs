@@ -3,8 +3,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use http::Method;
+use http::{Method, Uri};
 use serde::Serialize;
+
+use super::address::{Address, asks_for_dry_run};
+use super::error::RequestError;
 
 /// Why a request is sent: the kinds that a report counts apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,80 +48,53 @@ pub enum Retry {
     Never,
 }
 
-/// One request to the API server.
+/// One request to the API server. A change of an object is made of a [`super::Change`].
 #[derive(Clone, Debug)]
 pub struct Request {
     /// What it counts as.
-    pub purpose: Purpose,
+    pub(super) purpose: Purpose,
     /// The HTTP method.
-    pub method: Method,
-    /// The path from the server's root, with the query: `/api/v1/namespaces/shop/configmaps/web?dryRun=All`.
-    pub path_and_query: String,
+    pub(super) method: Method,
+    /// Where it goes.
+    pub(super) address: Address,
     /// The `Accept` header; `application/json` when there is none.
-    pub accept: Option<&'static str>,
+    pub(super) accept: Option<&'static str>,
     /// The `Content-Type` header of the body.
-    pub content_type: Option<&'static str>,
+    pub(super) content_type: Option<&'static str>,
     /// The body, empty for none.
-    pub body: Bytes,
+    pub(super) body: Bytes,
     /// Whether it may be sent again.
-    pub retry: Retry,
+    pub(super) retry: Retry,
 }
 
 impl Request {
-    /// A request without body that is never sent twice; the builder methods change the rest.
-    #[must_use]
-    pub fn new(purpose: Purpose, method: Method, path_and_query: impl Into<String>) -> Self {
-        Self {
-            purpose,
-            method,
-            path_and_query: path_and_query.into(),
-            accept: None,
-            content_type: None,
-            body: Bytes::new(),
-            retry: Retry::Never,
-        }
+    fn reading(purpose: Purpose, address: impl Into<Address>, retry: Retry) -> Self {
+        let address = address.into();
+        Self { purpose, method: Method::GET, address, accept: None, content_type: None, body: Bytes::new(), retry }
     }
 
     /// Reads one object.
     #[must_use]
-    pub fn get(path_and_query: impl Into<String>) -> Self {
-        Self::new(Purpose::Get, Method::GET, path_and_query).with_retry(Retry::Safe)
+    pub fn get(address: impl Into<Address>) -> Self {
+        Self::reading(Purpose::Get, address, Retry::Safe)
     }
 
     /// Reads a page of a collection.
     #[must_use]
-    pub fn list(path_and_query: impl Into<String>) -> Self {
-        Self::new(Purpose::List, Method::GET, path_and_query).with_retry(Retry::Safe)
+    pub fn list(address: impl Into<Address>) -> Self {
+        Self::reading(Purpose::List, address, Retry::Safe)
     }
 
     /// Opens a stream of changes, which is done with [`super::Cluster::watch`].
     #[must_use]
-    pub(super) fn watch(path_and_query: impl Into<String>) -> Self {
-        Self::new(Purpose::Watch, Method::GET, path_and_query)
+    pub(super) fn watch(address: impl Into<Address>) -> Self {
+        Self::reading(Purpose::Watch, address, Retry::Never)
     }
 
     /// Reads what is neither an object nor a collection: discovery, schemas, the version.
     #[must_use]
-    pub fn read(path_and_query: impl Into<String>) -> Self {
-        Self::new(Purpose::Other, Method::GET, path_and_query).with_retry(Retry::Safe)
-    }
-
-    /// A server-side apply of `body` (JSON is YAML). Its purpose says whether the query asks for a dry-run, which is safe to
-    /// repeat; a write is repeated only with [`Request::with_retry`].
-    #[must_use]
-    pub fn apply_patch(purpose: Purpose, path_and_query: impl Into<String>, body: impl Into<Bytes>) -> Self {
-        let retry = if purpose == Purpose::DryRun { Retry::Safe } else { Retry::Never };
-        Self::new(purpose, Method::PATCH, path_and_query)
-            .with_body("application/apply-patch+yaml", body)
-            .with_retry(retry)
-    }
-
-    /// Sets the body and its type.
-    #[must_use]
-    pub fn with_body(mut self, content_type: &'static str, body: impl Into<Bytes>) -> Self {
-        self.content_type = Some(content_type);
-        self.body = body.into();
-        self
+    pub fn read(address: impl Into<Address>) -> Self {
+        Self::reading(Purpose::Other, address, Retry::Safe)
     }
 
     /// Sets the `Accept` header.
@@ -128,11 +104,21 @@ impl Request {
         self
     }
 
-    /// Sets whether it may be sent again.
-    #[must_use]
-    pub fn with_retry(mut self, retry: Retry) -> Self {
-        self.retry = retry;
-        self
+    /// Path and query, for notes.
+    pub(super) fn text(&self) -> String {
+        self.address.text(self.purpose == Purpose::DryRun)
+    }
+
+    /// Path and query for the wire. Nothing but a dry run or a write leaves with another method than GET, and a dry run never
+    /// without `dryRun=All`.
+    pub(super) fn uri(&self) -> Result<Uri, RequestError> {
+        let uri = self.address.uri(self.purpose == Purpose::DryRun)?;
+        let is_right = match self.purpose {
+            Purpose::DryRun => self.method != Method::GET && asks_for_dry_run(&uri),
+            Purpose::Write => self.method != Method::GET,
+            Purpose::Get | Purpose::List | Purpose::Watch | Purpose::Other => self.method == Method::GET,
+        };
+        if is_right { Ok(uri) } else { Err(RequestError::Invalid { cause: "it is not what it counts as".to_owned() }) }
     }
 }
 
@@ -235,11 +221,20 @@ mod tests {
     }
 
     #[test]
-    fn only_reads_and_dry_runs_are_safe_to_repeat_unless_the_caller_says_so() {
+    fn reads_are_safe_to_repeat_and_streams_are_opened_once() {
         assert_eq!(Request::get("/").retry, Retry::Safe);
         assert_eq!(Request::list("/").retry, Retry::Safe);
-        assert_eq!(Request::apply_patch(Purpose::DryRun, "/", "{}").retry, Retry::Safe);
-        assert_eq!(Request::apply_patch(Purpose::Write, "/", "{}").retry, Retry::Never);
-        assert_eq!(Request::new(Purpose::Write, Method::DELETE, "/").retry, Retry::Never);
+        assert_eq!(Request::watch("/").retry, Retry::Never);
+    }
+
+    #[test]
+    fn a_request_that_is_not_what_it_counts_as_never_leaves() {
+        let request = |purpose, method| Request { purpose, method, ..Request::get("/api") };
+        for purpose in [Purpose::Get, Purpose::List, Purpose::Watch, Purpose::Other] {
+            assert!(request(purpose, Method::GET).uri().is_ok());
+            assert!(request(purpose, Method::PATCH).uri().is_err());
+        }
+        assert!(request(Purpose::Write, Method::GET).uri().is_err());
+        assert_eq!(request(Purpose::DryRun, Method::PATCH).uri().unwrap(), "/api?dryRun=All");
     }
 }

@@ -143,7 +143,7 @@ fn refusal(target: &Target, head: &Parts, body: &[u8]) -> RequestError {
 fn message(session: &Session, request: &Request) -> Result<http::Request<Body>, RequestError> {
     let mut builder = http::Request::builder()
         .method(request.method.clone())
-        .uri(&request.path_and_query)
+        .uri(request.uri()?)
         .header(ACCEPT, request.accept.unwrap_or("application/json"))
         .header(USER_AGENT, user_agent());
     if let Some(authorization) = &session.authorization {

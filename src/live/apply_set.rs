@@ -7,9 +7,9 @@ use futures::StreamExt as _;
 use serde_json::Value;
 
 use super::catalog::{Catalog, Resource};
-use super::fetch::{IN_FLIGHT, PAGE, encoded, items, name_type};
+use super::fetch::{IN_FLIGHT, PAGE, items, name_type};
 use super::{Trouble, json};
-use crate::cluster::{Cluster, Request, RequestError};
+use crate::cluster::{Address, Cluster, Request, RequestError};
 use crate::object::GroupKind;
 
 /// The collections of one resource that are searched.
@@ -109,17 +109,17 @@ async fn list(
     namespace: Option<&str>,
     selector: &str,
 ) -> Result<Vec<Value>, RequestError> {
-    let path = format!("{}?limit={PAGE}&labelSelector={}", resource.collection_path(namespace), encoded(selector));
+    let whole = || resource.collection_path(namespace).with("labelSelector", selector);
     let mut objects: Vec<Value> = Vec::new();
     let mut token = String::new();
     loop {
-        let next = if token.is_empty() { String::new() } else { format!("&continue={}", encoded(&token)) };
-        let page = match json(cluster, Request::list(format!("{path}{next}"))).await {
+        let page = whole().with("limit", PAGE.to_string());
+        let page = if token.is_empty() { page } else { page.with("continue", token.as_str()) };
+        let page = match json(cluster, Request::list(page)).await {
             // The list expired half-way: from the beginning, in one piece.
             Err(error) if error.status().is_some_and(|status| status.code == 410) && !token.is_empty() => {
-                let whole = format!("{}?labelSelector={}", resource.collection_path(namespace), encoded(selector));
                 objects.clear();
-                json(cluster, Request::list(whole)).await
+                json(cluster, Request::list(whole())).await
             }
             page => page,
         };
@@ -155,7 +155,7 @@ const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitio
 
 /// The kinds that CustomResourceDefinitions define, whether they are served or not.
 pub async fn defined_kinds(cluster: &Cluster) -> Result<BTreeSet<GroupKind>, RequestError> {
-    let mut list = json(cluster, Request::list(DEFINITIONS.to_owned())).await?;
+    let mut list = json(cluster, Request::list(DEFINITIONS)).await?;
     let text = |object: &Value, pointer: &str| object.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
     let kind = |definition: &Value| {
         Some(GroupKind { group: text(definition, "/spec/group")?, kind: text(definition, "/spec/names/kind")? })
@@ -172,13 +172,13 @@ pub async fn is_parent_type(cluster: &Cluster, resource: &Resource, label: &str)
     let name = format!("{}.{}", resource.plural, resource.gvk.group);
     let is_labelled =
         |definition: &Value| definition.pointer("/metadata/labels").is_some_and(|labels| labels.get(label).is_some());
-    match json(cluster, Request::get(format!("{DEFINITIONS}/{name}"))).await {
+    match json(cluster, Request::get(Address::from(DEFINITIONS).join(name.clone()))).await {
         Ok(definition) => Ok(is_labelled(&definition)),
         Err(error) => match error.status().map(|status| status.code) {
             Some(404) => Ok(false),
             Some(403) => {
-                let path = format!("{DEFINITIONS}?labelSelector={}", encoded(label));
-                let mut list = json(cluster, Request::list(path)).await?;
+                let labelled = Address::from(DEFINITIONS).with("labelSelector", label);
+                let mut list = json(cluster, Request::list(labelled)).await?;
                 let is_it = |definition: &Value| definition.pointer("/metadata/name").is_some_and(|n| *n == *name);
                 Ok(items(&mut list).iter().any(is_it))
             }

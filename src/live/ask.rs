@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::catalog::Resource;
 use super::{LiveState, Target, fetch, parse};
-use crate::cluster::{Cluster, Purpose, Request, RequestError, Retry};
+use crate::cluster::{Change, Cluster, DryRun, RequestError};
 
 /// The next thing to ask.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,34 +49,24 @@ pub async fn settle(
     manager: &str,
     inquiry: &mut impl Inquiry,
 ) {
-    let path = resource.object_path(target.key.namespace.as_deref(), &target.key.name);
+    let path = || resource.object_path(target.key.namespace.as_deref(), &target.key.name);
     while let Some(step) = inquiry.next() {
         let answer = match step {
             Step::Read => Answer::Live(fetch::get(cluster, target, resource).await),
-            Step::Apply(body) => {
-                let path = format!("{path}?dryRun=All&{}", apply_query(manager, true));
-                object(cluster, Request::apply_patch(Purpose::DryRun, path, body.to_string())).await
-            }
+            Step::Apply(body) => object(cluster, Change::apply(path(), manager, true, &body).dry_run()).await,
             Step::Create(body) => {
                 let path = resource.collection_path(target.key.namespace.as_deref());
-                let path = format!("{path}?dryRun=All&fieldValidation=Ignore&{}", manager_query(manager));
-                let request = Request::new(Purpose::DryRun, http::Method::POST, path)
-                    .with_body("application/json", body.to_string())
-                    .with_retry(Retry::Safe);
-                object(cluster, request).await
+                object(cluster, Change::create(path, manager, &body).dry_run()).await
             }
             Step::Patch(operations) => {
-                let request = Request::new(Purpose::DryRun, http::Method::PATCH, format!("{path}?dryRun=All"))
-                    .with_body("application/json-patch+json", operations.to_string())
-                    .with_retry(Retry::Safe);
-                object(cluster, request).await
+                object(cluster, Change::json_patch(path(), manager, &operations).dry_run()).await
             }
         };
         inquiry.answered(answer);
     }
 }
 
-async fn object(cluster: &Cluster, request: Request) -> Answer {
+async fn object(cluster: &Cluster, request: DryRun) -> Answer {
     let reply = match cluster.send(request).await {
         Ok(reply) => reply,
         Err(error) => return Answer::Refused(error),
@@ -85,18 +75,4 @@ async fn object(cluster: &Cluster, request: Request) -> Answer {
         Ok(object) => Answer::Object(object, reply.warnings),
         Err(error) => Answer::Refused(error),
     }
-}
-
-/// Who asks.
-#[must_use]
-pub fn manager_query(manager: &str) -> String {
-    let manager: String = manager.bytes().map(super::catalog::escape).collect();
-    format!("fieldManager={manager}")
-}
-
-/// The query of a server-side apply. Duplicate keys can't occur in a body that we wrote, and unknown fields are refused
-/// whatever `fieldValidation` says, so the server is spared reading the body twice.
-#[must_use]
-pub fn apply_query(manager: &str, force: bool) -> String {
-    format!("{}&fieldValidation=Ignore&force={force}", manager_query(manager))
 }

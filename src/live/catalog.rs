@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::cluster::{Cluster, Request, RequestError};
+use crate::cluster::{Address, Cluster, Request, RequestError, is_path_segment};
 use crate::object::{GroupKind, GroupVersionKind};
 use crate::schema;
 
@@ -32,31 +32,24 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// URL path of the collection, or of all namespaces' objects where none is given.
+    /// The path of the collection, or of all namespaces' objects where none is given.
     #[must_use]
-    pub fn collection_path(&self, namespace: Option<&str>) -> String {
-        let root = if self.gvk.group.is_empty() { "/api/" } else { "/apis/" };
-        let api_version = self.gvk.api_version();
+    pub fn collection_path(&self, namespace: Option<&str>) -> Address {
+        let GroupVersionKind { group, version, .. } = &self.gvk;
+        let root = if group.is_empty() { Address::from("/api") } else { Address::from("/apis").join(group.clone()) };
+        let root = root.join(version.clone());
         match namespace {
-            Some(namespace) if self.namespaced => format!("{root}{api_version}/namespaces/{namespace}/{}", self.plural),
-            _ => format!("{root}{api_version}/{}", self.plural),
+            Some(namespace) if self.namespaced => {
+                root.join("namespaces").join(namespace.to_owned()).join(self.plural.clone())
+            }
+            _ => root.join(self.plural.clone()),
         }
     }
 
-    /// URL path of one object. Names are path segments by the API's own rules, so nothing needs to be escaped but what
-    /// a manifest may hold against them.
+    /// The path of one object.
     #[must_use]
-    pub fn object_path(&self, namespace: Option<&str>, name: &str) -> String {
-        let escaped: String = name.bytes().map(escape).collect();
-        format!("{}/{escaped}", self.collection_path(namespace))
-    }
-}
-
-pub(super) fn escape(byte: u8) -> String {
-    if byte.is_ascii_alphanumeric() || b"-._~:@".contains(&byte) {
-        char::from(byte).to_string()
-    } else {
-        format!("%{byte:02X}")
+    pub fn object_path(&self, namespace: Option<&str>, name: &str) -> Address {
+        self.collection_path(namespace).join(name.to_owned())
     }
 }
 
@@ -131,7 +124,7 @@ impl Catalog {
     /// Asks the server: two requests where it knows aggregated discovery (since 1.26), else one for each group-version.
     pub async fn load(cluster: &Cluster) -> Result<Self, RequestError> {
         let (core, groups) =
-            futures::try_join!(fetch(cluster, "/api", AGGREGATED), fetch(cluster, "/apis", AGGREGATED))?;
+            futures::try_join!(fetch(cluster, "/api".into(), AGGREGATED), fetch(cluster, "/apis".into(), AGGREGATED))?;
         let mut catalog = Self::default();
         let mut legacy = Vec::new();
         for (document, is_core) in [(core, true), (groups, false)] {
@@ -142,8 +135,9 @@ impl Catalog {
             }
         }
         let documents = legacy.into_iter().map(|(group, version)| async move {
-            let path = if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
-            let document = fetch(cluster, &path, "application/json").await;
+            let root =
+                if group.is_empty() { Address::from("/api") } else { Address::from("/apis").join(group.clone()) };
+            let document = fetch(cluster, root.join(version.clone()), "application/json").await;
             (group, version, document)
         });
         for (group, version, document) in futures::future::join_all(documents).await {
@@ -160,6 +154,8 @@ impl Catalog {
     pub fn expect(&mut self, crd: &Value) {
         let at = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
         let versions = crd.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten();
+        // No definition can add to the core group.
+        let versions = versions.filter(|_| !at("/spec/group").is_empty());
         for version in versions.filter(|version| version.get("served") == Some(&Value::Bool(true))) {
             let version_name = text(version, "name").to_owned();
             self.add(Resource {
@@ -239,16 +235,20 @@ impl Catalog {
         }
     }
 
-    /// Kinds that can't be read by name, such as the reviews of `authorization.k8s.io`, hold no objects. Where two
-    /// resources serve one kind, the first stays.
+    /// Kinds that can't be read by name, such as the reviews of `authorization.k8s.io`, hold no objects, and those whose
+    /// names are no parts of a path can't be asked for. Where two resources serve one kind, the first stays.
     fn add(&mut self, resource: Resource) {
-        if !resource.plural.is_empty() && resource.verbs.contains("get") {
+        let GroupVersionKind { group, version, .. } = &resource.gvk;
+        let has_path = is_path_segment(&resource.plural)
+            && is_path_segment(version)
+            && (group.is_empty() || is_path_segment(group));
+        if has_path && resource.verbs.contains("get") {
             self.resources.entry(resource.gvk.clone()).or_insert(resource);
         }
     }
 }
 
-async fn fetch(cluster: &Cluster, path: &str, accept: &'static str) -> Result<Value, RequestError> {
+async fn fetch(cluster: &Cluster, path: Address, accept: &'static str) -> Result<Value, RequestError> {
     super::json(cluster, Request::read(path).with_accept(accept)).await
 }
 
@@ -306,10 +306,36 @@ mod tests {
             status: true,
             pending: false,
         };
-        assert_eq!(resource.object_path(Some("shop"), "web"), "/apis/apps/v1/namespaces/shop/deployments/web");
+        let web = resource.object_path(Some("shop"), "web");
+        assert_eq!(web, "/apis/apps/v1/namespaces/shop/deployments/web".into());
+        assert_eq!(resource.collection_path(None), "/apis/apps/v1/deployments".into());
         resource.gvk = GroupVersionKind::new("v1", "Namespace");
         resource.namespaced = false;
         resource.plural = "namespaces".into();
-        assert_eq!(resource.object_path(None, "a/b"), "/api/v1/namespaces/a%2Fb");
+        assert_eq!(resource.object_path(None, "a/b"), Address::from("/api/v1/namespaces").join("a/b"));
+    }
+
+    #[test]
+    fn what_has_no_path_is_no_resource() {
+        let mut catalog = Catalog::default();
+        for (group, version, plural) in [
+            ("example.com", "v1", "widgets/w"),
+            ("example.com", "v1", ".."),
+            ("example.com/v1/widgets", "v1", "widgets"),
+            ("example.com", "", "widgets"),
+            ("", "v1", "widgets"),
+        ] {
+            let versions = json!([{"name": version, "served": true}]);
+            let names = json!({"kind": "Widget", "plural": plural});
+            catalog.expect(
+                &json!({"spec": {"group": group, "scope": "Namespaced", "names": names, "versions": versions}}),
+            );
+            let resource = json!({"resource": plural, "responseKind": {"kind": "Widget"}, "verbs": ["get"]});
+            if !group.is_empty() {
+                catalog.add_aggregated(&json!({"items": [{"metadata": {"name": group},
+                    "versions": [{"version": version, "resources": [resource]}]}]}));
+            }
+        }
+        assert_eq!(catalog.resources().count(), 0);
     }
 }

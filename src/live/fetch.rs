@@ -68,8 +68,9 @@ async fn collection(
     let path = resource.collection_path(namespace);
     let mut token = String::new();
     loop {
-        let query = if token.is_empty() { String::new() } else { format!("&continue={}", encoded(&token)) };
-        let page = json(cluster, Request::list(format!("{path}?limit={PAGE}{query}"))).await;
+        let page = path.clone().with("limit", PAGE.to_string());
+        let page = if token.is_empty() { page } else { page.with("continue", token.as_str()) };
+        let page = json(cluster, Request::list(page)).await;
         let Ok(mut page) = page else {
             // Not allowed to list, or the list expired half-way: what is still wanted may be readable by name.
             found.extend(one_by_one(cluster, targets, resource, missing.into_values().collect()).await);
@@ -136,9 +137,4 @@ pub(super) fn name_type(item: &mut Value, resource: &Resource) {
         item.entry("apiVersion").or_insert_with(|| resource.gvk.api_version().into());
         item.entry("kind").or_insert_with(|| resource.gvk.kind.as_str().into());
     }
-}
-
-/// Part of a query: a continue token is base64 with padding, a selector may hold signs.
-pub(super) fn encoded(token: &str) -> String {
-    token.replace('%', "%25").replace('=', "%3D").replace('+', "%2B").replace('&', "%26")
 }

@@ -9,6 +9,7 @@
 pub mod admission;
 pub mod apply_set;
 pub mod ask;
+mod cache;
 pub mod catalog;
 pub mod fetch;
 pub mod resolve;

@@ -1,24 +1,27 @@
-//! The types of the kinds at hand: built-in kinds from the table in the program, all others from the server, kept on disk
-//! as compiled tables under the hash of their document.
+//! The types of the kinds at hand: built-in kinds from the table in the program, all others from the server. Compiled tables
+//! are kept on disk under the hash of their document.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use futures::StreamExt as _;
 use serde_json::Value;
 
-use super::json;
-use crate::cluster::{Cluster, Request};
+use super::cache::{Cache, Document, has_hash};
+use super::fetch::IN_FLIGHT;
+use super::{json, parse};
+use crate::cluster::{Address, Cluster, Request};
 use crate::object::GroupVersionKind;
 use crate::schema::{self, Origin, TypeRef, TypeTable};
 
-/// Changes with the form of compiled tables, so that older ones aren't read.
-const FORM: &str = "v1";
+/// Digits of a SHA-512.
+const HASH: usize = 128;
 
 /// Types of all kinds that a run deals with.
 #[derive(Debug, Default)]
 pub struct Types {
     custom: BTreeMap<GroupVersion, TypeTable>,
-    cache: Option<PathBuf>,
+    cache: Option<Cache>,
 }
 
 type GroupVersion = (String, String);
@@ -27,8 +30,7 @@ impl Types {
     /// No types but the built-in ones; tables are kept below `cache`, where there is one.
     #[must_use]
     pub fn new(cache: Option<&Path>) -> Self {
-        let cache = cache.map(|folder| folder.join("kubectl-reconcile").join("types").join(FORM));
-        Self { custom: BTreeMap::new(), cache }
+        Self { custom: BTreeMap::new(), cache: cache.map(Cache::below) }
     }
 
     /// The type of a kind's objects. A kind of which nothing is known is compared as an untyped object.
@@ -60,15 +62,19 @@ impl Types {
             return;
         }
         let index = json(cluster, Request::read("/openapi/v3")).await.unwrap_or_default();
-        let cache = self.cache.as_deref();
+        let cache = self.cache.as_ref();
         let tables = wanted.into_iter().map(|group_version| {
             let (group, version) = &group_version;
             let entry = index.get("paths").and_then(|paths| paths.get(format!("apis/{group}/{version}")));
             let url = entry.and_then(|entry| entry.get("serverRelativeURL")).and_then(Value::as_str);
-            let url = url.map(ToOwned::to_owned);
-            async move { Some((group_version, table(cluster, cache, url?.as_str()).await?)) }
+            let source = url.and_then(|url| source(url, group, version));
+            async move {
+                let table = table(cluster, cache, &group_version, source?).await?;
+                Some((group_version, table))
+            }
         });
-        let tables: Vec<Option<(GroupVersion, TypeTable)>> = futures::future::join_all(tables).await;
+        let tables: Vec<Option<(GroupVersion, TypeTable)>> =
+            futures::stream::iter(tables).buffer_unordered(IN_FLIGHT).collect().await;
         self.custom.extend(tables.into_iter().flatten());
     }
 
@@ -78,40 +84,48 @@ impl Types {
     }
 }
 
-async fn table(cluster: &Cluster, cache: Option<&Path>, url: &str) -> Option<TypeTable> {
-    let kept = cache.and_then(|folder| Some(folder.join(hash(url)?)));
-    if let Some(table) = kept.as_deref().and_then(read) {
+/// The types of one group and version. A document that is not the one that the server's hash is of is good for this run, as
+/// everything that the server says, and for no other.
+async fn table(
+    cluster: &Cluster,
+    cache: Option<&Cache>,
+    (group, version): &GroupVersion,
+    source: Source,
+) -> Option<TypeTable> {
+    let document = Document { server: cluster.server(), group, version };
+    let kept = cache.zip(source.hash.as_deref());
+    if let Some(table) = kept.and_then(|(cache, hash)| cache.read(&document, hash)) {
         return Some(table);
     }
-    let document: Value = json(cluster, Request::read(url)).await.ok()?;
-    let table = schema::compile([&document], Origin::Custom).ok()?;
-    if let Some(path) = kept {
+    let body = cluster.send(Request::read(source.address)).await.ok()?.body;
+    let content: Value = parse(cluster, &body).ok()?;
+    let table = schema::compile([&content], Origin::Custom).ok()?.only(group, version);
+    if let Some((cache, hash)) = kept.filter(|(_, hash)| has_hash(&body, hash)) {
         // A cache that can't be written costs the next run a request.
-        let _ = write(&path, &table);
+        let _ = cache.write(&document, hash, &table);
     }
     Some(table)
 }
 
-/// The hash in a document's URL, as a file name: hexadecimal digits, so that it can't lead elsewhere.
-fn hash(url: &str) -> Option<String> {
-    let (_, hash) = url.split_once("hash=")?;
-    let hash = hash.split('&').next().unwrap_or_default();
-    let is_plain = hash.len() >= 32 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_plain.then(|| format!("{hash}.json"))
+/// Where a document is read, and the server's hash of it, where it names one.
+#[derive(Debug, PartialEq)]
+struct Source {
+    address: Address,
+    hash: Option<String>,
 }
 
-fn read(path: &Path) -> Option<TypeTable> {
-    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
-}
-
-/// Whole or not at all: other runs may be reading and writing the same file.
-fn write(path: &Path, table: &TypeTable) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
+/// What the index says of a group and version. It may come from an aggregated API, whose word counts for its own documents
+/// only: another place than theirs is none.
+fn source(url: &str, group: &str, version: &str) -> Option<Source> {
+    let (path, query) = url.split_once('?').map_or((url, None), |(path, query)| (path, Some(query)));
+    if path != format!("/openapi/v3/apis/{group}/{version}") {
+        return None;
     }
-    let draft = path.with_extension(std::process::id().to_string());
-    std::fs::write(&draft, serde_json::to_vec(table)?)?;
-    std::fs::rename(&draft, path)
+    let address = Address::from("/openapi/v3/apis").join(group.to_owned()).join(version.to_owned());
+    let Some(query) = query else { return Some(Source { address, hash: None }) };
+    let hash = query.strip_prefix("hash=")?;
+    let is_hash = hash.len() == HASH && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash.then(|| Source { address: address.with("hash", hash), hash: Some(hash.to_owned()) })
 }
 
 #[cfg(test)]
@@ -119,22 +133,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_hash_becomes_a_file_name() {
-        let sixty_four = "0123456789ABCDEF".repeat(4);
-        let url = format!("/openapi/v3/apis/example.com/v1?hash={sixty_four}");
-        assert_eq!(hash(&url), Some(format!("{sixty_four}.json")));
-        assert_eq!(hash("/openapi/v3/apis/example.com/v1"), None);
-        assert_eq!(hash(&format!("/openapi?hash=../../{sixty_four}")), None);
-    }
-
-    #[test]
-    fn a_table_is_read_as_it_was_written_and_a_broken_one_not_at_all() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("deep").join("table.json");
-        write(&path, schema::builtin()).unwrap();
-        assert_eq!(read(&path).unwrap().to_text(), schema::builtin().to_text());
-        std::fs::write(&path, b"{\"types\":[").unwrap();
-        assert!(read(&path).is_none());
-        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    fn only_a_group_versions_own_document_is_read() {
+        let hash = "0123456789ABCDEF".repeat(8);
+        let address = || Address::from("/openapi/v3/apis/example.com/v1");
+        let of = |url: &str| source(url, "example.com", "v1");
+        let hashed = Source { address: address().with("hash", hash.as_str()), hash: Some(hash.clone()) };
+        assert_eq!(of(&format!("/openapi/v3/apis/example.com/v1?hash={hash}")), Some(hashed));
+        assert_eq!(of("/openapi/v3/apis/example.com/v1"), Some(Source { address: address(), hash: None }));
+        for url in [
+            format!("https://elsewhere.example/openapi/v3/apis/example.com/v1?hash={hash}"),
+            format!("//elsewhere.example/openapi/v3/apis/example.com/v1?hash={hash}"),
+            format!("/openapi/v3/apis/other.com/v1?hash={hash}"),
+            format!("/openapi/v3/apis/example.com/v1/../v2?hash={hash}"),
+            "/api/v1/namespaces/kube-system/secrets".to_owned(),
+            "/openapi/v3/apis/example.com/v1?hash=../../x".to_owned(),
+            format!("/openapi/v3/apis/example.com/v1?hash={hash}&watch=true"),
+            "/openapi/v3/apis/example.com/v1?timeout=1".to_owned(),
+        ] {
+            assert_eq!(of(&url), None, "{url}");
+        }
     }
 }

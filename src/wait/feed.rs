@@ -11,7 +11,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::sleep;
 
 use super::rules::is_settled;
-use super::scope::{FEW, Scope, encoded};
+use super::scope::{FEW, Scope};
 use crate::cluster::{Cluster, Request, RequestError, WatchEvent};
 use crate::live::fetch::IN_FLIGHT;
 use crate::live::{Trouble, json};
@@ -175,24 +175,28 @@ impl Feed {
     }
 
     async fn list(&self) -> Result<(Listing, Option<String>), RequestError> {
-        let url = self.scope.url();
         let mut listing = Listing::default();
         let mut version = None;
-        let mut token = String::new();
+        let mut token = None;
         loop {
-            let mut page = match json(&self.cluster, Request::list(format!("{url}limit={PAGE}{token}"))).await {
+            let page = self.scope.address().with("limit", PAGE.to_string());
+            let page = match &token {
+                Some(token) => page.with("continue", String::clone(token)),
+                None => page,
+            };
+            let mut page = match json(&self.cluster, Request::list(page)).await {
                 // The kind is not served any more: there are no objects of it.
                 Err(error) if is(&error, 404) => return Ok((Listing::default(), None)),
                 answer => answer?,
             };
             let text = |pointer: &str| page.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
-            let next = text("/metadata/continue").map(|next| format!("&continue={}", encoded(next)));
+            let next = text("/metadata/continue").map(ToOwned::to_owned);
             version = version.or_else(|| text("/metadata/resourceVersion").map(ToOwned::to_owned));
             if let Some(Value::Array(items)) = page.get_mut("items").map(Value::take) {
                 listing.objects.extend(items.into_iter().filter(|item| self.scope.holds(item)));
             }
             match next {
-                Some(next) => token = next,
+                Some(next) => token = Some(next),
                 None => return Ok((listing, version)),
             }
         }
@@ -201,10 +205,9 @@ impl Feed {
     /// Tells changes until the stream ends, for whatever reason: then everything is read anew.
     async fn follow(&self, version: &str, access: &mut Access) {
         let Ok(_stream) = self.streams.try_acquire() else { return sleep(POLL).await };
-        let version = encoded(version);
-        let url = self.scope.url();
-        let url = format!("{url}watch=true&allowWatchBookmarks=true&resourceVersion={version}&timeoutSeconds={STREAM}");
-        let mut stream = match self.cluster.watch(url).await {
+        let changes = self.scope.address().with("watch", "true").with("allowWatchBookmarks", "true");
+        let changes = changes.with("resourceVersion", version).with("timeoutSeconds", STREAM.to_string());
+        let mut stream = match self.cluster.watch(changes).await {
             Ok(stream) => stream,
             Err(error) => {
                 if is_refusal(&error) {

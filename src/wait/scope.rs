@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::cluster::Address;
 use crate::live::Resource;
 use crate::object::GroupVersionKind;
 
@@ -44,21 +45,21 @@ impl Scope {
         Self { resource, namespace: Some(namespace.to_owned()), pick }
     }
 
-    /// Path and query of the collection, to which more parameters can be added.
-    pub fn url(&self) -> String {
+    /// Where what is picked is listed.
+    pub fn address(&self) -> Address {
         let path = self.resource.collection_path(self.namespace.as_deref());
         match &self.pick {
             Pick::Names(names) if names.len() == 1 => {
-                let name = names.first().map(|name| encoded(name)).unwrap_or_default();
-                format!("{path}?fieldSelector=metadata.name%3D{name}&")
+                let name = names.first().map(String::as_str).unwrap_or_default();
+                path.with("fieldSelector", format!("metadata.name={name}"))
             }
-            Pick::Labels(labels) => format!("{path}?labelSelector={}&", encoded(labels)),
-            Pick::Names(_) | Pick::All => format!("{path}?"),
+            Pick::Labels(labels) => path.with("labelSelector", labels.as_str()),
+            Pick::Names(_) | Pick::All => path,
         }
     }
 
     /// Path of one object.
-    pub fn object_path(&self, name: &str) -> String {
+    pub fn object_path(&self, name: &str) -> Address {
         self.resource.object_path(self.namespace.as_deref(), name)
     }
 
@@ -83,15 +84,6 @@ pub(super) fn name_of(object: &Value) -> Option<&str> {
     object.pointer("/metadata/name").and_then(Value::as_str)
 }
 
-/// Text as a value in a query.
-pub(super) fn encoded(text: &str) -> String {
-    let byte = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
-        other => format!("%{other:02X}"),
-    };
-    text.bytes().map(byte).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,15 +93,16 @@ mod tests {
     }
 
     #[test]
-    fn a_url_asks_for_what_is_picked() {
+    fn an_address_asks_for_what_is_picked() {
         let names = |names: &[&str]| Pick::Names(names.iter().map(|name| (*name).to_owned()).collect());
-        for (pick, query) in [
-            (names(&["web:1"]), "fieldSelector=metadata.name%3Dweb%3A1&"),
-            (names(&["a", "b"]), ""),
-            (Pick::Labels("app=web,tier in (a,b)".to_owned()), "labelSelector=app%3Dweb%2Ctier%20in%20%28a%2Cb%29&"),
-            (Pick::All, ""),
+        let pods = || Address::from("/api/v1/namespaces/shop/pods");
+        for (pick, address) in [
+            (names(&["web:1"]), pods().with("fieldSelector", "metadata.name=web:1")),
+            (names(&["a", "b"]), pods()),
+            (Pick::Labels("app=web,tier in (a,b)".to_owned()), pods().with("labelSelector", "app=web,tier in (a,b)")),
+            (Pick::All, pods()),
         ] {
-            assert_eq!(scope(pick).url(), format!("/api/v1/namespaces/shop/pods?{query}"));
+            assert_eq!(scope(pick).address(), address);
         }
     }
 

@@ -12,7 +12,7 @@ fn safe() -> Request {
 }
 
 fn unsafe_write() -> Request {
-    Request::apply_patch(Purpose::Write, "/api/v1/namespaces/shop", "{}")
+    write("/api/v1/namespaces/shop").into()
 }
 
 /// A connection with little patience.
@@ -168,7 +168,7 @@ async fn a_name_that_does_not_exist() {
 async fn a_path_that_is_none_is_an_error() {
     let server = Server::start(|_, _| ok()).await;
     let cluster = connected(&server).await;
-    let error = cluster.send(Request::get("/api/v1/a b")).await.unwrap_err();
+    let error = cluster.send(Request::get(Address::from("/api/v1").join("a/b"))).await.unwrap_err();
     assert!(matches!(error, RequestError::Invalid { .. }), "{error:?}");
     assert_eq!(cluster.counts().get, 0);
 }

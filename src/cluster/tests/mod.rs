@@ -24,6 +24,11 @@ async fn connected(server: &server::Server) -> Cluster {
     connect(&to(&format!("http://{}", server.address())), &Environment::default()).await.unwrap()
 }
 
+/// A write that is never repeated.
+fn write(path: &'static str) -> Write {
+    Change::new(http::Method::PATCH, path.into(), "application/merge-patch+json", "secret").write(Retry::Never)
+}
+
 /// A log, and what it took.
 fn log() -> (Log, Arc<Mutex<Vec<String>>>) {
     let lines = Arc::<Mutex<Vec<String>>>::default();

@@ -101,7 +101,7 @@ async fn a_refused_token_is_renewed_once_for_all_requests_in_flight() {
     let server = stage.server(guarded).await;
     let cluster = stage.connect(&server).await;
     std::fs::write(stage.file("token"), "good").unwrap();
-    let requests = (0..10).map(|_| cluster.send(Request::apply_patch(Purpose::Write, "/", "{}")));
+    let requests = (0..10).map(|_| cluster.send(write("/")));
     assert!(futures::future::join_all(requests).await.iter().all(Result::is_ok));
     assert_eq!(stage.runs(), 2);
 }

@@ -13,7 +13,7 @@ async fn watch(act: Act) -> (Cluster, Watch) {
     let server = Server::start(move |_, _| act.clone()).await;
     let cluster = connected(&server).await;
     // The server ends with this scope, its open connections don't.
-    let watch = cluster.watch("/api/v1/pods?watch=true").await.unwrap();
+    let watch = cluster.watch(Address::from("/api/v1/pods").with("watch", "true")).await.unwrap();
     (cluster, watch)
 }
 
@@ -73,7 +73,7 @@ async fn a_refused_watch_is_not_tried_again() {
     let refusal = r#"{"kind":"Status","code":403,"reason":"Forbidden","message":"no"}"#;
     let server = Server::start(move |_, _| answer("403 Forbidden", &[], refusal)).await;
     let cluster = connected(&server).await;
-    let error = cluster.watch("/api/v1/pods?watch=true").await.err().unwrap();
+    let error = cluster.watch(Address::from("/api/v1/pods").with("watch", "true")).await.err().unwrap();
     assert_eq!(error.status().map(|status| status.code), Some(403));
     assert_eq!(server.seen().len(), 1);
 }
@@ -86,7 +86,7 @@ async fn a_watch_leaves_other_requests_their_connections() {
     })
     .await;
     let cluster = connected(&server).await;
-    let _watch = cluster.watch("/api/v1/pods?watch=true").await.unwrap();
+    let _watch = cluster.watch(Address::from("/api/v1/pods").with("watch", "true")).await.unwrap();
     cluster.send(Request::get("/api")).await.unwrap();
     assert_eq!(server.seen().len(), 2);
 }

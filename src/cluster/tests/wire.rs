@@ -21,14 +21,20 @@ async fn a_request_and_its_answer() {
     let cluster = connected(&server).await;
     assert_eq!(cluster.counts(), RequestCounts::default(), "connecting sends nothing");
 
-    let request =
-        Request::apply_patch(Purpose::DryRun, "/api/v1/namespaces/shop/configmaps/web?dryRun=All", r#"{"a":1}"#);
-    let reply = cluster.send(request.with_accept("application/json;as=PartialObjectMetadata")).await.unwrap();
+    let object = Address::from("/api/v1/namespaces/shop/configmaps/web");
+    let change = Change::apply(object, "me", true, &serde_json::json!({"a": 1}));
+    let reply = cluster
+        .send(Request::from(change.dry_run()).with_accept("application/json;as=PartialObjectMetadata"))
+        .await
+        .unwrap();
     assert_eq!((reply.status, &reply.body[..]), (201, &br#"{"kind":"X"}"#[..]));
     assert_eq!(reply.warnings, [r#"deprecated "thing""#, "second"]);
 
     let seen = &server.seen()[0];
-    assert_eq!(seen.line, "PATCH /api/v1/namespaces/shop/configmaps/web?dryRun=All HTTP/1.1");
+    assert_eq!(
+        seen.line,
+        "PATCH /api/v1/namespaces/shop/configmaps/web?dryRun=All&fieldManager=me&fieldValidation=Ignore&force=true HTTP/1.1"
+    );
     assert_eq!(seen.body, r#"{"a":1}"#);
     assert_eq!(seen.header("content-type"), ["application/apply-patch+yaml"]);
     assert_eq!(seen.header("accept"), ["application/json;as=PartialObjectMetadata"]);
@@ -52,7 +58,9 @@ async fn connections_are_used_again_once_their_answer_is_read() {
 async fn many_requests_are_in_flight_at_once() {
     let server = Server::start(|_, _| ok()).await;
     let cluster = connected(&server).await;
-    let replies = join_all((0..200).map(|number| cluster.send(Request::list(format!("/api/{number}"))))).await;
+    let replies =
+        join_all((0..200).map(|number| cluster.send(Request::list(Address::from("/api").join(number.to_string())))))
+            .await;
     assert!(replies.iter().all(Result::is_ok));
     assert_eq!(cluster.counts().list, 200);
 }
@@ -90,7 +98,7 @@ async fn the_path_of_the_server_comes_first_and_impersonation_goes_along() {
         ..to(&format!("http://{}/k8s/clusters/c-1/", server.address()))
     };
     let cluster = connect(&options, &Environment::default()).await.unwrap();
-    cluster.send(Request::get("/api/v1?limit=1")).await.unwrap();
+    cluster.send(Request::get(Address::from("/api/v1").with("limit", "1"))).await.unwrap();
 
     let seen = &server.seen()[0];
     assert_eq!(seen.line, "GET /k8s/clusters/c-1/api/v1?limit=1 HTTP/1.1");
@@ -156,9 +164,9 @@ async fn requests_are_told_when_asked_for_and_never_what_they_carry() {
     let (log, lines) = log();
     let options = ConnectOptions { verbose: 6, log, ..to(&format!("http://{}", server.address())) };
     let cluster = connect(&options, &Environment::default()).await.unwrap();
-    cluster.send(Request::get("/a?x=1")).await.unwrap();
-    cluster.send(Request::apply_patch(Purpose::Write, "/b", "secret")).await.unwrap_err();
-    cluster.send(Request::apply_patch(Purpose::Write, "/c", "secret")).await.unwrap_err();
+    cluster.send(Request::get(Address::from("/a").with("x", "1"))).await.unwrap();
+    cluster.send(write("/b")).await.unwrap_err();
+    cluster.send(write("/c")).await.unwrap_err();
 
     let server = cluster.server();
     assert_eq!(

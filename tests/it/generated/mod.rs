@@ -11,7 +11,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::StreamExt as _;
 use http::Method;
-use kubectl_reconcile::cluster::{Cluster, ConnectOptions, Environment, Purpose, Request, StatusError, connect};
+use kubectl_reconcile::cluster::{
+    Address, Change, Cluster, ConnectOptions, Environment, Request, Retry, StatusError, connect,
+};
 use kubectl_reconcile::desired::files::Input;
 use kubectl_reconcile::desired::yaml::Validation;
 use kubectl_reconcile::desired::{ReadOptions, Selector, read};
@@ -100,7 +102,7 @@ impl Ground {
     }
 
     async fn read(&self, path: &str) -> Value {
-        let reply = self.cluster.send(Request::read(path)).await.expect("an answer");
+        let reply = self.cluster.send(Request::read(address(path).0)).await.expect("an answer");
         serde_json::from_slice(&reply.body).expect("JSON")
     }
 
@@ -112,8 +114,13 @@ impl Ground {
         content: &'static str,
         body: &Value,
     ) -> Result<Value, StatusError> {
-        let request = Request::new(Purpose::Other, method.clone(), path);
-        let request = if body.is_null() { request } else { request.with_body(content, body.to_string()) };
+        let (address, is_dry_run) = address(path);
+        let change = Change::new(method.clone(), address.clone(), content, body.to_string());
+        let request: Request = match is_dry_run {
+            _ if method == Method::GET => Request::read(address),
+            true => change.dry_run().into(),
+            false => change.write(Retry::Never).into(),
+        };
         match self.cluster.send(request).await {
             Ok(reply) => Ok(serde_json::from_slice(&reply.body).expect("JSON")),
             Err(error) => Err(error.status().cloned().unwrap_or_else(|| panic!("{method} {path}: {error}"))),
@@ -185,7 +192,21 @@ pub fn resource_of(target: &Target) -> &Resource {
 }
 
 pub fn path_of(target: &Target) -> String {
-    resource_of(target).object_path(target.key.namespace.as_deref(), &target.key.name)
+    let Resource { gvk, plural, namespaced, .. } = resource_of(target);
+    let root = if gvk.group.is_empty() { "/api" } else { "/apis" };
+    let namespace = target.key.namespace.as_deref().filter(|_| *namespaced);
+    let namespace = namespace.map(|name| format!("/namespaces/{name}")).unwrap_or_default();
+    format!("{root}/{}{namespace}/{plural}/{}", gvk.api_version(), target.key.name)
+}
+
+/// The address that a path with a query means, and whether it asks for a dry run.
+fn address(path: &str) -> (Address, bool) {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let address = Address::new(path.trim_start_matches('/').split('/').map(ToOwned::to_owned));
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let (dry_run, pairs): (Vec<_>, Vec<_>) = pairs.partition(|(name, _)| *name == "dryRun");
+    let address = pairs.into_iter().fold(address, |address, (name, value)| address.with(name.to_owned(), value));
+    (address, !dry_run.is_empty())
 }
 
 fn file(name: &str) -> String {

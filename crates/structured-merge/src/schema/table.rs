@@ -130,6 +130,13 @@ impl TypeTable {
         &self.kinds
     }
 
+    /// The same without the kinds of other groups and versions: a document speaks for its own.
+    #[must_use]
+    pub fn only(mut self, group: &str, version: &str) -> Self {
+        self.kinds.retain(|kind| kind.gvk.group == group && kind.gvk.version == version);
+        self
+    }
+
     /// What is known of a kind.
     #[must_use]
     pub fn kind(&self, gvk: &GroupVersionKind) -> Option<&KindInfo> {

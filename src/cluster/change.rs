@@ -1,0 +1,118 @@
+//! Requests that change objects: each is either tried or made, and the types keep the two apart.
+
+use bytes::Bytes;
+use http::Method;
+use serde_json::Value;
+
+use super::address::Address;
+use super::requests::{Purpose, Request, Retry};
+
+/// A change, of which it is not said yet whether it is tried or made: [`Change::dry_run`] and [`Change::write`] do.
+#[derive(Clone, Debug)]
+pub struct Change {
+    method: Method,
+    address: Address,
+    content_type: &'static str,
+    body: Bytes,
+}
+
+impl Change {
+    /// A change in general.
+    #[must_use]
+    pub fn new(method: Method, address: Address, content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        Self { method, address, content_type, body: body.into() }
+    }
+
+    /// A server-side apply (JSON is YAML). Duplicate keys cannot occur in a body that we wrote, and unknown fields are
+    /// refused whatever `fieldValidation` says, so the server is spared reading the body twice.
+    #[must_use]
+    pub fn apply(object: Address, manager: &str, force: bool, body: &Value) -> Self {
+        let address = by(object, manager).with("fieldValidation", "Ignore").with("force", force.to_string());
+        Self::new(Method::PATCH, address, "application/apply-patch+yaml", body.to_string())
+    }
+
+    /// The creation of an object in a collection.
+    #[must_use]
+    pub fn create(collection: Address, manager: &str, body: &Value) -> Self {
+        let address = by(collection, manager).with("fieldValidation", "Ignore");
+        Self::new(Method::POST, address, "application/json", body.to_string())
+    }
+
+    /// A JSON patch (RFC 6902).
+    #[must_use]
+    pub fn json_patch(object: Address, manager: &str, operations: &Value) -> Self {
+        Self::new(Method::PATCH, by(object, manager), "application/json-patch+json", operations.to_string())
+    }
+
+    /// A deletion with these `DeleteOptions`.
+    #[must_use]
+    pub fn delete(object: Address, options: &Value) -> Self {
+        Self::new(Method::DELETE, object, "application/json", options.to_string())
+    }
+
+    /// The server tries it (`dryRun=All`) and changes nothing, which it may be asked for again.
+    #[must_use]
+    pub fn dry_run(self) -> DryRun {
+        DryRun(self.request(Purpose::DryRun, Retry::Safe))
+    }
+
+    /// The server makes it.
+    #[must_use]
+    pub fn write(self, retry: Retry) -> Write {
+        Write(self.request(Purpose::Write, retry))
+    }
+
+    fn request(self, purpose: Purpose, retry: Retry) -> Request {
+        let Self { method, address, content_type, body } = self;
+        Request { purpose, method, address, accept: None, content_type: Some(content_type), body, retry }
+    }
+}
+
+fn by(address: Address, manager: &str) -> Address {
+    address.with("fieldManager", manager)
+}
+
+/// A change that the server only tries: it cannot be sent without `dryRun=All`.
+#[derive(Clone, Debug)]
+pub struct DryRun(Request);
+
+/// A change that the server makes.
+#[derive(Clone, Debug)]
+pub struct Write(Request);
+
+impl From<DryRun> for Request {
+    fn from(change: DryRun) -> Self {
+        change.0
+    }
+}
+
+impl From<Write> for Request {
+    fn from(change: Write) -> Self {
+        change.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_a_dry_run_asks_for_one_and_may_always_be_repeated() {
+        let object = || Address::from("/api/v1/namespaces/shop/configmaps/web");
+        let changes = [
+            Change::apply(object(), "me", true, &json!({})),
+            Change::create(object(), "me", &json!({})),
+            Change::json_patch(object(), "me", &json!([])),
+            Change::delete(object(), &json!({})),
+        ];
+        for change in changes {
+            let tried = Request::from(change.clone().dry_run());
+            assert_eq!((tried.purpose, tried.retry), (Purpose::DryRun, Retry::Safe));
+            assert!(tried.text().contains("?dryRun=All"), "{}", tried.text());
+            let made = Request::from(change.write(Retry::Never));
+            assert_eq!((made.purpose, made.retry), (Purpose::Write, Retry::Never));
+            assert!(!made.text().contains("dryRun"), "{}", made.text());
+        }
+    }
+}

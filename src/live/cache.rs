@@ -1,0 +1,268 @@
+//! Compiled types on disk: one file for each server, group and version, in a folder that only the user can write to.
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use ring::digest;
+use ring::rand::{SecureRandom as _, SystemRandom};
+use serde::{Deserialize, Serialize};
+
+use crate::schema::TypeTable;
+
+/// Changes with the form of the files, so that older ones are not read.
+const FORM: &str = "v2";
+
+/// The largest file that is read, in bytes. Tables are smaller than the documents that they are compiled from, and those
+/// are read up to this size.
+const MAX_FILE: u64 = 16 << 20;
+
+/// A folder of compiled types.
+#[derive(Clone, Debug)]
+pub(super) struct Cache {
+    /// The cache folder that the user names, or `~/.kube/cache`.
+    root: PathBuf,
+}
+
+/// What a file holds.
+#[derive(Serialize, Deserialize)]
+struct Entry<T> {
+    /// The server's hash of the document.
+    hash: String,
+    table: T,
+}
+
+impl Cache {
+    pub fn below(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
+    /// The types that were kept of this document; none where it has another hash by now.
+    pub fn read(&self, of: &Document<'_>, hash: &str) -> Option<TypeTable> {
+        let folder = self.folder(false).ok()?;
+        let path = folder.join(of.file_name());
+        if !fs::symlink_metadata(&path).ok()?.is_file() {
+            return None;
+        }
+        let mut text = Vec::new();
+        fs::File::open(path).ok()?.take(MAX_FILE + 1).read_to_end(&mut text).ok()?;
+        if text.len() as u64 > MAX_FILE {
+            return None;
+        }
+        let entry: Entry<TypeTable> = serde_json::from_slice(&text).ok()?;
+        (entry.hash == hash && of.is_all_of(&entry.table)).then_some(entry.table)
+    }
+
+    /// Keeps types, whole or not at all: other runs may be reading and writing the same file.
+    pub fn write(&self, of: &Document<'_>, hash: &str, table: &TypeTable) -> io::Result<()> {
+        let folder = self.folder(true)?;
+        let text = serde_json::to_vec(&Entry { hash: hash.to_owned(), table })?;
+        let draft = folder.join(format!("{}.draft", random_name()?));
+        let written = create(&draft).and_then(|mut file| file.write_all(&text));
+        let done = written.and_then(|()| fs::rename(&draft, folder.join(of.file_name())));
+        if done.is_err() {
+            // It may never have come to be.
+            let _ = fs::remove_file(&draft);
+        }
+        done
+    }
+
+    /// The folder with the files, if it is the user's own; made where it is missing and that is asked for.
+    fn folder(&self, make: bool) -> io::Result<PathBuf> {
+        let mut folder = self.root.clone();
+        if make && !folder.exists() {
+            make_folders(&folder)?;
+        }
+        check(&folder, &fs::metadata(&folder)?)?;
+        for name in ["kubectl-reconcile", "types", FORM] {
+            folder.push(name);
+            if make && fs::symlink_metadata(&folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+                make_folders(&folder)?;
+            }
+            // Never through a link.
+            check(&folder, &fs::symlink_metadata(&folder)?)?;
+        }
+        Ok(folder)
+    }
+}
+
+/// One document of a server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Document<'d> {
+    /// The server's URL.
+    pub server: &'d str,
+    /// The API group that the document describes.
+    pub group: &'d str,
+    /// The version of the group.
+    pub version: &'d str,
+}
+
+impl Document<'_> {
+    /// A hash of all three, as their texts may hold what file names cannot.
+    fn file_name(&self) -> String {
+        let Self { server, group, version } = self;
+        let key = format!("{server}\n{group}\n{version}");
+        format!("{}.json", hex(digest::digest(&digest::SHA256, key.as_bytes()).as_ref()))
+    }
+
+    /// Returns true if a table holds nothing but kinds of this group and version.
+    fn is_all_of(&self, table: &TypeTable) -> bool {
+        table.kinds().iter().all(|kind| kind.gvk.group == self.group && kind.gvk.version == self.version)
+    }
+}
+
+/// Returns true if `body` is the document that the server's hash is of: kube-openapi's `handler3/handler.go` names the
+/// SHA-512 of the JSON in uppercase hexadecimal digits.
+pub(super) fn has_hash(body: &[u8], hash: &str) -> bool {
+    hex(digest::digest(&digest::SHA512, body).as_ref()).eq_ignore_ascii_case(hash)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn random_name() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("there is no randomness"))?;
+    Ok(hex(&bytes))
+}
+
+/// A new file that only the user can read. What exists already is no new file, whether it is a link or not.
+fn create(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+fn make_folders(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Whoever else can write into a folder decides what is in its files.
+#[cfg(unix)]
+fn check(folder: &Path, metadata: &fs::Metadata) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+    const WRITABLE_BY_OTHERS: u32 = 0o022;
+    if !metadata.is_dir() || metadata.mode() & WRITABLE_BY_OTHERS != 0 || metadata.uid() != own_id(folder)? {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn check(_: &Path, metadata: &fs::Metadata) -> io::Result<()> {
+    if metadata.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
+}
+
+/// The user's id: that of the process, or of a file made in the folder where there is no `/proc`.
+#[cfg(unix)]
+fn own_id(folder: &Path) -> io::Result<u32> {
+    use std::os::unix::fs::MetadataExt as _;
+    if let Ok(process) = fs::metadata("/proc/self") {
+        return Ok(process.uid());
+    }
+    let probe = folder.join(format!("{}.probe", random_name()?));
+    let made = create(&probe)?.metadata().map(|metadata| metadata.uid());
+    fs::remove_file(&probe)?;
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::GroupVersionKind;
+    use crate::schema::{Origin, compile};
+    use serde_json::{Value, json};
+
+    const WIDGETS: Document<'_> = Document { server: "https://a", group: "example.com", version: "v1" };
+
+    fn table(group: &str) -> TypeTable {
+        let gvk = json!({"group": group, "version": "v1", "kind": "Widget"});
+        let schema = json!({"type": "object", "x-kubernetes-group-version-kind": [&gvk]});
+        let document: Value = json!({
+            "paths": {"/widgets/{name}": {"patch": {"x-kubernetes-group-version-kind": gvk}}},
+            "components": {"schemas": {"Widget": schema}},
+        });
+        compile([&document], Origin::Custom).unwrap()
+    }
+
+    fn kinds(table: Option<TypeTable>) -> Option<Vec<GroupVersionKind>> {
+        Some(table?.kinds().iter().map(|kind| kind.gvk.clone()).collect())
+    }
+
+    #[test]
+    fn types_are_kept_for_one_server_group_version_and_hash() {
+        let home = tempfile::tempdir().unwrap();
+        let cache = Cache::below(&home.path().join("deep/cache"));
+        assert!(cache.read(&WIDGETS, "AB").is_none());
+        cache.write(&WIDGETS, "AB", &table("example.com")).unwrap();
+        let widget = GroupVersionKind::new("example.com/v1", "Widget");
+        assert_eq!(kinds(cache.read(&WIDGETS, "AB")), Some(vec![widget]));
+        assert!(cache.read(&WIDGETS, "CD").is_none(), "another document");
+        for other in [
+            Document { server: "https://b", ..WIDGETS },
+            Document { group: "other.com", ..WIDGETS },
+            Document { version: "v2", ..WIDGETS },
+        ] {
+            assert!(cache.read(&other, "AB").is_none(), "{other:?}");
+        }
+        cache.write(&WIDGETS, "AB", &table("other.com")).unwrap();
+        assert!(cache.read(&WIDGETS, "AB").is_none(), "kinds of another group");
+        let folder = cache.folder(false).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no draft is left");
+        fs::write(folder.join(WIDGETS.file_name()), b"{\"hash\":\"AB\",\"table\":").unwrap();
+        assert!(cache.read(&WIDGETS, "AB").is_none(), "a broken file");
+        let huge = fs::File::create(folder.join(WIDGETS.file_name())).unwrap();
+        huge.set_len(MAX_FILE + 1).unwrap();
+        assert!(cache.read(&WIDGETS, "AB").is_none(), "a file without end");
+    }
+
+    #[test]
+    fn a_hash_is_that_of_kube_openapi() {
+        let hash = "DDAF35A193617ABACC417349AE20413112E6FA4E89A97EA20A9EEEE64B55D39A\
+                    2192992A274FC1A836BA3C23A3FEEBBD454D4423643CE80E2A9AC94FA54CA49F";
+        assert!(has_hash(b"abc", hash) && !has_hash(b"abd", hash) && !has_hash(b"abc", &hash[..64]));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_others_can_write_to_is_not_used() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let home = tempfile::tempdir().unwrap();
+        let cache = Cache::below(&home.path().join("cache"));
+        cache.write(&WIDGETS, "AB", &table("example.com")).unwrap();
+        let folder = cache.folder(false).unwrap();
+        assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+        let file = folder.join(WIDGETS.file_name());
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+
+        for open in [home.path().join("cache"), home.path().join("cache/kubectl-reconcile"), folder.clone()] {
+            fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+            assert!(cache.read(&WIDGETS, "AB").is_none(), "{}", open.display());
+            assert!(cache.write(&WIDGETS, "AB", &table("example.com")).is_err(), "{}", open.display());
+            fs::set_permissions(&open, fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        assert!(cache.read(&WIDGETS, "AB").is_some());
+
+        // A link in the place of the file is replaced, not followed; one in the place of a folder is not used.
+        let victim = home.path().join("victim.txt");
+        fs::write(&victim, "mine").unwrap();
+        fs::remove_file(&file).unwrap();
+        symlink(&victim, &file).unwrap();
+        assert!(cache.read(&WIDGETS, "AB").is_none());
+        cache.write(&WIDGETS, "AB", &table("example.com")).unwrap();
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
+        assert!(cache.read(&WIDGETS, "AB").is_some());
+        let moved = home.path().join("moved");
+        fs::rename(&folder, &moved).unwrap();
+        symlink(&moved, &folder).unwrap();
+        assert!(cache.read(&WIDGETS, "AB").is_none());
+        assert!(cache.write(&WIDGETS, "AB", &table("example.com")).is_err());
+    }
+}

@@ -27,7 +27,6 @@ mod selection;
 mod session;
 mod settings;
 mod status;
-mod text;
 mod transport;
 mod warnings;
 mod watch;
@@ -54,7 +53,7 @@ use self::{
     transport::{Budget, Target},
 };
 pub use self::{
-    download::{Bounds, download, without_credentials},
+    download::{Bounds, download},
     error::{ConnectError, RequestError},
     exec::ExecError,
     kubeconfig::KubeconfigError,

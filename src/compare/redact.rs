@@ -132,69 +132,6 @@ pub(super) fn is_withheld(object: &Value) -> bool {
     values.flat_map(Map::values).any(|value| value.get(REDACTED).is_some())
 }
 
-/// The text of a server's message about an object, without the object's secret values: what the server quotes of a
-/// Secret is cut out, and so is any value that it repeats from the manifest or from the live object.
-#[must_use]
-pub fn scrub(gvk: &GroupVersionKind, message: &str, objects: &[&Value]) -> String {
-    if !gvk.is_secret() {
-        return message.to_owned();
-    }
-    let mut secrets = Vec::new();
-    for object in objects {
-        for (name, value) in object.as_object().into_iter().flatten() {
-            match name.as_str() {
-                "metadata" => collect_metadata(value, &mut secrets),
-                name if OPEN.contains(&name) => {}
-                _ => collect(value, &mut secrets),
-            }
-        }
-    }
-    // Longest first, so that no value is left in part because a shorter one was cut out of it.
-    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-    secrets.dedup();
-    let mut message = message.to_owned();
-    for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
-        message = message.replace(secret.as_str(), "***");
-    }
-    // What a decoder quotes in a form of its own (`got &value.valueUnstructured{Value:…}`, `error decoding …`).
-    for quoting in [", got &value", "got &value", "Value:", "error decoding"] {
-        if let Some(at) = message.find(quoting) {
-            message.truncate(at);
-            message = message.trim_end_matches([' ', ',', ':']).to_owned();
-        }
-    }
-    message
-}
-
-fn collect_metadata(metadata: &Value, secrets: &mut Vec<String>) {
-    for (name, value) in metadata.as_object().into_iter().flatten() {
-        match name.as_str() {
-            "annotations" => collect(value.get(LAST_APPLIED).unwrap_or(&Value::Null), secrets),
-            name if is_open_metadata(name) => {}
-            _ => collect(value, secrets),
-        }
-    }
-}
-
-fn collect(value: &Value, secrets: &mut Vec<String>) {
-    match value {
-        Value::Object(map) => map.values().for_each(|value| collect(value, secrets)),
-        Value::Array(items) => items.iter().for_each(|value| collect(value, secrets)),
-        Value::String(text) => {
-            secrets.push(text.clone());
-            secrets.push(text.escape_debug().to_string());
-            secrets.push(STANDARD.encode(text));
-            secrets.push(STANDARD.encode(text).trim_end_matches('=').to_owned());
-            if let Some(decoded) = STANDARD.decode(text).ok().and_then(|bytes| String::from_utf8(bytes).ok()) {
-                secrets.push(decoded.escape_debug().to_string());
-                secrets.push(decoded);
-            }
-        }
-        Value::Null | Value::Bool(_) => {}
-        Value::Number(number) => secrets.push(number.to_string()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -243,16 +180,5 @@ mod tests {
             let shown = Redactor::default().value(&secret(), &path, path.value_in(&object).unwrap());
             assert!(!shown.to_string().contains("hello"), "{path}: {shown}");
         }
-        assert_eq!(scrub(&secret(), "unknown field hello", &[&object]), "unknown field ***");
-    }
-
-    #[test]
-    fn messages_lose_values_in_every_spelling_and_what_decoders_quote() {
-        let object = json!({"data": {"a": "aGVsbG8="}, "stringData": {"pin": 4711}});
-        let message = "failed: .data.a: hello and aGVsbG8= and 4711, got &value.valueUnstructured{Value:0x1267}";
-        let shown = scrub(&secret(), message, &[&object]);
-        assert_eq!(shown, "failed: .data.a: *** and *** and ***");
-        let config = GroupVersionKind::new("v1", "ConfigMap");
-        assert_eq!(scrub(&config, message, &[&object]), message);
     }
 }

@@ -9,6 +9,7 @@ mod metadata;
 mod path;
 mod quantity;
 mod scalar;
+mod secrecy;
 
 pub use apply_set::{GroupKind, PART_OF, part_of};
 pub use field_set::FieldSet;
@@ -19,3 +20,4 @@ pub use metadata::{SERVER_METADATA, without_system_fields};
 pub use path::{FieldPath, PathElement};
 pub use quantity::Quantity;
 pub use scalar::Scalar;
+pub use secrecy::{holds_secrets, is_custom, is_secret_word, is_string_data};

@@ -20,6 +20,7 @@ mod prune;
 mod redact;
 mod refusal;
 mod replacement;
+mod secrecy;
 mod trail;
 mod verdict;
 
@@ -33,4 +34,5 @@ pub use prove::{Doubt, Proof, prove};
 pub use redact::{REDACTED, Redactor, withheld};
 pub use refusal::{Refusal, refusal};
 pub use replacement::{REPLACE, cost, protection, trial};
+pub use secrecy::Secrecy;
 pub use verdict::{Setting, defines, offline, verdict};

@@ -114,7 +114,11 @@ impl<'a> Discreet<'a> {
             Some(text) => (text, true),
             None => (text.strip_prefix('.')?, false),
         };
-        let maps = self.objects.iter().filter_map(|object| map.value_in(object)?.as_object());
+        // What a Secret has in `stringData` is checked when it is in `data`.
+        let plain = (*map == FieldPath::of(&["data"])).then(|| FieldPath::of(&["stringData"]));
+        let places: Vec<&FieldPath> = [Some(map), plain.as_ref()].into_iter().flatten().collect();
+        let maps =
+            self.objects.iter().flat_map(|object| places.iter().filter_map(|path| path.value_in(object)?.as_object()));
         let keys = maps.flat_map(serde_json::Map::keys).map(String::as_str).chain(REQUIRED_KEYS);
         let names = |key: &&str| {
             let rest = text.strip_prefix(*key);
@@ -191,7 +195,7 @@ impl Author {
             Self::Webhook(name, deed) => format!("admission webhook `{name}` {deed}"),
             Self::Policy(policy) => format!("{policy} denied the request"),
             Self::Quota(name) => format!("the quota `{name}` is exceeded"),
-            Self::Rights(verb) => format!("the user may not {verb} secrets"),
+            Self::Rights(verb) => format!("the user cannot {verb} resource \"secrets\""),
         }
     }
 }
@@ -301,13 +305,13 @@ mod tests {
                 403,
                 "Forbidden",
                 r#"secrets "it" is forbidden: User "hunter2" cannot patch resource "secrets" in API group "" in the namespace "shop""#,
-                "the user may not patch secrets (403 Forbidden)",
+                r#"the user cannot patch resource "secrets" (403 Forbidden)"#,
             ),
             (
                 403,
                 "Forbidden",
                 r#"secrets is forbidden: User "jane" cannot list resource "secrets" in API group """#,
-                "the user may not list secrets (403 Forbidden)",
+                r#"the user cannot list resource "secrets" (403 Forbidden)"#,
             ),
             (
                 403,

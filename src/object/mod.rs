@@ -20,4 +20,4 @@ pub use metadata::{SERVER_METADATA, without_system_fields};
 pub use path::{FieldPath, PathElement};
 pub use quantity::Quantity;
 pub use scalar::Scalar;
-pub use secrecy::{holds_secrets, is_custom, is_secret_word, is_string_data};
+pub use secrecy::{holds_secrets, is_custom, is_nearly_secret, is_string_data};

@@ -21,7 +21,7 @@ impl GroupVersionKind {
         if is_custom(&self.group) {
             return is_secret_word(&kind) && !OTHER_SECRETS.iter().any(|suffix| self.group.ends_with(suffix));
         }
-        kind.contains("secret") || is_near(&kind, "secret")
+        kind.contains("secret") || is_nearly_secret(&kind)
     }
 }
 
@@ -32,9 +32,15 @@ pub fn holds_secrets(gvk: &GroupVersionKind, object: &Value) -> bool {
     gvk.may_be_secret() || object.as_object().is_some_and(|object| object.keys().any(|key| is_string_data(key)))
 }
 
-/// Returns true for the names of the kind of a Secret, and of lists of them, ignoring case.
+/// Returns true for the name of the kind of a Secret or of a list of them, and for what is at most two letters away from it,
+/// ignoring case.
 #[must_use]
-pub fn is_secret_word(word: &str) -> bool {
+pub fn is_nearly_secret(kind: &str) -> bool {
+    is_secret_word(kind) || is_near(&kind.to_lowercase(), "secret")
+}
+
+/// Returns true for the names of the kind of a Secret, and of lists of them, ignoring case.
+fn is_secret_word(word: &str) -> bool {
     ["secret", "secrets", "secretlist"].iter().any(|name| word.eq_ignore_ascii_case(name))
 }
 

@@ -8,7 +8,7 @@ use crate::desired::InputProblem;
 use crate::desired::yaml::Step;
 use crate::live::Cause;
 use crate::live::discreet::{Discreet, complaint};
-use crate::object::PathElement;
+use crate::object::{FieldPath, PathElement};
 
 /// What a cause without a field has in its place.
 const NO_FIELD: &str = "<nil>";
@@ -89,34 +89,37 @@ fn mistake(subject: &Subject<'_>, place: Place<'_>, cause: &Cause) -> InputProbl
 fn of_secret(subject: &Subject<'_>, causes: &[Cause]) -> Vec<InputProblem> {
     let objects: Vec<&Value> = std::iter::once(subject.manifest()).chain(subject.live).collect();
     let discreet = Discreet::of(&objects);
-    let found = causes.iter().filter_map(|cause| {
-        let field = discreet.field(&cause.field)?;
-        let mut steps: Vec<Step<'_>> = field
-            .elements()
-            .iter()
-            .filter_map(|element| match element {
-                PathElement::Field(name) => Some(Step::Key(name)),
-                _ => None,
-            })
-            .collect();
-        // What a Secret has in `stringData` is checked when it stands in `data`.
-        let plain = [Step::Key("stringData")].into_iter().chain(steps.iter().skip(1).cloned()).collect::<Vec<_>>();
-        let positions = &subject.target.manifest.positions;
-        if steps.first() == Some(&Step::Key("data"))
-            && positions.value_at(&steps).is_none()
-            && positions.value_at(&plain).is_some()
+    let fields = causes.iter().filter_map(|cause| Some((discreet.field(&cause.field)?, cause)));
+    let problems = fields.map(|(mut field, cause)| {
+        // What a Secret has in `stringData` is checked when it is in `data`.
+        if let [PathElement::Field(part), PathElement::Field(key)] = field.elements()
+            && part == "data"
         {
-            steps = plain;
+            let plain = FieldPath::of(&["stringData", key]);
+            if field.value_in(subject.manifest()).is_none() && plain.value_in(subject.manifest()).is_some() {
+                field = plain;
+            }
         }
-        let problem = subject.target.manifest.problem_of_key(&steps, format!("`{field}` {}", complaint(&cause.reason)));
-        let is_bad_key =
-            matches!(steps.as_slice(), [Step::Key("data" | "stringData"), Step::Key(key)] if !is_data_key(key));
-        Some(if is_bad_key { problem.with_hint("keys consist of letters, digits, `-`, `_` and `.`") } else { problem })
+        let names: Vec<&str> = field.elements().iter().filter_map(field_name).collect();
+        let message = match names.as_slice() {
+            ["data" | "stringData", key] if !is_data_key(key) => format!("`{field}`: {BAD_KEY}"),
+            _ => format!("`{field}` {}", complaint(&cause.reason)),
+        };
+        let steps: Vec<Step<'_>> = names.into_iter().map(Step::Key).collect();
+        subject.target.manifest.problem_of_key(&steps, message)
     });
-    found.collect()
+    problems.collect()
 }
 
-/// Whether something may be a key of a Secret (apimachinery `validation.IsConfigMapKey`, but for its length).
+fn field_name(element: &PathElement) -> Option<&str> {
+    if let PathElement::Field(name) = element { Some(name) } else { None }
+}
+
+/// What the server says of a key that no Secret can have (apimachinery `validation.IsConfigMapKey`).
+const BAD_KEY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name' or \
+                       'KEY_NAME' or 'key-name')";
+
+/// Whether something may be a key of a Secret, but for its length.
 fn is_data_key(key: &str) -> bool {
     !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }

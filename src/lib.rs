@@ -17,11 +17,12 @@
 //! 6. [`wait`] follows the objects until they are ready: rules that only compute, and the watches that feed them.
 //! 7. [`report`] is one model and a file for each format that shows it.
 //!
-//! Below them: [`object`], the vocabulary of all stages (keys, field paths, field sets, quantities), and [`schema`], the API's
-//! types as a compact table. At the edges: [`cluster`] (kubeconfig, transport, retries), [`program`] (where others' programs are) and
-//! [`terminal`] (the only door to stdout and stderr). On top: [`cli`], what can be typed, and [`commands`], one file for each command.
+//! Below them: [`text`], which makes texts of others fit to be shown, [`object`], the vocabulary of all stages (keys, field
+//! paths, field sets, quantities), and [`schema`], the API's types as a compact table. At the edges: [`cluster`] (kubeconfig,
+//! transport, retries), [`program`] (where others' programs are) and [`terminal`] (the only door to stdout and stderr). On top:
+//! [`cli`], what can be typed, and [`commands`], one file for each command.
 //!
-//! `object`, `schema`, `compare`, `plan`, `report`, the parsing in `desired` and the rules in `wait` are pure; imports point
+//! `text`, `object`, `schema`, `compare`, `plan`, `report`, the parsing in `desired` and the rules in `wait` are pure; imports point
 //! one way. A test keeps it so.
 //!
 //! # Exit codes
@@ -49,4 +50,5 @@ pub mod program;
 pub mod report;
 pub use structured_merge::schema;
 pub mod terminal;
+pub mod text;
 pub mod wait;

@@ -37,6 +37,6 @@ pub async fn record(
     match answer {
         Ok(parent) => Recorded::Written(parent),
         Err(error) if error.status().is_some_and(|status| status.code == 409) => Recorded::Moved,
-        Err(error) => Recorded::Failed(Trouble::from(&error)),
+        Err(error) => Recorded::Failed(Trouble::about(&set.parent.gvk, &error)),
     }
 }

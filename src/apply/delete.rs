@@ -59,7 +59,7 @@ pub async fn delete(
     match code {
         Some(404) => return Ok(Deleted::Gone),
         Some(409) => {}
-        Some(refused) if refused < 500 => return Err(Trouble::from(&error)),
+        Some(refused) if refused < 500 => return Err(Trouble::about(&key.gvk, &error)),
         _ => {}
     }
     match find(cluster, resource, key).await {
@@ -68,7 +68,7 @@ pub async fn delete(
         LiveState::Present(now) if code == Some(409) && !is_version(&now, uid, resource_version) => {
             Ok(Deleted::Moved(Box::new(now)))
         }
-        LiveState::Present(_) | LiveState::Unreadable(_) => Err(Trouble::from(&error)),
+        LiveState::Present(_) | LiveState::Unreadable(_) => Err(Trouble::about(&key.gvk, &error)),
     }
 }
 

@@ -212,7 +212,7 @@ impl Writer<'_> {
     }
 
     fn failed(&self, error: &RequestError, live: Option<&Value>) -> Written {
-        let Some(status) = error.status() else { return Written::Failed(Trouble::from(error)) };
+        let Some(status) = error.status() else { return Written::Failed(Trouble::about(&self.target.key.gvk, error)) };
         Written::Failed(match refusal(self.target, live, self.of, status) {
             Refusal::NoNamespace(name) => Trouble::new("NotFound", format!("namespace `{name}` doesn't exist")),
             Refusal::Immutable(reason) => Trouble::new("Invalid", reason),

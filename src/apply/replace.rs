@@ -94,7 +94,8 @@ impl Writer<'_> {
             Ok(_) => return Written::Updated,
             Err(error) => error,
         };
-        let Written::Failed(trouble) = self.failed(&error, None) else { return Written::Failed(Trouble::from(&error)) };
+        let failed = self.failed(&error, None);
+        let Written::Failed(trouble) = failed else { return failed };
         if error.status().is_none() {
             // No answer: it may have been created all the same.
             match self.judge_again().await {
@@ -114,7 +115,10 @@ impl Writer<'_> {
         let fate = match self.put_back(former).await {
             Ok(true) => "the former object was put back".to_owned(),
             Ok(false) => "the former object had finished and is not put back, as it would run again".to_owned(),
-            Err(error) => format!("the former object could not be put back either: {error}"),
+            Err(error) => {
+                let trouble = Trouble::about(&self.target.key.gvk, &error);
+                format!("the former object could not be put back either: {}", trouble.message)
+            }
         };
         let message = format!("it was deleted and could not be created anew, {fate}: {}", trouble.message);
         // The message has them all, and says more than that there are some.

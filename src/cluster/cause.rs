@@ -5,7 +5,7 @@ use std::{error::Error, io};
 use hyper_util::client::legacy::Error as Connecting;
 use rustls::{AlertDescription, CertificateError};
 
-use super::text::{listed, one_line};
+use crate::text::{listed, one_line};
 
 /// The longest text of a library that is shown, in characters.
 const LIBRARY_TEXT: usize = 200;

@@ -55,15 +55,6 @@ impl Failed {
     }
 }
 
-/// A URL as messages may show it: without user name and password.
-#[must_use]
-pub fn without_credentials(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    format!("{scheme}://{host}{path}")
-}
-
 /// Reads what a URL leads to, or says why it can't be read.
 pub async fn download(url: &str, environment: &Environment, bounds: Bounds) -> Result<Vec<u8>, String> {
     let mut reason = String::new();
@@ -105,7 +96,7 @@ enum Fetched {
 }
 
 async fn fetched(url: &str, environment: &Environment, limit: usize) -> Result<Fetched, Failed> {
-    let uri: Uri = without_credentials(url).parse().map_err(|_| Failed::finally("it is not a URL"))?;
+    let uri: Uri = without_user_info(url).parse().map_err(|_| Failed::finally("it is not a URL"))?;
     let client = client(&uri, environment)?;
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
     let mut request = http::Request::get(path).header(ACCEPT, "*/*").header(USER_AGENT, user_agent());
@@ -153,6 +144,14 @@ fn client(uri: &Uri, environment: &Environment) -> Result<Client, Failed> {
     config.default_retry = false;
     let builder = ClientBuilder::try_from(config).map_err(|error| Failed::finally(cause::of(&error).text))?;
     Ok(builder.build())
+}
+
+/// A URL as it is asked for: user name and password go into a header.
+fn without_user_info(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
 }
 
 /// `https://user:password@host/` as a header, marked as not to be shown.
@@ -203,9 +202,9 @@ mod tests {
     }
 
     #[test]
-    fn credentials_of_a_url_are_sent_and_not_shown() {
-        let url = "https://me:pass@word@host/a@b";
-        assert_eq!(without_credentials(url), "https://host/a@b");
+    fn credentials_of_a_url_go_into_a_header() {
+        let url = "https://me:pass@word@host/a@b?c=d";
+        assert_eq!(without_user_info(url), "https://host/a@b?c=d");
         let header = credentials(url).unwrap();
         assert_eq!(header.to_str().unwrap(), format!("Basic {}", BASE64_STANDARD.encode("me:pass@word")));
         assert!(header.is_sensitive());

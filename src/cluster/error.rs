@@ -4,12 +4,8 @@ use std::{path::PathBuf, time::Duration};
 
 use thiserror::Error;
 
-use super::{
-    exec::ExecError,
-    kubeconfig::KubeconfigError,
-    status::StatusError,
-    text::{io_reason, listed},
-};
+use super::{exec::ExecError, kubeconfig::KubeconfigError, status::StatusError};
+use crate::text::{io_reason, listed};
 
 /// How many names a hint lists.
 const NAMES_SHOWN: usize = 10;
@@ -113,6 +109,9 @@ fn files(paths: &[PathBuf]) -> String {
 }
 
 /// A request that got no successful answer.
+///
+/// What a server says may quote what was sent to it, the values of a Secret included: it is displayed by its code and reason
+/// alone. [`RequestError::in_full`] repeats the server's words.
 #[derive(Debug, Error)]
 pub enum RequestError {
     /// The server refused it.
@@ -194,6 +193,16 @@ impl RequestError {
     #[must_use]
     pub fn is_whole_run(&self) -> bool {
         matches!(self, Self::Unauthorized { .. } | Self::Credentials(_) | Self::Unreachable { .. })
+    }
+
+    /// The error with the words of the server, which must not be shown where they may be about a Secret.
+    #[must_use]
+    pub fn in_full(&self) -> String {
+        match self {
+            Self::Status(status) => status.in_full(),
+            Self::Unauthorized { server, status } => format!("{server} refused the credentials: {}", status.in_full()),
+            other => other.to_string(),
+        }
     }
 
     /// The server's refusal, when it is one.

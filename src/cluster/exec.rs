@@ -23,9 +23,9 @@ use super::{
     kubeconfig::first_document,
     options::Environment,
     settings::Identity,
-    text::{io_reason, one_line},
 };
 use crate::program::{self, LookupError};
+use crate::text::{io_reason, one_line};
 
 /// How long a plugin may take when nobody seems to be there.
 const UNATTENDED: Duration = Duration::from_mins(2);

@@ -12,9 +12,9 @@ use thiserror::Error;
 use super::{
     document::{Document, FieldError},
     options::Environment,
-    text::io_reason,
 };
 use crate::desired::yaml::{self, Mark, Validation};
+use crate::text::io_reason;
 
 /// The merged kubeconfig and the files that were looked at, missing ones included.
 #[derive(Debug, Default)]

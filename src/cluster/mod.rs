@@ -29,7 +29,6 @@ mod selection;
 mod session;
 mod settings;
 mod status;
-mod text;
 mod transport;
 mod warnings;
 mod watch;
@@ -50,7 +49,7 @@ use http::StatusCode;
 pub use self::{
     address::{Address, is_path_segment},
     change::{Change, DryRun, Write},
-    download::{Bounds, download, without_credentials},
+    download::{Bounds, download},
     error::{ConnectError, RequestError},
     exec::ExecError,
     kubeconfig::KubeconfigError,

@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use http::{HeaderMap, StatusCode, header::RETRY_AFTER};
 use serde::Deserialize;
 
-use super::text::one_line;
+use crate::text::one_line;
 
 /// The longest text that is taken from an answer that is no `Status`, in characters.
 const FOREIGN_TEXT: usize = 200;
@@ -42,13 +42,10 @@ pub struct Cause {
     pub field: String,
 }
 
+/// The code and the reason. The message is not repeated: it may quote what was sent.
 impl fmt::Display for StatusError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.message.is_empty() {
-            write!(formatter, "the server answered {} {}", self.code, self.reason)
-        } else {
-            formatter.write_str(&one_line(&self.message, SHOWN_MESSAGE))
-        }
+        write!(formatter, "the server answered {} {}", self.code, self.known_reason())
     }
 }
 
@@ -82,7 +79,47 @@ struct StatusCause {
     field: String,
 }
 
+/// The reasons of the API server (apimachinery `pkg/apis/meta/v1/types.go`, `StatusReason`). Others are those of a webhook.
+const REASONS: [&str; 20] = [
+    "AlreadyExists",
+    "BadRequest",
+    "Conflict",
+    "Expired",
+    "Forbidden",
+    "Gone",
+    "InternalError",
+    "Invalid",
+    "MethodNotAllowed",
+    "NotAcceptable",
+    "NotFound",
+    "RequestEntityTooLarge",
+    "ServerTimeout",
+    "ServiceUnavailable",
+    "StoreReadError",
+    "Timeout",
+    "TooManyRequests",
+    "Unauthorized",
+    "Unknown",
+    "UnsupportedMediaType",
+];
+
 impl StatusError {
+    /// What the server says, on one line.
+    #[must_use]
+    pub fn in_full(&self) -> String {
+        if self.message.is_empty() { self.to_string() } else { one_line(&self.message, SHOWN_MESSAGE) }
+    }
+
+    /// The reason where it is one of the API server's own, else the one that goes with the code: a webhook may give any text
+    /// as its reason.
+    #[must_use]
+    pub fn known_reason(&self) -> String {
+        if REASONS.contains(&self.reason.as_str()) {
+            return self.reason.clone();
+        }
+        StatusCode::from_u16(self.code).map_or_else(|_| "Unknown".to_owned(), reason_of)
+    }
+
     /// Reads a refusal: a `Status` by its fields, anything else (a proxy's page, plain text) as one bounded line.
     pub(super) fn parse(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let status = serde_json::from_slice::<Status>(body).ok().filter(|status| status.kind == "Status");
@@ -202,7 +239,8 @@ mod tests {
             field: "spec.replicas".into(),
         };
         assert_eq!(error.causes, [cause]);
-        assert_eq!(error.to_string(), "Deployment.apps \"web\" is invalid: spec.replicas: Invalid value: -1");
+        assert_eq!(error.in_full(), "Deployment.apps \"web\" is invalid: spec.replicas: Invalid value: -1");
+        assert_eq!(error.to_string(), "the server answered 422 Invalid");
     }
 
     #[test]
@@ -219,8 +257,9 @@ mod tests {
             "<!DOCTYPE html>\n<html><head><TITLE>502\n Bad\u{1b}[31m Gateway</TITLE></head><body>secret</body></html>";
         let error = parse(502, &[], page);
         assert_eq!(error.reason, "BadGateway");
-        assert_eq!(error.to_string(), "the server answered 502 Bad Gateway: 502 Bad[31m Gateway");
-        assert_eq!(parse(503, &[], "<html>x</html>").to_string(), "the server answered 503 Service Unavailable");
+        assert_eq!(error.in_full(), "the server answered 502 Bad Gateway: 502 Bad\\u{1b}[31m Gateway");
+        assert_eq!(error.to_string(), "the server answered 502 BadGateway");
+        assert_eq!(parse(503, &[], "<html>x</html>").in_full(), "the server answered 503 Service Unavailable");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, header::WARNING};
 
-use super::text::one_line;
+use crate::text::one_line;
 
 /// The longest warning that is kept, in characters. The API server cuts at 256 itself.
 const MAX_LENGTH: usize = 1000;

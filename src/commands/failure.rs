@@ -33,7 +33,7 @@ impl From<ConnectError> for Failure {
 
 impl From<RequestError> for Failure {
     fn from(error: RequestError) -> Self {
-        Self { verdict: Verdict::Unreachable, problems: vec![advised(error.to_string(), error.hint())] }
+        Self { verdict: Verdict::Unreachable, problems: vec![advised(error.in_full(), error.hint())] }
     }
 }
 

@@ -20,7 +20,7 @@ use super::interrupt::Interrupt;
 use super::pass::Listener;
 use crate::apply::DELETION;
 use crate::cluster::Cluster;
-use crate::compare::{Action, ObjectDiff, Policy, Redactor, Replace};
+use crate::compare::{Action, ObjectDiff, Policy, Redactor, Replace, Secrecy};
 use crate::desired::{DesiredSet, InputProblem};
 use crate::live::apply_set::Search;
 use crate::live::resolve::Namespaces;
@@ -221,5 +221,5 @@ fn shown(member: &Member, redactor: &Redactor) -> Value {
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
         metadata.remove("managedFields");
     }
-    redactor.value(&member.key.gvk, &FieldPath::root(), &object)
+    redactor.value(&Secrecy::of(&member.key.gvk, None, Some(&object)), &FieldPath::root(), &object)
 }

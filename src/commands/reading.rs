@@ -11,12 +11,13 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::failure::Failure;
 use crate::cli::{InputArgs, ValidateLevel};
-use crate::cluster::{Bounds, Environment, download, without_credentials};
+use crate::cluster::{Bounds, Environment, download};
 use crate::desired::files::{Input, Inputs};
 use crate::desired::yaml::Validation;
 use crate::desired::{DesiredSet, InputProblem, ReadOptions, ReadShare, Selector, Share, alias_budget, gather};
 use crate::report::styled::Role;
 use crate::terminal::Terminal;
+use crate::text::without_credentials;
 
 /// How much text is worth a thread, in bytes.
 const TEXT_OF_A_THREAD: usize = 1 << 20;

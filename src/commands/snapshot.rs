@@ -49,8 +49,8 @@ async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure
                 documents.push(unreadable(target, &trouble));
                 code = EXIT_INCOMPLETE;
             }
-            LiveState::Present(object) if target.key.gvk.is_secret() && !args.include_secrets => {
-                documents.push(withheld(&object, &redactor));
+            LiveState::Present(object) if !args.include_secrets => {
+                documents.push(withheld(&target.key.gvk, &target.manifest.value, &object, &redactor));
             }
             LiveState::Present(object) => documents.push(object),
         }

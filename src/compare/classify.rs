@@ -7,6 +7,7 @@ use super::diff::{Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
 use super::merge::{Prediction, merge, with_string_data_folded};
 use super::owners::{Owners, Policy, with_string_data};
 use super::redact::Redactor;
+use super::secrecy::Secrecy;
 use crate::object::{
     FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, PART_OF, PathElement, part_of,
 };
@@ -74,9 +75,10 @@ pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, red
         found.extend(context.unmanaged(subject.live, &found));
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
+    let secrecy = Secrecy::of(subject.gvk, Some(subject.manifest), Some(subject.live));
     for change in &mut found {
         for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
-            *value = redactor.value(subject.gvk, &change.path, value);
+            *value = redactor.value(&secrecy, &change.path, value);
         }
     }
     let mut diff = ObjectDiff::of(found, conflicts, prediction.evidence);

@@ -8,10 +8,10 @@ use super::owners::{Owners, Policy, with_string_data};
 use super::patch::{replacement, version};
 use super::prove::{Doubt, Proof, prove};
 use super::prune::prune;
-use super::refusal::{Refusal, refusal, unchangeable};
+use super::refusal::{Refusal, is_secret, refusal, unchangeable};
 use super::replacement::{may_be_immutable, trial};
 use crate::live::ask::{Answer, Inquiry, Step};
-use crate::live::{LiveState, RequestError, Target, Trouble};
+use crate::live::{LiveState, RequestError, Target, Trouble, discreet};
 use crate::object::without_system_fields;
 use crate::schema::{self, TypeRef};
 
@@ -207,7 +207,9 @@ impl<'a> Questions<'a> {
     }
 
     fn judged(&mut self, live: Option<Value>, error: &RequestError) -> State {
-        let Some(status) = error.status() else { return State::Done(Finding::Unknown(Trouble::from(error))) };
+        let Some(status) = error.status() else {
+            return State::Done(Finding::Unknown(Trouble::about(&self.target.key.gvk, error)));
+        };
         match (refusal(self.target, live.as_ref(), self.of, status), live) {
             (Refusal::NotTried(trouble), live) if self.policy.evidence == EvidenceMode::Auto => {
                 self.warnings.push(format!("compared without the server, which can't be asked: {}", trouble.message));
@@ -225,6 +227,15 @@ impl<'a> Questions<'a> {
             }
             (refusal, live) => State::Done(Finding::Refused { live, refusal }),
         }
+    }
+
+    /// Warnings as they may be told: one about a Secret says no more than who warns.
+    fn warned(&self, live: Option<&Value>, mut warnings: Vec<String>) -> Vec<String> {
+        if is_secret(self.target, live) {
+            warnings = warnings.iter().map(|text| discreet::warning(text)).collect();
+            warnings.dedup();
+        }
+        warnings
     }
 
     /// What the server has to accept as a creation before its refusal of a change is put down to fields that can't be changed:
@@ -258,11 +269,11 @@ impl Inquiry for Questions<'_> {
         let state = std::mem::replace(&mut self.state, State::Done(interrupted));
         self.state = match (state, answer) {
             (State::Asking(None), Answer::Object(_, warnings)) => {
-                self.warnings = warnings;
+                self.warnings = self.warned(None, warnings);
                 State::Done(Finding::Missing(Evidence::Server))
             }
             (State::Asking(Some(live)), Answer::Object(object, warnings)) => {
-                self.warnings = warnings;
+                self.warnings = self.warned(Some(&live), warnings);
                 if version(&live) == version(&object) || self.rounds == 0 {
                     self.predicted(live, object)
                 } else {

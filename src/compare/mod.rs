@@ -20,6 +20,7 @@ mod prune;
 mod redact;
 mod refusal;
 mod replacement;
+mod secrecy;
 mod trail;
 mod verdict;
 
@@ -30,7 +31,8 @@ pub use inquiry::{EvidenceMode, Finding, Found, Questions};
 pub use merge::{Prediction, predict, respell};
 pub use owners::{ForceConflicts, Owners, Policy, Replace};
 pub use prove::{Doubt, Proof, prove};
-pub use redact::{REDACTED, Redactor, scrub, withheld};
+pub use redact::{REDACTED, Redactor, withheld};
 pub use refusal::{Refusal, refusal};
 pub use replacement::{REPLACE, cost, protection, trial};
+pub use secrecy::Secrecy;
 pub use verdict::{Setting, defines, offline, verdict};

@@ -7,7 +7,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use crate::object::{FieldPath, GroupVersionKind, LAST_APPLIED, PathElement, SERVER_METADATA};
+use super::secrecy::{Level, OPEN, Secrecy, is_open_metadata};
+use crate::object::{FieldPath, GroupVersionKind, PathElement, is_string_data};
 
 /// Name of the one field of a redacted value: `{"redacted": "#1"}`.
 pub const REDACTED: &str = "redacted";
@@ -17,12 +18,6 @@ pub const REDACTED: &str = "redacted";
 pub struct Redactor {
     numbers: Mutex<HashMap<Vec<u8>, usize>>,
 }
-
-/// Fields of a Secret that hold none of its values. Whatever else stands there may be a value with its key misspelt or in
-/// the wrong place.
-const OPEN: [&str; 4] = ["apiVersion", "immutable", "kind", "type"];
-/// The same, of its metadata, as far as they may be in a manifest.
-const OPEN_METADATA: [&str; 6] = ["finalizers", "generateName", "labels", "name", "namespace", "ownerReferences"];
 
 /// What a part of a Secret holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,52 +29,66 @@ enum Part {
 }
 
 impl Redactor {
-    /// A value as it may be shown: of a Secret, everything but its type and its metadata is a number, as is the copy that
-    /// client-side apply keeps; of other objects, the value itself.
-    pub fn value(&self, gvk: &GroupVersionKind, path: &FieldPath, value: &Value) -> Value {
-        if !gvk.is_secret() {
-            return value.clone();
+    /// A value as it may be shown: of a Secret, everything but its type and its metadata is a number, and so is an annotation
+    /// that may repeat its values; of a custom resource, what is below `stringData`; of other objects, the value itself.
+    pub fn value(&self, of: &Secrecy<'_>, path: &FieldPath, value: &Value) -> Value {
+        match of.level {
+            Level::Open => value.clone(),
+            Level::Parts if field_names(path).iter().any(|name| is_string_data(name)) => self.all(value, Part::Plain),
+            Level::Parts => self.parts(value),
+            Level::Whole => self.of_secret(of, path, value),
         }
-        let fields: Vec<&str> = path
-            .elements()
-            .iter()
-            .map_while(|element| if let PathElement::Field(name) = element { Some(name.as_str()) } else { None })
-            .collect();
-        match fields.as_slice() {
-            [] => self.each(value, Self::field),
-            ["metadata", "annotations", LAST_APPLIED, ..] => self.all(value, Part::Plain),
-            ["metadata", "annotations", _, ..] => value.clone(),
-            ["metadata", name] => self.of_metadata(name, value),
+    }
+
+    fn of_secret(&self, of: &Secrecy<'_>, path: &FieldPath, value: &Value) -> Value {
+        match field_names(path).as_slice() {
+            [] => self.each(value, |redactor, name, value| redactor.field(of, name, value)),
+            ["metadata", "annotations", key, ..] => self.annotation(of, key, value),
+            ["metadata", name] => self.of_metadata(of, name, value),
             ["metadata", name, ..] if is_open_metadata(name) => value.clone(),
-            [name] => self.field(name, value),
+            [name] => self.field(of, name, value),
             ["data", ..] => self.all(value, Part::Data),
             _ => self.all(value, Part::Plain),
         }
     }
 
-    fn field(&self, name: &str, value: &Value) -> Value {
+    fn field(&self, of: &Secrecy<'_>, name: &str, value: &Value) -> Value {
         match name {
             "data" => self.all(value, Part::Data),
-            "metadata" => self.each(value, Self::of_metadata),
+            "metadata" => self.each(value, |redactor, name, value| redactor.of_metadata(of, name, value)),
             _ if OPEN.contains(&name) => value.clone(),
             _ => self.all(value, Part::Plain),
         }
     }
 
-    fn of_metadata(&self, name: &str, value: &Value) -> Value {
+    fn of_metadata(&self, of: &Secrecy<'_>, name: &str, value: &Value) -> Value {
         match name {
-            "annotations" => self.each(value, |redactor, name, value| match name {
-                LAST_APPLIED => redactor.all(value, Part::Plain),
-                _ => value.clone(),
-            }),
+            "annotations" => self.each(value, |redactor, key, value| redactor.annotation(of, key, value)),
             _ if is_open_metadata(name) => value.clone(),
             _ => self.all(value, Part::Plain),
         }
     }
 
+    fn annotation(&self, of: &Secrecy<'_>, key: &str, value: &Value) -> Value {
+        if of.shows_annotation(key, value) { value.clone() } else { self.all(value, Part::Plain) }
+    }
+
     fn each(&self, value: &Value, of: impl Fn(&Self, &str, &Value) -> Value) -> Value {
         match value {
             Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), of(self, name, value))).collect(),
+            other => self.all(other, Part::Plain),
+        }
+    }
+
+    /// An object with its `stringData` redacted, at whatever depth.
+    fn parts(&self, value: &Value) -> Value {
+        let of_field = |(name, value): (&String, &Value)| {
+            let shown = if is_string_data(name) { self.all(value, Part::Plain) } else { self.parts(value) };
+            (name.clone(), shown)
+        };
+        match value {
+            Value::Object(map) => map.iter().map(of_field).collect(),
+            Value::Array(items) => items.iter().map(|item| self.parts(item)).collect(),
             other => other.clone(),
         }
     }
@@ -87,6 +96,8 @@ impl Redactor {
     /// Every scalar becomes a number; the names of the keys stay.
     fn all(&self, value: &Value, part: Part) -> Value {
         match value {
+            // A snapshot's own.
+            Value::Object(map) if is_redacted(map) => self.number(value.to_string().as_bytes()),
             Value::Object(map) => {
                 let shown: Map<_, _> = map.iter().map(|(name, value)| (name.clone(), self.all(value, part))).collect();
                 Value::Object(shown)
@@ -104,10 +115,6 @@ impl Redactor {
     }
 }
 
-fn is_open_metadata(name: &str) -> bool {
-    OPEN_METADATA.contains(&name) || SERVER_METADATA.contains(&name)
-}
-
 /// The value itself, so that a key in `stringData` and the same value in `data` share a number.
 fn plain(value: &Value, part: Part) -> Vec<u8> {
     match (value, part) {
@@ -119,88 +126,55 @@ fn plain(value: &Value, part: Part) -> Vec<u8> {
     }
 }
 
-/// A Secret without its values, for a snapshot: what would have been a value is a number.
+fn field_names(path: &FieldPath) -> Vec<&str> {
+    let names = path.elements().iter();
+    names.map_while(|element| if let PathElement::Field(name) = element { Some(name.as_str()) } else { None }).collect()
+}
+
+fn is_redacted(map: &Map<String, Value>) -> bool {
+    map.len() == 1 && map.get(REDACTED).is_some_and(Value::is_string)
+}
+
+/// An object without its secret values, for a snapshot: what would have been a value is a number.
 #[must_use]
-pub fn withheld(secret: &Value, redactor: &Redactor) -> Value {
-    redactor.value(&GroupVersionKind::new("v1", "Secret"), &FieldPath::root(), secret)
+pub fn withheld(gvk: &GroupVersionKind, manifest: &Value, live: &Value, redactor: &Redactor) -> Value {
+    redactor.value(&Secrecy::of(gvk, Some(manifest), Some(live)), &FieldPath::root(), live)
 }
 
 /// Whether an object's values were left out of a snapshot.
 #[must_use]
 pub(super) fn is_withheld(object: &Value) -> bool {
-    let values = ["data", "stringData"].iter().filter_map(|part| object.get(part)?.as_object());
-    values.flat_map(Map::values).any(|value| value.get(REDACTED).is_some())
+    let is_part = |name: &str| name == "data" || is_string_data(name);
+    let parts = object.as_object().into_iter().flatten().filter(|(name, _)| is_part(name));
+    parts.map(|(_, part)| part).any(has_numbers) || in_parts(object)
 }
 
-/// The text of a server's message about an object, without the object's secret values: what the server quotes of a
-/// Secret is cut out, and so is any value that it repeats from the manifest or from the live object.
-#[must_use]
-pub fn scrub(gvk: &GroupVersionKind, message: &str, objects: &[&Value]) -> String {
-    if !gvk.is_secret() {
-        return message.to_owned();
-    }
-    let mut secrets = Vec::new();
-    for object in objects {
-        for (name, value) in object.as_object().into_iter().flatten() {
-            match name.as_str() {
-                "metadata" => collect_metadata(value, &mut secrets),
-                name if OPEN.contains(&name) => {}
-                _ => collect(value, &mut secrets),
-            }
-        }
-    }
-    // Longest first, so that no value is left in part because a shorter one was cut out of it.
-    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-    secrets.dedup();
-    let mut message = message.to_owned();
-    for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
-        message = message.replace(secret.as_str(), "***");
-    }
-    // What a decoder quotes in a form of its own (`got &value.valueUnstructured{Value:…}`, `error decoding …`).
-    for quoting in [", got &value", "got &value", "Value:", "error decoding"] {
-        if let Some(at) = message.find(quoting) {
-            message.truncate(at);
-            message = message.trim_end_matches([' ', ',', ':']).to_owned();
-        }
-    }
-    message
-}
-
-fn collect_metadata(metadata: &Value, secrets: &mut Vec<String>) {
-    for (name, value) in metadata.as_object().into_iter().flatten() {
-        match name.as_str() {
-            "annotations" => collect(value.get(LAST_APPLIED).unwrap_or(&Value::Null), secrets),
-            name if is_open_metadata(name) => {}
-            _ => collect(value, secrets),
-        }
-    }
-}
-
-fn collect(value: &Value, secrets: &mut Vec<String>) {
+fn in_parts(value: &Value) -> bool {
     match value {
-        Value::Object(map) => map.values().for_each(|value| collect(value, secrets)),
-        Value::Array(items) => items.iter().for_each(|value| collect(value, secrets)),
-        Value::String(text) => {
-            secrets.push(text.clone());
-            secrets.push(text.escape_debug().to_string());
-            secrets.push(STANDARD.encode(text));
-            secrets.push(STANDARD.encode(text).trim_end_matches('=').to_owned());
-            if let Some(decoded) = STANDARD.decode(text).ok().and_then(|bytes| String::from_utf8(bytes).ok()) {
-                secrets.push(decoded.escape_debug().to_string());
-                secrets.push(decoded);
-            }
+        Value::Object(map) => {
+            map.iter().any(|(name, value)| if is_string_data(name) { has_numbers(value) } else { in_parts(value) })
         }
-        Value::Null | Value::Bool(_) => {}
-        Value::Number(number) => secrets.push(number.to_string()),
+        Value::Array(items) => items.iter().any(in_parts),
+        _ => false,
+    }
+}
+
+fn has_numbers(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => is_redacted(map) || map.values().any(has_numbers),
+        Value::Array(items) => items.iter().any(has_numbers),
+        _ => false,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::object::LAST_APPLIED;
 
-    fn secret() -> GroupVersionKind {
-        GroupVersionKind::new("v1", "Secret")
+    fn redacted(redactor: &Redactor, path: &FieldPath, value: &Value) -> Value {
+        let gvk = GroupVersionKind::new("v1", "Secret");
+        redactor.value(&Secrecy::of(&gvk, None, None), path, value)
     }
 
     #[test]
@@ -208,7 +182,7 @@ mod tests {
         let redactor = Redactor::default();
         let object =
             json!({"data": {"a": "aGVsbG8=", "b": "d29ybGQ="}, "stringData": {"c": "hello"}, "type": "Opaque"});
-        let shown = redactor.value(&secret(), &FieldPath::root(), &object);
+        let shown = redacted(&redactor, &FieldPath::root(), &object);
         assert_eq!(
             shown,
             json!({
@@ -224,7 +198,7 @@ mod tests {
         let object = json!({"metadata": {"annotations": {LAST_APPLIED: "{\"stringData\":{\"a\":\"hello\"}}"}}});
         for path in [FieldPath::root(), FieldPath::of(&["metadata"]), FieldPath::of(&["metadata", "annotations"])] {
             let value = path.value_in(&object).unwrap();
-            let shown = Redactor::default().value(&secret(), &path, value);
+            let shown = redacted(&Redactor::default(), &path, value);
             assert!(!shown.to_string().contains("hello"), "{path}: {shown}");
         }
     }
@@ -235,24 +209,33 @@ mod tests {
             "kind": "Secret", "dta": {"a": "hello"}, "stray": ["hello"],
             "metadata": {"name": "it", "labels": {"open": "yes"}, "stringData": {"a": "hello"}},
         });
-        let shown = Redactor::default().value(&secret(), &FieldPath::root(), &object);
+        let shown = redacted(&Redactor::default(), &FieldPath::root(), &object);
         assert!(!shown.to_string().contains("hello"), "{shown}");
         assert_eq!(shown["metadata"]["labels"]["open"], "yes");
         for path in [&["dta", "a"][..], &["dta"], &["metadata", "stringData", "a"], &["metadata", "stringData"]] {
             let path = FieldPath::of(path);
-            let shown = Redactor::default().value(&secret(), &path, path.value_in(&object).unwrap());
+            let shown = redacted(&Redactor::default(), &path, path.value_in(&object).unwrap());
             assert!(!shown.to_string().contains("hello"), "{path}: {shown}");
         }
-        assert_eq!(scrub(&secret(), "unknown field hello", &[&object]), "unknown field ***");
     }
 
     #[test]
-    fn messages_lose_values_in_every_spelling_and_what_decoders_quote() {
-        let object = json!({"data": {"a": "aGVsbG8="}, "stringData": {"pin": 4711}});
-        let message = "failed: .data.a: hello and aGVsbG8= and 4711, got &value.valueUnstructured{Value:0x1267}";
-        let shown = scrub(&secret(), message, &[&object]);
-        assert_eq!(shown, "failed: .data.a: *** and *** and ***");
-        let config = GroupVersionKind::new("v1", "ConfigMap");
-        assert_eq!(scrub(&config, message, &[&object]), message);
+    fn what_is_below_string_data_of_a_custom_resource_is_redacted() {
+        let gvk = GroupVersionKind::new("isindir.github.com/v1alpha3", "SopsSecret");
+        let object = json!({"spec": {"size": 1, "secretTemplates": [{"name": "a", "stringData": {"pin": "hello"}}]}});
+        let of = Secrecy::of(&gvk, Some(&object), None);
+        let shown = Redactor::default().value(&of, &FieldPath::root(), &object);
+        assert_eq!(
+            shown,
+            json!({"spec": {"size": 1, "secretTemplates": [{"name": "a", "stringData": {"pin": {"redacted": "#1"}}}]}})
+        );
+        assert!(is_withheld(&shown) && !is_withheld(&object));
+    }
+
+    #[test]
+    fn what_a_snapshot_left_out_is_a_number_again() {
+        let object = json!({"metadata": {"annotations": {"x": {"redacted": "#7"}}}});
+        let shown = redacted(&Redactor::default(), &FieldPath::root(), &object);
+        assert_eq!(shown["metadata"]["annotations"]["x"], json!({"redacted": "#1"}));
     }
 }

@@ -4,8 +4,9 @@
 use serde_json::Value;
 
 use super::mistakes::{Subject, is_typed, mistakes};
-use super::redact::scrub;
+use crate::live::discreet::Discreet;
 use crate::live::{StatusError, Target, Trouble};
+use crate::object::holds_secrets;
 use crate::schema::TypeRef;
 
 /// What became of the question.
@@ -41,19 +42,17 @@ const IMMUTABLE: [&str; 12] = [
     "is immutable when `immutable` is set",
 ];
 
-/// Reads a refusal of a manifest. None of a Secret's values survives in the text.
+/// Reads a refusal of a manifest. Of a Secret, nothing is repeated that the server or a webhook wrote.
 #[must_use]
 pub fn refusal(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &StatusError) -> Refusal {
-    if status.code == 404 && status.details_kind.as_deref() == Some("namespaces") {
+    if is_secret(target, live) {
+        return refusal_of_secret(target, live, of, status);
+    }
+    if is_without_namespace(status) {
         return Refusal::NoNamespace(status.details_name.clone().unwrap_or_default());
     }
-    if status.code == 422 && !status.causes.is_empty() && status.causes.iter().all(|cause| is_immutable(&cause.message))
-    {
-        let mut fields: Vec<&str> = status.causes.iter().map(|cause| cause.field.as_str()).collect();
-        fields.sort_unstable();
-        fields.dedup();
-        let verb = if fields.len() == 1 { "is" } else { "are" };
-        return Refusal::Immutable(format!("{} {verb} immutable", fields.join(", ")));
+    if is_about_immutable_fields(status) {
+        return immutable(status.causes.iter().map(|cause| cause.field.clone()).collect());
     }
     let mistakes = mistakes(&Subject { target, live, of }, status);
     if !mistakes.is_empty() {
@@ -61,9 +60,7 @@ pub fn refusal(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &
         let trouble = Trouble { mistakes, ..Trouble::new("Invalid", message) };
         return if is_typed(status) { Refusal::Typed(trouble) } else { Refusal::Other(trouble) };
     }
-    let objects: Vec<&Value> = std::iter::once(&target.manifest.value).chain(live).collect();
-    let message = scrub(&target.key.gvk, &one_sentence(status), &objects);
-    let trouble = Trouble::new(&status.reason, message);
+    let trouble = Trouble::new(&status.reason, one_sentence(status));
     if is_typed(status) {
         let hint = "compare the fields with `kubectl explain`: their names, their nesting and their types";
         return Refusal::Typed(Trouble { reason: "Invalid".to_owned(), ..trouble }.with_hint(hint));
@@ -74,14 +71,65 @@ pub fn refusal(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &
     }
 }
 
+/// Returns true if the values of an object are secret, by its kind or by what is in the manifest or in the live object.
+pub(super) fn is_secret(target: &Target, live: Option<&Value>) -> bool {
+    let gvk = &target.key.gvk;
+    holds_secrets(gvk, &target.manifest.value) || live.is_some_and(|live| holds_secrets(gvk, live))
+}
+
+/// The same for a Secret: what the refusal means is told in our words.
+fn refusal_of_secret(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &StatusError) -> Refusal {
+    if is_without_namespace(status) {
+        return Refusal::NoNamespace(target.key.namespace.clone().unwrap_or_default());
+    }
+    let objects: Vec<&Value> = std::iter::once(&target.manifest.value).chain(live).collect();
+    let discreet = Discreet::of(&objects);
+    if is_about_immutable_fields(status) {
+        let fields = status.causes.iter().filter_map(|cause| discreet.field(&cause.field));
+        let fields: Vec<String> = fields.map(|field| field.to_string()).collect();
+        return if fields.is_empty() { immutable(vec!["a field".to_owned()]) } else { immutable(fields) };
+    }
+    let trouble = discreet.trouble(status);
+    let mistakes =
+        if Discreet::names_author(status) { Vec::new() } else { mistakes(&Subject { target, live, of }, status) };
+    if !mistakes.is_empty() {
+        let message = mistakes.iter().map(|mistake| mistake.message.as_str()).collect::<Vec<_>>().join("; ");
+        let trouble = Trouble { mistakes, ..Trouble::new("Invalid", message) };
+        return if is_typed(status) { Refusal::Typed(trouble) } else { Refusal::Other(trouble) };
+    }
+    match hint(status) {
+        _ if is_typed(status) => Refusal::Typed(Trouble { reason: "Invalid".to_owned(), ..trouble }),
+        Some(hint) => Refusal::NotTried(trouble.with_hint(hint)),
+        None => Refusal::Other(trouble),
+    }
+}
+
+fn is_without_namespace(status: &StatusError) -> bool {
+    status.code == 404 && status.details_kind.as_deref() == Some("namespaces")
+}
+
+fn is_about_immutable_fields(status: &StatusError) -> bool {
+    status.code == 422 && !status.causes.is_empty() && status.causes.iter().all(|cause| is_immutable(&cause.message))
+}
+
+fn immutable(mut fields: Vec<String>) -> Refusal {
+    fields.sort_unstable();
+    fields.dedup();
+    let verb = if fields.len() == 1 { "is" } else { "are" };
+    Refusal::Immutable(format!("{} {verb} immutable", fields.join(", ")))
+}
+
 /// What can't be changed, and what the server says of it: no more than the final clauses, as the values before them may be
 /// whole pod specs.
 #[must_use]
 pub(super) fn unchangeable(target: &Target, live: &Value, status: &StatusError) -> String {
+    if is_secret(target, Some(live)) {
+        return Discreet::of(&[&target.manifest.value, live]).sentence(status);
+    }
     let clause = |message: &'_ str| message.rsplit_once(": ").map_or(message, |(_, clause)| clause).to_owned();
     let causes =
         status.causes.iter().map(|cause| format!("{} can't be changed: {}", cause.field, clause(&cause.message)));
-    scrub(&target.key.gvk, &causes.collect::<Vec<_>>().join("; "), &[&target.manifest.value, live])
+    causes.collect::<Vec<_>>().join("; ")
 }
 
 fn is_immutable(message: &str) -> bool {
@@ -92,12 +140,12 @@ fn is_immutable(message: &str) -> bool {
 fn one_sentence(status: &StatusError) -> String {
     if is_typed(status) {
         // `failed to convert new object (…) to proper version: unable to convert unstructured object to apps/v1, Kind=…: …`
-        let message = status.to_string();
+        let message = status.in_full();
         let detail = message.rsplit_once("Kind=").and_then(|(_, rest)| rest.split_once(": ")).map(|(_, detail)| detail);
         return format!("a value does not fit its field: {}", detail.unwrap_or(&message));
     }
     if status.code != 422 || status.causes.is_empty() {
-        return status.to_string();
+        return status.in_full();
     }
     let causes: Vec<String> =
         status.causes.iter().map(|cause| format!("{}: {}", cause.field, final_clause(&cause.message))).collect();

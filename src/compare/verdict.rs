@@ -11,6 +11,7 @@ use super::prove::{Proof, prove};
 use super::redact::{Redactor, is_withheld};
 use super::refusal::Refusal;
 use super::replacement::{cost, protection};
+use super::secrecy::Secrecy;
 use crate::live::{LiveState, Target, Trouble};
 use crate::object::FieldPath;
 use crate::schema::{self, TypeRef};
@@ -107,7 +108,9 @@ pub fn offline(target: &Target, live: &LiveState, setting: Setting<'_>, redactor
 }
 
 fn create(target: &Target, evidence: Evidence, redactor: &Redactor) -> ObjectDiff {
-    ObjectDiff::create(redactor.value(&target.key.gvk, &FieldPath::root(), &target.manifest.value), evidence)
+    let manifest = &target.manifest.value;
+    let secrecy = Secrecy::of(&target.key.gvk, Some(manifest), None);
+    ObjectDiff::create(redactor.value(&secrecy, &FieldPath::root(), manifest), evidence)
 }
 
 fn local(target: &Target, live: &Value, setting: Setting<'_>, redactor: &Redactor) -> ObjectDiff {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::problem::InputProblem;
 use super::source::{Source, SourceText};
 use super::yaml::{Mark, Positions, Step};
-use crate::object::GroupVersionKind;
+use crate::object::{GroupVersionKind, holds_secrets};
 
 /// One desired object as it was written: not yet resolved to a resource, so it can't be fetched.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ impl Manifest {
     #[must_use]
     pub fn problem_at(&self, mark: Mark, also: Option<Mark>, message: impl Into<String>) -> InputProblem {
         let problem = InputProblem::at(&self.source.file, mark, message);
-        if self.gvk.is_secret() { problem } else { problem.shown_in(&self.text, also) }
+        if holds_secrets(&self.gvk, &self.value) { problem } else { problem.shown_in(&self.text, also) }
     }
 }
 

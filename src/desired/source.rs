@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::excerpt::{Excerpt, Line, Mark as Marked};
 use super::yaml::Mark;
+use crate::object::{is_nearly_secret, is_string_data};
 
 /// Where an object was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -138,14 +139,16 @@ fn is_separator(rest: &[u8]) -> bool {
     rest.is_empty() || rest.starts_with(b"#")
 }
 
-/// Whether a text may be that of a Secret: the word stands in it, or its kinds can't be told with certainty. Nothing is
-/// parsed, as the text may be broken.
+/// Whether a text may be that of a Secret: the word is in it, or `stringData`, or a kind that is spelt like it, or its kinds
+/// cannot be told with certainty. Nothing is parsed, as the text may be broken.
 fn may_be_secret(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    if text.split(|c| !is_word(c)).any(|word| matches!(word, "Secret" | "SecretList")) {
+    if text.split(|c| !is_word(c)).any(|word| matches!(word, "Secret" | "SecretList") || is_string_data(word)) {
         return true;
     }
+    // Letters outside ASCII stay as they are, so that places are the same.
+    let text = text.to_ascii_lowercase();
     let mut kinds = text.match_indices("kind").filter_map(|(at, word)| {
         let before = text[..at].chars().next_back();
         let rest = text[at + word.len()..].trim_start_matches(['"', '\'']).trim_start_matches(' ');
@@ -153,7 +156,9 @@ fn may_be_secret(text: &[u8]) -> bool {
         Some((at - text[..at].rfind('\n').map_or(0, |end| end + 1), value))
     });
     let Some(first) = kinds.next() else { return true };
-    !std::iter::once(first).chain(kinds).all(|(column, value)| is_mapping_below(column, value) || is_plain_name(value))
+    !std::iter::once(first).chain(kinds).all(|(column, value)| {
+        is_mapping_below(column, value) || plain_name(value).is_some_and(|name| !is_nearly_secret(name))
+    })
 }
 
 /// Whether what follows a key at this column is a mapping on the next line, as in the schema of a kind's own `kind`.
@@ -167,18 +172,18 @@ fn is_mapping_below(column: usize, value: &str) -> bool {
         && key.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
-/// Whether a value is a name in plain letters, perhaps in quotes.
-fn is_plain_name(text: &str) -> bool {
+/// The value where it is a name in plain letters, perhaps in quotes.
+fn plain_name(text: &str) -> Option<&str> {
     let text = text.trim_start_matches([' ', '\t']);
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''));
     let text = quote.map_or(text, |quote| &text[quote.len_utf8()..]);
-    let name = text.len() - text.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).len();
-    let mut rest = &text[name..];
+    let length = text.len() - text.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).len();
+    let (name, mut rest) = text.split_at(length);
     if let Some(quote) = quote {
-        let Some(behind) = rest.strip_prefix(quote) else { return false };
-        rest = behind;
+        rest = rest.strip_prefix(quote)?;
     }
-    name > 0 && rest.chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, ',' | '}'))
+    let ends = rest.chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, ',' | '}'));
+    (!name.is_empty() && ends).then_some(name)
 }
 
 #[cfg(test)]
@@ -216,6 +221,15 @@ mod tests {
             "data: |\n-----BEGIN KEY\nkind: Secret",
             "kind:\ndata: x",
             "items:\n- kind:\n  data: x",
+            "kind: secret\ndata: x",
+            "Kind: secret\nkind: Pod\ndata: x",
+            "kind: secrets\ndata: x",
+            "{\"kind\":\"secretlist\",\"items\":[]}",
+            "kind: Secert\ndata: x",
+            "kind: Foo\nstringData: {a: x}",
+            "kind: Foo\nstringdata:\n  a: x",
+            "{\"kind\": \"Foo\", \"stringData\": {\"a\": \"x\"}",
+            "kind: ConfigMap\n  stringData: {{ .Values.x }}",
         ] {
             for line in 1..=3 {
                 assert_eq!(shown(secret, line), [0_u32; 0], "{secret}");
@@ -224,6 +238,8 @@ mod tests {
         for plain in [
             "kind: Deployment\nspec: {secretKeyRef: x, imagePullSecrets: []}",
             "{\"kind\": \"Deployment\"}",
+            "kind: SealedSecret\nspec: {encryptedData: {}}",
+            "kind: ServiceAccount\nsecrets: []",
             "kind: 'ConfigMap' # no more\nkind: Service",
             "kind: CustomResourceDefinition\nproperties:\n  kind:\n    type: string",
         ] {

@@ -96,8 +96,8 @@ impl Found {
             // Gone since discovery: with the kind, its objects are gone.
             Err(error) if error.status().is_some_and(|status| status.code == 404) => {}
             Err(error) => {
-                let kind = GroupKind::from(&of.gvk);
-                self.unsearched.push(Unsearched { kind, namespace, trouble: Trouble::from(&error) });
+                let (kind, trouble) = (GroupKind::from(&of.gvk), Trouble::about(&of.gvk, &error));
+                self.unsearched.push(Unsearched { kind, namespace, trouble });
             }
         }
     }

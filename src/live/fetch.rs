@@ -120,7 +120,7 @@ pub async fn find(cluster: &Cluster, resource: &Resource, key: &ObjectKey) -> Li
     match json(cluster, Request::get(path)).await {
         Ok(object) => LiveState::Present(object),
         Err(RequestError::Status(status)) if status.code == 404 => LiveState::Absent,
-        Err(error) => LiveState::Unreadable(Trouble::from(&error)),
+        Err(error) => LiveState::Unreadable(Trouble::about(&key.gvk, &error)),
     }
 }
 

@@ -2,7 +2,6 @@
 
 mod progress;
 mod question;
-mod sanitize;
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
@@ -10,9 +9,9 @@ use std::sync::Arc;
 use colored::{ColoredString, Colorize as _};
 
 use crate::report::styled::{Role, Styled};
+use crate::text::visible;
 use progress::Live;
 pub use question::{can_ask, line};
-pub use sanitize::visible;
 
 /// When output is coloured (`--color`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -93,9 +93,9 @@ impl Feed {
                 Err(error) => {
                     failures += 1;
                     if looks == Looks::Once || is_refusal(&error) || failures == ATTEMPTS {
-                        return self.tell(News::GivenUp(Trouble::from(&error))).await;
+                        return self.tell(News::GivenUp(self.trouble(&error))).await;
                     }
-                    self.tell(News::Failing(Trouble::from(&error))).await;
+                    self.tell(News::Failing(self.trouble(&error))).await;
                     sleep(pause(failures)).await;
                     continue;
                 }
@@ -116,6 +116,10 @@ impl Feed {
                 }
             }
         }
+    }
+
+    fn trouble(&self, error: &RequestError) -> Trouble {
+        Trouble::about(&self.scope.resource.gvk, error)
     }
 
     async fn tell(&self, news: News) {
@@ -163,7 +167,7 @@ impl Feed {
             match answer {
                 Ok(object) => listing.objects.push(object),
                 Err(error) if is(&error, 404) => {}
-                Err(error) if is_refusal(&error) => listing.unreadable.push((name, Trouble::from(&error))),
+                Err(error) if is_refusal(&error) => listing.unreadable.push((name, self.trouble(&error))),
                 Err(error) => return Err(error),
             }
         }

@@ -233,7 +233,7 @@ async fn a_plugin_that_fails_or_is_missing_is_named() {
     let error = stage.error().await;
     assert!(error.to_string().ends_with("/login` is not installed"), "{error}");
     assert!(error.is_configuration());
-    assert_eq!(error.hint().as_deref(), Some("get it at example.com[31m"));
+    assert_eq!(error.hint().as_deref(), Some("get it at example.com\\u{1b}[31m"));
 }
 
 #[tokio::test]

@@ -11,7 +11,6 @@ use crate::apply::{Deleted, delete, wait_until_gone};
 use crate::cluster::Cluster;
 use crate::commands::interrupt::Interrupt;
 use crate::commands::pass::Listener;
-use crate::compare::scrub;
 use crate::live::fetch::IN_FLIGHT;
 use crate::live::{LiveState, Trouble};
 use crate::plan::apply_set::{Fate, Member, Wanted};
@@ -112,8 +111,7 @@ impl Entry {
         self.report.outcome = Some(Outcome::Skipped);
     }
 
-    fn fail(&mut self, mut trouble: Trouble, outcome: Outcome) {
-        trouble.message = scrub(&self.member.key.gvk, &trouble.message, &[&self.member.object]);
+    fn fail(&mut self, trouble: Trouble, outcome: Outcome) {
         self.report.reason = None;
         self.report.error = Some(ErrorInfo::from(trouble));
         self.report.outcome = Some(outcome);

@@ -88,7 +88,7 @@ async fn standing(
                 );
                 return Err(refused(format!("`{}` can't be the kind of an apply set's parent", gvk.kind), hint));
             }
-            Err(error) => return Err(unreadable(set, &Trouble::from(&error))),
+            Err(error) => return Err(unreadable(set, &Trouble::about(gvk, &error))),
         }
     }
     match find(cluster, resource, parent).await {

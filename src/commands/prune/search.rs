@@ -97,7 +97,7 @@ impl Pruning {
                     ));
                     continue;
                 }
-                Err(error) => format!("the server doesn't serve it, and why can't be told: {error}"),
+                Err(error) => format!("the server doesn't serve it, and why can't be told: {}", error.in_full()),
             };
             let problem = InputProblem::general(format!("members of kind `{kind}` can't be listed: {reason}"));
             self.errors.push(problem.with_hint(HELD));

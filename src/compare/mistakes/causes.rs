@@ -7,6 +7,8 @@ use super::{Subject, suggest};
 use crate::desired::InputProblem;
 use crate::desired::yaml::Step;
 use crate::live::Cause;
+use crate::live::discreet::{Discreet, complaint};
+use crate::object::{FieldPath, PathElement};
 
 /// What a cause without a field has in its place.
 const NO_FIELD: &str = "<nil>";
@@ -14,6 +16,9 @@ const NO_FIELD: &str = "<nil>";
 const LONGEST: usize = 300;
 
 pub(super) fn mistakes(subject: &Subject<'_>, causes: &[Cause]) -> Vec<InputProblem> {
+    if subject.is_secret() {
+        return of_secret(subject, causes);
+    }
     let has_field = |cause: &&Cause| !cause.field.is_empty() && cause.field != NO_FIELD;
     let merged = subject.merged();
     let place_of = |cause: &Cause| {
@@ -38,24 +43,23 @@ pub(super) fn mistakes(subject: &Subject<'_>, causes: &[Cause]) -> Vec<InputProb
     }
     // Without a field they still say what is wrong with the object.
     let whole = Place::root(subject.manifest(), subject.of);
-    causes.iter().map(|cause| subject.of_value(&whole, capped(&subject.safe(&cause.message)))).collect()
+    causes.iter().map(|cause| subject.of_value(&whole, capped(&cause.message))).collect()
 }
 
 fn mistake(subject: &Subject<'_>, place: Place<'_>, cause: &Cause) -> InputProblem {
     let complaint = Complaint::read(cause);
     let (place, is_key) = complaint.narrowed(place);
     let name = format!("`{}`", place.full_path());
-    let is_secret = subject.target.key.gvk.is_secret();
-    let detail = subject.safe(&complaint.detail);
-    let (message, hint) = match (complaint.kind, complaint.value.as_ref().filter(|_| !is_secret)) {
+    let detail = &complaint.detail;
+    let (message, hint) = match (complaint.kind, complaint.value.as_ref()) {
         (Kind::Required, _) => {
             let what = if place.missing.is_empty() { "needs a value" } else { "is missing" };
-            (with_detail(&format!("{name} {what}"), &detail), None)
+            (with_detail(&format!("{name} {what}"), detail), None)
         }
         (Kind::Unsupported, Some(Value::String(value))) => {
-            (format!("{name} can't be `{value}`"), Some(supported(value, &detail)))
+            (format!("{name} can't be `{value}`"), Some(supported(value, detail)))
         }
-        (Kind::Unsupported, _) => (with_detail(&format!("{name} has an unsupported value"), &detail), None),
+        (Kind::Unsupported, _) => (with_detail(&format!("{name} has an unsupported value"), detail), None),
         (Kind::Duplicate, Some(value)) => (format!("{name}: `{}` stands there twice", short(value)), None),
         (Kind::Duplicate, None) => (format!("{name} stands there twice"), None),
         (Kind::Invalid, Some(value)) if is_key => {
@@ -79,6 +83,45 @@ fn mistake(subject: &Subject<'_>, place: Place<'_>, cause: &Cause) -> InputProbl
         }
         None => problem,
     }
+}
+
+/// Of a Secret, the field and what the cause's reason says: the text of a cause may quote its values.
+fn of_secret(subject: &Subject<'_>, causes: &[Cause]) -> Vec<InputProblem> {
+    let objects: Vec<&Value> = std::iter::once(subject.manifest()).chain(subject.live).collect();
+    let discreet = Discreet::of(&objects);
+    let fields = causes.iter().filter_map(|cause| Some((discreet.field(&cause.field)?, cause)));
+    let problems = fields.map(|(mut field, cause)| {
+        // What a Secret has in `stringData` is checked when it is in `data`.
+        if let [PathElement::Field(part), PathElement::Field(key)] = field.elements()
+            && part == "data"
+        {
+            let plain = FieldPath::of(&["stringData", key]);
+            if field.value_in(subject.manifest()).is_none() && plain.value_in(subject.manifest()).is_some() {
+                field = plain;
+            }
+        }
+        let names: Vec<&str> = field.elements().iter().filter_map(field_name).collect();
+        let message = match names.as_slice() {
+            ["data" | "stringData", key] if !is_data_key(key) => format!("`{field}`: {BAD_KEY}"),
+            _ => format!("`{field}` {}", complaint(&cause.reason)),
+        };
+        let steps: Vec<Step<'_>> = names.into_iter().map(Step::Key).collect();
+        subject.target.manifest.problem_of_key(&steps, message)
+    });
+    problems.collect()
+}
+
+fn field_name(element: &PathElement) -> Option<&str> {
+    if let PathElement::Field(name) = element { Some(name) } else { None }
+}
+
+/// What the server says of a key that no Secret can have (apimachinery `validation.IsConfigMapKey`).
+const BAD_KEY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name' or \
+                       'KEY_NAME' or 'key-name')";
+
+/// Whether something may be a key of a Secret, but for its length.
+fn is_data_key(key: &str) -> bool {
+    !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }
 
 /// How to look a field up; entries of maps and items of lists have no explanation of their own.

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::merge::merge;
-use super::redact::scrub;
+use super::refusal::is_secret;
 use crate::desired::InputProblem;
 use crate::live::{StatusError, Target};
 use crate::object::{FieldPath, managed_fields};
@@ -87,10 +87,9 @@ impl<'a> Subject<'a> {
         ))
     }
 
-    /// Text of the server about this object, without the values of a Secret.
-    fn safe(&self, text: &str) -> String {
-        let objects: Vec<&Value> = std::iter::once(self.manifest()).chain(self.live).collect();
-        scrub(&self.target.key.gvk, text, &objects)
+    /// Whether nothing of the server's text may be repeated.
+    fn is_secret(&self) -> bool {
+        is_secret(self.target, self.live)
     }
 
     /// A problem of the key at a place, or of what is nearest to it.

@@ -106,6 +106,9 @@ fn mistake(subject: &Subject<'_>, line: &str) -> InputProblem {
         let message = format!("{} is empty", named(&place.path));
         return subject.of_value(&place, message).with_hint("remove the item, or write what belongs to it");
     }
+    if subject.is_secret() {
+        return subject.of_value(&place, format!("{}: not what the type takes here", named(&place.path)));
+    }
     if let Some(names) = complaint.strip_prefix("associative list with keys has an element that omits all key fields ")
     {
         let names: Vec<String> = serde_json::Deserializer::from_str(&names.replace(' ', ","))
@@ -118,7 +121,7 @@ fn mistake(subject: &Subject<'_>, line: &str) -> InputProblem {
             format!("{} has no {}, which its list tells items apart by", named(&place.path), names.join(", "));
         return subject.of_value(&place, message);
     }
-    subject.of_value(&place, format!("{}: {}", named(&place.path), subject.safe(without_dump(complaint))))
+    subject.of_value(&place, format!("{}: {}", named(&place.path), without_dump(complaint)))
 }
 
 fn unknown_field(subject: &Subject<'_>, place: &Place<'_>) -> InputProblem {

@@ -8,6 +8,7 @@ mod metadata;
 mod path;
 mod quantity;
 mod scalar;
+mod secrecy;
 
 pub use field_set::FieldSet;
 pub use fields_v1::FieldsV1Error;
@@ -17,3 +18,4 @@ pub use metadata::{SERVER_METADATA, without_system_fields};
 pub use path::{FieldPath, PathElement};
 pub use quantity::Quantity;
 pub use scalar::Scalar;
+pub use secrecy::{holds_secrets, is_custom, is_nearly_secret, is_string_data};

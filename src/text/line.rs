@@ -1,19 +1,17 @@
-//! Texts of others, made fit for a message.
-
 use std::io;
 
-/// `text` on one line: runs of blanks become one, control and direction characters go, and what is longer than `limit`
-/// characters is cut with an ellipsis.
-pub(super) fn one_line(text: &str, limit: usize) -> String {
+use super::visible::{is_hidden, show};
+
+/// `text` on one line: runs of blanks become one, what is hidden is made visible, and what is longer than `limit` characters is
+/// cut with an ellipsis.
+#[must_use]
+pub fn one_line(text: &str, limit: usize) -> String {
     let mut line = String::with_capacity(text.len().min(limit * 4));
     let mut length = 0;
     let mut gap = false;
     for character in text.chars() {
         if character.is_whitespace() {
             gap = length > 0;
-            continue;
-        }
-        if character.is_control() || turns_direction(character) {
             continue;
         }
         if length + usize::from(gap) >= limit {
@@ -25,26 +23,27 @@ pub(super) fn one_line(text: &str, limit: usize) -> String {
             length += 1;
             gap = false;
         }
-        line.push(character);
+        if is_hidden(character) {
+            show(character, &mut line);
+        } else {
+            line.push(character);
+        }
         length += 1;
     }
     line
 }
 
 /// What the operating system says, without its number.
-pub(super) fn io_reason(error: &io::Error) -> String {
+#[must_use]
+pub fn io_reason(error: &io::Error) -> String {
     let text = error.to_string();
     let end = text.find(" (os error ").unwrap_or(text.len());
     one_line(&text[..end], 200).to_lowercase()
 }
 
-/// Characters that reorder or hide what is displayed after them.
-fn turns_direction(character: char) -> bool {
-    matches!(character, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-}
-
 /// `names` as a list for a message, at most `limit` of them.
-pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>, limit: usize) -> String {
+#[must_use]
+pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>, limit: usize) -> String {
     let names: Vec<_> = names.into_iter().collect();
     let list = names.iter().take(limit).map(|name| format!("`{}`", one_line(name, 100))).collect::<Vec<_>>().join(", ");
     if names.len() > limit {
@@ -58,8 +57,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_and_direction_characters_and_line_breaks_go() {
-        assert_eq!(one_line("  a\r\n\tb\u{1b}[0m \u{202e}c\u{0} ", 80), "a b[0m c");
+    fn hidden_characters_are_shown_and_line_breaks_go() {
+        assert_eq!(one_line("  a\r\n\tb\u{1b}[0m \u{202e}c\u{0} ", 80), "a b\\u{1b}[0m \\u{202e}c\\u{0}");
     }
 
     #[test]

@@ -1,0 +1,128 @@
+//! Which objects hold secret values: Secrets, and what was meant to be one. A type that the server would refuse still reaches an
+//! offline comparison, an excerpt or a snapshot.
+
+use serde_json::Value;
+
+use super::GroupVersionKind;
+
+/// The part of a Secret that holds plain text, which no other built-in kind has.
+const STRING_DATA: &str = "stringData";
+
+/// Groups that define a kind named `Secret` of their own, which refers to values and holds none.
+const OTHER_SECRETS: [&str; 3] = [".crossplane.io", ".services.k8s.aws", ".upbound.io"];
+
+impl GroupVersionKind {
+    /// Returns true for the core `Secret` and for what may be a misspelt one: `secret`, `Secrets` or `SecretList` in any group,
+    /// and in groups that define no other kinds of their own (`v1`, `core/v1`, `apps/v1`) every kind whose name holds the word, or
+    /// is at most two letters away from it.
+    #[must_use]
+    pub fn may_be_secret(&self) -> bool {
+        let kind = self.kind.to_lowercase();
+        if is_custom(&self.group) {
+            return is_secret_word(&kind) && !OTHER_SECRETS.iter().any(|suffix| self.group.ends_with(suffix));
+        }
+        kind.contains("secret") || is_nearly_secret(&kind)
+    }
+}
+
+/// Returns true if the values of an object are secret, by its kind or because it has `stringData` in the place where a Secret
+/// has it.
+#[must_use]
+pub fn holds_secrets(gvk: &GroupVersionKind, object: &Value) -> bool {
+    gvk.may_be_secret() || object.as_object().is_some_and(|object| object.keys().any(|key| is_string_data(key)))
+}
+
+/// Returns true for the name of the kind of a Secret or of a list of them, and for what is at most two letters away from it,
+/// ignoring case.
+#[must_use]
+pub fn is_nearly_secret(kind: &str) -> bool {
+    is_secret_word(kind) || is_near(&kind.to_lowercase(), "secret")
+}
+
+/// Returns true for the names of the kind of a Secret, and of lists of them, ignoring case.
+fn is_secret_word(word: &str) -> bool {
+    ["secret", "secrets", "secretlist"].iter().any(|name| word.eq_ignore_ascii_case(name))
+}
+
+/// Returns true for `stringData`, ignoring case: what is below it is secret in every custom resource.
+#[must_use]
+pub fn is_string_data(key: &str) -> bool {
+    key.eq_ignore_ascii_case(STRING_DATA)
+}
+
+/// Returns true if CustomResourceDefinitions may use a group: its name has a dot, and is not one of Kubernetes' own.
+#[must_use]
+pub fn is_custom(group: &str) -> bool {
+    group.contains('.') && !group.ends_with(".k8s.io")
+}
+
+/// Returns true if at most two letters have to be put in, taken out or replaced.
+fn is_near(word: &str, name: &str) -> bool {
+    const FAR: usize = 2;
+    let (word, name): (Vec<char>, Vec<char>) = (word.chars().collect(), name.chars().collect());
+    if word.len().abs_diff(name.len()) > FAR {
+        return false;
+    }
+    let mut row: Vec<usize> = (0..=name.len()).collect();
+    for (i, from) in word.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, to) in name.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[name.len()] <= FAR
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn misspelt_types_of_a_secret_are_known() {
+        for (api_version, kind) in [
+            ("v1", "Secret"),
+            ("v1", "secret"),
+            ("v1", "SECRET"),
+            ("v1", "Secrets"),
+            ("v1", "secretlist"),
+            ("v1", "Secert"),
+            ("v1", "Secrt"),
+            ("v1", "Secret "),
+            ("v1", "TLSSecret"),
+            ("core/v1", "Secret"),
+            ("/v1", "Secret"),
+            ("V1", "Secret"),
+            ("v1/", "Secret"),
+            ("", "Secret"),
+            ("apps/v1", "Secret"),
+            ("rbac.authorization.k8s.io/v1", "Secret"),
+            ("example.com/v1", "secrets"),
+        ] {
+            assert!(GroupVersionKind::new(api_version, kind).may_be_secret(), "{api_version} {kind}");
+        }
+    }
+
+    #[test]
+    fn other_kinds_are_none() {
+        for (api_version, kind) in [
+            ("v1", "ConfigMap"),
+            ("v1", "Service"),
+            ("v1", "ServiceAccount"),
+            ("v1", "Event"),
+            ("apps/v1", "Deployment"),
+            ("bitnami.com/v1alpha1", "SealedSecret"),
+            ("external-secrets.io/v1", "ExternalSecret"),
+            ("external-secrets.io/v1", "SecretStore"),
+            ("secrets-store.csi.x-k8s.io/v1", "SecretProviderClass"),
+            ("secrets.hashicorp.com/v1beta1", "VaultStaticSecret"),
+            ("secretsmanager.aws.upbound.io/v1beta1", "Secret"),
+        ] {
+            let gvk = GroupVersionKind::new(api_version, kind);
+            assert!(!gvk.may_be_secret(), "{api_version} {kind}");
+            assert!(holds_secrets(&gvk, &json!({"stringdata": {"a": "b"}})), "{api_version} {kind}");
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Texts of others, made fit to be shown: what a terminal would act on or hide is made visible, and URLs lose what logs in.
+
+mod line;
+mod url;
+mod visible;
+
+pub use line::{io_reason, listed, one_line};
+pub use url::without_credentials;
+pub use visible::{is_hidden, visible};

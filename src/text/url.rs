@@ -1,0 +1,65 @@
+/// A URL as it may be shown: without user name and password, and with `…` in the place of its query or fragment, which may hold
+/// a token. What follows `//` and is no valid URL loses everything up to its last `@`.
+#[must_use]
+pub fn without_credentials(url: &str) -> String {
+    let (scheme, rest) = match url.find("://") {
+        Some(at) => url.split_at(at + 3),
+        None if url.starts_with("//") => url.split_at(2),
+        None => ("", url),
+    };
+    let (authority, path) = split_at_any(rest, &['/', '\\', '?', '#']);
+    let (host, path) = match (authority.rsplit_once('@'), rest.rsplit_once('@')) {
+        (Some((_, host)), _) => (host, path),
+        // A password with a slash or a question mark that is not escaped ends the authority before its `@`.
+        (None, Some((_, after))) if !has_port(authority) => split_at_any(after, &['/', '\\', '?', '#']),
+        (None, _) => (authority, path),
+    };
+    let (path, hidden) = split_at_any(path, &['?', '#']);
+    let hidden = match hidden.chars().next() {
+        Some(mark) if hidden.len() > 1 => format!("{mark}…"),
+        _ => hidden.to_owned(),
+    };
+    format!("{scheme}{host}{path}{hidden}")
+}
+
+fn split_at_any<'t>(text: &'t str, marks: &[char]) -> (&'t str, &'t str) {
+    text.split_at(text.find(marks).unwrap_or(text.len()))
+}
+
+/// Returns true unless what stands where a port would is no number.
+fn has_port(authority: &str) -> bool {
+    let name = authority.rsplit_once(']').map_or(authority, |(_, rest)| rest);
+    name.split_once(':').is_none_or(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_logs_in_is_left_out() {
+        for (url, shown) in [
+            ("https://host:6443", "https://host:6443"),
+            ("https://host/a/b.yaml", "https://host/a/b.yaml"),
+            ("https://host/a@b", "https://host/a@b"),
+            ("https://[fd00::1]:6443/a@b", "https://[fd00::1]:6443/a@b"),
+            ("https://admin:hunter2@host:6443", "https://host:6443"),
+            ("https://me:pass@word@host/a@b", "https://host/a@b"),
+            ("https://token@host/x", "https://host/x"),
+            ("https://admin:hun/ter2@host/x", "https://host/x"),
+            ("https://admin:hun?ter2@host/x", "https://host/x"),
+            ("https://admin:hun#ter2@host", "https://host"),
+            ("admin:hunter2@host:6443", "host:6443"),
+            ("//admin:hunter2@host", "//host"),
+            ("http:admin:hunter2@host", "host"),
+            ("https://host/x?private_token=hunter2&ref=main", "https://host/x?…"),
+            ("https://host?token=hunter2", "https://host?…"),
+            ("https://host/x#token=hunter2", "https://host/x#…"),
+            ("https://host/x?a=b#hunter2", "https://host/x?…"),
+            ("https://host/x?", "https://host/x?"),
+            ("https://me:pw@host/x?next=http://a:b@c", "https://host/x?…"),
+        ] {
+            assert_eq!(without_credentials(url), shown, "{url}");
+        }
+    }
+}

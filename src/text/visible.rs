@@ -1,0 +1,104 @@
+use std::borrow::Cow;
+
+/// Text from outside with everything made visible that a terminal would act on, that would reorder what is read, or that takes
+/// no room: control characters, escapes, the characters that set the direction of writing, and those that fonts do not draw.
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    text.chars().for_each(|c| show(c, &mut shown));
+    Cow::Owned(shown)
+}
+
+/// Appends a character in its visible form.
+pub(super) fn show(c: char, shown: &mut String) {
+    match c {
+        '\t' => shown.push_str("\\t"),
+        '\n' => shown.push_str("\\n"),
+        '\r' => shown.push_str("\\r"),
+        c if is_hidden(c) => shown.extend(c.escape_unicode()),
+        c => shown.push(c),
+    }
+}
+
+/// Characters with the property `Default_Ignorable_Code_Point` (Unicode 16, `DerivedCoreProperties.txt`), in order.
+const IGNORABLE: [(char, char); 17] = [
+    ('\u{ad}', '\u{ad}'),
+    ('\u{34f}', '\u{34f}'),
+    ('\u{61c}', '\u{61c}'),
+    ('\u{115f}', '\u{1160}'),
+    ('\u{17b4}', '\u{17b5}'),
+    ('\u{180b}', '\u{180f}'),
+    ('\u{200b}', '\u{200f}'),
+    ('\u{202a}', '\u{202e}'),
+    ('\u{2060}', '\u{206f}'),
+    ('\u{3164}', '\u{3164}'),
+    ('\u{fe00}', '\u{fe0f}'),
+    ('\u{feff}', '\u{feff}'),
+    ('\u{ffa0}', '\u{ffa0}'),
+    ('\u{fff0}', '\u{fff8}'),
+    ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d173}', '\u{1d17a}'),
+    ('\u{e0000}', '\u{e0fff}'),
+];
+
+/// Returns true for a character that a terminal acts on or does not draw: a control character, a line or paragraph separator,
+/// an interlinear annotation, a blank Braille pattern, or one that is ignored by default.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
+    c.is_control()
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{2800}' | '\u{fff9}'..='\u{fffb}')
+        || IGNORABLE.iter().any(|(first, last)| (*first..=*last).contains(&c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_and_reordering_characters_become_visible() {
+        assert_eq!(visible("a\u{1b}[31mred"), "a\\u{1b}[31mred");
+        assert_eq!(visible("user\u{202e}nimda"), "user\\u{202e}nimda");
+        assert_eq!(visible("tab\there"), "tab\\there");
+        assert_eq!(visible("plain → text"), "plain → text");
+    }
+
+    #[test]
+    fn characters_that_are_ignored_by_default_become_visible() {
+        for (hidden, name) in [
+            ('\u{ad}', "soft hyphen"),
+            ('\u{34f}', "combining grapheme joiner"),
+            ('\u{115f}', "Hangul choseong filler"),
+            ('\u{1160}', "Hangul jungseong filler"),
+            ('\u{17b4}', "Khmer inherent vowel"),
+            ('\u{180e}', "Mongolian vowel separator"),
+            ('\u{200d}', "zero width joiner"),
+            ('\u{2065}', "unassigned"),
+            ('\u{3164}', "Hangul filler"),
+            ('\u{fe0f}', "variation selector 16"),
+            ('\u{ffa0}', "halfwidth Hangul filler"),
+            ('\u{1bca0}', "shorthand format letter overlap"),
+            ('\u{1d173}', "musical symbol begin beam"),
+            ('\u{e0041}', "tag latin capital letter a"),
+            ('\u{e01ef}', "variation selector 256"),
+            ('\u{2028}', "line separator"),
+            ('\u{85}', "next line"),
+            ('\u{9b}', "control sequence introducer"),
+        ] {
+            let text = format!("ad{hidden}min");
+            assert_eq!(visible(&text), format!("ad{}min", hidden.escape_unicode()), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_drawn_stays() {
+        for text in ["Grüße", "日本語", "שלום", "한글", "a\u{a0}b", "→ ± §", "👍", "e\u{301}"] {
+            assert!(matches!(visible(text), Cow::Borrowed(_)), "{text}");
+        }
+    }
+}

@@ -8,6 +8,7 @@
 //! Pure: answers of the server come in as values.
 
 mod changes;
+mod claimants;
 mod classify;
 mod diff;
 mod inquiry;

@@ -44,7 +44,8 @@ fn above(of: TypeRef<'_>, next: &PathElement) -> Strength {
     if is_whole { Strength::Own } else { Strength::Above }
 }
 
-fn step<'t>(of: TypeRef<'t>, element: &PathElement) -> TypeRef<'t> {
+/// The type of what is one step below.
+pub(super) fn step<'t>(of: TypeRef<'t>, element: &PathElement) -> TypeRef<'t> {
     match element {
         PathElement::Field(name) => of.field(name),
         _ => of.item(),

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::bookkeeping::leave_out_bookkeeping;
 use super::changes::{Change, Op, changes};
 use super::claimants::{Claimants, Strength, strength};
 use super::diff::{Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
@@ -48,7 +49,8 @@ pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, red
         claims: prediction.owners.our_fields().union(&before.our_fields()),
         before: &before,
     };
-    let differences = changes(subject.live, &prediction.object, subject.of, subject.status_is_apart);
+    let mut differences = changes(subject.live, &prediction.object, subject.of, subject.status_is_apart);
+    leave_out_bookkeeping(&mut differences, subject.gvk, subject.manifest, subject.of);
     let mut found: Vec<FieldChange> = differences.into_iter().map(|change| context.classified(change)).collect();
     // The copy that client-side apply keeps goes with its owner, whose claims pass to us.
     let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
@@ -270,8 +272,9 @@ fn whole_object(class: Class) -> FieldChange {
 fn overridden(subject: Subject<'_>, prediction: &Prediction, found: &[FieldChange]) -> Vec<FieldChange> {
     let wanted = merge(&with_string_data_folded(subject.manifest), &prediction.object, subject.of);
     let differs = paths_of(found);
-    changes(&prediction.object, &wanted, subject.of, subject.status_is_apart)
-        .into_iter()
+    let mut kept = changes(&prediction.object, &wanted, subject.of, subject.status_is_apart);
+    leave_out_bookkeeping(&mut kept, subject.gvk, subject.manifest, subject.of);
+    kept.into_iter()
         .filter(|change| !differs.overlaps(&change.path))
         .filter(|change| change.op != Op::Move)
         .map(|change| FieldChange {

@@ -11,7 +11,9 @@ use super::diff::Evidence;
 use super::owners::{Owners, Policy, with_string_data};
 use super::prune::prune;
 use crate::object::{FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement};
-use crate::schema::{self, KindInfo, ListKind, ScalarKind, TypeRef, is_default, item_element, items_by_element, same_meaning, seem_same};
+use crate::schema::{
+    self, KindInfo, ListKind, ScalarKind, TypeRef, is_default, item_element, items_by_element, same_meaning, seem_same,
+};
 
 /// An object as an apply would leave it, and who would own what.
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@
 //! ```
 //! Pure: answers of the server come in as values.
 
+mod bookkeeping;
 mod changes;
 mod claimants;
 mod classify;

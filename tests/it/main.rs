@@ -33,6 +33,7 @@ mod pass;
 mod prediction;
 mod progress;
 mod replacement;
+mod scale;
 mod secrets;
 mod sharp_edges;
 mod snapshot;

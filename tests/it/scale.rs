@@ -40,7 +40,7 @@ fn compare((manifest, live): &(Value, Value)) -> usize {
 /// sixteen times. Other work on the machine only makes single runs longer, so that the shortest of some counts.
 #[track_caller]
 fn grows_evenly(what: &str, pair: Pair) {
-    let (small, large) = (pair(5_000), pair(20_000));
+    let (small, large) = (pair(2_000), pair(8_000));
     let run = |pair: &(Value, Value)| {
         let start = Instant::now();
         assert!(compare(pair) > 0, "{what}");
@@ -53,7 +53,7 @@ fn grows_evenly(what: &str, pair: Pair) {
             return;
         }
     }
-    panic!("{what}: {few:?} for 5,000 and {many:?} for 20,000");
+    panic!("{what}: {few:?} for 2,000 and {many:?} for 8,000");
 }
 
 fn managed(manager: &str, operation: &str, object: &Value) -> Value {

@@ -25,7 +25,7 @@ pub use manifest::Manifest;
 pub use mismatch::{Expected, advice, kind_of, mismatch};
 pub use problem::InputProblem;
 pub use selector::{Selector, SelectorError};
-pub(crate) use set::twice;
 pub use set::{DesiredSet, ReadOptions, gather, read};
+pub(crate) use set::{leave_out_copies, repeated};
 pub use share::{ReadShare, Share};
 pub use source::{Source, SourceText};

@@ -13,7 +13,7 @@ const MAY_IMPORT: [(&str, &[&str]); 13] = [
     ("object", &[]),
     ("schema", &["object"]),
     ("desired", &["object", "schema"]),
-    ("cluster", &["desired"]),
+    ("cluster", &["object", "desired"]),
     ("live", &["object", "schema", "desired", "cluster"]),
     ("compare", &["object", "schema", "desired", "live"]),
     ("plan", &["object", "schema", "desired", "live", "compare"]),

@@ -100,7 +100,7 @@ fn plural(what: &str, count: usize) -> String {
     if count == 1 { format!("the only {what}") } else { format!("the {what}s") }
 }
 
-fn files(paths: &[PathBuf]) -> String {
+pub(super) fn files(paths: &[PathBuf]) -> String {
     if paths.is_empty() {
         return "no file".to_owned();
     }

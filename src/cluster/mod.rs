@@ -55,6 +55,7 @@ pub use self::{
     kubeconfig::KubeconfigError,
     options::{ConnectOptions, Environment, InvalidTimeout, Log, RequestTimeout},
     requests::{Purpose, Reply, Request, RequestCounts, Retry},
+    settings::namespace_flag,
     status::{Cause, StatusError},
     watch::{Watch, WatchEvent},
 };

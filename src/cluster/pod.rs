@@ -45,10 +45,13 @@ impl<'a> Pod<'a> {
         UserEntry { token_file: Some(self.service_account.join("token")), ..UserEntry::default() }
     }
 
-    /// Its namespace.
-    pub(super) fn namespace(&self) -> Option<String> {
-        let in_file = || std::fs::read_to_string(self.service_account.join("namespace")).ok();
-        let name = self.namespace.map(str::to_owned).or_else(in_file)?;
-        Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+    /// Its namespace, and what says so.
+    pub(super) fn namespace(&self) -> Option<(String, String)> {
+        let file = self.service_account.join("namespace");
+        let (name, place) = match self.namespace {
+            Some(name) => (name.to_owned(), "`POD_NAMESPACE`".to_owned()),
+            None => (std::fs::read_to_string(&file).ok()?, file.display().to_string()),
+        };
+        Some((name.trim().to_owned(), place)).filter(|(name, _)| !name.is_empty())
     }
 }

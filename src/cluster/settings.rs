@@ -10,7 +10,7 @@ use secrecy::{SecretSlice, SecretString};
 
 use super::{
     document::{ClusterEntry, UserEntry},
-    error::ConnectError,
+    error::{ConnectError, files},
     exec::Plugin,
     kubeconfig::Kubeconfig,
     options::{ConnectOptions, Environment},
@@ -18,6 +18,7 @@ use super::{
     proxy::{self, ProxyError},
     selection::{Chosen, given, given_token, override_cluster, override_user},
 };
+use crate::object::{DNS_LABEL, is_dns_label};
 
 /// Everything that a connection needs to know.
 #[derive(Debug)]
@@ -86,11 +87,10 @@ impl Settings {
         let mut notes = Vec::new();
         let chosen = Chosen::from(options, kubeconfig, &mut notes)?;
         let pod = Pod::detect(environment);
-        let namespace = given(options.namespace.as_deref())
-            .map(|name| without_prefix(name).to_owned())
-            .or_else(|| chosen.context.namespace.clone())
-            .or_else(|| pod.as_ref().and_then(Pod::namespace))
-            .unwrap_or_else(|| "default".to_owned());
+        let namespace = match namespace_flag(options.namespace.as_deref())? {
+            Some(name) => name,
+            None => default_namespace(&chosen, kubeconfig, pod.as_ref())?,
+        };
 
         let mut cluster = chosen.cluster;
         let mut user = chosen.user;
@@ -138,6 +138,32 @@ impl Settings {
             server,
         })
     }
+}
+
+/// The namespace that `--namespace` names; an empty one is none, as for kubectl.
+pub fn namespace_flag(flag: Option<&str>) -> Result<Option<String>, ConnectError> {
+    given(flag).map(|name| namespace(without_prefix(name), || "`--namespace`".to_owned())).transpose()
+}
+
+/// The namespace of the context, else that of the pod.
+fn default_namespace(chosen: &Chosen, kubeconfig: &Kubeconfig, pod: Option<&Pod<'_>>) -> Result<String, ConnectError> {
+    if let Some(name) = &chosen.context.namespace {
+        let context = chosen.context_name.as_deref().unwrap_or_default();
+        return namespace(name, || format!("context `{context}` in {}", files(&kubeconfig.looked_at)));
+    }
+    match pod.and_then(Pod::namespace) {
+        Some((name, place)) => namespace(&name, || place),
+        None => Ok("default".to_owned()),
+    }
+}
+
+/// Anything else would lead a request to another path.
+fn namespace(name: &str, place: impl FnOnce() -> String) -> Result<String, ConnectError> {
+    if is_dns_label(name) {
+        return Ok(name.to_owned());
+    }
+    let message = format!("{}: `{name}` cannot be a namespace", place());
+    Err(ConnectError::Setting { message, hint: Some(DNS_LABEL.to_owned()) })
 }
 
 /// kubectl takes `ns/shop` for `shop`.

@@ -8,6 +8,7 @@ use super::prune::{Prune, requested};
 use super::reading::Reading;
 use super::setup::{Connected, connected, planned, policy};
 use crate::cli::{ApplyArgs, DiffArgs, DryRun, EvidenceChoice};
+use crate::cluster::namespace_flag;
 use crate::compare::{Evidence, Policy, Redactor, Setting, offline};
 use crate::desired::files::Inputs;
 use crate::desired::{DesiredSet, InputProblem};
@@ -98,7 +99,7 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
     let mut captured = Inputs::default();
     captured.path(file.as_ref(), false);
     let snapshot = Snapshot::read(&captured.finish()?)?;
-    let required = args.connection.namespace.clone();
+    let required = namespace_flag(args.connection.namespace.as_deref())?;
     let default = required.clone().unwrap_or_else(|| "default".to_owned());
     let mut catalog = Catalog::builtin();
     snapshot.objects().for_each(|object| catalog.learn(object));

@@ -44,7 +44,9 @@ pub(super) async fn connected(
     let (catalog, version) = futures::join!(Catalog::load(&cluster), version(&cluster));
     let info =
         ClusterInfo { context: cluster.context().map(ToOwned::to_owned), server: cluster.server().to_owned(), version };
-    let namespaces = Namespaces { required: args.namespace.clone(), default: cluster.default_namespace().to_owned() };
+    let default = cluster.default_namespace().to_owned();
+    let required = args.namespace.as_ref().filter(|name| !name.is_empty()).map(|_| default.clone());
+    let namespaces = Namespaces { required, default };
     Ok(Connected { catalog: catalog?, info, namespaces, cache, cluster })
 }
 

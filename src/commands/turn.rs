@@ -74,7 +74,10 @@ pub(super) fn blocked(plan: &Plan, reports: &[ObjectReport], index: usize) -> Op
         };
         let is_missed = match need.strength {
             Strength::Order => false,
-            Strength::Existence | Strength::Inside => other.action == Action::Create,
+            // What the API refuses is not created, and may not exist.
+            Strength::Existence | Strength::Inside => {
+                other.action == Action::Create || !plan.targets[need.on].manifest.refused.is_empty()
+            }
             Strength::Success | Strength::Explicit => true,
         };
         is_missed.then(|| Skip::Needs { what: other.key.to_string(), which })

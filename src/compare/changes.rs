@@ -1,8 +1,11 @@
 //! Field by field: what differs between two objects. Items of keyed lists are matched by key, never by position.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::trail::Trail;
 use crate::object::{FieldPath, PathElement, SERVER_METADATA, Scalar};
 use crate::schema::{ListKind, TypeRef, item_element};
 
@@ -48,18 +51,18 @@ pub fn changes(from: &Value, to: &Value, of: TypeRef<'_>, status_is_apart: bool)
         }
         object
     };
-    walk(&FieldPath::root(), Some(&strip(from)), Some(&strip(to)), of, &mut found);
+    walk(&Trail::root(), Some(&strip(from)), Some(&strip(to)), of, &mut found);
     found
 }
 
-fn walk(path: &FieldPath, from: Option<&Value>, to: Option<&Value>, of: TypeRef<'_>, found: &mut Vec<Change>) {
+fn walk(at: &Trail<'_>, from: Option<&Value>, to: Option<&Value>, of: TypeRef<'_>, found: &mut Vec<Change>) {
     match (from, to) {
         (Some(a), Some(b)) if a == b => {}
-        (Some(Value::Object(a)), Some(Value::Object(b))) => fields(path, a, b, of, found),
-        (Some(Value::Array(a)), Some(Value::Array(b))) => items(path, a, b, of, found),
+        (Some(Value::Object(a)), Some(Value::Object(b))) => fields(at, a, b, of, found),
+        (Some(Value::Array(a)), Some(Value::Array(b))) => items(at, a, b, of, found),
         // An entry of a free map (a label, a file of a ConfigMap) has a life and an owner of its own.
-        (None, Some(Value::Object(b))) if is_free_map(b, of) => fields(path, &Map::new(), b, of, found),
-        (Some(Value::Object(a)), None) if is_free_map(a, of) => fields(path, a, &Map::new(), of, found),
+        (None, Some(Value::Object(b))) if is_free_map(b, of) => fields(at, &Map::new(), b, of, found),
+        (Some(Value::Object(a)), None) if is_free_map(a, of) => fields(at, a, &Map::new(), of, found),
         (None, None) => {}
         (from, to) => {
             let op = match (from, to) {
@@ -67,7 +70,7 @@ fn walk(path: &FieldPath, from: Option<&Value>, to: Option<&Value>, of: TypeRef<
                 (_, None) => Op::Remove,
                 _ => Op::Change,
             };
-            found.push(Change { path: path.clone(), op, from: from.cloned(), to: to.cloned() });
+            found.push(Change { path: at.path(), op, from: from.cloned(), to: to.cloned() });
         }
     }
 }
@@ -77,7 +80,7 @@ fn is_free_map(value: &Map<String, Value>, of: TypeRef<'_>) -> bool {
 }
 
 fn fields(
-    path: &FieldPath,
+    at: &Trail<'_>,
     from: &Map<String, Value>,
     to: &Map<String, Value>,
     of: TypeRef<'_>,
@@ -87,20 +90,20 @@ fn fields(
     names.sort();
     names.dedup();
     for name in names {
-        walk(&path.field(name), from.get(name), to.get(name), of.field(name), found);
+        walk(&at.field(name), from.get(name), to.get(name), of.field(name), found);
     }
 }
 
-fn items(path: &FieldPath, from: &[Value], to: &[Value], of: TypeRef<'_>, found: &mut Vec<Change>) {
+fn items(at: &Trail<'_>, from: &[Value], to: &[Value], of: TypeRef<'_>, found: &mut Vec<Change>) {
     if let (Some(before), Some(after)) = (elements(from, of), elements(to, of)) {
-        keyed(path, &before, &after, of, found);
+        keyed(at, &before, &after, of, found);
     } else if from.len() == to.len() {
         for (index, (a, b)) in from.iter().zip(to).enumerate() {
-            walk(&path.child(PathElement::Index(index)), Some(a), Some(b), of.item(), found);
+            walk(&at.index(index), Some(a), Some(b), of.item(), found);
         }
     } else {
         let (from, to) = (Value::from(from), Value::from(to));
-        found.push(Change { path: path.clone(), op: Op::Change, from: Some(from), to: Some(to) });
+        found.push(Change { path: at.path(), op: Op::Change, from: Some(from), to: Some(to) });
     }
 }
 
@@ -120,33 +123,26 @@ fn elements<'v>(items: &'v [Value], of: TypeRef<'_>) -> Option<Vec<Item<'v>>> {
     unique.then_some(elements)
 }
 
-fn keyed(path: &FieldPath, from: &[Item<'_>], to: &[Item<'_>], of: TypeRef<'_>, found: &mut Vec<Change>) {
-    let value_of = |items: &[Item<'_>], element: &PathElement| -> Option<Value> {
-        items.iter().find(|(other, _)| other == element).map(|(_, value)| (*value).clone())
-    };
+fn keyed(at: &Trail<'_>, from: &[Item<'_>], to: &[Item<'_>], of: TypeRef<'_>, found: &mut Vec<Change>) {
+    let (before, after) = (by_element(from), by_element(to));
     for (element, item) in from {
-        let there = value_of(to, element);
-        walk(&path.child(element.clone()), Some(item), there.as_ref(), of.item(), found);
+        walk(&at.item(element), Some(item), after.get(element).copied(), of.item(), found);
     }
-    for (element, item) in to {
-        if value_of(from, element).is_none() {
-            walk_new(&path.child(element.clone()), item, found);
-        }
+    // A new item is shown whole.
+    for (element, item) in to.iter().filter(|(element, _)| !before.contains_key(element)) {
+        found.push(Change { path: at.item(element).path(), op: Op::Add, from: None, to: Some((*item).clone()) });
     }
-    let shared = |items: &[Item<'_>], others: &[Item<'_>]| -> Vec<PathElement> {
-        let both = items.iter().filter(|(element, _)| others.iter().any(|(other, _)| other == element));
-        both.map(|(element, _)| element.clone()).collect()
-    };
-    let (before, after) = (shared(from, to), shared(to, from));
-    if before != after {
-        let named = |elements: &[PathElement]| Some(Value::Array(elements.iter().map(name_of).collect()));
-        found.push(Change { path: path.clone(), op: Op::Move, from: named(&before), to: named(&after) });
+    let shared_before = from.iter().map(|(element, _)| element).filter(|element| after.contains_key(element));
+    let shared_after = to.iter().map(|(element, _)| element).filter(|element| before.contains_key(element));
+    if !shared_before.clone().eq(shared_after.clone()) {
+        let (from, to) = (shared_before.map(name_of).collect(), shared_after.map(name_of).collect());
+        let (from, to) = (Some(Value::Array(from)), Some(Value::Array(to)));
+        found.push(Change { path: at.path(), op: Op::Move, from, to });
     }
 }
 
-/// A new item is shown whole.
-fn walk_new(path: &FieldPath, item: &Value, found: &mut Vec<Change>) {
-    found.push(Change { path: path.clone(), op: Op::Add, from: None, to: Some(item.clone()) });
+fn by_element<'i, 'v>(items: &'i [Item<'v>]) -> BTreeMap<&'i PathElement, &'v Value> {
+    items.iter().map(|(element, value)| (element, *value)).collect()
 }
 
 /// An item's name in a list whose order changed: its key's value, or its keys when there are several.

@@ -2,14 +2,16 @@
 
 use serde_json::Value;
 
+use super::bookkeeping::leave_out_bookkeeping;
 use super::changes::{Change, Op, changes};
+use super::claimants::{Claimants, Strength, strength};
 use super::diff::{Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
 use super::merge::{Prediction, merge, with_string_data_folded};
 use super::owners::{Owners, Policy, with_string_data};
 use super::redact::Redactor;
 use super::secrecy::Secrecy;
 use crate::object::{
-    FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, PART_OF, PathElement, part_of,
+    FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry, PART_OF, PathElement, part_of,
 };
 use crate::schema::TypeRef;
 
@@ -32,8 +34,13 @@ pub struct Subject<'a> {
 #[must_use]
 pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, redactor: &Redactor) -> ObjectDiff {
     let before = Owners::of(subject.live, &policy.manager);
+    let taken: Vec<_> =
+        before.taken(&prediction.owners).into_iter().filter(|(_, entry)| !policy.takes_from(entry)).collect();
     let context = Context {
-        taken: before.taken(&prediction.owners).into_iter().filter(|(_, entry)| !policy.takes_from(entry)).collect(),
+        of: subject.of,
+        claimants: Claimants::of(&before.others),
+        taken_paths: taken.iter().map(|(path, _)| path.clone()).collect(),
+        taken,
         passing: before
             .without_hands(&prediction.owners.our_fields(), &subject.gvk.api_version(), policy)
             .map(|settled| settled.our_fields())
@@ -43,7 +50,8 @@ pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, red
         claims: prediction.owners.our_fields().union(&before.our_fields()),
         before: &before,
     };
-    let differences = changes(subject.live, &prediction.object, subject.of, subject.status_is_apart);
+    let mut differences = changes(subject.live, &prediction.object, subject.of, subject.status_is_apart);
+    leave_out_bookkeeping(&mut differences, subject.gvk, subject.manifest, subject.of);
     let mut found: Vec<FieldChange> = differences.into_iter().map(|change| context.classified(change)).collect();
     // The copy that client-side apply keeps goes with its owner, whose claims pass to us.
     let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
@@ -57,7 +65,8 @@ pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, red
     if prediction.evidence != Evidence::Proven && subject.of.declares("kind") {
         found.extend(overridden(subject, prediction, &found));
     }
-    let released = context.released(subject.live, &found);
+    let mut live = Lookup::of(subject.live);
+    let released = context.released(&mut live, &found);
     let mut warnings = Vec::new();
     for change in released {
         if change.managers.is_empty() {
@@ -72,7 +81,7 @@ pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, red
         found.push(whole_object(Class::Adopted));
     }
     if policy.show_unmanaged {
-        found.extend(context.unmanaged(subject.live, &found));
+        found.extend(context.unmanaged(&mut live, &found));
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
     let secrecy = Secrecy::of(subject.gvk, Some(subject.manifest), Some(subject.live));
@@ -101,8 +110,12 @@ fn other_apply_set<'a>(subject: &Subject<'a>) -> Option<&'a str> {
 
 struct Context<'a> {
     before: &'a Owners,
-    /// Fields that others lose and we may not take.
+    of: TypeRef<'a>,
+    /// Who else claims what.
+    claimants: Claimants<'a>,
+    /// Fields that others lose and we may not take, those of one owner behind each other.
     taken: Vec<(FieldPath, &'a ManagedFieldsEntry)>,
+    taken_paths: FieldSet,
     ours_before: FieldSet,
     /// What is ours before the apply, with what hands pass to us.
     passing: FieldSet,
@@ -115,7 +128,7 @@ impl Context<'_> {
     fn classified(&self, change: Change) -> FieldChange {
         let class = self.class(&change);
         let managers = match class {
-            Class::Conflict | Class::ChangedByOther => owners(self.before.owning(&change.path)),
+            Class::Conflict | Class::ChangedByOther => self.owners(&change.path),
             _ => Vec::new(),
         };
         FieldChange { path: change.path, op: change.op, class, live: change.from, desired: change.to, managers }
@@ -123,35 +136,40 @@ impl Context<'_> {
 
     fn class(&self, change: &Change) -> Class {
         let path = &change.path;
-        let was_ours = self.ours_before.covers(path);
-        let passes = self.passing.covers(path);
-        let will_be_ours = self.ours_after.covers(path);
-        let is_anothers = self.before.owning(path).next().is_some();
-        if self.taken.iter().any(|(taken, _)| taken.overlaps(path)) {
+        if self.taken_paths.overlaps(path) {
             return Class::Conflict;
         }
+        let ours = strength(&self.ours_before, path, self.of);
+        let (theirs, _) = self.claimants.best(path, self.of);
+        let will_be_ours = self.ours_after.covers(path);
         match change.op {
             Op::Move => Class::Reordered,
-            _ if !will_be_ours && (was_ours || passes) => Class::Pruned,
-            Op::Change | Op::Remove if is_anothers && !was_ours => Class::ChangedByOther,
+            _ if !will_be_ours && (ours > Strength::None || self.passing.covers(path)) => Class::Pruned,
+            Op::Change | Op::Remove if theirs > Strength::None && ours < theirs => Class::ChangedByOther,
             Op::Remove => Class::Pruned,
-            Op::Add if !was_ours && self.before.ours.is_some() => Class::RemovedByOther,
+            Op::Add if ours < Strength::Own && self.before.ours.is_some() => Class::RemovedByOther,
             Op::Add | Op::Change => Class::Pending,
         }
+    }
+
+    /// The others who own a field.
+    fn owners(&self, path: &FieldPath) -> Vec<Owner> {
+        owners(self.claimants.best(path, self.of).1.into_iter())
     }
 
     /// The conflicts behind visible differences. Where nothing differs, admission keeps its own value whoever asks, and
     /// there is nothing to settle.
     fn conflicts(&self, found: &[FieldChange]) -> Vec<Conflict> {
-        let is_visible =
-            |path: &FieldPath| found.iter().any(|change| change.class == Class::Conflict && change.path.overlaps(path));
-        let visible = self.taken.iter().filter(|(path, _)| is_visible(path));
-        // The innermost path says it all: an item and the fields in it are lost together.
-        let innermost = visible.filter(|(path, entry)| {
-            !self.taken.iter().any(|(other, by)| std::ptr::eq(*entry, *by) && path != other && path.is_prefix_of(other))
-        });
-        let mut conflicts: Vec<Conflict> =
-            innermost.map(|(path, entry)| Conflict { path: path.clone(), owner: Owner::from(*entry) }).collect();
+        let is_conflict = |change: &&FieldChange| change.class == Class::Conflict;
+        let visible: FieldSet = found.iter().filter(is_conflict).map(|change| change.path.clone()).collect();
+        let mut conflicts = Vec::new();
+        for of_one in self.taken.chunk_by(|(_, a), (_, b)| std::ptr::eq(*a, *b)) {
+            let Some((_, entry)) = of_one.first() else { continue };
+            // The innermost path says it all: an item and the fields in it are lost together.
+            let lost: FieldSet = of_one.iter().map(|(path, _)| path.clone()).collect();
+            let innermost = lost.leaves().into_iter().filter(|path| visible.overlaps(path));
+            conflicts.extend(innermost.map(|path| Conflict { path, owner: Owner::from(*entry) }));
+        }
         conflicts.sort_by(|a, b| (&a.path, &a.owner).cmp(&(&b.path, &b.owner)));
         conflicts
     }
@@ -162,7 +180,7 @@ impl Context<'_> {
         let change = found.iter_mut().find(|change| change.path == path)?;
         let is_known = change.class == Class::Conflict;
         change.class = Class::Conflict;
-        change.managers = owners(self.before.owning(&path));
+        change.managers = self.owners(&path);
         let owner = change.managers.first().cloned().or_else(|| self.before.ours.as_ref().map(Owner::from));
         let (operation, subresource) = ("Apply".to_owned(), String::new());
         let owner = owner.unwrap_or(Owner { manager: manager.to_owned(), operation, subresource, time: None });
@@ -170,28 +188,28 @@ impl Context<'_> {
     }
 
     /// Fields that were ours, aren't in the manifest any more, and stay; with the co-owners who keep them.
-    fn released(&self, live: &Value, found: &[FieldChange]) -> Vec<FieldChange> {
+    fn released(&self, live: &mut Lookup<'_>, found: &[FieldChange]) -> Vec<FieldChange> {
         let given_up = self.ours_before.difference(&self.ours_after);
-        let stays = |path: &FieldPath| {
-            !self.ours_after.contains_at_or_below(path) && !found.iter().any(|change| change.path.overlaps(path))
-        };
-        let mut released: Vec<FieldChange> = Vec::new();
-        for path in given_up.paths().into_iter().filter(stays) {
-            if released.iter().any(|change| change.path.is_prefix_of(&path)) {
-                continue;
+        let differs = paths_of(found);
+        let mut outermost = FieldSet::new();
+        let mut released = Vec::new();
+        given_up.visit(&mut |path, _| {
+            let stays = !self.ours_after.contains_at_or_below(path) && !differs.overlaps(path);
+            if !stays || outermost.contains_at_or_above(path) {
+                return;
             }
-            if let Some(value) = path.value_in(live).cloned() {
-                let managers = owners(self.before.owning(&path));
+            if let Some(value) = live.value(path).cloned() {
+                outermost.insert(path);
                 released.push(FieldChange {
-                    path,
+                    path: path.clone(),
                     op: Op::Remove,
                     class: Class::Released,
                     desired: Some(value.clone()),
                     live: Some(value),
-                    managers,
+                    managers: self.owners(path),
                 });
             }
-        }
+        });
         released
     }
 
@@ -204,35 +222,39 @@ impl Context<'_> {
     }
 
     /// Fields that others added: live, theirs, and neither ours nor the manifest's.
-    fn unmanaged(&self, live: &Value, found: &[FieldChange]) -> Vec<FieldChange> {
-        let mut unmanaged: Vec<FieldChange> = Vec::new();
-        let apart = FieldPath::of(&["status"]);
+    fn unmanaged(&self, live: &mut Lookup<'_>, found: &[FieldChange]) -> Vec<FieldChange> {
+        let mut known = paths_of(found);
+        known.insert(&FieldPath::of(&["status"]));
         let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
-        for entry in self.before.others.iter().filter(|entry| entry.subresource != "status") {
-            for path in entry.fields.paths() {
-                let known = self.ours_before.covers(&path)
-                    || self.ours_after.covers(&path)
-                    || apart.is_prefix_of(&path)
-                    || path.overlaps(&copy)
-                    || found.iter().any(|change| change.path != FieldPath::root() && change.path.is_prefix_of(&path));
-                if known || unmanaged.iter().any(|change| change.path.is_prefix_of(&path)) {
-                    continue;
-                }
-                if let Some(value) = path.value_in(live) {
-                    let managers = owners(self.before.owning(&path));
-                    unmanaged.push(FieldChange {
-                        op: Op::Add,
-                        class: Class::Unmanaged,
-                        live: Some(value.clone()),
-                        desired: None,
-                        managers,
-                        path,
-                    });
-                }
+        let is_ours = |path: &FieldPath| {
+            [&self.ours_before, &self.ours_after].into_iter().any(|ours| strength(ours, path, self.of) == Strength::Own)
+        };
+        let of_objects = self.before.others.iter().filter(|entry| entry.subresource != "status");
+        let theirs = of_objects.fold(FieldSet::new(), |theirs, entry| theirs.union(&entry.fields));
+        let mut unmanaged: Vec<FieldChange> = Vec::new();
+        theirs.visit(&mut |path, _| {
+            if is_ours(path) || known.contains_at_or_above(path) || path.overlaps(&copy) {
+                return;
             }
-        }
+            if let Some(value) = live.value(path) {
+                known.insert(path);
+                unmanaged.push(FieldChange {
+                    op: Op::Add,
+                    class: Class::Unmanaged,
+                    live: Some(value.clone()),
+                    desired: None,
+                    managers: self.owners(path),
+                    path: path.clone(),
+                });
+            }
+        });
         unmanaged
     }
+}
+
+/// The paths of changes, but for those of the whole object.
+fn paths_of(changes: &[FieldChange]) -> FieldSet {
+    changes.iter().map(|change| change.path.clone()).collect()
 }
 
 fn owners<'e>(entries: impl Iterator<Item = &'e ManagedFieldsEntry>) -> Vec<Owner> {
@@ -251,9 +273,11 @@ fn whole_object(class: Class) -> FieldChange {
 /// server keeps its own.
 fn overridden(subject: Subject<'_>, prediction: &Prediction, found: &[FieldChange]) -> Vec<FieldChange> {
     let wanted = merge(&with_string_data_folded(subject.manifest), &prediction.object, subject.of);
-    changes(&prediction.object, &wanted, subject.of, subject.status_is_apart)
-        .into_iter()
-        .filter(|change| !found.iter().any(|other| other.path.overlaps(&change.path)))
+    let differs = paths_of(found);
+    let mut kept = changes(&prediction.object, &wanted, subject.of, subject.status_is_apart);
+    leave_out_bookkeeping(&mut kept, subject.gvk, subject.manifest, subject.of);
+    kept.into_iter()
+        .filter(|change| !differs.overlaps(&change.path))
         .filter(|change| change.op != Op::Move)
         .map(|change| FieldChange {
             path: change.path,

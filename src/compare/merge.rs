@@ -1,6 +1,7 @@
 //! What an apply would leave, worked out here: for comparisons without a server, and for the spelling of what is sent.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +11,9 @@ use super::diff::Evidence;
 use super::owners::{Owners, Policy, with_string_data};
 use super::prune::prune;
 use crate::object::{FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement};
-use crate::schema::{self, KindInfo, ListKind, ScalarKind, TypeRef, is_default, item_element, same_meaning, seem_same};
+use crate::schema::{
+    self, KindInfo, ListKind, ScalarKind, TypeRef, is_default, item_element, items_by_element, same_meaning, seem_same,
+};
 
 /// An object as an apply would leave it, and who would own what.
 #[derive(Clone, Debug)]
@@ -178,7 +181,10 @@ fn emptied(map: &mut Map<String, Value>, name: &str, of: TypeRef<'_>) {
 fn merge_items(wanted: &[Value], found: &[Value], of: TypeRef<'_>) -> Option<Vec<Value>> {
     let elements = |items: &[Value]| items.iter().map(|item| item_element(item, of)).collect::<Option<Vec<_>>>();
     let (wanted_keys, found_keys) = (elements(wanted)?, elements(found)?);
-    let position = |key: &PathElement| found_keys.iter().position(|other| other == key);
+    // Of several items with one key the first counts.
+    let positions: BTreeMap<&PathElement, usize> =
+        found_keys.iter().enumerate().rev().map(|(at, key)| (key, at)).collect();
+    let position = |key: &PathElement| positions.get(key).copied();
     let merged = |index: usize, at: usize| merge(&wanted[index], &found[at], of.item());
     let shared: Vec<usize> = wanted_keys.iter().filter_map(position).collect();
     let in_order = shared.windows(2).all(|pair| pair[0] < pair[1]);
@@ -195,6 +201,7 @@ fn merge_items(wanted: &[Value], found: &[Value], of: TypeRef<'_>) -> Option<Vec
             None => result.push(wanted[index].clone()),
         }
     }
+    let wanted_keys: BTreeSet<&PathElement> = wanted_keys.iter().collect();
     let left = found.iter().zip(&found_keys).skip(next).filter(|(_, key)| !wanted_keys.contains(key));
     result.extend(left.map(|(item, _)| item.clone()));
     Some(result)
@@ -214,9 +221,9 @@ pub fn respell(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
             Value::Object(wanted.iter().map(field).collect())
         }
         (Value::Array(wanted), Value::Array(found)) if matches!(of.list_kind(), ListKind::Keyed(_)) => {
+            let found = items_by_element(found, of);
             let item = |item: &Value| {
-                let element = item_element(item, of);
-                let there = found.iter().find(|other| element.is_some() && item_element(other, of) == element);
+                let there = item_element(item, of).and_then(|element| found.get(&element).copied());
                 there.map_or_else(|| item.clone(), |there| respell(item, there, of.item()))
             };
             Value::Array(wanted.iter().map(item).collect())

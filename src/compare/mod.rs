@@ -7,7 +7,9 @@
 //! ```
 //! Pure: answers of the server come in as values.
 
+mod bookkeeping;
 mod changes;
+mod claimants;
 mod classify;
 mod diff;
 mod inquiry;

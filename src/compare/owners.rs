@@ -1,9 +1,10 @@
 //! Whose field is it? The owners that an object's `managedFields` name, and which of them are hands.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::claimants::Claimants;
 use super::inquiry::EvidenceMode;
 use crate::object::{
     FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement, managed_fields,
@@ -128,23 +129,28 @@ impl Owners {
         self.ours.as_ref().map(|entry| entry.fields.clone()).unwrap_or_default()
     }
 
-    /// The others who own a field.
-    pub fn owning<'o>(&'o self, path: &'o FieldPath) -> impl Iterator<Item = &'o ManagedFieldsEntry> {
-        self.others.iter().filter(|entry| entry.fields.covers(path))
-    }
-
     /// The fields that others lose on the way to `after` because we take them: conflicts, as the server would name them.
     /// The paths that an entry loses, and that are in our entry afterwards or above a path in it.
     #[must_use]
     pub fn taken(&self, after: &Self) -> Vec<(FieldPath, &ManagedFieldsEntry)> {
         let ours = after.our_fields();
+        // One owner may have several entries, of different times.
+        let mut kept: BTreeMap<_, FieldSet> = BTreeMap::new();
+        for entry in &after.others {
+            let fields = kept.entry(entry.identity()).or_default();
+            *fields = std::mem::take(fields).union(&entry.fields);
+        }
         let mut taken = Vec::new();
         for entry in &self.others {
-            // One owner may have several entries, of different times.
-            let same = after.others.iter().filter(|other| other.same_owner(entry));
-            let kept = same.fold(FieldSet::new(), |kept, other| kept.union(&other.fields));
-            let lost = entry.fields.difference(&kept);
-            taken.extend(lost.paths().into_iter().filter(|path| ours.contains_at_or_below(path)).map(|p| (p, entry)));
+            let lost = match kept.get(&entry.identity()) {
+                Some(kept) => entry.fields.difference(kept),
+                None => entry.fields.clone(),
+            };
+            lost.visit(&mut |path, _| {
+                if ours.contains_at_or_below(path) {
+                    taken.push((path.clone(), entry));
+                }
+            });
         }
         taken
     }
@@ -232,16 +238,14 @@ pub(super) fn with_string_data(gvk: &GroupVersionKind, fields: FieldSet, owners:
         return fields;
     }
     let data = PathElement::Field("data".to_owned());
-    let aliases: FieldSet = fields
-        .paths()
-        .iter()
-        .filter_map(|path| match path.elements() {
-            [PathElement::Field(first), key] if first == "stringData" => {
-                Some(FieldPath::from(vec![data.clone(), key.clone()]))
-            }
-            _ => None,
-        })
-        .filter(|path| owners.owning(path).next().is_none())
-        .collect();
+    let claimants = Claimants::of(&owners.others);
+    let mut aliases = FieldSet::new();
+    let texts = fields.step(&PathElement::Field("stringData".to_owned())).map(|(_, texts)| texts);
+    for (key, _, _) in texts.into_iter().flat_map(FieldSet::nodes) {
+        let path = FieldPath::from(vec![data.clone(), key.clone()]);
+        if !claimants.is_claimed(&path) {
+            aliases.insert(&path);
+        }
+    }
     fields.union(&aliases)
 }

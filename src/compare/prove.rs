@@ -5,10 +5,12 @@
 //! nothing to gain and nothing to prune; and every value of the manifest is there, as admission may have changed one
 //! without a record. What can't be proven is asked of the server; nothing is guessed.
 
+use std::cell::OnceCell;
 use std::fmt;
 
 use serde_json::{Map, Value};
 
+use super::claimants::Claimants;
 use super::merge::encoded;
 use super::owners::{Owners, Policy};
 use super::trail::Trail;
@@ -110,7 +112,7 @@ fn doubt(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, polic
         [entry] if claims == entry.fields => {}
         [entry] => {
             let odd = claims.difference(&entry.fields).union(&entry.fields.difference(&claims));
-            return Err(Doubt::OtherFields(odd.paths().into_iter().next().unwrap_or_default()));
+            return Err(Doubt::OtherFields(odd.first().unwrap_or_default()));
         }
         // A manifest that claims nothing, such as a Namespace with only a name, leaves no entry. (An apply would still
         // write where there is no record at all: the server then invents one for those who came before.)
@@ -126,7 +128,8 @@ fn doubt(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, polic
         }
     }
     let Value::Object(fields) = manifest else { return Err(Doubt::Absent(FieldPath::root())) };
-    Walk { owners: &owners, built_in: schema::builtin_kind(&kind.gvk).is_some() }.object(fields, live, of, kind)
+    let built_in = schema::builtin_kind(&kind.gvk).is_some();
+    Walk { owners: &owners, others: OnceCell::new(), built_in }.object(fields, live, of, kind)
 }
 
 /// Whether an apply, whoever sends it, leaves the record of an owner as it is.
@@ -145,6 +148,8 @@ fn is_kept(entry: &ManagedFieldsEntry, manifest: &Value, of: TypeRef<'_>, kind: 
 
 struct Walk<'a> {
     owners: &'a Owners,
+    /// What the others claim, once that matters.
+    others: OnceCell<Claimants<'a>>,
     built_in: bool,
 }
 
@@ -311,8 +316,8 @@ impl Walk<'_> {
     /// A value that only means the same is compared as text by the server when somebody else owns it, too.
     fn respelled(&self, at: &Trail<'_>, whole: Option<&Trail<'_>>) -> Result<(), Doubt> {
         let path = whole.unwrap_or(at).path();
-        let is_shared = self.owners.owning(&path).next().is_some();
-        if is_shared { Err(Doubt::Respelled(path)) } else { Ok(()) }
+        let others = self.others.get_or_init(|| Claimants::of(&self.owners.others));
+        if others.is_claimed(&path) { Err(Doubt::Respelled(path)) } else { Ok(()) }
     }
 }
 

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::live::{StatusError, Target};
-use crate::object::GroupVersionKind;
+use crate::object::{GroupVersionKind, indefinite};
 
 /// Annotation with which an author allows the replacement of an object that holds what can't be created anew.
 pub const REPLACE: &str = "kubectl-reconcile/replace";
@@ -21,7 +21,7 @@ pub fn protection(target: &Target, live: &Value) -> Option<String> {
         gvk.is_namespace() || gvk.is_crd() || gvk.group.is_empty() && volumes.contains(&gvk.kind.as_str());
     let allows = |object: &Value| annotation(object, REPLACE) == Some("allow");
     (is_protected && !allows(&target.manifest.value) && !allows(live))
-        .then(|| format!("a {} is only replaced when it has the annotation `{REPLACE}: allow`", gvk.kind))
+        .then(|| format!("{} is only replaced when it has the annotation `{REPLACE}: allow`", indefinite(&gvk.kind)))
 }
 
 /// What is lost or interrupted when the object is deleted, a sentence each.

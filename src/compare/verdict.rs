@@ -85,6 +85,9 @@ pub fn verdict(target: &Target, finding: &Finding, setting: Setting<'_>, redacto
 #[must_use]
 pub fn offline(target: &Target, live: &LiveState, setting: Setting<'_>, redactor: &Redactor) -> ObjectDiff {
     match live {
+        _ if let (false, Err(trouble)) = (target.manifest.refused.is_empty(), &target.resource) => {
+            ObjectDiff::unknown(trouble.clone())
+        }
         LiveState::Absent => create(target, Evidence::Local, redactor),
         LiveState::Unreadable(trouble) => ObjectDiff::unknown(trouble.clone()),
         LiveState::Present(live) if is_withheld(live) => {

@@ -28,6 +28,8 @@ pub struct Manifest {
     pub left_out: Vec<String>,
     /// What its author should know.
     pub warnings: Vec<String>,
+    /// Names, labels and annotations that the API refuses: the object can be neither compared nor written.
+    pub refused: Vec<InputProblem>,
 }
 
 impl Manifest {

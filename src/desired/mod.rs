@@ -24,8 +24,8 @@ pub use manifest::Manifest;
 pub use mismatch::{Expected, advice, kind_of, mismatch};
 pub use problem::InputProblem;
 pub use selector::{Selector, SelectorError};
-pub(crate) use set::twice;
 pub use set::{DesiredSet, ReadOptions, gather, read};
+pub(crate) use set::{leave_out_copies, repeated};
 pub use share::{ReadShare, Share, alias_budget};
 pub use source::{Source, SourceText};
 

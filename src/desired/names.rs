@@ -2,11 +2,9 @@
 //! asked. Rules of apimachinery `pkg/api/validate/content` and `pkg/api/validation`; where kinds differ and it isn't
 //! certain that all servers refuse, the server decides.
 
-use crate::object::GroupVersionKind;
+use crate::object::{DNS_LABEL, GroupVersionKind, MAX_LABEL, is_dns_label};
 use crate::schema::builtin_kind;
 
-/// Longest DNS label, label value and name part of a label key.
-const MAX_LABEL: usize = 63;
 /// Longest DNS subdomain.
 const MAX_SUBDOMAIN: usize = 253;
 
@@ -27,32 +25,37 @@ const FREE_NAMES: [(&str, &str); 10] = [
 /// Kinds whose names are parts of DNS names themselves.
 const LABEL_NAMES: [(&str, &str); 2] = [("", "Namespace"), ("", "Service")];
 
-/// Why the API refuses a name, if it does.
+/// Most bytes that the annotations of one object have in all (apimachinery `pkg/api/validation/objectmeta.go`,
+/// `TotalAnnotationSizeLimitB`).
+pub const MAX_ANNOTATIONS: usize = 256 << 10;
+
+/// Why no object of any kind can have a name, if none can: it has to be one segment of a URL's path (apimachinery
+/// `pkg/api/validation/path`, `IsValidPathSegmentName`).
+#[must_use]
+pub fn path_segment_refused(name: &str) -> Option<&'static str> {
+    (name == "." || name == ".." || name.contains(['/', '%']))
+        .then_some("`.`, `..`, `/` and `%` are not allowed, as the name is a part of a URL")
+}
+
+/// Why the API refuses a name for an object of this kind, if it does.
 #[must_use]
 pub fn name_refused(gvk: &GroupVersionKind, name: &str) -> Option<&'static str> {
     let is = |kinds: &[(&str, &str)]| kinds.contains(&(gvk.group.as_str(), gvk.kind.as_str()));
-    if name == "." || name == ".." || name.contains(['/', '%']) {
-        return Some("`.`, `..`, `/` and `%` are not allowed, as the name is a part of a URL");
-    }
     if is(&FREE_NAMES) || builtin_kind(gvk).is_none() {
         return None;
     }
     if is(&LABEL_NAMES) {
-        return (!is_dns_label(name)).then_some(
-            "up to 63 lowercase letters, digits and `-` are allowed, with a letter or a digit at both ends",
-        );
+        return (!is_dns_label(name)).then_some(DNS_LABEL);
     }
     (!is_dns_subdomain(name)).then_some(
         "up to 253 lowercase letters, digits, `-` and `.` are allowed, with a letter or a digit at both ends",
     )
 }
 
-/// Why the API refuses the namespace of an object of a built-in kind, if it does.
+/// Why no object of any kind can live in a namespace of this name, if none can.
 #[must_use]
-pub fn namespace_refused(gvk: &GroupVersionKind, namespace: &str) -> Option<&'static str> {
-    let lives_in_one = builtin_kind(gvk).is_some_and(|kind| kind.namespaced);
-    (lives_in_one && !is_dns_label(namespace))
-        .then_some("up to 63 lowercase letters, digits and `-` are allowed, with a letter or a digit at both ends")
+pub fn namespace_refused(namespace: &str) -> Option<&'static str> {
+    (!is_dns_label(namespace)).then_some(DNS_LABEL)
 }
 
 /// Why the API refuses a label's key, if it does.
@@ -91,14 +94,6 @@ fn is_label_value(text: &str) -> bool {
         && edge(text.bytes().next_back())
 }
 
-fn is_dns_label(text: &str) -> bool {
-    let is_edge = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
-    text.len() <= MAX_LABEL
-        && text.bytes().all(|c| is_edge(c) || c == b'-')
-        && text.bytes().next().is_some_and(is_edge)
-        && text.bytes().next_back().is_some_and(is_edge)
-}
-
 /// Between dots, a subdomain has labels of any length.
 fn is_dns_subdomain(text: &str) -> bool {
     let is_edge = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
@@ -121,7 +116,7 @@ mod tests {
 
     #[test]
     fn names_follow_the_rule_of_their_kind() {
-        for refused in ["Web", "a_b", "a:b", "-a", "a-", "a..b", "a/b", "a%b", ".", "ä", &"a".repeat(254)] {
+        for refused in ["Web", "a_b", "a:b", "-a", "a-", "a..b", "ä", &"a".repeat(254)] {
             assert!(is_refused("v1", "ConfigMap", refused), "{refused}");
         }
         for accepted in ["web", "1a", "a.b-c", &"a".repeat(253)] {
@@ -130,14 +125,22 @@ mod tests {
         assert!(is_refused("v1", "Namespace", "a.b") && is_refused("v1", "Service", "a.b"));
         assert!(is_refused("v1", "Namespace", &"a".repeat(64)));
         assert!(!is_refused("rbac.authorization.k8s.io/v1", "ClusterRole", "system:Node"));
-        assert!(is_refused("rbac.authorization.k8s.io/v1", "ClusterRole", "a/b"));
         assert!(!is_refused("policy/v1", "PodDisruptionBudget", "a_b"));
     }
 
     #[test]
     fn the_server_decides_on_names_of_kinds_that_it_alone_knows() {
         assert!(!is_refused("user.openshift.io/v1", "User", "jane@example.com"));
-        assert!(is_refused("user.openshift.io/v1", "User", "a/b"));
+    }
+
+    #[test]
+    fn no_name_leads_to_another_path() {
+        for refused in [".", "..", "a/b", "/", "a%2fb", "%"] {
+            assert!(path_segment_refused(refused).is_some(), "{refused}");
+        }
+        for accepted in ["...", "a#b", "system:Node", "jane@example.com"] {
+            assert!(path_segment_refused(accepted).is_none(), "{accepted}");
+        }
     }
 
     #[test]

@@ -1,11 +1,10 @@
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::files::Input;
 use super::manifest::Manifest;
 use super::problem::InputProblem;
 use super::selector::Selector;
 use super::share::{ReadShare, Share};
-use super::source::Source;
 use super::yaml::{Mark, Validation};
 
 /// All objects that the user wants, in the order in which they were read.
@@ -68,7 +67,7 @@ struct Gathering<'a> {
 
 impl Gathering<'_> {
     fn finish(mut self) -> Result<DesiredSet, Vec<InputProblem>> {
-        self.duplicates();
+        self.copies();
         if self.problems.is_empty() && !self.options.allow_empty {
             self.emptiness();
         }
@@ -79,15 +78,21 @@ impl Gathering<'_> {
         Ok(DesiredSet { manifests: self.manifests, warnings: self.warnings })
     }
 
-    fn duplicates(&mut self) {
-        let mut seen: HashMap<_, &Source> = HashMap::with_capacity(self.manifests.len());
-        for manifest in &self.manifests {
+    /// An object that stands in the input several times: copies that are alike count once.
+    fn copies(&mut self) {
+        let mut seen = HashMap::with_capacity(self.manifests.len());
+        let mut copies = BTreeMap::new();
+        for (index, manifest) in self.manifests.iter().enumerate() {
             let key = (&manifest.gvk.group, &manifest.gvk.kind, &manifest.namespace, &manifest.name);
-            match seen.get(&key) {
-                Some(first) => self.problems.push(twice(manifest, first)),
-                None => drop(seen.insert(key, &manifest.source)),
+            let first = *seen.entry(key).or_insert(index);
+            if first != index {
+                match repeated(manifest, &self.manifests[first]) {
+                    Ok(warning) => drop(copies.insert(index, (first, warning))),
+                    Err(problem) => self.problems.push(problem),
+                }
             }
         }
+        leave_out_copies(&mut self.manifests, copies, |manifest| &mut manifest.warnings);
     }
 
     fn emptiness(&mut self) {
@@ -103,12 +108,36 @@ impl Gathering<'_> {
     }
 }
 
-/// The problem that one object stands in the input twice.
-#[must_use]
-pub(crate) fn twice(manifest: &Manifest, first: &Source) -> InputProblem {
-    let mark = manifest.positions.nearest(&[]);
-    let also = (first.file == manifest.source.file).then_some(Mark { line: first.line, column: mark.column });
-    manifest
-        .problem_at(mark, also, format!("{manifest} is defined twice, first at {first}"))
-        .with_hint("remove one of the two")
+/// What is to be said of an object that stands in the input a second time: a warning where nothing is lost by leaving the copy
+/// out, else the problem that it is.
+pub(crate) fn repeated(copy: &Manifest, first: &Manifest) -> Result<String, InputProblem> {
+    let mark = copy.positions.nearest(&[]);
+    if copy.value == first.value {
+        let (file, first) = (&copy.source.file, &first.source);
+        return Ok(format!(
+            "{file}:{}:{}: {copy} is defined twice, first at {first}: the copies are identical, and count once",
+            mark.line, mark.column
+        ));
+    }
+    let also = (first.source.file == copy.source.file).then_some(Mark { line: first.source.line, column: mark.column });
+    let message = format!("{copy} is defined twice, first at {}, and the two differ", first.source);
+    Err(copy.problem_at(mark, also, message).with_hint("remove one of the two"))
+}
+
+/// Takes copies out, by their places; what is to be said of them goes to the first of each, whose place comes with it.
+pub(crate) fn leave_out_copies<T>(
+    of: &mut Vec<T>,
+    copies: BTreeMap<usize, (usize, String)>,
+    warnings: impl Fn(&mut T) -> &mut Vec<String>,
+) {
+    for (first, warning) in copies.values() {
+        if let Some(first) = of.get_mut(*first) {
+            warnings(first).push(warning.clone());
+        }
+    }
+    let mut index = 0;
+    of.retain(|_| {
+        index += 1;
+        !copies.contains_key(&(index - 1))
+    });
 }

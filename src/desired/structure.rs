@@ -4,13 +4,17 @@ use serde_json::{Map, Value};
 
 use super::manifest::Manifest;
 use super::mismatch::{Expected, advice, mismatch};
-use super::names::{annotation_key_refused, label_key_refused, label_value_refused, name_refused, namespace_refused};
+use super::names::{
+    MAX_ANNOTATIONS, annotation_key_refused, label_key_refused, label_value_refused, name_refused, namespace_refused,
+    path_segment_refused,
+};
 use super::problem::InputProblem;
 use super::source::{Source, SourceText};
 use super::yaml::{Positions, Step};
-use crate::object::{GroupVersionKind, LAST_APPLIED, SERVER_METADATA};
+use crate::object::{GroupVersionKind, LAST_APPLIED, SERVER_METADATA, indefinite};
 
-/// Makes a manifest, or tells everything that is wrong with it.
+/// Makes a manifest, or tells everything that makes it unreadable. What the API would refuse of a readable object stays with the
+/// manifest.
 pub(super) fn manifest(
     value: Value,
     positions: Positions,
@@ -29,11 +33,15 @@ pub(super) fn manifest(
         text,
         left_out: Vec::new(),
         warnings: Vec::new(),
+        refused: Vec::new(),
     };
-    let problems = Check { manifest: &manifest, problems: Vec::new() }.run();
+    let (problems, refused) = Check { manifest: &manifest, problems: Vec::new(), refused: Vec::new() }.run();
     if !problems.is_empty() {
-        return Err(problems);
+        let mut all = [problems, refused].concat();
+        all.sort_by_key(|problem| (problem.line, problem.column));
+        return Err(all);
     }
+    manifest.refused = refused;
     manifest.left_out = leave_out_bookkeeping(&mut manifest.value);
     Ok(manifest)
 }
@@ -44,11 +52,15 @@ fn text_at<'v>(value: &'v Value, path: &[&str]) -> &'v str {
 
 struct Check<'m> {
     manifest: &'m Manifest,
+    /// What makes the object unreadable.
     problems: Vec<InputProblem>,
+    /// What the API refuses.
+    refused: Vec<InputProblem>,
 }
 
 impl Check<'_> {
-    fn run(mut self) -> Vec<InputProblem> {
+    /// What makes the object unreadable, and what the API refuses.
+    fn run(mut self) -> (Vec<InputProblem>, Vec<InputProblem>) {
         self.required(&["apiVersion"]);
         self.required(&["kind"]);
         match self.manifest.value.get("metadata") {
@@ -59,8 +71,10 @@ impl Check<'_> {
                 self.of_value(&steps, Expected::Mapping, other, "metadata");
             }
         }
-        self.problems.sort_by_key(|problem| (problem.line, problem.column));
-        self.problems
+        for problems in [&mut self.problems, &mut self.refused] {
+            problems.sort_by_key(|problem| (problem.line, problem.column));
+        }
+        (self.problems, self.refused)
     }
 
     /// A string that every object has.
@@ -94,21 +108,31 @@ impl Check<'_> {
     fn metadata(&mut self, metadata: &Map<String, Value>) {
         if metadata.get("name").is_none_or(Value::is_null) && metadata.contains_key("generateName") {
             let message =
-                "`metadata.generateName` can't be compared or applied, as every run would make another object";
+                "`metadata.generateName` cannot be compared or applied, as every run would make another object";
             let at = [Step::Key("metadata"), Step::Key("generateName")];
             let problem = self.manifest.problem_of_key(&at, message);
             self.problems.push(problem.with_hint("give the object a `metadata.name`"));
         } else {
             self.required(&["metadata", "name"]);
-            if !self.manifest.name.is_empty() {
-                self.name("name", name_refused(&self.manifest.gvk, &self.manifest.name), &self.manifest.name);
+            let Manifest { gvk, name, .. } = self.manifest;
+            if !name.is_empty() {
+                let message = format!("`{name}` cannot be the name of {}", indefinite(&gvk.kind));
+                match path_segment_refused(name) {
+                    Some(rule) => self.problems.push(self.bad_name("name", message).with_hint(rule)),
+                    None => {
+                        let rule = name_refused(gvk, name);
+                        self.refused.extend(rule.map(|rule| self.bad_name("name", message).with_hint(rule)));
+                    }
+                }
             }
         }
         match metadata.get("namespace") {
             None | Some(Value::Null) => {}
             Some(Value::String(namespace)) if namespace.is_empty() => {}
             Some(Value::String(namespace)) => {
-                self.name("namespace", namespace_refused(&self.manifest.gvk, namespace), namespace);
+                let message = format!("`{namespace}` cannot be a namespace");
+                let rule = namespace_refused(namespace);
+                self.problems.extend(rule.map(|rule| self.bad_name("namespace", message).with_hint(rule)));
             }
             Some(other) => {
                 let at = [Step::Key("metadata"), Step::Key("namespace")];
@@ -127,23 +151,26 @@ impl Check<'_> {
         }
     }
 
-    fn name(&mut self, key: &str, refused: Option<&str>, name: &str) {
-        let Some(rule) = refused else { return };
-        let at = [Step::Key("metadata"), Step::Key(key)];
-        let message = format!("`{name}` can't be the {key} of a {}", self.manifest.gvk.kind);
-        let message = if key == "namespace" { format!("`{name}` can't be a namespace") } else { message };
-        self.problems.push(self.manifest.problem_of_value(&at, message).with_hint(rule));
+    fn bad_name(&self, key: &str, message: String) -> InputProblem {
+        self.manifest.problem_of_value(&[Step::Key("metadata"), Step::Key(key)], message)
     }
 
     /// Labels or annotations: strings by keys. A null is no entry.
     fn entries(&mut self, part: &str, entries: &Map<String, Value>) {
+        let sent = entries.iter().filter(|(key, _)| *key != LAST_APPLIED);
+        let size: usize = sent.map(|(key, value)| key.len() + value.as_str().map_or(0, str::len)).sum();
+        if part == "annotations" && size > MAX_ANNOTATIONS {
+            let at = [Step::Key("metadata"), Step::Key(part)];
+            let problem = self.manifest.problem_of_key(&at, "the annotations are too long");
+            self.refused.push(problem.with_hint("256 KiB are allowed for all of them together"));
+        }
         for (key, value) in entries {
             let at = [Step::Key("metadata"), Step::Key(part), Step::Key(key)];
             let what = if part == "labels" { "label" } else { "annotation" };
             let key_refused = if part == "labels" { label_key_refused } else { annotation_key_refused };
             if let Some(rule) = key_refused(key) {
-                let problem = self.manifest.problem_of_key(&at, format!("`{key}` can't be the key of a {what}"));
-                self.problems.push(problem.with_hint(rule));
+                let message = format!("`{key}` cannot be the key of {}", indefinite(what));
+                self.refused.push(self.manifest.problem_of_key(&at, message).with_hint(rule));
             }
             match value {
                 Value::Null => {}
@@ -151,8 +178,8 @@ impl Check<'_> {
                     if part == "labels"
                         && let Some(rule) = label_value_refused(text)
                     {
-                        let message = format!("the label `{key}` can't have this value");
-                        self.problems.push(self.manifest.problem_of_value(&at, message).with_hint(rule));
+                        let message = format!("the label `{key}` cannot have this value");
+                        self.refused.push(self.manifest.problem_of_value(&at, message).with_hint(rule));
                     }
                 }
                 other => self.of_value(&at, Expected::Text, other, &format!("metadata.{part}[\"{key}\"]")),

@@ -1,13 +1,13 @@
 //! Manifest → [`Target`]: which resource it belongs to, and which namespace it lives in.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
 use super::Trouble;
 use super::catalog::{Catalog, Resolution, Resource};
 use crate::desired::yaml::Step;
-use crate::desired::{InputProblem, Manifest, twice};
+use crate::desired::{InputProblem, Manifest, leave_out_copies, repeated};
 use crate::object::ObjectKey;
 use crate::schema::KindInfo;
 
@@ -16,7 +16,7 @@ use crate::schema::KindInfo;
 pub struct Target {
     /// Which object it is.
     pub key: ObjectKey,
-    /// Where such objects live, or why that isn't known.
+    /// Where such objects live, or why nothing can be asked about this one.
     pub resource: Result<Resource, Trouble>,
     /// The manifest, with `metadata.namespace` as it will be sent.
     pub manifest: Manifest,
@@ -41,25 +41,51 @@ pub struct Namespaces {
     pub default: String,
 }
 
-/// Resolves all manifests. Kinds that the catalog doesn't have stay, with the reason; a namespace that contradicts
-/// `--namespace`, and an object that stands in the input twice once its namespace is known, are problems of the input.
+/// Resolves all manifests. Kinds that the catalog does not have stay, with the reason, and so do objects that the API would
+/// refuse; a namespace that contradicts `--namespace`, and an object that stands in the input twice and differently once its
+/// namespace is known, are problems of the input.
 pub fn resolve(
     manifests: Vec<Manifest>,
     catalog: &Catalog,
     namespaces: &Namespaces,
 ) -> Result<Vec<Target>, Vec<InputProblem>> {
-    let targets: Vec<Target> = manifests.into_iter().map(|manifest| place(manifest, catalog, namespaces)).collect();
+    let mut targets: Vec<Target> = manifests.into_iter().map(|manifest| place(manifest, catalog, namespaces)).collect();
     let mut seen = HashMap::with_capacity(targets.len());
+    let mut copies = BTreeMap::new();
     let mut problems = Vec::new();
-    for target in &targets {
+    for (index, target) in targets.iter().enumerate() {
         problems.extend(contradiction(target, namespaces));
         let ObjectKey { gvk, namespace, name } = &target.key;
-        let first = seen.entry((&gvk.group, &gvk.kind, namespace, name)).or_insert(target);
-        if !std::ptr::eq(*first, target) {
-            problems.push(twice(&target.manifest, &first.manifest.source));
+        let first = *seen.entry((&gvk.group, &gvk.kind, namespace, name)).or_insert(index);
+        if first != index {
+            match repeated(&target.manifest, &targets[first].manifest) {
+                Ok(warning) => drop(copies.insert(index, (first, warning))),
+                Err(problem) => problems.push(problem),
+            }
         }
     }
-    if problems.is_empty() { Ok(targets) } else { Err(problems) }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    leave_out_copies(&mut targets, copies, |target| &mut target.manifest.warnings);
+    for target in &mut targets {
+        if let Some(trouble) = refused(&target.manifest) {
+            target.resource = Err(trouble);
+        }
+    }
+    Ok(targets)
+}
+
+/// Why nothing is asked about an object that the API would refuse for its name, its labels or its annotations.
+fn refused(manifest: &Manifest) -> Option<Trouble> {
+    let first = manifest.refused.first()?;
+    let message = match manifest.refused.len() - 1 {
+        0 => first.message.clone(),
+        1 => format!("{}, and 1 more mistake", first.message),
+        more => format!("{}, and {more} more mistakes", first.message),
+    };
+    let mistakes = manifest.refused.clone();
+    Some(Trouble { hint: first.hint.clone(), mistakes, ..Trouble::new("Invalid", message) })
 }
 
 /// The resource of one kind, or why there is none.

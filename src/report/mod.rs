@@ -4,6 +4,7 @@ mod apply_set;
 pub mod excerpt;
 mod exit;
 pub mod json;
+mod lines;
 mod model;
 pub mod outcomes;
 pub mod readiness;

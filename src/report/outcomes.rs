@@ -1,9 +1,12 @@
 //! The text about what `apply` did with each object.
 
 use super::styled::{Role, Styled};
-use super::text::{counted, hint, object_text, problem};
+use super::text::{counted, grouped, hint, object_text, problem};
 use super::{ObjectReport, Outcome, Report};
 use crate::compare::Action;
+
+/// How many fields are named on one line.
+const NAMED: usize = 10;
 
 /// What is said of an outcome; a problem is one that leaves the object as it was. Nothing where there was nothing to do.
 fn word(outcome: Outcome) -> Option<(&'static str, Role)> {
@@ -74,8 +77,10 @@ fn cause(object: &ObjectReport) -> String {
     match (&object.reason, object.outcome) {
         (Some(reason), _) => format!(": {reason}"),
         (None, Some(Outcome::Conflict)) => {
-            let fields: Vec<String> = object.conflicts.iter().map(|conflict| conflict.path.to_string()).collect();
-            format!(": others own {}", fields.join(", "))
+            let named = object.conflicts.iter().take(NAMED).map(|conflict| conflict.path.to_string());
+            let more = object.conflicts.len().saturating_sub(NAMED);
+            let more = (more > 0).then(|| format!("{} more", grouped(more)));
+            format!(": others own {}", named.chain(more).collect::<Vec<_>>().join(", "))
         }
         (None, _) => String::new(),
     }

@@ -1,8 +1,9 @@
 //! `-o text`: for people. Live on the left, desired on the right: what `apply` would do.
 
-use similar::{ChangeTag, TextDiff};
+use similar::ChangeTag;
 
 use super::excerpt;
+use super::lines::groups;
 use super::styled::{Role, Styled};
 use super::value::{block, inline, is_long};
 use super::{ApplySetInfo, ObjectReport, ParentAction, Report, Summary, Verdict, outcomes, readiness};
@@ -13,8 +14,8 @@ use crate::object::{FieldPath, PathElement};
 const SOURCE_COLUMN: usize = 66;
 const VALUE_COLUMN: usize = 36;
 const NOTE_COLUMN: usize = 24;
-/// Lines of context around a change within a text.
-const CONTEXT: usize = 2;
+/// How many changes, conflicts or warnings of one object are shown; whoever may write the live object decides how many there are.
+const SHOWN: usize = 100;
 
 /// Everything at once.
 #[must_use]
@@ -92,16 +93,56 @@ pub(super) fn object_text(object: &ObjectReport) -> Styled {
     if object.action == Action::Unknown {
         problem(&mut text, "cannot compare", object);
     }
-    fields(&mut text, &shown);
-    for conflict in &object.conflicts {
+    fields(&mut text, &foremost(&shown));
+    rest(&mut text, shown.len(), "change");
+    for conflict in object.conflicts.iter().take(SHOWN) {
         let owner = owner_text(&conflict.owner);
         line(&mut text, Role::Problem, &format!("    conflict: {} is owned by {owner}", conflict.path));
     }
+    rest(&mut text, object.conflicts.len(), "conflict");
     if !object.conflicts.is_empty() && object.hint.is_none() {
         line(&mut text, Role::Hint, &format!("    hint: {}", conflict_hint(object)));
     }
-    for warning in &object.warnings {
+    for warning in object.warnings.iter().take(SHOWN) {
         line(&mut text, Role::Note, &format!("    warning: {warning}"));
+    }
+    rest(&mut text, object.warnings.len(), "warning");
+    text
+}
+
+/// The changes that are shown where there are too many: drift before anything else, so that nobody can hide it behind what is
+/// none.
+fn foremost<'c>(changes: &[&'c FieldChange]) -> Vec<&'c FieldChange> {
+    let drift = changes.iter().filter(|change| change.class.is_drift()).count().min(SHOWN);
+    let (mut drift, mut others) = (drift, SHOWN - drift);
+    let mut fits = |change: &&&FieldChange| {
+        let room = if change.class.is_drift() { &mut drift } else { &mut others };
+        let fits = *room > 0;
+        *room = room.saturating_sub(1);
+        fits
+    };
+    changes.iter().filter(|change| fits(change)).copied().collect()
+}
+
+/// How many more there are than are shown.
+fn rest(text: &mut Styled, all: usize, noun: &str) {
+    let more = match all.saturating_sub(SHOWN) {
+        0 => return,
+        1 => format!("1 more {noun}: `-o json` has it"),
+        more => format!("{} more {noun}s: `-o json` has them all", grouped(more)),
+    };
+    line(text, Role::Note, &format!("    … {more}"));
+}
+
+/// `19,900`
+pub(super) fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
     }
     text
 }
@@ -223,18 +264,17 @@ fn lines(text: &mut Styled, change: &FieldChange, indent: usize) {
         live.lines().for_each(|content| line(text, Role::Plain, &format!("{margin}  {content}")));
         return;
     }
-    let diff = TextDiff::configure().timeout(std::time::Duration::from_millis(500)).diff_lines(&live, &desired);
-    for (index, group) in diff.grouped_ops(CONTEXT).iter().enumerate() {
+    for (index, group) in groups(&live, &desired).iter().enumerate() {
         if index > 0 {
             line(text, Role::Note, &format!("{margin}…"));
         }
-        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-            let (role, mark) = match change.tag() {
+        for (tag, content) in group {
+            let (role, mark) = match tag {
                 ChangeTag::Delete => (Role::Remove, '-'),
                 ChangeTag::Insert => (Role::Add, '+'),
                 ChangeTag::Equal => (Role::Note, ' '),
             };
-            let content = format!("{margin}{mark} {}", change.value().trim_end_matches('\n'));
+            let content = format!("{margin}{mark} {content}");
             line(text, role, if mark == ' ' { content.trim_end() } else { &content });
         }
     }

@@ -34,6 +34,7 @@ mod programs;
 mod progress;
 mod reading;
 mod replacement;
+mod scale;
 mod secrets;
 mod sharp_edges;
 mod snapshot;

@@ -100,7 +100,9 @@ impl Wanted {
         wanted.stays(&set.parent);
         for target in targets {
             wanted.objects.insert(identity(&target.key));
-            if target.resource.is_ok() && identity(&target.key) != identity(&set.parent) {
+            // What the API would refuse now may be a member from before.
+            let is_known = target.resource.is_ok() || !target.manifest.refused.is_empty();
+            if is_known && identity(&target.key) != identity(&set.parent) {
                 wanted.contents.add(&target.key);
             }
             wanted.stays(&target.key);

@@ -50,6 +50,7 @@ fn target(member: &Member) -> Target {
         text: SourceText::from(Vec::new()),
         left_out: Vec::new(),
         warnings: Vec::new(),
+        refused: Vec::new(),
     };
     Target { key: member.key.clone(), resource: Ok(member.resource.clone()), manifest }
 }

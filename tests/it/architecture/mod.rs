@@ -15,7 +15,7 @@ const MAY_IMPORT: [(&str, &[&str]); 15] = [
     ("object", &[]),
     ("schema", &["object"]),
     ("desired", &["program", "text", "object", "schema"]),
-    ("cluster", &["program", "text", "desired"]),
+    ("cluster", &["program", "text", "object", "desired"]),
     ("live", &["object", "schema", "desired", "cluster"]),
     ("compare", &["object", "schema", "desired", "live"]),
     ("plan", &["object", "schema", "desired", "live", "compare"]),

@@ -83,6 +83,26 @@ impl FieldSet {
         path.elements().is_empty() && !self.is_empty() || self.node(path).is_some()
     }
 
+    /// Whether this path is in the set, or one above it.
+    #[must_use]
+    pub fn contains_at_or_above(&self, path: &FieldPath) -> bool {
+        let mut set = self;
+        for element in path.elements() {
+            match set.children.get(element) {
+                None => return false,
+                Some(node) if node.member => return true,
+                Some(node) => set = &node.below,
+            }
+        }
+        false
+    }
+
+    /// Whether a path of the set is this one, above it or below it.
+    #[must_use]
+    pub fn overlaps(&self, path: &FieldPath) -> bool {
+        self.contains_at_or_below(path) || self.contains_at_or_above(path)
+    }
+
     fn node(&self, path: &FieldPath) -> Option<&Node> {
         let (last, parents) = path.elements().split_last()?;
         let mut set = self;
@@ -95,26 +115,51 @@ impl FieldSet {
     /// All paths in the set, in order: parents before their children.
     #[must_use]
     pub fn paths(&self) -> Vec<FieldPath> {
-        fn collect(set: &FieldSet, at: &FieldPath, into: &mut Vec<FieldPath>) {
-            for (element, node) in &set.children {
-                let path = at.child(element.clone());
-                if node.member {
-                    into.push(path.clone());
-                }
-                collect(&node.below, &path, into);
-            }
-        }
         let mut paths = Vec::new();
-        collect(self, &FieldPath::root(), &mut paths);
+        self.visit(&mut |path, _| paths.push(path.clone()));
         paths
     }
 
     /// The paths of the set that have none of its other paths below them.
     #[must_use]
     pub fn leaves(&self) -> Vec<FieldPath> {
-        let mut paths = self.paths();
-        paths.retain(|path| self.node(path).is_some_and(|node| node.below.is_empty()));
-        paths
+        let mut leaves = Vec::new();
+        self.visit(&mut |path, below| {
+            if below.is_empty() {
+                leaves.push(path.clone());
+            }
+        });
+        leaves
+    }
+
+    /// The first of its paths.
+    #[must_use]
+    pub fn first(&self) -> Option<FieldPath> {
+        let mut path = FieldPath::root();
+        let mut set = self;
+        while let Some((element, node)) = set.children.first_key_value() {
+            path.push(element.clone());
+            if node.member {
+                return Some(path);
+            }
+            set = &node.below;
+        }
+        None
+    }
+
+    /// Shows all paths, in order, each with what is below it. The path is lent, so that a deep set costs no copies.
+    pub fn visit(&self, see: &mut impl FnMut(&FieldPath, &Self)) {
+        fn descend(set: &FieldSet, at: &mut FieldPath, see: &mut impl FnMut(&FieldPath, &FieldSet)) {
+            for (element, node) in &set.children {
+                at.push(element.clone());
+                if node.member {
+                    see(at, &node.below);
+                }
+                descend(&node.below, at, see);
+                at.pop();
+            }
+        }
+        descend(self, &mut FieldPath::root(), see);
     }
 
     /// What is in either set.
@@ -161,9 +206,11 @@ impl FieldSet {
     #[must_use]
     pub fn filter(&self, keep: impl Fn(&FieldPath) -> bool) -> Self {
         let mut result = Self::new();
-        for path in self.paths().iter().filter(|path| keep(path)) {
-            result.insert(path);
-        }
+        self.visit(&mut |path, _| {
+            if keep(path) {
+                result.insert(path);
+            }
+        });
         result
     }
 
@@ -218,6 +265,21 @@ mod tests {
         assert!(item.covers(&FieldPath::of(&["spec", "item", "name"])));
         assert!(!item.covers(&FieldPath::of(&["spec", "item", "image"])));
         assert!(item.covers(&FieldPath::of(&["spec"])));
+    }
+
+    #[test]
+    fn a_path_overlaps_what_is_above_and_below_it_and_nothing_beside_it() {
+        let paths = set(&[&["spec", "a", "b"]]);
+        for path in [&["spec"][..], &["spec", "a"], &["spec", "a", "b"], &["spec", "a", "b", "c"]] {
+            assert!(paths.overlaps(&FieldPath::of(path)), "{path:?}");
+        }
+        for path in [&["status"][..], &["spec", "b"], &["spec", "a", "c"]] {
+            assert!(!paths.overlaps(&FieldPath::of(path)), "{path:?}");
+        }
+        assert!(paths.contains_at_or_above(&FieldPath::of(&["spec", "a", "b", "c"])));
+        assert!(!paths.contains_at_or_above(&FieldPath::of(&["spec", "a"])));
+        assert_eq!(paths.first(), Some(FieldPath::of(&["spec", "a", "b"])));
+        assert_eq!(FieldSet::new().first(), None);
     }
 
     #[test]

@@ -73,14 +73,11 @@ impl ManagedFieldsEntry {
         Value::Object(entry)
     }
 
-    /// Whether two entries are the same owner (apimachinery `managedfields.BuildManagerIdentifier`): the version
-    /// tells Update entries apart, and one Apply entry serves all versions.
+    /// What tells the owner from others (apimachinery `managedfields.BuildManagerIdentifier`): the version tells Update entries apart, and one Apply entry serves all versions.
     #[must_use]
-    pub fn same_owner(&self, other: &Self) -> bool {
-        self.manager == other.manager
-            && self.operation == other.operation
-            && self.subresource == other.subresource
-            && (self.operation == Operation::Apply || self.api_version == other.api_version)
+    pub fn identity(&self) -> (&str, Operation, &str, Option<&str>) {
+        let version = (self.operation == Operation::Update).then_some(self.api_version.as_str());
+        (&self.manager, self.operation, &self.subresource, version)
     }
 }
 

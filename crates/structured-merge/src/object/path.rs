@@ -58,6 +58,16 @@ impl FieldPath {
         self.child(PathElement::Field(name.to_owned()))
     }
 
+    /// Makes this path one step longer: for walks that keep one path instead of a copy for each level.
+    pub(super) fn push(&mut self, element: PathElement) {
+        self.0.push(element);
+    }
+
+    /// Takes the last step back.
+    pub(super) fn pop(&mut self) {
+        self.0.pop();
+    }
+
     /// The steps from the object down.
     #[must_use]
     pub fn elements(&self) -> &[PathElement] {

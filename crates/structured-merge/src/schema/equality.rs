@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use super::pointers::is_pointer;
-use super::table::{ListKind, ScalarKind, TypeRef, item_element};
+use super::table::{ListKind, ScalarKind, TypeRef, item_element, items_by_element};
 use crate::object::{Quantity, Scalar};
 
 /// Whether a manifest's value means what the live value means: quantities by value, times by instant, base64 by its
@@ -43,11 +43,13 @@ fn compare(manifest: &Value, live: &Value, of: TypeRef<'_>, whole: bool, may_lac
             wanted.len() == found.len()
                 && wanted.iter().zip(found).all(|(a, b)| compare(a, b, of.item(), true, may_lack))
         }
-        (Value::Array(wanted), Value::Array(found)) => wanted.iter().all(|item| {
-            let element = item_element(item, of);
-            let there = found.iter().find(|other| element.is_some() && item_element(other, of) == element);
-            there.is_some_and(|there| compare(item, there, of.item(), false, may_lack))
-        }),
+        (Value::Array(wanted), Value::Array(found)) => {
+            let found = items_by_element(found, of);
+            wanted.iter().all(|item| {
+                let there = item_element(item, of).and_then(|element| found.get(&element).copied());
+                there.is_some_and(|there| compare(item, there, of.item(), false, may_lack))
+            })
+        }
         _ => same_scalar(manifest, live, of.scalar()),
     }
 }

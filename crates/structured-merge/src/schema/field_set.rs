@@ -1,6 +1,8 @@
 //! The set of fields that a manifest claims when it is applied (structured-merge-diff `typed/tofieldset.go`, and
 //! apimachinery `managedfields/internal/stripmeta.go` for what is never owned).
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::table::{KindInfo, ListKind, Shape, TypeRef, item_element};
@@ -86,10 +88,11 @@ fn claims(value: &Value, of: TypeRef<'_>) -> (bool, FieldSet) {
             let elements: Vec<_> = items.iter().map(|item| item_element(item, of)).collect();
             let mut sorted: Vec<_> = elements.iter().flatten().collect();
             sorted.sort();
-            let repeated: Vec<_> = sorted.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+            let repeated: BTreeSet<_> =
+                sorted.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
             for (item, element) in items.iter().zip(&elements) {
                 let Some(element) = element else { continue };
-                let has_fields = *of.list_kind() != ListKind::Set && !repeated.contains(&element);
+                let has_fields = *of.list_kind() != ListKind::Set && !repeated.contains(element);
                 let below = if has_fields { claims(item, of.item()).1 } else { FieldSet::new() };
                 set.graft(element.clone(), true, below);
             }

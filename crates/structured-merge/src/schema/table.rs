@@ -288,3 +288,15 @@ pub fn item_element(item: &Value, list: TypeRef<'_>) -> Option<PathElement> {
         }
     }
 }
+
+/// The items of an associative list by their elements; of several items with one key, the first.
+#[must_use]
+pub fn items_by_element<'v>(items: &'v [Value], list: TypeRef<'_>) -> BTreeMap<PathElement, &'v Value> {
+    let mut found = BTreeMap::new();
+    for item in items {
+        if let Some(element) = item_element(item, list) {
+            found.entry(element).or_insert(item);
+        }
+    }
+    found
+}

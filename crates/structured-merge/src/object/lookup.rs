@@ -1,0 +1,110 @@
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::Value;
+
+use super::{FieldPath, PathElement, Scalar};
+
+/// Finds values by path in one object. The items of a list are sorted by their keys once, so that many paths through a long
+/// list cost no search each. Finds what [`FieldPath::value_in`] finds.
+#[derive(Debug)]
+pub struct Lookup<'v> {
+    object: &'v Value,
+    /// By the place of the list in memory; one index for each choice of key names.
+    lists: HashMap<*const Value, Vec<Index<'v>>>,
+}
+
+#[derive(Debug)]
+struct Index<'v> {
+    /// Names of the keys; none for the members of a set.
+    names: Vec<String>,
+    items: BTreeMap<PathElement, &'v Value>,
+}
+
+impl<'v> Lookup<'v> {
+    /// Looks into an object.
+    #[must_use]
+    pub fn of(object: &'v Value) -> Self {
+        Self { object, lists: HashMap::new() }
+    }
+
+    /// The value at a path, if there is one.
+    pub fn value(&mut self, path: &FieldPath) -> Option<&'v Value> {
+        path.elements().iter().try_fold(self.object, |value, element| match element {
+            PathElement::Field(name) => value.get(name),
+            PathElement::Index(index) => value.get(index),
+            PathElement::Member(_) | PathElement::Key(_) => self.item(value, element),
+        })
+    }
+
+    fn item(&mut self, list: &'v Value, element: &PathElement) -> Option<&'v Value> {
+        let items = list.as_array()?;
+        let keys = if let PathElement::Key(keys) = element { keys.as_slice() } else { &[] };
+        let indices = self.lists.entry(std::ptr::from_ref(list)).or_default();
+        let is_it = |index: &Index<'v>| index.names.iter().eq(keys.iter().map(|(name, _)| name));
+        let position = indices.iter().position(is_it).unwrap_or_else(|| {
+            indices.push(Index::of(items, keys.iter().map(|(name, _)| name.clone()).collect()));
+            indices.len() - 1
+        });
+        indices.get(position)?.items.get(element).copied()
+    }
+}
+
+impl<'v> Index<'v> {
+    /// Of several items with one key, the first counts.
+    fn of(items: &'v [Value], names: Vec<String>) -> Self {
+        let mut index = Self { names, items: BTreeMap::new() };
+        for item in items {
+            let element = if index.names.is_empty() {
+                Some(PathElement::Member(Scalar::from_json(item)))
+            } else {
+                let keys = index.names.iter().map(|name| Some((name.clone(), Scalar::from_json(item.get(name)?))));
+                keys.collect::<Option<Vec<_>>>().map(PathElement::key)
+            };
+            if let Some(element) = element {
+                index.items.entry(element).or_insert(item);
+            }
+        }
+        index
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_index_finds_what_a_search_finds() {
+        let object = json!({
+            "ports": [{"port": 80, "protocol": "TCP", "name": "a"}, {"port": 80}, {"port": 80, "protocol": "TCP", "name": "b"}],
+            "set": ["x", 1, "y"], "args": ["-v"], "empty": [], "text": "x",
+        });
+        let port = |protocol: &str| {
+            PathElement::key([
+                ("port".to_owned(), Scalar::Int(80)),
+                ("protocol".to_owned(), Scalar::Text(protocol.to_owned())),
+            ])
+        };
+        let name = |name: &str| PathElement::key([("name".to_owned(), Scalar::Text(name.to_owned()))]);
+        let member = |text: &str| PathElement::Member(Scalar::Text(text.to_owned()));
+        let paths = [
+            FieldPath::root(),
+            FieldPath::of(&["ports"]).child(port("TCP")).field("name"),
+            FieldPath::of(&["ports"]).child(port("UDP")),
+            FieldPath::of(&["ports"]).child(name("b")).field("port"),
+            FieldPath::of(&["ports"]).child(PathElement::key([("port".to_owned(), Scalar::Int(80))])),
+            FieldPath::of(&["set"]).child(member("y")),
+            FieldPath::of(&["set"]).child(PathElement::Member(Scalar::Int(1))),
+            FieldPath::of(&["set"]).child(member("z")),
+            FieldPath::of(&["args"]).child(PathElement::Index(0)),
+            FieldPath::of(&["text"]).child(member("x")),
+            FieldPath::of(&["empty"]).child(name("a")),
+        ];
+        let mut lookup = Lookup::of(&object);
+        for path in &paths {
+            assert_eq!(lookup.value(path), path.value_in(&object), "{path}");
+        }
+        assert_eq!(lookup.value(&paths[1]), Some(&json!("a")));
+        assert_eq!(lookup.value(&paths[5]), Some(&json!("y")));
+    }
+}

@@ -1,0 +1,167 @@
+//! What the API server itself counts up or copies when something else changes: no change of ours, nor of anybody. Like
+//! `metadata.generation`, it is left out of comparisons.
+
+use serde_json::Value;
+
+use super::changes::Change;
+use super::claimants::step;
+use crate::object::{FieldPath, FieldSet, GroupVersionKind, PathElement};
+use crate::schema::{Shape, TypeRef, builtin_kind};
+
+/// Annotations that are made from fields of the object, by group, kind and key; what a manifest says there is disregarded.
+const MADE: [(&str, &str, &str); 3] = [
+    // `pkg/registry/apps/daemonset/strategy.go` counts up with every change of the template, `pkg/apis/apps/v1/conversion.go`
+    // serves the number as an annotation.
+    ("apps", "DaemonSet", "deprecated.daemonset.template.generation"),
+    // `pkg/apis/autoscaling/v1/conversion.go` serves what `v1` has no fields for in the status.
+    ("autoscaling", "HorizontalPodAutoscaler", "autoscaling.alpha.kubernetes.io/conditions"),
+    ("autoscaling", "HorizontalPodAutoscaler", "autoscaling.alpha.kubernetes.io/current-metrics"),
+];
+
+/// Two fields of a struct with one meaning: who sets one of them sets both. The second is the one that counts.
+const TWINS: [(&str, &str); 4] = [
+    // `pkg/apis/core/v1/conversion.go`, `Convert_core_PodSpec_To_v1_PodSpec`
+    ("serviceAccount", "serviceAccountName"),
+    // `pkg/apis/core/v1/conversion.go`, `Convert_core_NodeSpec_To_v1_NodeSpec`
+    ("podCIDR", "podCIDRs"),
+    // `pkg/registry/core/service/storage/storage.go`, `normalizeClusterIPs`
+    ("clusterIPs", "clusterIP"),
+    // `pkg/api/persistentvolumeclaim/util.go`, `NormalizeDataSources`
+    ("dataSourceRef", "dataSource"),
+];
+
+/// Leaves out the changes that only follow from the server's own bookkeeping.
+pub(super) fn leave_out_bookkeeping(
+    changes: &mut Vec<Change>,
+    gvk: &GroupVersionKind,
+    manifest: &Value,
+    of: TypeRef<'_>,
+) {
+    if builtin_kind(gvk).is_none() {
+        return;
+    }
+    let changed: FieldSet = changes.iter().map(|change| change.path.clone()).collect();
+    changes.retain(|change| {
+        !is_made(gvk, &change.path)
+            && !is_nothing_both_times(change, of)
+            && !is_copy(&change.path, &changed, manifest, of)
+    });
+}
+
+fn is_made(gvk: &GroupVersionKind, path: &FieldPath) -> bool {
+    let is_it = |(group, kind, key): &(&str, &str, &str)| {
+        gvk.group == *group && gvk.kind == *kind && *path == FieldPath::of(&["metadata", "annotations", key])
+    };
+    MADE.iter().any(is_it)
+}
+
+/// Whether a list or a map without entries is served as null once and as empty then: Go tells a nil slice from an empty one
+/// as long as the object is in memory (`rules` of a Role, which is always served), and stores both alike.
+fn is_nothing_both_times(change: &Change, of: TypeRef<'_>) -> bool {
+    let (from, to) = (change.from.as_ref(), change.to.as_ref());
+    let is_null = |value: Option<&Value>| value.is_some_and(Value::is_null);
+    if !is_null(from) && !is_null(to) {
+        return false;
+    }
+    let of = change.path.elements().iter().fold(of, |of, element| step(of, element));
+    let is_nothing = |value: Option<&Value>| match value {
+        None | Some(Value::Null) => true,
+        Some(Value::Array(items)) => items.is_empty() && matches!(of.shape(), Shape::List(..)),
+        Some(Value::Object(map)) => map.is_empty() && of.is_free_map(),
+        Some(_) => false,
+    };
+    is_nothing(from) && is_nothing(to)
+}
+
+/// Whether a path is in the twin that the manifest leaves out, and the other one changes as well.
+fn is_copy(path: &FieldPath, changed: &FieldSet, manifest: &Value, of: TypeRef<'_>) -> bool {
+    let mut of = of;
+    for (at, element) in path.elements().iter().enumerate() {
+        if let PathElement::Field(name) = element
+            && let Some((twin, is_second)) = twin_of(name)
+            && of.declares(name)
+            && of.declares(twin)
+        {
+            let parent = FieldPath::from(path.elements().get(..at).unwrap_or_default().to_vec());
+            let wants = |name: &str| parent.value_in(manifest).is_some_and(|parent| parent.get(name).is_some());
+            let is_left_to_server = !wants(name) && (wants(twin) || !is_second);
+            return is_left_to_server && changed.overlaps(&parent.field(twin));
+        }
+        of = step(of, element);
+    }
+    false
+}
+
+/// The other of two twins, and whether the name is that of the second.
+fn twin_of(name: &str) -> Option<(&'static str, bool)> {
+    TWINS.iter().find_map(|(first, second)| match name {
+        _ if name == *first => Some((*second, false)),
+        _ if name == *second => Some((*first, true)),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::changes;
+    use crate::schema::builtin;
+    use serde_json::json;
+
+    /// The paths that are left of the changes from one object to another.
+    #[track_caller]
+    fn left(api_version: &str, kind: &str, manifest: &Value, from: &Value, to: &Value) -> Vec<String> {
+        let gvk = GroupVersionKind::new(api_version, kind);
+        let of = builtin().object(&gvk).unwrap_or(TypeRef::untyped());
+        let mut found = changes(from, to, of, true);
+        leave_out_bookkeeping(&mut found, &gvk, manifest, of);
+        found.iter().map(|change| change.path.to_string()).collect()
+    }
+
+    #[test]
+    fn counters_are_no_changes_whatever_the_manifest_says() {
+        let counted = |number: &str, owner: &str| json!({"metadata": {"annotations": {"deprecated.daemonset.template.generation": number, "owner": owner}}});
+        let (from, to) = (counted("2", "a"), counted("3", "b"));
+        for manifest in [json!({}), counted("1", "b")] {
+            assert_eq!(left("apps/v1", "DaemonSet", &manifest, &from, &to), ["metadata.annotations.owner"]);
+        }
+        assert_eq!(left("apps/v1", "Deployment", &json!({}), &from, &to).len(), 2);
+        let none = json!({"metadata": {}});
+        let only = json!({"metadata": {"annotations": {"deprecated.daemonset.template.generation": "1"}}});
+        assert_eq!(left("apps/v1", "DaemonSet", &none, &none, &only), [""; 0]);
+    }
+
+    #[test]
+    fn of_two_twins_the_one_in_the_manifest_is_shown() {
+        let pod = |spec: Value| json!({"spec": {"template": {"spec": spec}}});
+        let both = |name: &str| pod(json!({"serviceAccount": name, "serviceAccountName": name}));
+        let shown = |manifest: Value| left("apps/v1", "Deployment", &manifest, &both("b"), &both("a"));
+        let at = |name: &str| format!("spec.template.spec.{name}");
+        assert_eq!(shown(pod(json!({"serviceAccountName": "a"}))), [at("serviceAccountName")]);
+        assert_eq!(shown(pod(json!({"serviceAccount": "a"}))), [at("serviceAccount")]);
+        assert_eq!(shown(both("a")), [at("serviceAccount"), at("serviceAccountName")]);
+        assert_eq!(shown(pod(json!({}))), [at("serviceAccountName")]);
+        // Alone it is the server's answer to a manifest that contradicts itself.
+        let (from, to) = (pod(json!({"serviceAccount": "b"})), pod(json!({"serviceAccount": "a"})));
+        assert_eq!(left("apps/v1", "Deployment", &json!({}), &from, &to), [at("serviceAccount")]);
+        let service = |ip: &str| json!({"spec": {"clusterIP": ip, "clusterIPs": [ip]}});
+        let manifest = json!({"spec": {"clusterIP": "10.0.0.2"}});
+        assert_eq!(left("v1", "Service", &manifest, &service("10.0.0.1"), &service("10.0.0.2")), ["spec.clusterIP"]);
+    }
+
+    #[test]
+    fn nothing_is_no_change_from_null_in_built_in_kinds() {
+        let role = |rules: Value| json!({"rules": rules});
+        let kind = ("rbac.authorization.k8s.io/v1", "ClusterRole");
+        for (from, to) in [(json!(null), json!([])), (json!([]), json!(null))] {
+            assert_eq!(left(kind.0, kind.1, &json!({}), &role(from.clone()), &role(to.clone())), [""; 0]);
+            assert_eq!(left("example.com/v1", "Role", &json!({}), &role(from), &role(to)), ["rules"]);
+        }
+        assert_eq!(left(kind.0, kind.1, &json!({}), &json!({}), &role(json!(null))), [""; 0]);
+        let rules = json!([{"verbs": ["get"], "resources": ["pods"]}]);
+        assert_eq!(left(kind.0, kind.1, &json!({}), &role(json!(null)), &role(rules)), ["rules"]);
+        // A pointer to a struct that is there or not.
+        let policy = |peer: Value| json!({"spec": {"template": {"spec": {"securityContext": peer}}}});
+        assert_eq!(left("apps/v1", "Deployment", &json!({}), &policy(json!(null)), &policy(json!({}))).len(), 1);
+    }
+}

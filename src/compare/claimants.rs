@@ -1,0 +1,191 @@
+//! Who claims a field: the sets of many managers in one tree, so that a question costs no walk through all of them.
+
+use std::collections::BTreeMap;
+
+use crate::object::{FieldPath, FieldSet, ManagedFieldsEntry, PathElement};
+use crate::schema::{Shape, TypeRef};
+
+/// How many managers of one field are named at most, the latest of them. The API server merges updates of more than ten
+/// managers into one entry (`managedfields/internal/capmanagers.go`); appliers are not bounded.
+const NAMED: usize = 20;
+
+/// How sure it is that a manager owns a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Strength {
+    /// It does not.
+    None,
+    /// It claims only a map or a list that the field is in. Where entries have owners of their own, that says nothing of the
+    /// field, and an exact claim of another manager counts more.
+    Above,
+    /// It claims the field, something in it, or a value around it that is replaced as a whole.
+    Own,
+}
+
+/// How a set of fields claims a path in an object of a type.
+#[must_use]
+pub(super) fn strength(set: &FieldSet, path: &FieldPath, of: TypeRef<'_>) -> Strength {
+    let (mut set, mut of) = (set, of);
+    let mut elements = path.elements().iter().peekable();
+    while let Some(element) = elements.next() {
+        let Some((is_member, below)) = set.step(element) else { return Strength::None };
+        of = step(of, element);
+        match elements.peek() {
+            Some(next) if below.is_empty() => return if is_member { above(of, next) } else { Strength::None },
+            _ => set = below,
+        }
+    }
+    Strength::Own
+}
+
+/// What a claim on a value of this type says of the fields in it.
+fn above(of: TypeRef<'_>, next: &PathElement) -> Strength {
+    // Positions occur only in lists that are replaced as a whole.
+    let is_whole = of.is_atomic_type() || *of.shape() == Shape::Opaque || matches!(next, PathElement::Index(_));
+    if is_whole { Strength::Own } else { Strength::Above }
+}
+
+/// The type of what is one step below.
+pub(super) fn step<'t>(of: TypeRef<'t>, element: &PathElement) -> TypeRef<'t> {
+    match element {
+        PathElement::Field(name) => of.field(name),
+        _ => of.item(),
+    }
+}
+
+/// The claims of several managers.
+#[derive(Debug)]
+pub(super) struct Claimants<'e> {
+    entries: &'e [ManagedFieldsEntry],
+    root: Node<'e>,
+}
+
+#[derive(Debug, Default)]
+struct Node<'e> {
+    /// Whose sets have this path or one below it.
+    here: Vec<usize>,
+    /// Whose sets end here.
+    ends: Vec<usize>,
+    below: BTreeMap<&'e PathElement, Node<'e>>,
+}
+
+impl<'e> Claimants<'e> {
+    /// Puts the managers' sets together.
+    #[must_use]
+    pub fn of(entries: &'e [ManagedFieldsEntry]) -> Self {
+        let mut root = Node::default();
+        for (index, entry) in entries.iter().enumerate() {
+            root.add(index, &entry.fields);
+        }
+        Self { entries, root }
+    }
+
+    /// Whether anybody claims the path, or something above it that has no claims in it.
+    #[must_use]
+    pub fn is_claimed(&self, path: &FieldPath) -> bool {
+        let mut node = &self.root;
+        for element in path.elements() {
+            match node.below.get(element) {
+                None => return false,
+                Some(child) => node = child,
+            }
+            if !node.ends.is_empty() {
+                return true;
+            }
+        }
+        !self.entries.is_empty()
+    }
+
+    /// Who has the best claim on a path, the latest claims only, and how good it is.
+    #[must_use]
+    pub fn best(&self, path: &FieldPath, of: TypeRef<'_>) -> (Strength, Vec<&'e ManagedFieldsEntry>) {
+        let (mut own, mut around): (Vec<&[usize]>, Vec<&[usize]>) = (Vec::new(), Vec::new());
+        let (mut node, mut of) = (&self.root, of);
+        let mut elements = path.elements().iter().peekable();
+        while let Some(element) = elements.next() {
+            let Some(child) = node.below.get(element) else { break };
+            of = step(of, element);
+            node = child;
+            match elements.peek() {
+                None => own.push(&node.here),
+                Some(next) if above(of, next) == Strength::Own => own.push(&node.ends),
+                Some(_) => around.push(&node.ends),
+            }
+        }
+        let named = |found: &[&[usize]]| -> Vec<&'e ManagedFieldsEntry> {
+            let found = found.iter().rev().flat_map(|indices| indices.iter().rev()).take(NAMED);
+            found.filter_map(|index| self.entries.get(*index)).collect()
+        };
+        for (strength, found) in [(Strength::Own, own), (Strength::Above, around)] {
+            if found.iter().any(|indices| !indices.is_empty()) {
+                return (strength, named(&found));
+            }
+        }
+        (Strength::None, Vec::new())
+    }
+}
+
+impl<'e> Node<'e> {
+    fn add(&mut self, index: usize, set: &'e FieldSet) {
+        for (element, is_member, below) in set.nodes() {
+            let child = self.below.entry(element).or_default();
+            child.here.push(index);
+            if is_member && below.is_empty() {
+                child.ends.push(index);
+            }
+            child.add(index, below);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::{GroupVersionKind, Operation};
+    use crate::schema::builtin;
+
+    fn entry(manager: &str, paths: &[&[&str]]) -> ManagedFieldsEntry {
+        ManagedFieldsEntry {
+            manager: manager.to_owned(),
+            operation: Operation::Update,
+            api_version: "v1".to_owned(),
+            subresource: String::new(),
+            time: None,
+            fields: paths.iter().map(|path| FieldPath::of(path)).collect(),
+        }
+    }
+
+    #[track_caller]
+    fn best(entries: &[ManagedFieldsEntry], path: &FieldPath, of: TypeRef<'_>) -> (Strength, Vec<String>) {
+        let (strength, found) = Claimants::of(entries).best(path, of);
+        (strength, found.into_iter().map(|entry| entry.manager.clone()).collect())
+    }
+
+    #[test]
+    fn an_exact_claim_counts_more_than_one_on_a_map_around_it() {
+        let entries = [entry("map", &[&["spec", "context"]]), entry("field", &[&["spec", "context", "user"]])];
+        let user = FieldPath::of(&["spec", "context", "user"]);
+        assert_eq!(best(&entries, &user, TypeRef::untyped()), (Strength::Own, vec!["field".to_owned()]));
+        assert_eq!(best(&entries[..1], &user, TypeRef::untyped()), (Strength::Above, vec!["map".to_owned()]));
+        assert_eq!(strength(&entries[0].fields, &user, TypeRef::untyped()), Strength::Above);
+        let other = FieldPath::of(&["spec", "other"]);
+        assert_eq!(best(&entries, &other, TypeRef::untyped()), (Strength::None, Vec::new()));
+    }
+
+    #[test]
+    fn what_is_replaced_as_a_whole_is_claimed_as_a_whole() {
+        let service = builtin().object(&GroupVersionKind::new("v1", "Service")).unwrap();
+        let entries = [entry("a", &[&["spec", "selector"]])];
+        let app = FieldPath::of(&["spec", "selector", "app"]);
+        assert_eq!(best(&entries, &app, service), (Strength::Own, vec!["a".to_owned()]));
+        assert_eq!(strength(&entries[0].fields, &app, service), Strength::Own);
+        let first = FieldPath::of(&["spec", "selector"]).child(PathElement::Index(0));
+        assert_eq!(strength(&entries[0].fields, &first, TypeRef::untyped()), Strength::Own);
+    }
+
+    #[test]
+    fn a_few_of_very_many_managers_are_named() {
+        let entries: Vec<_> = (0..100).map(|number| entry(&format!("m{number}"), &[&["data", "a"]])).collect();
+        let (strength, named) = best(&entries, &FieldPath::of(&["data"]), TypeRef::untyped());
+        assert_eq!((strength, named.len(), named[0].as_str()), (Strength::Own, NAMED, "m99"));
+    }
+}

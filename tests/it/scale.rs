@@ -1,0 +1,202 @@
+//! How the work of a comparison grows with the objects: whoever may write a live object decides how large it is.
+
+use std::time::{Duration, Instant};
+
+use kubectl_reconcile::compare::{Policy, Prediction, Redactor, Subject, judge, predict, prove, respell};
+use kubectl_reconcile::object::GroupVersionKind;
+use kubectl_reconcile::schema::{TypeRef, builtin, builtin_kind, field_set};
+use serde_json::{Map, Value, json};
+
+use crate::control_plane::Workspace;
+
+const OURS: &str = "kubectl-reconcile";
+
+/// A manifest and the live object, with this many entries.
+type Pair = fn(usize) -> (Value, Value);
+
+fn of(object: &Value) -> (GroupVersionKind, TypeRef<'static>) {
+    let text = |name: &str| object[name].as_str().unwrap_or_default();
+    let gvk = GroupVersionKind::new(text("apiVersion"), text("kind"));
+    let of = builtin().object(&gvk).unwrap_or(TypeRef::untyped());
+    (gvk, of)
+}
+
+/// The whole comparison, as it is done for one object.
+fn compare((manifest, live): &(Value, Value)) -> usize {
+    let (gvk, of) = of(manifest);
+    let kind = builtin_kind(&gvk);
+    let policy = Policy { show_unmanaged: true, ..Policy::of(OURS) };
+    if let Some(kind) = kind {
+        let _ = prove(manifest, live, of, kind, &policy);
+    }
+    let prediction: Prediction = predict(manifest, live, of, kind, &policy);
+    let subject = Subject { gvk: &gvk, manifest, live, of, status_is_apart: true };
+    let diff = judge(subject, &prediction, &policy, &Redactor::default());
+    assert!(respell(manifest, live, of).is_object());
+    diff.changes.len() + diff.conflicts.len()
+}
+
+/// Four times as much takes not much more than four times as long; a comparison of everything with everything would take
+/// sixteen times. Other work on the machine only makes single runs longer, so that the shortest of some counts.
+#[track_caller]
+fn grows_evenly(what: &str, pair: Pair) {
+    let (small, large) = (pair(2_000), pair(8_000));
+    let run = |pair: &(Value, Value)| {
+        let start = Instant::now();
+        assert!(compare(pair) > 0, "{what}");
+        start.elapsed()
+    };
+    let (mut few, mut many) = (Duration::MAX, Duration::MAX);
+    for _ in 0..5 {
+        (few, many) = (few.min(run(&small)), many.min(run(&large)));
+        if many < few * 8 {
+            return;
+        }
+    }
+    panic!("{what}: {few:?} for 2,000 and {many:?} for 8,000");
+}
+
+fn managed(manager: &str, operation: &str, object: &Value) -> Value {
+    let (gvk, of) = of(object);
+    let fields = field_set(object, of, builtin_kind(&gvk)).to_fields_v1();
+    let time = "2026-11-20T10:00:00Z";
+    json!({"manager": manager, "operation": operation, "apiVersion": object["apiVersion"], "time": time, "fieldsV1": fields})
+}
+
+/// The object, its fields owned by this manager.
+fn owned(mut object: Value, manager: &str, operation: &str) -> Value {
+    object["metadata"]["managedFields"] = json!([managed(manager, operation, &object)]);
+    object
+}
+
+fn config(data: Map<String, Value>) -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "b"}, "data": data})
+}
+
+fn keys(count: usize, value: &str) -> Map<String, Value> {
+    (0..count).map(|number| (format!("key-{number}"), Value::from(value))).collect()
+}
+
+fn service(ports: impl Iterator<Item = Value>) -> Value {
+    let spec = json!({"ports": ports.collect::<Vec<_>>()});
+    json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a", "namespace": "b"}, "spec": spec})
+}
+
+#[test]
+fn keys_that_others_added() {
+    grows_evenly("keys of others", |count| (config(keys(1, "a")), owned(config(keys(count, "a")), "agent", "Update")));
+}
+
+#[test]
+fn keys_that_are_ours_by_the_record() {
+    grows_evenly("keys of ours", |count| (config(Map::new()), owned(config(keys(count, "a")), OURS, "Apply")));
+    // They stay, as others have them, too.
+    grows_evenly("keys of ours and of others", |count| {
+        let mut live = owned(config(keys(count, "a")), OURS, "Apply");
+        let other = managed("agent", "Update", &live);
+        live["metadata"]["managedFields"].as_array_mut().unwrap().push(other);
+        (config(Map::new()), live)
+    });
+}
+
+#[test]
+fn keys_that_a_controller_holds() {
+    grows_evenly("conflicts", |count| (config(keys(count, "a")), owned(config(keys(count, "b")), "agent", "Update")));
+}
+
+#[test]
+fn custom_resources_of_any_shape() {
+    grows_evenly("a custom resource", |count| {
+        let object = |value: &str, count: usize| json!({"apiVersion": "example.com/v1", "kind": "Any", "metadata": {"name": "a"}, "spec": keys(count, value)});
+        (object("a", count / 2), owned(object("b", count), "agent", "Update"))
+    });
+}
+
+#[test]
+fn ports_of_a_service() {
+    grows_evenly("ports", |count| {
+        let port = |number: usize, to: usize| json!({"name": format!("p{number}"), "port": number, "protocol": "TCP", "targetPort": to});
+        let live = service((0..count).rev().map(|number| port(number, 1)));
+        (service((0..count).map(|number| port(number, 2))), owned(live, "kubectl-edit", "Update"))
+    });
+    grows_evenly("ports of others", |count| {
+        let port = |number: usize| json!({"name": format!("p{number}"), "port": number, "protocol": "TCP"});
+        (service([port(0)].into_iter()), owned(service((0..count).map(port)), "agent", "Update"))
+    });
+}
+
+#[test]
+fn sets_and_atomic_lists() {
+    grows_evenly("a set", |count| {
+        let object = |names: Vec<String>| {
+            let metadata = json!({"name": "a", "finalizers": names});
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+        };
+        let names = (0..count).map(|number| format!("example.com/{number}"));
+        (object(names.clone().rev().collect()), owned(object(names.collect()), "agent", "Update"))
+    });
+    grows_evenly("an atomic list", |count| {
+        let role = |verb: &str| {
+            let rules: Vec<Value> = (0..count).map(|_| json!({"verbs": [verb], "resources": ["pods"]})).collect();
+            json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "a"}, "rules": rules})
+        };
+        (role("get"), owned(role("list"), "kubectl-edit", "Update"))
+    });
+}
+
+#[test]
+fn items_with_one_key() {
+    grows_evenly("repeated items", |count| {
+        let port = |_| json!({"name": "p", "port": 80, "protocol": "TCP"});
+        (service((0..2).map(port)), owned(service((0..count).map(port)), "agent", "Update"))
+    });
+}
+
+#[test]
+fn very_many_managers() {
+    grows_evenly("managers", |count| {
+        let mut live = config(keys(count, "a"));
+        let entry = |(number, key): (usize, String)| {
+            managed(&format!("agent-{number}"), "Apply", &config([(key, json!("a"))].into_iter().collect()))
+        };
+        let entries: Vec<Value> = keys(count, "a").into_iter().map(|(key, _)| key).enumerate().map(entry).collect();
+        live["metadata"]["managedFields"] = Value::Array(entries);
+        (config(keys(count, "b")), live)
+    });
+    grows_evenly("managers of everything", |count| {
+        let mut live = config(keys(count, "a"));
+        let whole = json!({"f:data": {}});
+        let entry = |number| json!({"manager": format!("agent-{number}"), "operation": "Apply", "apiVersion": "v1", "fieldsV1": whole});
+        live["metadata"]["managedFields"] = (0..count / 10).map(entry).collect();
+        (config(keys(count, "b")), live)
+    });
+}
+
+/// As deep as documents may be; the server's own answers end at 128 levels.
+#[test]
+fn deep_values() {
+    let nested = |leaf: &str| (0..900).fold(json!(leaf), |below, _| json!({"a": below}));
+    let object = |leaf: &str| json!({"apiVersion": "example.com/v1", "kind": "Any", "metadata": {"name": "a"}, "spec": nested(leaf)});
+    let start = Instant::now();
+    assert_eq!(compare(&(object("a"), owned(object("b"), "kubectl-edit", "Update"))), 1);
+    assert!(start.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn text_shows_some_of_very_many_changes_and_counts_the_rest() {
+    let ws = Workspace::new();
+    let mut live = owned(config(keys(20_000, "a")), "agent", "Update");
+    live["data"]["zz"] = json!("live");
+    ws.write("live.json", &live.to_string());
+    let mut manifest = config(Map::new());
+    manifest["data"] = json!({"zz": "wanted"});
+    ws.write("a.json", &manifest.to_string());
+    let diff =
+        |format: &str| ws.reconcile(["diff", "-f", "a.json", "--live", "live.json", "--show-unmanaged", "-o", format]);
+    let text = diff("text").exits_with(1);
+    let lines: Vec<&str> = text.stdout.lines().collect();
+    assert!(lines.len() < 110, "{} lines", lines.len());
+    assert!(text.stdout.contains("… 19,901 more changes: `-o json` has them all"), "{text}");
+    assert!(text.stdout.contains("live → wanted"), "drift comes first: {text}");
+    assert_eq!(diff("json").report()["objects"][0]["changes"].as_array().unwrap().len(), 20_001);
+}

@@ -128,7 +128,7 @@ fn read_file(path: &Path) -> Result<Document, Problem> {
 /// place of the first mistake.
 pub(super) fn first_document(bytes: &[u8]) -> Result<Value, Mark> {
     let stream = yaml::read(bytes, Validation::Ignore);
-    match (stream.documents.into_iter().next(), stream.problems.first()) {
+    match (stream.documents.into_iter().next(), stream.diagnostics.first()) {
         (Some(document), _) if document.number == 1 => Ok(document.value),
         (_, Some(problem)) => Err(problem.mark),
         (_, None) => Ok(Value::Null),

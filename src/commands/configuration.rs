@@ -51,12 +51,12 @@ impl Configuration {
     fn parse(name: &Arc<str>, bytes: Vec<u8>) -> Result<Self, Vec<InputProblem>> {
         let text = SourceText::from(bytes);
         let stream = yaml::read(text.bytes(), Validation::Strict);
-        if !stream.problems.is_empty() {
-            let problem = |problem: &yaml::Problem| {
+        if !stream.diagnostics.is_empty() {
+            let problem = |problem: &yaml::SyntaxDiagnostic| {
                 let found = InputProblem::at(name, problem.mark, &problem.message).shown_in(&text, problem.also);
                 InputProblem { hint: problem.hint.clone(), ..found }
             };
-            return Err(stream.problems.iter().map(problem).collect());
+            return Err(stream.diagnostics.iter().map(problem).collect());
         }
         let mut file = File { name, text: &text, problems: Vec::new() };
         let mut configuration = Self::default();

@@ -1,4 +1,4 @@
-//! Reading the input, beside other work and on several processors: its shares are independent, and only the order of their results
+//! Reading the input, beside other work and on several processors: its chunks are independent, and only the order of their results
 //! counts.
 
 use std::num::NonZero;
@@ -14,7 +14,7 @@ use crate::cli::{InputArgs, ValidateLevel};
 use crate::cluster::{Bounds, Environment, download};
 use crate::desired::files::{Input, Inputs};
 use crate::desired::yaml::Validation;
-use crate::desired::{DesiredSet, InputProblem, ReadOptions, ReadShare, Selector, Share, alias_budget, gather};
+use crate::desired::{Chunk, DesiredSet, InputProblem, ReadChunk, ReadOptions, Selector, alias_budget, gather};
 use crate::report::styled::Role;
 use crate::terminal::Terminal;
 use crate::text::without_credentials;
@@ -33,7 +33,7 @@ impl Reading {
     pub async fn begin(args: &InputArgs, terminal: &Terminal) -> Result<Self, Failure> {
         let options = options(args)?;
         let inputs = inputs(args, terminal).await?;
-        let desired = spawn_blocking(move || gather(read_shares(&inputs, &options), &options));
+        let desired = spawn_blocking(move || gather(read_chunks(&inputs, &options), &options));
         Ok(Self { desired, terminal: terminal.clone() })
     }
 
@@ -91,24 +91,24 @@ async fn inputs(args: &InputArgs, terminal: &Terminal) -> Result<Vec<Input>, Vec
     inputs.finish()
 }
 
-/// Reads all shares, on several processors if there is much to read, and gives what was read in their order.
-fn read_shares(inputs: &[Input], options: &ReadOptions) -> Vec<ReadShare> {
-    let (shares, budget) = (Share::of(inputs), alias_budget(inputs));
+/// Reads all chunks, on several processors if there is much to read, and gives what was read in their order.
+fn read_chunks(inputs: &[Input], options: &ReadOptions) -> Vec<ReadChunk> {
+    let (chunks, budget) = (Chunk::of(inputs), alias_budget(inputs));
     let text: usize = inputs.iter().map(|input| input.text.bytes().len()).sum();
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let workers = processors.min(1 + text / TEXT_OF_A_THREAD);
     let next = AtomicUsize::new(0);
-    let work = || -> Vec<(usize, ReadShare)> {
+    let work = || -> Vec<(usize, ReadChunk)> {
         let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
-        let taken = numbers.map_while(|number| Some((number, shares.get(number)?)));
-        taken.map(|(number, share)| (number, share.read(options, &budget))).collect()
+        let taken = numbers.map_while(|number| Some((number, chunks.get(number)?)));
+        taken.map(|(number, chunk)| (number, chunk.read(options, &budget))).collect()
     };
     let mut read = std::thread::scope(|scope| {
         let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
         let mut read = work();
         for other in others {
             match other.join() {
-                Ok(share) => read.extend(share),
+                Ok(chunk) => read.extend(chunk),
                 Err(panic) => resume_unwind(panic),
             }
         }
@@ -117,8 +117,8 @@ fn read_shares(inputs: &[Input], options: &ReadOptions) -> Vec<ReadShare> {
     if budget.is_exhausted() {
         // Which document met the bound is a matter of timing here. Read in order, it is always the same one.
         drop(read);
-        return Share::read_in_order(inputs, options);
+        return Chunk::read_in_order(inputs, options);
     }
     read.sort_unstable_by_key(|(number, _)| *number);
-    read.into_iter().map(|(_, share)| share).collect()
+    read.into_iter().map(|(_, chunk)| chunk).collect()
 }

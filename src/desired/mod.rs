@@ -7,6 +7,7 @@
 //! Only [`files`] touches the file system and starts programs; everything else is pure. URLs are fetched by the cluster's
 //! side, which knows of TLS and proxies, and handed in.
 
+mod chunk;
 mod excerpt;
 pub mod files;
 mod manifest;
@@ -15,10 +16,11 @@ mod names;
 mod problem;
 mod selector;
 mod set;
-mod share;
+
 mod source;
 mod structure;
 
+pub use chunk::{Chunk, ReadChunk, alias_budget};
 pub use excerpt::{Excerpt, Line, Underline};
 pub use manifest::Manifest;
 pub use mismatch::{Expected, advice, kind_of, mismatch};
@@ -26,7 +28,6 @@ pub use problem::InputProblem;
 pub use selector::{Selector, SelectorError};
 pub use set::{DesiredSet, ReadOptions, gather, read};
 pub(crate) use set::{leave_out_copies, repeated};
-pub use share::{ReadShare, Share, alias_budget};
 pub use source::{Source, SourceText};
 
 pub use kube_yaml as yaml;

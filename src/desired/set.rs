@@ -1,10 +1,10 @@
 use std::collections::{BTreeMap, HashMap};
 
+use super::chunk::{Chunk, ReadChunk};
 use super::files::Input;
 use super::manifest::Manifest;
 use super::problem::InputProblem;
 use super::selector::Selector;
-use super::share::{ReadShare, Share};
 use super::yaml::{Mark, Validation};
 
 /// All objects that the user wants, in the order in which they were read.
@@ -29,30 +29,30 @@ pub struct ReadOptions {
 
 /// Reads all inputs. Either every object is there, or all problems of all inputs are.
 pub fn read(inputs: &[Input], options: &ReadOptions) -> Result<DesiredSet, Vec<InputProblem>> {
-    gather(Share::read_in_order(inputs, options), options)
+    gather(Chunk::read_in_order(inputs, options), options)
 }
 
-/// Puts together what was read from the shares of all inputs, in their order; the result is that of [`read`].
+/// Puts together what was read from the chunks of all inputs, in their order; the result is that of [`read`].
 pub fn gather(
-    shares: impl IntoIterator<Item = ReadShare>,
+    chunks: impl IntoIterator<Item = ReadChunk>,
     options: &ReadOptions,
 ) -> Result<DesiredSet, Vec<InputProblem>> {
     let mut gathering = Gathering { options, manifests: Vec::new(), problems: Vec::new(), warnings: Vec::new() };
     // What is wrong with the objects of an input is told behind what is wrong with its text.
     let (mut of_objects, mut count) = (Vec::new(), 0);
-    for mut share in shares {
-        if share.is_first {
+    for mut chunk in chunks {
+        if chunk.is_first {
             gathering.problems.append(&mut of_objects);
             count = 0;
         }
-        for manifest in &mut share.manifests {
+        for manifest in &mut chunk.manifests {
             manifest.source.document += count;
         }
-        count += share.count;
-        gathering.manifests.append(&mut share.manifests);
-        gathering.problems.append(&mut share.syntax);
-        gathering.warnings.append(&mut share.warnings);
-        of_objects.append(&mut share.problems);
+        count += chunk.count;
+        gathering.manifests.append(&mut chunk.manifests);
+        gathering.problems.append(&mut chunk.syntax);
+        gathering.warnings.append(&mut chunk.warnings);
+        of_objects.append(&mut chunk.problems);
     }
     gathering.problems.append(&mut of_objects);
     gathering.finish()

@@ -35,7 +35,7 @@ impl Snapshot {
         let mut problems = Vec::new();
         for input in inputs {
             let stream = yaml::read(input.text.bytes(), Validation::Ignore);
-            for problem in stream.problems {
+            for problem in stream.diagnostics {
                 problems.push(InputProblem {
                     line: Some(problem.mark.line),
                     column: Some(problem.mark.column),

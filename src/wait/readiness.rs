@@ -1,33 +1,7 @@
+pub use kstatus::{Outlook, State};
 use serde::Serialize;
 
 use crate::live::Trouble;
-
-/// How far an object is, in the words of kstatus (cli-utils `pkg/kstatus/status`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum State {
-    /// Ready: the cluster is as the object says.
-    Current,
-    /// On its way.
-    InProgress,
-    /// It went wrong.
-    Failed,
-    /// It is being deleted.
-    Terminating,
-    /// It doesn't exist.
-    NotFound,
-    /// It could not be read.
-    Unknown,
-}
-
-/// Whether a failure can pass without anybody changing the object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outlook {
-    /// Somebody in the cluster still tries: an image is pulled again, a container is started again.
-    Open,
-    /// Nobody does.
-    Final,
-}
 
 /// The readiness of one object: what a report shows of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -63,24 +37,6 @@ impl Readiness {
         Self::new(State::Current, message)
     }
 
-    /// On its way.
-    #[must_use]
-    pub fn in_progress(message: impl Into<String>) -> Self {
-        Self::new(State::InProgress, message)
-    }
-
-    /// Failed, and still tried.
-    #[must_use]
-    pub fn failing(message: impl Into<String>) -> Self {
-        Self::new(State::Failed, message)
-    }
-
-    /// Failed for good.
-    #[must_use]
-    pub fn failed(message: impl Into<String>) -> Self {
-        Self { outlook: Outlook::Final, ..Self::new(State::Failed, message) }
-    }
-
     /// Whether it is ready.
     #[must_use]
     pub fn is_current(&self) -> bool {
@@ -97,5 +53,11 @@ impl Readiness {
     #[must_use]
     pub fn is_under_way(&self) -> bool {
         matches!(self.state, State::InProgress | State::Terminating | State::NotFound)
+    }
+}
+
+impl From<kstatus::Readiness> for Readiness {
+    fn from(kstatus::Readiness { state, message, outlook }: kstatus::Readiness) -> Self {
+        Self { state, message, outlook, trouble: None }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use kubectl_reconcile::desired::files::Inputs;
 use kubectl_reconcile::desired::yaml::Validation;
-use kubectl_reconcile::desired::{InputProblem, ReadOptions, Selector, Share, read};
+use kubectl_reconcile::desired::{Chunk, InputProblem, ReadOptions, Selector, read};
 
 #[test]
 fn problems_are_told_in_the_same_order_however_the_work_is_shared() {
@@ -22,7 +22,7 @@ fn problems_are_told_in_the_same_order_however_the_work_is_shared() {
     inputs.content("a.yaml", Ok(text.clone().into_bytes()));
     inputs.content("b.yaml", Ok(b"x: [\n".to_vec()));
     let inputs = inputs.finish().unwrap();
-    assert!(Share::of(&inputs).len() > 3);
+    assert!(Chunk::of(&inputs).len() > 3);
     let options = ReadOptions { validation: Validation::Strict, selector: Selector::default(), allow_empty: false };
     let problems: Vec<InputProblem> = read(&inputs, &options).unwrap_err();
     let told: Vec<_> =

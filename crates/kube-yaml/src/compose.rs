@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::anchors::{Anchored, Anchors, Cost};
 use super::budget::AliasBudget;
+use super::collector::Collector;
 use super::events::{self, Event, EventKind, Parser};
-use super::found::Found;
 use super::mapping::{Kinds, Open, Pending, Places};
 use super::positions::{Hold, Keys, Nodes};
 use super::scalar::{self, KeyKind, Scalar};
 use super::scan::{Failure, Spot, Style, Tag};
-use super::{MAX_DEPTH, Mark, Problem, mistakes, text};
+use super::{MAX_DEPTH, Mark, SyntaxDiagnostic, mistakes, text};
 
 /// Whether a key is the merge key: `<<` without quotes, or with a tag that says so.
 fn is_merge(text: &str, style: Style, tag: Option<&Tag>) -> bool {
@@ -40,7 +40,7 @@ enum Frame {
         begun: Begun,
     },
     /// A collection that is a key, or stands inside of one; it is not read. The outermost one is told at its end.
-    Skipped(Option<Problem>),
+    Skipped(Option<SyntaxDiagnostic>),
 }
 
 /// What was counted when a node began, and how deep its deepest child is.
@@ -65,7 +65,7 @@ pub(super) struct Composer<'t, 'k> {
     text: &'t str,
     start: Mark,
     keys: &'k mut Keys,
-    problems: &'k mut Found,
+    problems: &'k mut Collector,
     pub nodes: Nodes,
     frames: Vec<Frame>,
     anchors: Anchors,
@@ -80,7 +80,7 @@ impl<'t, 'k> Composer<'t, 'k> {
         start: Mark,
         budget: &'k AliasBudget,
         keys: &'k mut Keys,
-        problems: &'k mut Found,
+        problems: &'k mut Collector,
     ) -> Self {
         Self {
             text,
@@ -348,7 +348,7 @@ impl<'t, 'k> Composer<'t, 'k> {
         Begun { steps: self.cost.steps, size: self.cost.size, height: 0 }
     }
 
-    fn report(&mut self, problem: Problem) {
+    fn report(&mut self, problem: SyntaxDiagnostic) {
         self.problems.add(problem);
     }
 

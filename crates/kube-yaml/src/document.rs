@@ -3,16 +3,22 @@
 use std::borrow::Cow;
 
 use super::budget::AliasBudget;
+use super::collector::Collector;
 use super::compose::Composer;
 use super::events::Parser;
-use super::found::Found;
 use super::positions::{Keys, Nodes};
 use super::stream::Content;
 use super::text::Cursor;
 use super::{Mark, mistakes, syntax, text};
 
 /// Reads the text between two separators.
-pub(super) fn read(bytes: &[u8], start: Mark, budget: &AliasBudget, keys: &mut Keys, problems: &mut Found) -> Content {
+pub(super) fn read(
+    bytes: &[u8],
+    start: Mark,
+    budget: &AliasBudget,
+    keys: &mut Keys,
+    problems: &mut Collector,
+) -> Content {
     let Some(text) = text::decode(bytes, start, problems) else {
         return Content { value: None, start, nodes: Nodes::default() };
     };
@@ -32,7 +38,7 @@ pub(super) fn read(bytes: &[u8], start: Mark, budget: &AliasBudget, keys: &mut K
 }
 
 /// kubectl reads one document only: what follows it without a separator, or behind the end marker `...`, is lost.
-fn check_rest(text: &str, end: usize, start: Mark, root: Mark, problems: &mut Found) {
+fn check_rest(text: &str, end: usize, start: Mark, root: Mark, problems: &mut Collector) {
     let rest = &text[end..];
     let content = rest.strip_prefix("...").unwrap_or(rest);
     let Some(dropped) = syntax::first_content(content) else { return };

@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 
 use serde_json::{Map, Number, Value};
 
-use super::found::Found;
+use super::collector::Collector;
 use super::positions::{Hold, Keys, Nodes};
 use super::stream::{Content, too_large};
 use super::text::Cursor;
-use super::{MAX_DEPTH, MAX_DOCUMENT, Mark, Problem, Severity, mapping, mistakes};
+use super::{MAX_DEPTH, MAX_DOCUMENT, Mark, Severity, SyntaxDiagnostic, mapping, mistakes};
 
 /// Reads the JSON values of an input one after the other.
 pub(super) struct Scanner<'a> {
@@ -27,13 +27,13 @@ enum Frame {
 /// Why a value ends before its text does.
 enum Stop {
     /// The text is not JSON.
-    Syntax(Problem),
+    Syntax(SyntaxDiagnostic),
     /// A bound is exceeded; the value has to be skipped.
-    Bound(Problem),
+    Bound(SyntaxDiagnostic),
 }
 
-impl From<Problem> for Stop {
-    fn from(problem: Problem) -> Self {
+impl From<SyntaxDiagnostic> for Stop {
+    fn from(problem: SyntaxDiagnostic) -> Self {
         Self::Syntax(problem)
     }
 }
@@ -44,7 +44,7 @@ struct Document<'a> {
     frames: Vec<Frame>,
     nodes: Nodes,
     keys: &'a mut Keys,
-    problems: &'a mut Found,
+    problems: &'a mut Collector,
 }
 
 impl<'a> Scanner<'a> {
@@ -58,7 +58,11 @@ impl<'a> Scanner<'a> {
     }
 
     /// The next value; an error if what follows is not JSON, nothing at the end. `null` is no content.
-    pub(super) fn next_document(&mut self, keys: &mut Keys, problems: &mut Found) -> Option<Result<Content, Problem>> {
+    pub(super) fn next_document(
+        &mut self,
+        keys: &mut Keys,
+        problems: &mut Collector,
+    ) -> Option<Result<Content, SyntaxDiagnostic>> {
         self.skip_blank();
         self.peek()?;
         let start = self.here();
@@ -198,7 +202,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads a string; the first quote is known to be there.
-    fn string(&mut self, problems: &mut Found) -> Result<String, Problem> {
+    fn string(&mut self, problems: &mut Collector) -> Result<String, SyntaxDiagnostic> {
         let start = self.here();
         let (mut text, mut lost) = (String::new(), false);
         self.at += 1;
@@ -206,7 +210,7 @@ impl<'a> Scanner<'a> {
             let rest = &self.bytes[self.at..];
             let length = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
             let Some(length) = length else {
-                return Err(Problem::refused(start, "the closing quote of this string is missing"));
+                return Err(SyntaxDiagnostic::refused(start, "the closing quote of this string is missing"));
             };
             match String::from_utf8_lossy(&rest[..length]) {
                 Cow::Borrowed(part) => text.push_str(part),
@@ -228,15 +232,18 @@ impl<'a> Scanner<'a> {
         self.at += 1;
         if lost {
             problems.add(
-                Problem::lossy(start, "this string is not valid Unicode, and kubectl replaces the invalid parts")
-                    .hint("save the file as UTF-8, and write surrogate escapes in pairs"),
+                SyntaxDiagnostic::lossy(
+                    start,
+                    "this string is not valid Unicode, and kubectl replaces the invalid parts",
+                )
+                .hint("save the file as UTF-8, and write surrogate escapes in pairs"),
             );
         }
         Ok(text)
     }
 
     /// Reads an escape; nothing for half of a surrogate pair.
-    fn escape(&mut self) -> Result<Option<char>, Problem> {
+    fn escape(&mut self) -> Result<Option<char>, SyntaxDiagnostic> {
         let character = match self.bytes.get(self.at + 1) {
             Some(b'b') => '\u{8}',
             Some(b'f') => '\u{C}',
@@ -251,7 +258,7 @@ impl<'a> Scanner<'a> {
         Ok(Some(character))
     }
 
-    fn unicode_escape(&mut self) -> Result<Option<char>, Problem> {
+    fn unicode_escape(&mut self) -> Result<Option<char>, SyntaxDiagnostic> {
         let Some(unit) = self.hexadecimal(self.at) else {
             return Err(self.unexpected("four hexadecimal digits after `\\u`"));
         };
@@ -274,7 +281,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads a number: with a dot or an exponent it stays a float, even if it is whole.
-    fn number(&mut self, problems: &mut Found) -> Result<Value, Problem> {
+    fn number(&mut self, problems: &mut Collector) -> Result<Value, SyntaxDiagnostic> {
         let (mark, from) = (self.here(), self.at);
         self.take(b'-');
         if !self.take(b'0') {
@@ -299,14 +306,14 @@ impl<'a> Scanner<'a> {
         let number = integer.or_else(|| Number::from_f64(text.parse().ok()?));
         Ok(number.map_or_else(
             || {
-                problems.add(Problem::refused(mark, "this number is too large"));
+                problems.add(SyntaxDiagnostic::refused(mark, "this number is too large"));
                 Value::Null
             },
             Value::Number,
         ))
     }
 
-    fn digits(&mut self) -> Result<(), Problem> {
+    fn digits(&mut self) -> Result<(), SyntaxDiagnostic> {
         let length = self.bytes[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         if length == 0 {
             return Err(self.unexpected("a digit"));
@@ -315,7 +322,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn word(&mut self, word: &str, value: Value) -> Result<Value, Problem> {
+    fn word(&mut self, word: &str, value: Value) -> Result<Value, SyntaxDiagnostic> {
         if !self.bytes[self.at..].starts_with(word.as_bytes()) {
             return Err(self.unexpected("a value"));
         }
@@ -324,7 +331,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Passes over the rest of a value of which some collections are open.
-    fn skip(&mut self, mut open: usize) -> Result<(), Problem> {
+    fn skip(&mut self, mut open: usize) -> Result<(), SyntaxDiagnostic> {
         loop {
             match self.peek() {
                 None => return Err(self.unexpected("the end of the value")),
@@ -369,9 +376,9 @@ impl<'a> Scanner<'a> {
         self.cursor.mark(self.at)
     }
 
-    fn unexpected(&mut self, expected: &str) -> Problem {
+    fn unexpected(&mut self, expected: &str) -> SyntaxDiagnostic {
         let (mark, end) = (self.here(), self.peek().is_none());
         let found = if end { "the input ends where JSON needs" } else { "JSON needs" };
-        Problem::refused(mark, format!("{found} {expected}{}", if end { "" } else { " here" }))
+        SyntaxDiagnostic::refused(mark, format!("{found} {expected}{}", if end { "" } else { " here" }))
     }
 }

@@ -1,4 +1,36 @@
-//! Reads YAML and JSON exactly as kubectl does, and remembers where every value stands.
+//! Reads YAML and JSON exactly as kubectl does, with the line and column of every key and value.
+//!
+//! kubectl reads with `apimachinery/pkg/util/yaml`, `sigs.k8s.io/yaml` and `go.yaml.in/yaml/v2`: YAML 1.1 with corners of their
+//! own. `0644` is 420, `yes` is true, `on` as a key is `true`, and a stream is cut at lines that begin with `---` before any YAML
+//! is understood. Parsers of YAML 1.2 read such files differently, and none of them says where a value is.
+//!
+//! ```
+//! use kube_yaml::{Mark, Severity, Step, Validation, read};
+//!
+//! let input = b"mode: 0644\nenabled: yes\nports: [80, 443]\n---\nname: a\nname: b\n";
+//! let stream = read(input, Validation::Strict);
+//!
+//! // The first document, as JSON.
+//! let document = &stream.documents[0];
+//! assert_eq!(document.value, serde_json::json!({"mode": 420, "enabled": true, "ports": [80, 443]}));
+//! let second_port = document.positions.value_at(&[Step::Key("ports"), Step::Index(1)]);
+//! assert_eq!(second_port, Some(Mark { line: 3, column: 13 }));
+//!
+//! // The second one loses a value without notice in kubectl. Here it is refused, unless the caller asks for `Validation::Warn`.
+//! assert_eq!(stream.documents.len(), 1);
+//! let diagnostic = &stream.diagnostics[0];
+//! assert_eq!(diagnostic.severity, Severity::Lossy);
+//! assert_eq!(diagnostic.message, "the key `name` is set twice in this mapping");
+//! assert_eq!((diagnostic.mark.line, diagnostic.also.map(|first| first.line)), (6, Some(5)));
+//! ```
+//!
+//! # Large and hostile inputs
+//!
+//! Nesting ([`MAX_DEPTH`]), documents ([`MAX_DOCUMENT`]), inputs ([`MAX_INPUT`]) and what aliases expand to ([`AliasBudget`]) are
+//! bounded, and time and memory grow with the input and no faster. A [`Chunk`] is a run of documents that can be read by itself,
+//! so that several threads can share one input.
+//!
+//! # How it reads
 //!
 //! ```text
 //! bytes ─▶ stream (documents as kubectl splits them) ─┬─▶ json ──────────────────────────────┐
@@ -6,21 +38,19 @@
 //!                               tokens   nodes     scalar · mapping · anchors      value + positions
 //! ```
 //!
-//! kubectl reads with `apimachinery/pkg/util/yaml`, `sigs.k8s.io/yaml` and `go.yaml.in/yaml/v2`: YAML 1.1 with their own
-//! corners (`0644` is 420, `yes` is true, a tab may stand here but not there). Each step does what the one of the same name
-//! does there. What kubectl accepts but silently loses, such as the first of two equal keys, is a [`Problem`] here.
+//! Each step does what the one of the same name does in go-yaml.
 
 mod anchors;
 mod budget;
+mod chunk;
+mod collector;
 mod compose;
 mod document;
 mod events;
-mod found;
 mod json;
 mod mapping;
 mod mistakes;
 mod number;
-mod part;
 mod positions;
 mod scalar;
 mod scan;
@@ -31,7 +61,7 @@ mod text;
 use serde_json::Value;
 
 pub use budget::AliasBudget;
-pub use part::Part;
+pub use chunk::Chunk;
 pub use positions::{Positions, Step};
 
 /// The deepest nesting of mappings and sequences that is read.
@@ -76,11 +106,11 @@ pub struct Document {
     pub start: Mark,
     /// What kubectl reads.
     pub value: Value,
-    /// Where the parts of the value stand.
+    /// Where its parts are.
     pub positions: Positions,
 }
 
-/// What a [`Problem`] means for the document.
+/// What a [`SyntaxDiagnostic`] means for the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
     /// kubectl refuses the document too, or a bound of this program is exceeded.
@@ -93,7 +123,7 @@ pub enum Severity {
 ///
 /// The texts name keys and structural signs only, never a scalar value: it may be secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct SyntaxDiagnostic {
     /// Where it is.
     pub mark: Mark,
     /// The second place that is involved, such as the first of two equal keys.
@@ -106,7 +136,7 @@ pub struct Problem {
     pub severity: Severity,
 }
 
-impl Problem {
+impl SyntaxDiagnostic {
     fn refused(mark: Mark, message: impl Into<String>) -> Self {
         Self { mark, also: None, message: message.into(), hint: None, severity: Severity::Refused }
     }
@@ -131,9 +161,9 @@ impl Problem {
 pub struct Stream {
     /// The documents that can be used, in order.
     pub documents: Vec<Document>,
-    /// The problems of all documents, in order.
-    pub problems: Vec<Problem>,
-    /// How many documents are not empty, those that can't be used included.
+    /// What is wrong with the documents, in order.
+    pub diagnostics: Vec<SyntaxDiagnostic>,
+    /// How many documents are not empty, those that cannot be used included.
     pub count: usize,
 }
 
@@ -144,5 +174,5 @@ pub struct Stream {
 /// reads it.
 #[must_use]
 pub fn read(input: &[u8], validation: Validation) -> Stream {
-    Part::whole(input).read(validation, &AliasBudget::for_input(input.len()))
+    Chunk::whole(input).read(validation, &AliasBudget::for_input(input.len()))
 }

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::found::Found;
+use super::collector::Collector;
 use super::positions::{Keys, Nodes};
 use super::scalar::KeyKind;
-use super::{Mark, Problem, Severity};
+use super::{Mark, Severity, SyntaxDiagnostic};
 
 /// The keys of a mapping that are not text in YAML (`1`, `yes`).
 pub(super) type Kinds = HashMap<String, KeyKind>;
@@ -50,7 +50,7 @@ impl Open {
     }
 
     /// Checks a key against those that are there, before its value is read.
-    pub(super) fn check(&mut self, text: &str, kind: KeyKind, mark: Mark, places: &Places, found: &mut Found) {
+    pub(super) fn check(&mut self, text: &str, kind: KeyKind, mark: Mark, places: &Places, found: &mut Collector) {
         if !self.entries.contains_key(text) {
             return;
         }
@@ -76,7 +76,7 @@ impl Open {
     }
 
     /// Adds the entries of a merged mapping, over those that are there (go-yaml decodes it into the same map).
-    pub(super) fn merge(&mut self, value: Value, kinds: &Kinds, mark: Mark, places: &Places, found: &mut Found) {
+    pub(super) fn merge(&mut self, value: Value, kinds: &Kinds, mark: Mark, places: &Places, found: &mut Collector) {
         let Some(merged) = merged_entries(value) else {
             return found.add(not_mergeable(mark));
         };
@@ -88,9 +88,12 @@ impl Open {
                 overrides = true;
                 let first = places.nodes.key_in(places.keys, self.node, &key);
                 found.add(
-                    Problem::lossy(mark, format!("this merge overrides the key `{key}`, which is set before it"))
-                        .also(first)
-                        .hint("move `<<` to the top of the mapping, so that the keys after it override what it brings"),
+                    SyntaxDiagnostic::lossy(
+                        mark,
+                        format!("this merge overrides the key `{key}`, which is set before it"),
+                    )
+                    .also(first)
+                    .hint("move `<<` to the top of the mapping, so that the keys after it override what it brings"),
                 );
             }
             self.merged.insert(key.clone());
@@ -124,14 +127,14 @@ fn merged_entries(value: Value) -> Option<Map<String, Value>> {
 }
 
 /// Two equal keys in one mapping.
-pub(super) fn duplicate(mark: Mark, first: Option<Mark>, key: &str) -> Problem {
-    Problem::lossy(mark, format!("the key `{key}` is set twice in this mapping"))
+pub(super) fn duplicate(mark: Mark, first: Option<Mark>, key: &str) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::lossy(mark, format!("the key `{key}` is set twice in this mapping"))
         .also(first)
         .hint("kubectl silently uses the last one: keep one of them")
 }
 
-fn confused(mark: Mark, first: Option<Mark>, key: &str) -> Problem {
-    Problem::lossy(
+fn confused(mark: Mark, first: Option<Mark>, key: &str) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::lossy(
         mark,
         format!("two keys of this mapping both become `{key}`, though YAML takes them for different keys"),
     )
@@ -140,7 +143,7 @@ fn confused(mark: Mark, first: Option<Mark>, key: &str) -> Problem {
 }
 
 /// Only mappings, aliases of mappings and sequences of both can be merged.
-fn not_mergeable(mark: Mark) -> Problem {
-    Problem::refused(mark, "the value of the merge key `<<` is not a mapping or a sequence of mappings")
+fn not_mergeable(mark: Mark) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::refused(mark, "the value of the merge key `<<` is not a mapping or a sequence of mappings")
         .hint("merge an alias of a mapping, such as `<<: *name`, or quote the key to use it as such")
 }

@@ -3,42 +3,45 @@
 //! The texts name keys, never values.
 
 use super::anchors::Excess;
-use super::{MAX_DEPTH, Mark, Problem};
+use super::{MAX_DEPTH, Mark, SyntaxDiagnostic};
 
-pub(super) fn too_deep(mark: Mark) -> Problem {
-    Problem::refused(mark, format!("mappings and sequences are nested more than {MAX_DEPTH} levels deep"))
+pub(super) fn too_deep(mark: Mark) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::refused(mark, format!("mappings and sequences are nested more than {MAX_DEPTH} levels deep"))
 }
 
-pub(super) fn too_many_aliases(mark: Mark, excess: Excess) -> Problem {
+pub(super) fn too_many_aliases(mark: Mark, excess: Excess) -> SyntaxDiagnostic {
     let message = match excess {
         Excess::Document => "the aliases of this document expand it beyond all measure".to_owned(),
         Excess::Run { mebibytes } => {
             format!("the aliases up to here expand the input by more than {mebibytes} MiB, the bound for all documents")
         }
     };
-    Problem::refused(mark, message).hint("write the values out, or use fewer aliases inside anchored values")
+    SyntaxDiagnostic::refused(mark, message).hint("write the values out, or use fewer aliases inside anchored values")
 }
 
 /// The name is not told: the text may be a password that begins with `*`.
-pub(super) fn unknown_anchor(mark: Mark) -> Problem {
-    Problem::refused(mark, "`*` begins an alias here, but no anchor of its name stands before it in this document")
-        .hint("put the value into quotes if the `*` belongs to it")
+pub(super) fn unknown_anchor(mark: Mark) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::refused(
+        mark,
+        "`*` begins an alias here, but no anchor of its name stands before it in this document",
+    )
+    .hint("put the value into quotes if the `*` belongs to it")
 }
 
-pub(super) fn alias_in_itself(mark: Mark) -> Problem {
-    Problem::refused(mark, "this alias stands inside the value that its anchor names, which would never end")
+pub(super) fn alias_in_itself(mark: Mark) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::refused(mark, "this alias stands inside the value that its anchor names, which would never end")
 }
 
-pub(super) fn unsupported_key(mark: Mark) -> Problem {
-    Problem::refused(mark, "this key is null, too large a number or a collection, and JSON has no such key")
+pub(super) fn unsupported_key(mark: Mark) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::refused(mark, "this key is null, too large a number or a collection, and JSON has no such key")
         .hint("quote the key to use its text")
 }
 
-pub(super) fn collection_as_key(mark: Mark, template: bool) -> Problem {
+pub(super) fn collection_as_key(mark: Mark, template: bool) -> SyntaxDiagnostic {
     if template {
-        Problem::refused(mark, "`{{` opens a mapping inside a mapping's key").hint(TEMPLATE_HINT)
+        SyntaxDiagnostic::refused(mark, "`{{` opens a mapping inside a mapping's key").hint(TEMPLATE_HINT)
     } else {
-        Problem::refused(mark, "a mapping or a list cannot be a key").hint("quote the key to use its text")
+        SyntaxDiagnostic::refused(mark, "a mapping or a list cannot be a key").hint("quote the key to use its text")
     }
 }
 
@@ -49,25 +52,29 @@ pub(super) const TEMPLATE_HINT: &str =
 /// For a `!` that was meant as text.
 pub(super) const TAG_HINT: &str = "quote the value if the `!` belongs to it";
 
-pub(super) fn not_a_number(mark: Mark) -> Problem {
-    Problem::refused(mark, "infinity and not-a-number have no form in JSON").hint("quote the value if it is a text")
+pub(super) fn not_a_number(mark: Mark) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::refused(mark, "infinity and not-a-number have no form in JSON")
+        .hint("quote the value if it is a text")
 }
 
-pub(super) fn not_base64(mark: Mark) -> Problem {
-    Problem::refused(mark, "the value of `!!binary` is not valid base64")
+pub(super) fn not_base64(mark: Mark) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::refused(mark, "the value of `!!binary` is not valid base64")
 }
 
-pub(super) fn binary_loss(mark: Mark) -> Problem {
-    Problem::lossy(mark, "the bytes of this `!!binary` value are not UTF-8, and kubectl replaces the invalid ones")
-        .hint("write the base64 text without the tag, into a field that takes base64")
+pub(super) fn binary_loss(mark: Mark) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::lossy(
+        mark,
+        "the bytes of this `!!binary` value are not UTF-8, and kubectl replaces the invalid ones",
+    )
+    .hint("write the base64 text without the tag, into a field that takes base64")
 }
 
-pub(super) fn tag_mismatch(mark: Mark, name: &str) -> Problem {
-    Problem::refused(mark, format!("this value is not what its tag `!!{name}` says"))
+pub(super) fn tag_mismatch(mark: Mark, name: &str) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::refused(mark, format!("this value is not what its tag `!!{name}` says"))
 }
 
-pub(super) fn unknown_escape(mark: Mark, escape: &str) -> Problem {
-    let problem = Problem::refused(mark, format!("YAML has no escape `{escape}` in double quotes"));
+pub(super) fn unknown_escape(mark: Mark, escape: &str) -> SyntaxDiagnostic {
+    let problem = SyntaxDiagnostic::refused(mark, format!("YAML has no escape `{escape}` in double quotes"));
     match escape {
         "\\/" => problem.hint("write `/` without the backslash"),
         "\\u" | "\\U" => problem.hint("write the character itself; YAML has no surrogate pairs"),
@@ -75,44 +82,51 @@ pub(super) fn unknown_escape(mark: Mark, escape: &str) -> Problem {
     }
 }
 
-pub(super) fn tab(mark: Mark) -> Problem {
-    Problem::refused(mark, "a tab is used for indentation, which YAML does not allow").hint("indent with spaces")
+pub(super) fn tab(mark: Mark) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::refused(mark, "a tab is used for indentation, which YAML does not allow")
+        .hint("indent with spaces")
 }
 
-pub(super) fn old_line_break(mark: Mark, character: char) -> Problem {
-    Problem::refused(mark, format!("kubectl takes the character U+{:04X} for a line break", u32::from(character)))
-        .hint("write it as an escape in double quotes, such as `\\u2028`")
+pub(super) fn old_line_break(mark: Mark, character: char) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::refused(
+        mark,
+        format!("kubectl takes the character U+{:04X} for a line break", u32::from(character)),
+    )
+    .hint("write it as an escape in double quotes, such as `\\u2028`")
 }
 
-pub(super) fn key_on_lines(mark: Mark) -> Problem {
-    Problem::refused(mark, "a key inside brackets must stand on one line with its `:`")
+pub(super) fn key_on_lines(mark: Mark) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::refused(mark, "a key inside brackets must stand on one line with its `:`")
 }
 
-pub(super) fn long_key(mark: Mark) -> Problem {
-    Problem::refused(mark, "a key cannot be longer than 1024 characters")
+pub(super) fn long_key(mark: Mark) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::refused(mark, "a key cannot be longer than 1024 characters")
         .hint("write `? ` before the key, and its `: ` on the next line")
 }
 
-pub(super) fn sign_in_flow(mark: Mark, sign: char) -> Problem {
-    Problem::refused(mark, format!("unquoted text inside brackets cannot have a `{sign}` here"))
+pub(super) fn sign_in_flow(mark: Mark, sign: char) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::refused(mark, format!("unquoted text inside brackets cannot have a `{sign}` here"))
         .hint("put the text into quotes")
 }
 
-pub(super) fn anchor_name(mark: Mark) -> Problem {
-    Problem::refused(mark, "the name of an anchor can only have letters, digits, `-` and `_`")
+pub(super) fn anchor_name(mark: Mark) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::refused(mark, "the name of an anchor can only have letters, digits, `-` and `_`")
         .hint("quote the value if the `&` or `*` belongs to it")
 }
 
-pub(super) fn dropped(mark: Mark, end: Mark) -> Problem {
-    Problem::lossy(mark, "the document ends before this text, and kubectl silently drops it")
+pub(super) fn dropped(mark: Mark, end: Mark) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::lossy(mark, "the document ends before this text, and kubectl silently drops it")
         .also(Some(end))
         .hint("separate documents with a line `---`, and indent the keys of one mapping alike")
 }
 
-pub(super) fn only_end_marker(mark: Mark) -> Problem {
-    Problem::refused(mark, "`...` ends a document, but none has begun").hint("remove the line")
+pub(super) fn only_end_marker(mark: Mark) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::refused(mark, "`...` ends a document, but none has begun").hint("remove the line")
 }
 
-pub(super) fn colon_in_flow(mark: Mark) -> Problem {
-    Problem::refused(mark, "a blank is missing after this `:`; without it, kubectl takes the `:` for a part of the key")
+pub(super) fn colon_in_flow(mark: Mark) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::refused(
+        mark,
+        "a blank is missing after this `:`; without it, kubectl takes the `:` for a part of the key",
+    )
 }

@@ -5,10 +5,10 @@
 use serde_json::Value;
 
 use super::budget::AliasBudget;
-use super::found::Found;
+use super::collector::Collector;
 use super::positions::{Keys, Nodes, Sealed};
 use super::text::{self, Cursor};
-use super::{Document, MAX_DOCUMENT, MAX_INPUT, Mark, Problem, Severity, Stream, Validation};
+use super::{Document, MAX_DOCUMENT, MAX_INPUT, Mark, Severity, Stream, SyntaxDiagnostic, Validation};
 use super::{document, json};
 
 /// How far kubectl looks for the brace that makes an input JSON.
@@ -38,7 +38,7 @@ struct Reader<'b> {
     budget: &'b AliasBudget,
     keys: Keys,
     documents: Vec<Read>,
-    problems: Vec<Problem>,
+    problems: Vec<SyntaxDiagnostic>,
     /// How many documents were not empty so far.
     count: usize,
 }
@@ -46,9 +46,10 @@ struct Reader<'b> {
 pub(super) fn read(input: &[u8], validation: Validation, budget: &AliasBudget) -> Stream {
     let mut reader = Reader::new(validation, budget);
     if input.len() > MAX_INPUT {
-        reader
-            .problems
-            .push(Problem::refused(Mark::START, "the input is larger than 1 GiB").hint("split it into several inputs"));
+        reader.problems.push(
+            SyntaxDiagnostic::refused(Mark::START, "the input is larger than 1 GiB")
+                .hint("split it into several inputs"),
+        );
     } else {
         match text::decode_utf16(input) {
             Some(Ok(text)) => reader.input(text.as_bytes()),
@@ -96,7 +97,7 @@ impl<'b> Reader<'b> {
         let mut scanner = json::Scanner::new(input);
         let mut values = 0;
         loop {
-            let mut found = Found::default();
+            let mut found = Collector::default();
             let from = scanner.offset();
             match scanner.next_document(&mut self.keys, &mut found) {
                 Some(Ok(content)) => {
@@ -122,49 +123,49 @@ impl<'b> Reader<'b> {
 
     fn yaml(&mut self, input: &[u8], start: Mark) {
         let mut mark = start;
-        let (mut chunk, mut at) = (Chunk { from: 0, start }, 0);
+        let (mut lines, mut at) = (Lines { from: 0, start }, 0);
         let mut skipping = false;
         while at < input.len() {
             let end = input[at..].iter().position(|byte| *byte == b'\n').map_or(input.len(), |length| at + length + 1);
             let line = &input[at..end];
             if let Some(rest) = line.strip_prefix(SEPARATOR) {
-                let next = Chunk { from: end, start: Mark { line: mark.line + 1, column: 1 } };
+                let next = Lines { from: end, start: Mark { line: mark.line + 1, column: 1 } };
                 if !is_blank_or_comment(rest) {
                     if !skipping {
-                        self.chunk(&input[chunk.from..at], chunk.start);
+                        self.document(&input[lines.from..at], lines.start);
                         self.refuse(bad_separator(mark, rest));
                     }
-                    (chunk, skipping) = (next, true);
-                } else if skipping || at > chunk.from {
+                    (lines, skipping) = (next, true);
+                } else if skipping || at > lines.from {
                     if !skipping {
-                        self.chunk(&input[chunk.from..at], chunk.start);
+                        self.document(&input[lines.from..at], lines.start);
                     }
-                    (chunk, skipping) = (next, false);
+                    (lines, skipping) = (next, false);
                 }
             }
             at = end;
             mark = Mark { line: mark.line + 1, column: 1 };
         }
         if !skipping {
-            self.chunk(&input[chunk.from..], chunk.start);
+            self.document(&input[lines.from..], lines.start);
         }
     }
 
     /// Reads the text between two separators, as long as there is something left of the budget.
-    fn chunk(&mut self, bytes: &[u8], start: Mark) {
+    fn document(&mut self, bytes: &[u8], start: Mark) {
         if self.budget.is_exhausted() {
             return;
         }
         if bytes.len() > MAX_DOCUMENT {
             return self.refuse(too_large(start));
         }
-        let mut found = Found::default();
+        let mut found = Collector::default();
         let content = document::read(bytes, start, self.budget, &mut self.keys, &mut found);
         self.add(content, found);
     }
 
     /// Counts a document, and keeps it if it can be used.
-    fn add(&mut self, content: Content, found: Found) {
+    fn add(&mut self, content: Content, found: Collector) {
         let mut found = found.into_problems();
         if content.value.is_none() && found.is_empty() {
             return;
@@ -184,7 +185,7 @@ impl<'b> Reader<'b> {
         }
     }
 
-    fn refuse(&mut self, problem: Problem) {
+    fn refuse(&mut self, problem: SyntaxDiagnostic) {
         self.count += 1;
         self.problems.push(problem);
     }
@@ -195,12 +196,12 @@ impl<'b> Reader<'b> {
             let positions = positions.finish(&keys);
             Document { number, start, value, positions }
         });
-        Stream { documents: documents.collect(), problems: self.problems, count: self.count }
+        Stream { documents: documents.collect(), diagnostics: self.problems, count: self.count }
     }
 }
 
 /// The lines of one document so far.
-struct Chunk {
+struct Lines {
     from: usize,
     start: Mark,
 }
@@ -227,16 +228,17 @@ fn after_blank_line(rest: &[u8]) -> Option<usize> {
     }
 }
 
-pub(super) fn too_large(mark: Mark) -> Problem {
-    Problem::refused(mark, "the document is larger than 8 MiB").hint("split it: the API server accepts 3 MiB at most")
+pub(super) fn too_large(mark: Mark) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::refused(mark, "the document is larger than 8 MiB")
+        .hint("split it into several documents")
 }
 
-fn bad_separator(mark: Mark, rest: &[u8]) -> Problem {
+fn bad_separator(mark: Mark, rest: &[u8]) -> SyntaxDiagnostic {
     if rest.starts_with(b"-") {
-        Problem::refused(mark, "a line that begins with `---` separates documents and cannot have more dashes")
+        SyntaxDiagnostic::refused(mark, "a line that begins with `---` separates documents and cannot have more dashes")
             .hint("if the line belongs to a text such as a certificate, indent it further than the key of the text")
     } else {
-        Problem::refused(mark, "only a comment may follow `---` on its line")
+        SyntaxDiagnostic::refused(mark, "only a comment may follow `---` on its line")
             .hint("start the document on the next line")
     }
 }

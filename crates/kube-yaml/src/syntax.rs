@@ -4,7 +4,7 @@ use super::events::Parser;
 use super::mistakes::{self, TEMPLATE_HINT};
 use super::scan::{Cause, Failure, MAX_KEY, Style};
 use super::text::Cursor;
-use super::{Mark, Problem};
+use super::{Mark, SyntaxDiagnostic};
 
 /// Where the first content of a text is, comments and blank lines left out.
 pub(super) fn first_content(text: &str) -> Option<usize> {
@@ -20,7 +20,7 @@ pub(super) fn first_content(text: &str) -> Option<usize> {
 }
 
 /// A failure in plain words.
-pub(super) fn explain(failure: Failure, text: &str, parser: &Parser, start: Mark) -> Problem {
+pub(super) fn explain(failure: Failure, text: &str, parser: &Parser, start: Mark) -> SyntaxDiagnostic {
     let place = Place { text, start, at: failure.at, parser };
     let problem = place.problem(failure.cause);
     if place.line().contains("{{") { problem.hint(TEMPLATE_HINT) } else { problem }
@@ -35,37 +35,40 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn problem(&self, cause: Cause) -> Problem {
+    fn problem(&self, cause: Cause) -> SyntaxDiagnostic {
         let mark = self.mark();
         match cause {
             Cause::Tab => mistakes::tab(mark),
             Cause::NoToken(character) => {
-                Problem::refused(mark, format!("unquoted text cannot begin with `{character}`"))
+                SyntaxDiagnostic::refused(mark, format!("unquoted text cannot begin with `{character}`"))
                     .hint("put the value into quotes")
             }
-            Cause::EntryNotAllowed => Problem::refused(mark, "a list item `- ` cannot stand here")
+            Cause::EntryNotAllowed => SyntaxDiagnostic::refused(mark, "a list item `- ` cannot stand here")
                 .hint("start the list on a line of its own below its key, or quote the value"),
-            Cause::KeyNotAllowed => Problem::refused(mark, "a key behind `? ` cannot stand here")
+            Cause::KeyNotAllowed => SyntaxDiagnostic::refused(mark, "a key behind `? ` cannot stand here")
                 .hint("start the mapping on a line of its own, or quote the value"),
             Cause::ValueNotAllowed => self.unexpected_colon(),
             Cause::KeyWithoutColon => self.no_colon(),
             Cause::NoName => self.no_name(),
             Cause::Name => mistakes::anchor_name(mark),
-            Cause::Tag => Problem::refused(mark, "`!` begins a tag, but this is none").hint(mistakes::TAG_HINT),
-            Cause::TagHandle => {
-                Problem::refused(mark, "this tag has a handle that is not declared").hint(mistakes::TAG_HINT)
+            Cause::Tag => {
+                SyntaxDiagnostic::refused(mark, "`!` begins a tag, but this is none").hint(mistakes::TAG_HINT)
             }
-            Cause::UnclosedQuote => Problem::refused(mark, "the closing quote of this text is missing")
+            Cause::TagHandle => {
+                SyntaxDiagnostic::refused(mark, "this tag has a handle that is not declared").hint(mistakes::TAG_HINT)
+            }
+            Cause::UnclosedQuote => SyntaxDiagnostic::refused(mark, "the closing quote of this text is missing")
                 .hint("close it with the same kind of quote"),
             Cause::Escape => mistakes::unknown_escape(mark, unknown_escape(&self.text[self.at..]).unwrap_or("\\")),
             Cause::EscapeDigits => {
                 let message = "while parsing a quoted scalar, did not find expected hexadecimal number";
-                Problem::refused(mark, message)
+                SyntaxDiagnostic::refused(mark, message)
             }
-            Cause::BlockHeader => {
-                Problem::refused(mark, "only `+`, `-`, an indentation from 1 to 9 or a comment may follow `|` or `>`")
-                    .hint("start the text on the next line, indented")
-            }
+            Cause::BlockHeader => SyntaxDiagnostic::refused(
+                mark,
+                "only `+`, `-`, an indentation from 1 to 9 or a comment may follow `|` or `>`",
+            )
+            .hint("start the text on the next line, indented"),
             Cause::Directive => self.directive(),
             Cause::SignInFlow(sign) => mistakes::sign_in_flow(mark, sign),
             Cause::ColonInFlow => mistakes::colon_in_flow(mark),
@@ -122,32 +125,33 @@ impl Place<'_> {
         bare.then(|| self.mark_at(start + indentation))
     }
 
-    fn unexpected_colon(&self) -> Problem {
+    fn unexpected_colon(&self) -> SyntaxDiagnostic {
         if let Some(mark) = self.missing_space() {
-            return Problem::refused(mark, "a space is missing after this `:`").hint("write `key: value`");
+            return SyntaxDiagnostic::refused(mark, "a space is missing after this `:`").hint("write `key: value`");
         }
         if self.at - self.line_start(self.at) > MAX_KEY {
             return mistakes::long_key(self.mark_at(self.line_start(self.at)));
         }
         let before = &self.text[self.line_start(self.at)..self.at];
         if before.contains(": ") {
-            return Problem::refused(self.mark(), "a second `: ` on a line cannot start another mapping")
+            return SyntaxDiagnostic::refused(self.mark(), "a second `: ` on a line cannot start another mapping")
                 .hint("put the value into quotes if the `:` belongs to it");
         }
         let indentation = before.len() - before.trim_start().len();
         if let Some(mark) = self.bare_line_above(indentation) {
-            return Problem::refused(mark, "this line is no `key: value`")
+            return SyntaxDiagnostic::refused(mark, "this line is no `key: value`")
                 .hint("add the `:`, or put the text behind the key it belongs to");
         }
-        Problem::refused(self.mark_at(self.line_start(self.at) + indentation), "this key is indented too far").hint(
-            "align it with the other keys of its mapping; a key with a value on its line cannot have keys below it",
-        )
+        SyntaxDiagnostic::refused(self.mark_at(self.line_start(self.at) + indentation), "this key is indented too far")
+            .hint(
+                "align it with the other keys of its mapping; a key with a value on its line cannot have keys below it",
+            )
     }
 
-    fn misaligned(&self) -> Problem {
+    fn misaligned(&self) -> SyntaxDiagnostic {
         let before = &self.text[self.line_start(self.at)..self.at];
         if before.contains("}}") {
-            return Problem::refused(self.mark(), "text follows a closing bracket").hint(TEMPLATE_HINT);
+            return SyntaxDiagnostic::refused(self.mark(), "text follows a closing bracket").hint(TEMPLATE_HINT);
         }
         if self.text[self.at..].starts_with([']', '}']) {
             return self.unopened_bracket();
@@ -156,7 +160,7 @@ impl Place<'_> {
         let content = line.trim_start();
         let mark = self.mark_at(self.line_start(self.at) + line.len() - content.len());
         if !before.trim_start().is_empty() && !before.trim_start().starts_with('-') {
-            return Problem::refused(self.mark(), "this text is not expected here")
+            return SyntaxDiagnostic::refused(self.mark(), "this text is not expected here")
                 .hint("put the whole value into quotes");
         }
         let problem = if content.starts_with("- ") || content == "-" {
@@ -164,45 +168,45 @@ impl Place<'_> {
         } else {
             "this line does not line up with the lines above it"
         };
-        Problem::refused(mark, problem)
+        SyntaxDiagnostic::refused(mark, problem)
             .hint("indent it like the items or keys it belongs to; all of one level start in the same column")
     }
 
-    fn no_colon(&self) -> Problem {
+    fn no_colon(&self) -> SyntaxDiagnostic {
         if let Some(mark) = self.missing_space() {
-            return Problem::refused(mark, "a space is missing after this `:`").hint("write `key: value`");
+            return SyntaxDiagnostic::refused(mark, "a space is missing after this `:`").hint("write `key: value`");
         }
         if let Some(problem) = self.after_quoted_key() {
             return problem;
         }
         if self.text[self.at..].starts_with("{{-") {
-            return Problem::refused(self.mark_at(self.at + 2), "this is not expected inside `{`");
+            return SyntaxDiagnostic::refused(self.mark_at(self.at + 2), "this is not expected inside `{`");
         }
-        Problem::refused(self.mark(), "this line is no `key: value`, and does not belong to the text above it")
+        SyntaxDiagnostic::refused(self.mark(), "this line is no `key: value`, and does not belong to the text above it")
             .hint("add the `:`, or indent the line further than the key it belongs to")
     }
 
-    fn no_name(&self) -> Problem {
+    fn no_name(&self) -> SyntaxDiagnostic {
         let sign = if self.text[self.at..].starts_with('&') { '&' } else { '*' };
         let meaning = if sign == '&' { "an anchor" } else { "an alias" };
-        Problem::refused(self.mark(), format!("`{sign}` begins {meaning}, but no name follows"))
+        SyntaxDiagnostic::refused(self.mark(), format!("`{sign}` begins {meaning}, but no name follows"))
             .hint(format!("put the value into quotes if the `{sign}` belongs to it"))
     }
 
-    fn directive(&self) -> Problem {
+    fn directive(&self) -> SyntaxDiagnostic {
         match first_content(self.text).filter(|content| self.text[*content..].starts_with('%')) {
-            Some(directive) => Problem::refused(
+            Some(directive) => SyntaxDiagnostic::refused(
                 self.mark_at(directive),
                 "kubectl does not read documents with directives (`%YAML`, `%TAG`)",
             )
             .hint("remove the directive, or quote the text that begins with `%`"),
-            None => Problem::refused(self.mark(), "a line of a document cannot begin with `%`")
+            None => SyntaxDiagnostic::refused(self.mark(), "a line of a document cannot begin with `%`")
                 .hint("put the text into quotes"),
         }
     }
 
     /// Text on the line of a closing quote, which a quote inside the text may have become.
-    fn after_quote(&self, at: usize) -> Option<Problem> {
+    fn after_quote(&self, at: usize) -> Option<SyntaxDiagnostic> {
         let quoted = self.parser.quoted_before(at)?;
         let between = self.text.get(quoted.end..at)?;
         if !between.bytes().all(|byte| matches!(byte, b' ' | b'\t')) || self.text[at..].starts_with([']', '}']) {
@@ -212,12 +216,12 @@ impl Place<'_> {
             Style::SingleQuoted => "write `''` for a `'` inside single quotes",
             _ => "write `\\\"` for a `\"` inside double quotes",
         };
-        let problem = Problem::refused(self.mark_at(at), "text follows the closing quote");
+        let problem = SyntaxDiagnostic::refused(self.mark_at(at), "text follows the closing quote");
         Some(problem.also(Some(self.mark_at(quoted.at))).hint(hint))
     }
 
     /// Text behind a quoted text that has to be a key.
-    fn after_quoted_key(&self) -> Option<Problem> {
+    fn after_quoted_key(&self) -> Option<SyntaxDiagnostic> {
         let quoted = self.parser.quoted_before(self.text.len()).filter(|quoted| quoted.at == self.at)?;
         let rest = self.text[quoted.end..].lines().next()?;
         let text = rest.trim_start_matches([' ', '\t']);
@@ -228,7 +232,7 @@ impl Place<'_> {
     }
 
     /// A colon inside brackets that comes too late for the key before it.
-    fn late_value(&self) -> Problem {
+    fn late_value(&self) -> SyntaxDiagnostic {
         let key = self.parser.last_node();
         match self.text.get(key..self.at) {
             Some(text) if text.contains(['\n', '\r']) => mistakes::key_on_lines(self.mark_at(key)),
@@ -237,7 +241,7 @@ impl Place<'_> {
         }
     }
 
-    fn no_node(&self) -> Problem {
+    fn no_node(&self) -> SyntaxDiagnostic {
         let rest = &self.text[self.at..];
         if self.parser.bracket().is_some() {
             let is_sign = rest.starts_with(':') && !rest[1..].starts_with([' ', '\t', '\n', '\r']);
@@ -249,36 +253,39 @@ impl Place<'_> {
         if rest.starts_with([']', '}']) {
             return self.unopened_bracket();
         }
-        Problem::refused(self.mark(), "a value cannot begin like this").hint("put the value into quotes")
+        SyntaxDiagnostic::refused(self.mark(), "a value cannot begin like this").hint("put the value into quotes")
     }
 
-    fn unopened_bracket(&self) -> Problem {
-        Problem::refused(self.mark(), "this closing bracket has no opening one")
+    fn unopened_bracket(&self) -> SyntaxDiagnostic {
+        SyntaxDiagnostic::refused(self.mark(), "this closing bracket has no opening one")
             .hint("quote it if it belongs to a text")
     }
 
-    fn unclosed_bracket(&self) -> Problem {
+    fn unclosed_bracket(&self) -> SyntaxDiagnostic {
         let Some(open) = self.parser.bracket() else {
-            return Problem::refused(self.mark(), "this is not expected inside brackets");
+            return SyntaxDiagnostic::refused(self.mark(), "this is not expected inside brackets");
         };
         let (before, rest, begins) = (&self.text[open..], &self.text[self.at..], self.mark_at(open));
         let is_last = rest.trim().is_empty();
         if before.starts_with("{{") || self.text[..open].ends_with('{') {
             let mark = if is_last { begins } else { self.mark() };
-            return Problem::refused(mark, "this is not expected inside `{`").hint(TEMPLATE_HINT);
+            return SyntaxDiagnostic::refused(mark, "this is not expected inside `{`").hint(TEMPLATE_HINT);
         }
         let (sign, close, other) = if before.starts_with('[') { ('[', ']', '}') } else { ('{', '}', ']') };
         if rest.starts_with(other) {
             let message = format!("this `{sign}` is closed by `{other}`");
-            return Problem::refused(begins, message).also(Some(begins));
+            return SyntaxDiagnostic::refused(begins, message).also(Some(begins));
         }
         if is_last {
-            return Problem::refused(begins, format!("this `{sign}` is not closed"))
+            return SyntaxDiagnostic::refused(begins, format!("this `{sign}` is not closed"))
                 .hint(format!("close it with `{close}`, or put the text that it belongs to into quotes"));
         }
-        Problem::refused(self.mark(), format!("`,` or `{close}` is expected here, since `{sign}` is still open"))
-            .also(Some(begins))
-            .hint(format!("close the bracket with `{close}`, or quote the text that it belongs to"))
+        SyntaxDiagnostic::refused(
+            self.mark(),
+            format!("`,` or `{close}` is expected here, since `{sign}` is still open"),
+        )
+        .also(Some(begins))
+        .hint(format!("close the bracket with `{close}`, or quote the text that it belongs to"))
     }
 }
 

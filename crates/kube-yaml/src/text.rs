@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::found::Found;
-use super::{Mark, Problem};
+use super::collector::Collector;
+use super::{Mark, SyntaxDiagnostic};
 
 /// Follows a text and tells the place of ever later bytes; all steps together look at each byte once.
 pub(super) struct Cursor<'a> {
@@ -35,7 +35,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// The text of an input in UTF-16, which a byte order mark tells.
-pub(super) fn decode_utf16(input: &[u8]) -> Option<Result<String, Problem>> {
+pub(super) fn decode_utf16(input: &[u8]) -> Option<Result<String, SyntaxDiagnostic>> {
     let unit: fn([u8; 2]) -> u16 = match input {
         [0xFF, 0xFE, ..] => u16::from_le_bytes,
         [0xFE, 0xFF, ..] => u16::from_be_bytes,
@@ -53,13 +53,13 @@ pub(super) fn decode_utf16(input: &[u8]) -> Option<Result<String, Problem>> {
 }
 
 /// A document as text, if it has only characters that YAML allows. kubectl reads the bytes that are not UTF-8 as U+FFFD.
-pub(super) fn decode<'a>(document: &'a [u8], start: Mark, problems: &mut Found) -> Option<Cow<'a, str>> {
+pub(super) fn decode<'a>(document: &'a [u8], start: Mark, problems: &mut Collector) -> Option<Cow<'a, str>> {
     let text = match std::str::from_utf8(document) {
         Ok(text) => Cow::Borrowed(text),
         Err(error) => {
             let mark = Cursor::new(document, start).mark(error.valid_up_to());
             problems.add(
-                Problem::lossy(mark, "a byte here is not valid UTF-8, and kubectl replaces it")
+                SyntaxDiagnostic::lossy(mark, "a byte here is not valid UTF-8, and kubectl replaces it")
                     .hint("save the file as UTF-8; put binary data into `binaryData` or `data` as base64"),
             );
             String::from_utf8_lossy(document)
@@ -75,15 +75,15 @@ pub(super) fn decode<'a>(document: &'a [u8], start: Mark, problems: &mut Found) 
     };
     let mark = Cursor::new(text.as_bytes(), start).mark(at);
     problems.add(
-        Problem::refused(mark, format!("the control character U+{:04X} is not allowed", u32::from(character)))
+        SyntaxDiagnostic::refused(mark, format!("the control character U+{:04X} is not allowed", u32::from(character)))
             .hint("remove it, or write it as an escape in double quotes"),
     );
     None
 }
 
-fn not_utf16(before: &str) -> Problem {
+fn not_utf16(before: &str) -> SyntaxDiagnostic {
     let mark = Cursor::new(before.as_bytes(), Mark::START).mark(before.len());
-    Problem::refused(mark, "the text here is not valid UTF-16").hint("save the file as UTF-8")
+    SyntaxDiagnostic::refused(mark, "the text here is not valid UTF-16").hint("save the file as UTF-8")
 }
 
 /// YAML's printable characters, as go-yaml's reader has them.

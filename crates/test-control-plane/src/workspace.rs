@@ -82,7 +82,6 @@ impl Workspace {
     }
 
     /// Registers a value that no output of the program may show from now on, in any test.
-    #[expect(clippy::unused_self, reason = "reads as one of the workspace's verbs")]
     pub fn secret(&self, value: &str) -> String {
         secrets::register(value)
     }

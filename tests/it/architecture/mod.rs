@@ -152,10 +152,10 @@ fn input_and_output_in_a_pure_module_is_a_violation() {
 fn the_rules_of_readiness_are_pure_and_the_loop_around_them_is_not() {
     let text = "use std::time::Instant; use crate::cluster::Cluster;";
     assert_eq!(violations_of("src/wait/observe.rs", text), [""; 0]);
-    for file in ["src/wait/rules/pods.rs", "src/wait/readiness.rs"] {
+    for file in ["src/wait/rules.rs", "src/wait/readiness.rs"] {
         assert_eq!(violations_of(file, text).len(), 2, "{file}");
     }
-    assert_eq!(violations_of("src/wait/rules/pods.rs", "use crate::object::ObjectKey;"), [""; 0]);
+    assert_eq!(violations_of("src/wait/rules.rs", "use crate::object::ObjectKey;"), [""; 0]);
 }
 
 #[test]

@@ -34,5 +34,5 @@ fuzz_target!(|input: &[u8]| {
     }
     let strict = kube_yaml::read(input, Validation::Strict);
     assert!(strict.documents.len() <= warn.documents.len());
-    assert_eq!(strict.problems, warn.problems);
+    assert_eq!(strict.diagnostics, warn.diagnostics);
 });

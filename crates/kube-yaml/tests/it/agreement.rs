@@ -48,15 +48,15 @@ fn name(number: usize) -> String {
 
 fn verdict(input: &[u8], number: usize) -> Verdict {
     let stream = kube_yaml::read(input, Validation::Warn);
-    let refused = stream.problems.iter().filter(|problem| problem.severity == Severity::Refused);
+    let refused = stream.diagnostics.iter().filter(|problem| problem.severity == Severity::Refused);
     let refused: Vec<_> = refused.map(|problem| problem.message.clone()).collect();
     if !refused.is_empty() {
         // A value that is refused may be overridden by an equal key further down.
-        let is_overridden = stream.problems.iter().any(|problem| problem.message.contains("set twice"));
+        let is_overridden = stream.diagnostics.iter().any(|problem| problem.message.contains("set twice"));
         let is_judged = !is_overridden && !String::from_utf8_lossy(input).contains(OLD_BREAKS);
         return if is_judged { Verdict::Refused(refused) } else { Verdict::Unusable };
     }
-    if stream.problems.iter().any(|problem| problem.message.contains("both become")) {
+    if stream.diagnostics.iter().any(|problem| problem.message.contains("both become")) {
         return Verdict::Random;
     }
     let mut values = stream.documents.into_iter().map(|document| document.value);

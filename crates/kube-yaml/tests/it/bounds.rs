@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kube_yaml::{AliasBudget, MAX_DEPTH, MAX_DOCUMENT, Part, Severity, Stream, Validation};
+use kube_yaml::{AliasBudget, Chunk, MAX_DEPTH, MAX_DOCUMENT, Severity, Stream, Validation};
 
 fn read(input: &str) -> Stream {
     kube_yaml::read(input.as_bytes(), Validation::Strict)
@@ -49,7 +49,7 @@ fn deeper_nesting_is_refused_with_the_bound() {
     ] {
         let stream = read(&input);
         assert!(stream.documents.is_empty());
-        assert!(stream.problems[0].message.contains("1000 levels"), "{:?}", stream.problems);
+        assert!(stream.diagnostics[0].message.contains("1000 levels"), "{:?}", stream.diagnostics);
     }
 }
 
@@ -58,13 +58,13 @@ fn a_document_above_the_bound_is_refused_and_the_others_are_read() {
     let large = format!("a: \"{}\"\n", "x".repeat(MAX_DOCUMENT));
     let stream = read(&format!("a: 1\n---\n{large}---\nb: 2\n"));
     assert_eq!(stream.documents.iter().map(|document| document.number).collect::<Vec<_>>(), [1, 3]);
-    assert_eq!(stream.problems[0].message, "the document is larger than 8 MiB");
-    assert_eq!(stream.problems[0].mark.line, 3);
+    assert_eq!(stream.diagnostics[0].message, "the document is larger than 8 MiB");
+    assert_eq!(stream.diagnostics[0].mark.line, 3);
 
     let large = format!("{{\"a\":[{}1]}}", "1,".repeat(MAX_DOCUMENT / 2));
     let stream = read(&format!("{{\"a\":1}}{large}{{\"b\":2}}"));
     assert_eq!(stream.documents.len(), 2);
-    assert_eq!(stream.problems[0].message, "the document is larger than 8 MiB");
+    assert_eq!(stream.diagnostics[0].message, "the document is larger than 8 MiB");
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn a_refusal_behind_many_losses_is_not_missed() {
     let input = "a: 1\n".repeat(1000) + "b: .inf\n";
     let stream = kube_yaml::read(input.as_bytes(), Validation::Warn);
     assert!(stream.documents.is_empty());
-    assert_eq!(stream.problems.last().map(|problem| problem.severity), Some(Severity::Refused));
-    assert!(stream.problems.len() < 200);
+    assert_eq!(stream.diagnostics.last().map(|problem| problem.severity), Some(Severity::Refused));
+    assert!(stream.diagnostics.len() < 200);
 }
 
 #[test]
@@ -84,8 +84,8 @@ fn aliases_that_grow_without_limit_are_refused_quickly() {
     for input in [format!("a0: &a0 [x]\n{levels}"), long] {
         let stream = read(&input);
         assert!(stream.documents.is_empty());
-        assert!(stream.problems.iter().all(|problem| problem.severity == Severity::Refused));
-        assert!(stream.problems[0].message.contains("expand"), "{:?}", stream.problems);
+        assert!(stream.diagnostics.iter().all(|problem| problem.severity == Severity::Refused));
+        assert!(stream.diagnostics[0].message.contains("expand"), "{:?}", stream.diagnostics);
     }
 }
 
@@ -99,20 +99,20 @@ fn aliases_have_one_budget_for_all_documents_of_a_run() {
     let documents = |count: usize| vec![hungry_document(); count].join("---\n");
     assert_eq!(read(&documents(2)).documents.len(), 2);
     let stream = read(&documents(30));
-    let [problem] = &stream.problems[..] else { panic!("{:?}", stream.problems) };
+    let [problem] = &stream.diagnostics[..] else { panic!("{:?}", stream.diagnostics) };
     assert!(problem.message.contains("expand the input by more than 66 MiB"), "{problem:?}");
     assert_eq!((problem.severity, stream.documents.len()), (Severity::Refused, 3));
 }
 
 #[test]
-fn the_parts_of_a_run_share_a_budget_in_any_order() {
+fn the_chunks_of_a_run_share_a_budget_in_any_order() {
     let text = vec![hungry_document(); 6].join("---\n");
-    let parts = Part::of(text.as_bytes(), 1);
-    assert_eq!(parts.len(), 6);
+    let chunks = Chunk::of(text.as_bytes(), 1);
+    assert_eq!(chunks.len(), 6);
     let is_exhausted_after = |order: &[usize]| {
         let budget = AliasBudget::for_input(text.len());
         for number in order {
-            let _ = parts[*number].read(Validation::Warn, &budget);
+            let _ = chunks[*number].read(Validation::Warn, &budget);
         }
         budget.is_exhausted()
     };

@@ -1,9 +1,9 @@
-//! The YAML reader, held against kubectl.
+//! The YAML reader, compared with kubectl.
 
 mod agreement;
 mod bounds;
+mod chunks;
 mod mutations;
-mod parts;
 mod positions;
 mod round_trip;
 mod table;

@@ -145,7 +145,7 @@ fn check(input: &[u8]) {
     assert!(start.elapsed() < Duration::from_secs(5), "{} bytes took {:?}", input.len(), start.elapsed());
     // Lone carriage returns are line breaks too.
     let last = u32::try_from(input.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count()).unwrap() + 2;
-    for problem in &warn.problems {
+    for problem in &warn.diagnostics {
         for Mark { line, column } in [Some(problem.mark), problem.also].into_iter().flatten() {
             assert!(line >= 1 && column >= 1 && line <= last, "{problem:?}");
         }
@@ -156,8 +156,8 @@ fn check(input: &[u8]) {
     }
     let strict = kube_yaml::read(input, Validation::Strict);
     assert!(strict.documents.len() <= warn.documents.len());
-    assert_eq!(strict.problems, warn.problems);
-    super::parts::check(input, &warn);
+    assert_eq!(strict.diagnostics, warn.diagnostics);
+    super::chunks::check(input, &warn);
 }
 
 #[test]

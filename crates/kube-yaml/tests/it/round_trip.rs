@@ -111,7 +111,7 @@ proptest! {
         write(&value, style, 2, &mut text);
         text.push('\n');
         let stream = kube_yaml::read(text.as_bytes(), Validation::Strict);
-        prop_assert_eq!(&stream.problems, &Vec::new(), "{}", text);
+        prop_assert_eq!(&stream.diagnostics, &Vec::new(), "{}", text);
         prop_assert_eq!(&stream.documents[0].value["root"], &as_kubectl(value), "{}", text);
     }
 
@@ -119,7 +119,7 @@ proptest! {
     fn json_is_read_back(value in value()) {
         let text = serde_json::json!({ "root": value }).to_string();
         let stream = kube_yaml::read(text.as_bytes(), Validation::Strict);
-        prop_assert_eq!(&stream.problems, &Vec::new(), "{}", text);
+        prop_assert_eq!(&stream.diagnostics, &Vec::new(), "{}", text);
         prop_assert_eq!(&stream.documents[0].value["root"], &value, "{}", text);
     }
 }

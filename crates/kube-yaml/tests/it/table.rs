@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use kube_yaml::{Problem, Severity, Validation};
+use kube_yaml::{Severity, SyntaxDiagnostic, Validation};
 use serde_json::Value;
 
 /// What kubectl needs to take an input for an object.
@@ -81,7 +81,7 @@ fn hexadecimal(text: &str) -> Option<Vec<u8>> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
 }
 
-fn describe(problem: &Problem) -> String {
+fn describe(problem: &SyntaxDiagnostic) -> String {
     let word = match problem.severity {
         Severity::Refused => "refused",
         Severity::Lossy => "lossy",
@@ -123,7 +123,7 @@ fn every_case_is_read_as_the_table_says() {
     for case in &cases {
         let stream = kube_yaml::read(&case.input, Validation::Warn);
         let reads: Vec<Value> = stream.documents.into_iter().map(|document| document.value).collect();
-        let problems: Vec<String> = stream.problems.iter().map(describe).collect();
+        let problems: Vec<String> = stream.diagnostics.iter().map(describe).collect();
         if reads != case.reads || problems != case.problems {
             let _ = writeln!(failures, "{}:\n  reads {reads:?}\n  {problems:#?}", case.name);
         }
@@ -136,9 +136,9 @@ fn strict_validation_returns_no_document_with_a_problem() {
     for case in cases() {
         let (strict, ignore) =
             (kube_yaml::read(&case.input, Validation::Strict), kube_yaml::read(&case.input, Validation::Ignore));
-        assert_eq!(strict.problems.len(), case.problems.len(), "{}", case.name);
-        assert!(strict.documents.len() + strict.problems.len() >= case.reads.len().min(1), "{}", case.name);
-        assert!(ignore.problems.iter().all(|problem| problem.severity == Severity::Refused), "{}", case.name);
+        assert_eq!(strict.diagnostics.len(), case.problems.len(), "{}", case.name);
+        assert!(strict.documents.len() + strict.diagnostics.len() >= case.reads.len().min(1), "{}", case.name);
+        assert!(ignore.diagnostics.iter().all(|problem| problem.severity == Severity::Refused), "{}", case.name);
         assert_eq!(ignore.documents.len(), case.reads.len(), "{}", case.name);
         if case.problems.iter().all(|problem| problem.starts_with("lossy")) && case.reads.len() == 1 {
             assert_eq!(strict.documents.is_empty(), !case.problems.is_empty(), "{}", case.name);

@@ -1,25 +1,48 @@
-//! What readiness is, as kstatus defines it (cli-utils `pkg/kstatus/status`), with a few rules more. Pure: objects and the time
-//! in, [`Readiness`] out.
+//! Tells whether a live Kubernetes object is ready, as kstatus defines it (cli-utils `pkg/kstatus/status`), with a few rules more.
+//!
+//! Pure: an object and the time go in, a [`Readiness`] comes out. How objects are read or watched is up to the caller.
+//!
+//! ```
+//! use kstatus::{GroupKind, State, readiness};
+//! use serde_json::json;
+//!
+//! let deployment = json!({
+//!     "metadata": {"generation": 2},
+//!     "spec": {"replicas": 3},
+//!     "status": {"observedGeneration": 2, "replicas": 3, "updatedReplicas": 1, "readyReplicas": 3, "availableReplicas": 3},
+//! });
+//! let now = "2026-11-20T10:00:00Z".parse()?;
+//! let readiness = readiness(GroupKind::new("apps", "Deployment"), &deployment, now);
+//! assert_eq!(readiness.state, State::InProgress);
+//! assert_eq!(readiness.message, "1 of 3 replicas are updated");
+//! # Ok::<(), jiff::Error>(())
+//! ```
 //!
 //! The first rule that says something holds:
 //!
 //! 1. `metadata.deletionTimestamp` is set: terminating
 //! 2. `status.observedGeneration` is not `metadata.generation`: in progress
 //! 3. condition `Reconciling`: in progress; condition `Stalled`: failed
-//! 4. the rule of the kind ([`rule_of`])
+//! 4. the rule of the kind
 //! 5. condition `Ready`: current when true; failed when false for a terminal reason; in progress otherwise
 //! 6. current
 //!
-//! Deviations from kstatus, each because its users asked for it: a running Job is in progress, a failed Pod has failed, a
-//! `LoadBalancer` Service needs its address, a lost PersistentVolumeClaim has failed, `Ready=False` with a terminal reason has
-//! failed, a condition is as old as its own `observedGeneration`, `OnDelete` is about revisions alone, a Job without `parallelism` runs nothing, an
-//! `APIService` has to be available, and workloads say what is wrong with their Pods.
+//! [`readiness_with_pods`] adds what is wrong with the Pods of a workload's current revision ([`Owned`]): an image that cannot be
+//! pulled or a container that crashes fails the workload long before its controller gives up.
+//!
+//! # Differences from kstatus
+//!
+//! Each because its users asked for it: a running Job is in progress, a failed Pod has failed, a `LoadBalancer` Service needs its
+//! address, a lost PersistentVolumeClaim has failed, `Ready=False` with a terminal reason has failed, a condition is as old as its
+//! own `observedGeneration`, `OnDelete` is about revisions alone, a Job without `parallelism` runs nothing, an `APIService` has to
+//! be available, and workloads say what is wrong with their Pods.
 
 mod conditions;
 mod fields;
 mod kinds;
 mod pod;
 mod pods;
+mod readiness;
 #[cfg(test)]
 mod tests;
 mod workloads;
@@ -30,51 +53,51 @@ use serde_json::Value;
 use self::conditions::{condition, conditions};
 use self::fields::{int, list, name_list, text};
 pub use self::pods::{Owned, selector_of};
-use super::readiness::{Readiness, State};
-use crate::object::GroupVersionKind;
-use crate::schema;
+pub use self::readiness::{Outlook, Readiness, State};
+
+/// The group and the kind of an object; versions do not matter here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupKind<'a> {
+    /// The API group, empty for the core group.
+    pub group: &'a str,
+    /// The kind, as in `Deployment`.
+    pub kind: &'a str,
+}
+
+impl<'a> GroupKind<'a> {
+    /// A kind of a group.
+    #[must_use]
+    pub const fn new(group: &'a str, kind: &'a str) -> Self {
+        Self { group, kind }
+    }
+}
 
 /// The rule of one kind: the object and the time in.
 type Rule = fn(&Value, Timestamp) -> Readiness;
 
 /// The readiness of a live object, by what it says itself.
 #[must_use]
-pub fn readiness(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> Readiness {
+pub fn readiness(kind: GroupKind<'_>, object: &Value, now: Timestamp) -> Readiness {
     terminating(object)
         .or_else(|| not_observed(object))
         .or_else(|| declared(object))
-        .or_else(|| rule_of(gvk).map(|rule| rule(object, now)))
+        .or_else(|| rule_of(kind).map(|rule| rule(object, now)))
         .or_else(|| conditions::ready(object))
         .unwrap_or_else(|| Readiness::current("it exists"))
 }
 
 /// The readiness of a live object, with what is wrong with its Pods where it is a workload that isn't ready.
 #[must_use]
-pub fn readiness_with_pods(gvk: &GroupVersionKind, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
-    let own = readiness(gvk, object, now);
-    if has_pods(gvk) { pods::explain(own, gvk, object, owned, now) } else { own }
-}
-
-/// Whether an object is ready and stays so until somebody changes or deletes it: nobody reports on such kinds, or, as on a
-/// Service, only once.
-#[must_use]
-pub fn is_settled(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> bool {
-    let is_service = gvk.group.is_empty() && gvk.kind == "Service";
-    let is_silent = schema::builtin_kind(gvk).is_some_and(|kind| !kind.status);
-    (is_silent || is_service) && readiness(gvk, object, now).is_current()
-}
-
-/// Whether a workload's Pods can tell why it is as it is.
-#[must_use]
-pub fn needs_pods(gvk: &GroupVersionKind, readiness: &Readiness) -> bool {
-    has_pods(gvk) && matches!(readiness.state, State::InProgress | State::Failed)
+pub fn readiness_with_pods(kind: GroupKind<'_>, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
+    let own = readiness(kind, object, now);
+    if has_pods(kind) { pods::explain(own, kind, object, owned, now) } else { own }
 }
 
 /// Whether objects of this kind run Pods of their own.
 #[must_use]
-pub fn has_pods(gvk: &GroupVersionKind) -> bool {
+pub fn has_pods(kind: GroupKind<'_>) -> bool {
     matches!(
-        (gvk.group.as_str(), gvk.kind.as_str()),
+        (kind.group, kind.kind),
         ("apps" | "extensions", "Deployment" | "ReplicaSet" | "DaemonSet")
             | ("apps", "StatefulSet")
             | ("batch", "Job")
@@ -82,9 +105,9 @@ pub fn has_pods(gvk: &GroupVersionKind) -> bool {
     )
 }
 
-/// The table of kinds; versions don't matter.
-fn rule_of(gvk: &GroupVersionKind) -> Option<Rule> {
-    Some(match (gvk.group.as_str(), gvk.kind.as_str()) {
+/// The table of kinds.
+fn rule_of(kind: GroupKind<'_>) -> Option<Rule> {
+    Some(match (kind.group, kind.kind) {
         ("", "ConfigMap" | "Secret") | ("batch", "CronJob") | ("policy", "PodDisruptionBudget") => kinds::always,
         ("", "Service") => kinds::service,
         ("", "PersistentVolumeClaim") => kinds::persistent_volume_claim,

@@ -1,18 +1,18 @@
 //! The problems of one document while it is read.
 
-use super::{Problem, Severity};
+use super::{Severity, SyntaxDiagnostic};
 
 /// How many problems of one document are listed; the rest of them would only repeat the cause.
 const MAX_PROBLEMS: usize = 100;
 
 /// A list of problems that does not grow without bound, and never misses that the document is refused.
 #[derive(Default)]
-pub(super) struct Found {
-    problems: Vec<Problem>,
+pub(super) struct Collector {
+    problems: Vec<SyntaxDiagnostic>,
 }
 
-impl Found {
-    pub(super) fn add(&mut self, problem: Problem) {
+impl Collector {
+    pub(super) fn add(&mut self, problem: SyntaxDiagnostic) {
         if self.has_room(problem.severity) {
             self.problems.push(problem);
         }
@@ -23,7 +23,7 @@ impl Found {
         self.problems.len() < MAX_PROBLEMS || severity == Severity::Refused && !self.is_refused()
     }
 
-    pub(super) fn into_problems(self) -> Vec<Problem> {
+    pub(super) fn into_problems(self) -> Vec<SyntaxDiagnostic> {
         self.problems
     }
 

@@ -64,17 +64,3 @@ fn an_api_service_has_to_be_available() {
     is(&service(json!([missing])), State::InProgress, "no such service (ServiceNotFound)");
     assert_eq!(service(json!([condition("Available", "True", "Passed", "")])).state, State::Current);
 }
-
-#[test]
-fn what_nobody_reports_on_is_settled_once_it_exists() {
-    let settled =
-        |api_version, kind, object: Value| is_settled(&GroupVersionKind::new(api_version, kind), &object, now());
-    assert!(settled("v1", "ConfigMap", json!({"data": {}})));
-    assert!(settled("rbac.authorization.k8s.io/v1", "Role", json!({})));
-    assert!(settled("v1", "Service", json!({"status": {"loadBalancer": {}}})));
-    assert!(!settled("example.com/v1", "Widget", json!({})), "its controller may not have seen it yet");
-    assert!(!settled("v1", "Service", json!({"spec": {"type": "LoadBalancer"}, "status": {"loadBalancer": {}}})));
-    assert!(!settled("v1", "ConfigMap", json!({"metadata": {"deletionTimestamp": NOW}})));
-    assert!(!settled("v1", "Namespace", json!({"status": {"phase": "Active"}})));
-    assert!(!settled("apps/v1", "Deployment", json!({})));
-}

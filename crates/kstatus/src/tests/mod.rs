@@ -8,7 +8,6 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::wait::readiness::{Outlook, State};
 
 /// The time at which all tests look.
 const NOW: &str = "2026-11-20T10:00:00Z";
@@ -19,7 +18,11 @@ fn now() -> Timestamp {
 
 /// The readiness of an object without Pods.
 fn of(api_version: &str, kind: &str, object: &Value) -> Readiness {
-    readiness(&GroupVersionKind::new(api_version, kind), object, now())
+    readiness(group_kind(api_version, kind), object, now())
+}
+
+fn group_kind<'a>(api_version: &'a str, kind: &'a str) -> GroupKind<'a> {
+    GroupKind::new(api_version.split_once('/').map_or("", |(group, _)| group), kind)
 }
 
 /// Checks state and message.

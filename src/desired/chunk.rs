@@ -1,4 +1,4 @@
-//! The work of reading, in shares that don't depend on each other.
+//! The work of reading, in chunks that do not depend on each other.
 
 use serde_json::Value;
 
@@ -9,23 +9,23 @@ use super::problem::InputProblem;
 use super::set::ReadOptions;
 use super::source::Source;
 use super::structure::manifest;
-use super::yaml::{AliasBudget, Part, Positions, Problem, Severity, Step, Validation};
+use super::yaml::{self, AliasBudget, Positions, Severity, Step, SyntaxDiagnostic, Validation};
 
-/// How much text is worth a share of its own, in bytes.
+/// How much text is worth a chunk of its own, in bytes.
 const SIZE: usize = 256 << 10;
 
 /// Some documents of one input.
 #[derive(Debug, Clone, Copy)]
-pub struct Share<'a> {
+pub struct Chunk<'a> {
     input: &'a Input,
-    part: Part<'a>,
+    text: yaml::Chunk<'a>,
     /// Whether they are the first documents of their input.
     is_first: bool,
 }
 
-/// What was read from a share.
+/// What was read from a chunk.
 #[derive(Debug, Default)]
-pub struct ReadShare {
+pub struct ReadChunk {
     pub(super) is_first: bool,
     pub(super) manifests: Vec<Manifest>,
     /// What is wrong with the text, and with the objects in it.
@@ -36,30 +36,30 @@ pub struct ReadShare {
     pub(super) count: usize,
 }
 
-impl<'a> Share<'a> {
-    /// The shares of all inputs, in their order.
+impl<'a> Chunk<'a> {
+    /// The chunks of all inputs, in their order.
     #[must_use]
     pub fn of(inputs: &'a [Input]) -> Vec<Self> {
-        let shares = inputs.iter().flat_map(|input| {
-            let parts = Part::of(input.text.bytes(), SIZE).into_iter().enumerate();
-            parts.map(move |(number, part)| Self { input, part, is_first: number == 0 })
+        let chunks = inputs.iter().flat_map(|input| {
+            let chunks = yaml::Chunk::of(input.text.bytes(), SIZE).into_iter().enumerate();
+            chunks.map(move |(number, text)| Self { input, text, is_first: number == 0 })
         });
-        shares.collect()
+        chunks.collect()
     }
 
-    /// Reads all inputs, one share after the other.
+    /// Reads all inputs, one chunk after the other.
     #[must_use]
-    pub fn read_in_order(inputs: &'a [Input], options: &ReadOptions) -> Vec<ReadShare> {
+    pub fn read_in_order(inputs: &'a [Input], options: &ReadOptions) -> Vec<ReadChunk> {
         let budget = alias_budget(inputs);
-        Self::of(inputs).iter().map(|share| share.read(options, &budget)).collect()
+        Self::of(inputs).iter().map(|chunk| chunk.read(options, &budget)).collect()
     }
 
     /// Reads the documents with the budget of the run, and makes manifests of them.
     #[must_use]
-    pub fn read(&self, options: &ReadOptions, budget: &AliasBudget) -> ReadShare {
-        let stream = self.part.read(options.validation, budget);
-        let mut read = ReadShare { is_first: self.is_first, count: stream.count, ..ReadShare::default() };
-        for problem in &stream.problems {
+    pub fn read(&self, options: &ReadOptions, budget: &AliasBudget) -> ReadChunk {
+        let stream = self.text.read(options.validation, budget);
+        let mut read = ReadChunk { is_first: self.is_first, count: stream.count, ..ReadChunk::default() };
+        for problem in &stream.diagnostics {
             self.syntax(problem, options.validation, &mut read);
         }
         for document in stream.documents {
@@ -69,7 +69,7 @@ impl<'a> Share<'a> {
         read
     }
 
-    fn syntax(&self, problem: &Problem, validation: Validation, read: &mut ReadShare) {
+    fn syntax(&self, problem: &SyntaxDiagnostic, validation: Validation, read: &mut ReadChunk) {
         let also = problem.also.map(|also| format!(" (the other place is {}:{})", also.line, also.column));
         let message = format!("{}{}", problem.message, also.unwrap_or_default());
         let mut found =
@@ -84,7 +84,7 @@ impl<'a> Share<'a> {
     }
 
     /// An object, or a list whose items are objects; lists nest.
-    fn object(&self, value: Value, positions: Positions, source: Source, read: &mut ReadShare) {
+    fn object(&self, value: Value, positions: Positions, source: Source, read: &mut ReadChunk) {
         let mark = positions.nearest(&[]);
         let Value::Object(mut object) = value else {
             let message = format!("expected an object, found {}", kind_of(&value));

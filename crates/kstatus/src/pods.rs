@@ -7,9 +7,7 @@ use serde_json::Value;
 
 use super::fields::{counted, list, text};
 use super::pod::{Ailment, Severity, ailment};
-use super::{not_observed, readiness};
-use crate::object::GroupVersionKind;
-use crate::wait::readiness::{Readiness, State};
+use super::{GroupKind, Readiness, State, not_observed, readiness};
 
 /// The Deployment's own record of the revision that is rolled out, which its ReplicaSets carry, too.
 const REVISION: &str = "/metadata/annotations/deployment.kubernetes.io~1revision";
@@ -43,8 +41,8 @@ impl<'a> Owned<'a> {
 
 /// The label selector of a workload in the form of a query.
 #[must_use]
-pub fn selector_of(gvk: &GroupVersionKind, object: &Value) -> Option<String> {
-    let pointer = if gvk.group.is_empty() { "/spec/selector" } else { "/spec/selector/matchLabels" };
+pub fn selector_of(kind: GroupKind<'_>, object: &Value) -> Option<String> {
+    let pointer = if kind.group.is_empty() { "/spec/selector" } else { "/spec/selector/matchLabels" };
     let labels = object.pointer(pointer).and_then(Value::as_object).into_iter().flatten();
     let mut terms: Vec<String> =
         labels.map(|(key, value)| format!("{key}={}", text(value, "").unwrap_or(""))).collect();
@@ -68,7 +66,7 @@ pub fn selector_of(gvk: &GroupVersionKind, object: &Value) -> Option<String> {
 /// that fits on no node doesn't: autoscalers take minutes to bring one.
 pub(super) fn explain(
     own: Readiness,
-    gvk: &GroupVersionKind,
+    kind: GroupKind<'_>,
     object: &Value,
     owned: &Owned<'_>,
     now: Timestamp,
@@ -76,9 +74,9 @@ pub(super) fn explain(
     if !matches!(own.state, State::InProgress | State::Failed) || not_observed(object).is_some() {
         return own;
     }
-    let Some((severity, words)) = worst(&of_current_revision(gvk, object, owned), now) else { return own };
+    let Some((severity, words)) = worst(&of_current_revision(kind, object, owned), now) else { return own };
     let message = format!("{}: {words}", own.message);
-    let is_job = gvk.kind == "Job";
+    let is_job = kind.kind == "Job";
     let fails = severity == Severity::Stuck || severity == Severity::Crashing && !is_job;
     match own.state {
         State::InProgress if fails => Readiness::failing(message),
@@ -88,10 +86,10 @@ pub(super) fn explain(
 
 /// The worst that is wrong with any of these Pods, in words.
 fn worst(pods: &[&Value], now: Timestamp) -> Option<(Severity, String)> {
-    let pod_kind = GroupVersionKind::new("v1", "Pod");
+    let pod_kind = GroupKind::new("", "Pod");
     let mut ill: Vec<(&str, Ailment)> = Vec::new();
     for pod in pods.iter().filter(|pod| text(pod, "/metadata/deletionTimestamp").is_none()) {
-        if let Some(ailment) = ailment(pod).filter(|_| !readiness(&pod_kind, pod, now).is_current()) {
+        if let Some(ailment) = ailment(pod).filter(|_| !readiness(pod_kind, pod, now).is_current()) {
             ill.push((text(pod, "/metadata/name").unwrap_or_default(), ailment));
         }
     }
@@ -104,7 +102,7 @@ fn worst(pods: &[&Value], now: Timestamp) -> Option<(Severity, String)> {
 }
 
 /// The Pods that belong to what the workload is now: those of old revisions are on their way out.
-fn of_current_revision<'a>(gvk: &GroupVersionKind, object: &Value, owned: &Owned<'a>) -> Vec<&'a Value> {
+fn of_current_revision<'a>(kind: GroupKind<'_>, object: &Value, owned: &Owned<'a>) -> Vec<&'a Value> {
     let Some(uid) = text(object, "/metadata/uid") else { return Vec::new() };
     let with_label = |label: &str, wanted: Option<&str>| -> Vec<&'a Value> {
         let is_current = |pod: &&&Value| {
@@ -113,7 +111,7 @@ fn of_current_revision<'a>(gvk: &GroupVersionKind, object: &Value, owned: &Owned
         };
         owned.pods_of(uid).iter().filter(is_current).copied().collect()
     };
-    match gvk.kind.as_str() {
+    match kind.kind {
         "Deployment" => {
             let revision = text(object, REVISION);
             let sets = owned.replica_sets.get(uid).into_iter().flatten();

@@ -1,22 +1,22 @@
-//! Reading an input in parts gives what reading it as a whole gives.
+//! Reading an input in chunks gives what reading it as a whole gives.
 
-use kube_yaml::{AliasBudget, Part, Stream, Validation};
+use kube_yaml::{AliasBudget, Chunk, Stream, Validation};
 
-/// The parts of an input are those of the whole, one behind the other.
+/// The chunks of an input are those of the whole, one behind the other.
 pub(super) fn check(input: &[u8], whole: &Stream) {
     for size in [1, 40] {
         let (mut count, mut documents, mut problems) = (0, Vec::new(), Vec::new());
         let budget = AliasBudget::for_input(input.len());
-        for part in Part::of(input, size) {
-            let read = part.read(Validation::Warn, &budget);
+        for chunk in Chunk::of(input, size) {
+            let read = chunk.read(Validation::Warn, &budget);
             let numbered = read.documents.into_iter().map(|document| (document.number + count, document));
             documents.extend(numbered);
-            problems.extend(read.problems);
+            problems.extend(read.diagnostics);
             count += read.count;
         }
-        assert_eq!(problems, whole.problems, "in parts of {size} bytes");
-        assert_eq!(count, whole.count, "in parts of {size} bytes");
-        assert_eq!(documents.len(), whole.documents.len(), "in parts of {size} bytes");
+        assert_eq!(problems, whole.diagnostics, "in chunks of {size} bytes");
+        assert_eq!(count, whole.count, "in chunks of {size} bytes");
+        assert_eq!(documents.len(), whole.documents.len(), "in chunks of {size} bytes");
         for ((number, document), expected) in documents.iter().zip(&whole.documents) {
             assert_eq!((*number, document.start, &document.value), (expected.number, expected.start, &expected.value));
             assert_eq!(document.positions.value_at(&[]), expected.positions.value_at(&[]));
@@ -27,11 +27,11 @@ pub(super) fn check(input: &[u8], whole: &Stream) {
 #[test]
 fn an_input_is_cut_at_separators_only() {
     let text = "# one\n--- # two\na: 1\n---\n---\nb: |\n  ---\n----\nc\n---\nd: 1\n";
-    let parts = Part::of(text.as_bytes(), 1);
+    let chunks = Chunk::of(text.as_bytes(), 1);
     let budget = AliasBudget::for_input(text.len());
-    let read: Vec<_> = parts.iter().map(|part| part.read(Validation::Warn, &budget)).collect();
+    let read: Vec<_> = chunks.iter().map(|chunk| chunk.read(Validation::Warn, &budget)).collect();
     let lines: Vec<_> = read.iter().map(|stream| stream.documents.first().map(|first| first.start.line)).collect();
     assert_eq!(lines, [Some(3), Some(6), Some(11)]);
-    assert_eq!(Part::of(text.as_bytes(), 1000).len(), 1);
-    assert_eq!(Part::of(b"{\"a\": 1}\n---\nb: 1\n---\nc: 1\n", 1).len(), 1);
+    assert_eq!(Chunk::of(text.as_bytes(), 1000).len(), 1);
+    assert_eq!(Chunk::of(b"{\"a\": 1}\n---\nb: 1\n---\nc: 1\n", 1).len(), 1);
 }

@@ -1,10 +1,10 @@
-//! Parts of an input that can be read by themselves, and therefore at the same time.
+//! Chunks of an input that can be read by themselves, and therefore at the same time.
 
 use super::{AliasBudget, MAX_INPUT, Mark, Stream, Validation, stream};
 
 /// Some documents of an input, or all of them.
 #[derive(Debug, Clone, Copy)]
-pub struct Part<'a> {
+pub struct Chunk<'a> {
     content: Content<'a>,
 }
 
@@ -16,27 +16,27 @@ enum Content<'a> {
     Documents(&'a [u8], Mark),
 }
 
-impl<'a> Part<'a> {
-    /// An input as one part.
+impl<'a> Chunk<'a> {
+    /// An input as one chunk.
     #[must_use]
     pub fn whole(input: &'a [u8]) -> Self {
         Self { content: Content::Whole(input) }
     }
 
-    /// Cuts an input at separators into parts of a size or somewhat more. One that isn't YAML in UTF-8 is one part.
+    /// Cuts an input at separators into chunks of a size or somewhat more. One that isn't YAML in UTF-8 is one chunk.
     #[must_use]
     pub fn of(input: &'a [u8], size: usize) -> Vec<Self> {
         if input.len() <= size || input.len() > MAX_INPUT || !stream::is_yaml(input) {
             return vec![Self::whole(input)];
         }
-        let (mut parts, mut from, mut line) = (Vec::new(), 0, 1);
+        let (mut chunks, mut from, mut line) = (Vec::new(), 0, 1);
         while let Some((end, next)) = separator(input, from + size) {
-            parts.push(Self::documents(input, from, end, line));
+            chunks.push(Self::documents(input, from, end, line));
             line += input[from..next].iter().map(|byte| usize::from(*byte == b'\n')).sum::<usize>();
             from = next;
         }
-        parts.push(Self::documents(input, from, input.len(), line));
-        parts
+        chunks.push(Self::documents(input, from, input.len(), line));
+        chunks
     }
 
     fn documents(input: &'a [u8], from: usize, to: usize, line: usize) -> Self {
@@ -46,7 +46,7 @@ impl<'a> Part<'a> {
         Self { content }
     }
 
-    /// Reads the part, with a budget that all parts of all inputs share. Documents are numbered from 1; lines count from the
+    /// Reads the chunk, with a budget that all chunks of all inputs share. Documents are numbered from 1; lines count from the
     /// start of the input.
     #[must_use]
     pub fn read(&self, validation: Validation, budget: &AliasBudget) -> Stream {
@@ -62,15 +62,15 @@ impl<'a> Part<'a> {
 fn separator(input: &[u8], from: usize) -> Option<(usize, usize)> {
     let mut at = from;
     // Whether the line above is no separator: not known of the one in which the search begins.
-    let mut is_apart = false;
+    let mut is_achunk = false;
     loop {
         at += input.get(at..)?.iter().position(|byte| *byte == b'\n')? + 1;
         let line = &input[at..];
         let length = line.iter().position(|byte| *byte == b'\n')? + 1;
         let rest = line.strip_prefix(stream::SEPARATOR);
-        if is_apart && rest.is_some_and(|_| stream::is_separator(&line[..length])) {
+        if is_achunk && rest.is_some_and(|_| stream::is_separator(&line[..length])) {
             return Some((at, at + length));
         }
-        is_apart = rest.is_none();
+        is_achunk = rest.is_none();
     }
 }

@@ -1,0 +1,78 @@
+//! The rules of readiness (the crate `kstatus`), for kinds as the rest of the program names them.
+
+use jiff::Timestamp;
+use kstatus::GroupKind;
+pub use kstatus::Owned;
+use serde_json::Value;
+
+use super::readiness::{Readiness, State};
+use crate::object::GroupVersionKind;
+use crate::schema;
+
+fn group_kind(gvk: &GroupVersionKind) -> GroupKind<'_> {
+    GroupKind::new(&gvk.group, &gvk.kind)
+}
+
+/// The readiness of a live object, by what it says itself.
+#[must_use]
+pub fn readiness(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> Readiness {
+    kstatus::readiness(group_kind(gvk), object, now).into()
+}
+
+/// The readiness of a live object, with what is wrong with its Pods where it is a workload that isn't ready.
+#[must_use]
+pub fn readiness_with_pods(gvk: &GroupVersionKind, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
+    kstatus::readiness_with_pods(group_kind(gvk), object, owned, now).into()
+}
+
+/// The label selector of a workload in the form of a query.
+#[must_use]
+pub fn selector_of(gvk: &GroupVersionKind, object: &Value) -> Option<String> {
+    kstatus::selector_of(group_kind(gvk), object)
+}
+
+/// Whether an object is ready and stays so until somebody changes or deletes it: nobody reports on such kinds, or, as on a
+/// Service, only once.
+#[must_use]
+pub fn is_settled(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> bool {
+    let is_service = gvk.group.is_empty() && gvk.kind == "Service";
+    let is_silent = schema::builtin_kind(gvk).is_some_and(|kind| !kind.status);
+    (is_silent || is_service) && readiness(gvk, object, now).is_current()
+}
+
+/// Whether a workload's Pods can tell why it is as it is.
+#[must_use]
+pub fn needs_pods(gvk: &GroupVersionKind, readiness: &Readiness) -> bool {
+    has_pods(gvk) && matches!(readiness.state, State::InProgress | State::Failed)
+}
+
+/// Whether objects of this kind run Pods of their own.
+#[must_use]
+pub fn has_pods(gvk: &GroupVersionKind) -> bool {
+    kstatus::has_pods(group_kind(gvk))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn now() -> Timestamp {
+        "2026-11-20T10:00:00Z".parse().unwrap()
+    }
+
+    #[test]
+    fn what_nobody_reports_on_is_settled_once_it_exists() {
+        let settled =
+            |api_version, kind, object: Value| is_settled(&GroupVersionKind::new(api_version, kind), &object, now());
+        assert!(settled("v1", "ConfigMap", json!({"data": {}})));
+        assert!(settled("rbac.authorization.k8s.io/v1", "Role", json!({})));
+        assert!(settled("v1", "Service", json!({"status": {"loadBalancer": {}}})));
+        assert!(!settled("example.com/v1", "Widget", json!({})), "its controller may not have seen it yet");
+        assert!(!settled("v1", "Service", json!({"spec": {"type": "LoadBalancer"}, "status": {"loadBalancer": {}}})));
+        assert!(!settled("v1", "ConfigMap", json!({"metadata": {"deletionTimestamp": "2026-11-20T10:00:00Z"}})));
+        assert!(!settled("v1", "Namespace", json!({"status": {"phase": "Active"}})));
+        assert!(!settled("apps/v1", "Deployment", json!({})));
+    }
+}

@@ -24,7 +24,7 @@ pub async fn wait_until_established(cluster: &Cluster, crd: &Target) -> Result<(
                 return Err(Trouble::new("NamesNotAccepted", message));
             }
             LiveState::Unreadable(trouble) => return Err(trouble),
-            LiveState::Present(_) | LiveState::Absent => tokio::time::sleep(INTERVAL).await,
+            LiveState::Present(_) | LiveState::Absent => cluster.pause(INTERVAL).await,
         }
     }
     Err(Trouble::new("Timeout", format!("{} was not established within 30 seconds", crd.key)))
@@ -38,7 +38,7 @@ pub async fn catalog_with(cluster: &Cluster, awaited: &[GroupVersionKind]) -> Re
         if awaited.iter().all(|gvk| matches!(catalog.resolve(gvk), Resolution::Known(_))) {
             return Ok(catalog);
         }
-        tokio::time::sleep(INTERVAL).await;
+        cluster.pause(INTERVAL).await;
     }
     Catalog::load(cluster).await
 }

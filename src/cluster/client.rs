@@ -1,7 +1,14 @@
 //! The HTTP client below kube's: layered as kube layers its own (kube-client `client/builder.rs`), over sockets that send at once.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use base64::{Engine, prelude::BASE64_STANDARD};
-use http::{HeaderValue, Uri};
+use bytes::Bytes;
+use http::{HeaderValue, Uri, response::Parts};
+use http_body_util::BodyExt as _;
 use hyper::rt::{Read, Write};
 use hyper_timeout::TimeoutConnector;
 use hyper_util::{
@@ -49,6 +56,29 @@ fn tunnel<C>(proxy: &Uri, connector: C) -> Tunnel<C> {
     }
 }
 
+/// How many bytes of an answer's body came over the wire so far.
+#[derive(Clone, Debug, Default)]
+struct Received(Arc<AtomicUsize>);
+
+/// How many bytes of this answer's body came over the wire so far, compressed as they are.
+pub(super) fn received(head: &Parts) -> Option<usize> {
+    head.extensions.get::<Received>().map(|received| received.0.load(Ordering::Relaxed))
+}
+
+/// Counts the bytes of a body below its decompression.
+fn counted<B: hyper::body::Body<Data = Bytes>>(
+    response: http::Response<B>,
+) -> http::Response<impl hyper::body::Body<Data = Bytes, Error = B::Error>> {
+    let (mut head, body) = response.into_parts();
+    let received = Received::default();
+    head.extensions.insert(received.clone());
+    let body = body.map_frame(move |frame| {
+        received.0.fetch_add(frame.data_ref().map_or(0, Bytes::len), Ordering::Relaxed);
+        frame
+    });
+    http::Response::from_parts(head, body)
+}
+
 fn over<C>(connector: C, config: &Config) -> kube::Result<Client>
 where
     C: Service<Uri> + Clone + Send + Sync + 'static,
@@ -62,6 +92,7 @@ where
         .layer(config.base_uri_layer())
         .layer(DecompressionLayer::new().gzip(!config.disable_compression))
         .layer(config.extra_headers_layer()?)
+        .map_response(counted)
         .service(Builder::new(TokioExecutor::new()).build::<_, Body>(connector));
     Ok(Client::new(service, config.default_namespace.as_str()))
 }

@@ -168,6 +168,17 @@ pub enum RequestError {
         /// The last cause, in words.
         cause: String,
     },
+    /// The answer is JSON, but not what was asked for.
+    #[error("the answer of {server} is not what it was asked for: {cause}")]
+    Unexpected {
+        /// The server's URL.
+        server: String,
+        /// What is wrong with it, in our words.
+        cause: String,
+    },
+    /// The run was interrupted before it was sent.
+    #[error("the run was interrupted")]
+    Stopped,
     /// The request itself is not valid HTTP.
     #[error("the request cannot be sent: {cause}")]
     Invalid {
@@ -189,10 +200,17 @@ impl RequestError {
         }
     }
 
-    /// Whether every other request would fail in the same way: there is no connection, or the credentials do not hold.
+    /// Whether every other request would fail in the same way: there is no connection, the credentials do not hold, or nothing
+    /// more is sent.
     #[must_use]
     pub fn is_whole_run(&self) -> bool {
-        matches!(self, Self::Unauthorized { .. } | Self::Credentials(_) | Self::Unreachable { .. })
+        matches!(self, Self::Unauthorized { .. } | Self::Credentials(_) | Self::Unreachable { .. } | Self::Stopped)
+    }
+
+    /// Whether there was an answer that says nothing about what was asked.
+    #[must_use]
+    pub fn is_bad_answer(&self) -> bool {
+        matches!(self, Self::Unexpected { .. } | Self::Unreadable { .. } | Self::TooLarge { .. })
     }
 
     /// The error with the words of the server, which must not be shown where they may be about a Secret.

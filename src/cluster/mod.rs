@@ -39,9 +39,9 @@ mod tests;
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use http::StatusCode;
@@ -73,6 +73,11 @@ const TELL_RETRIES: u8 = 1;
 /// From this verbosity on, every request is told.
 const TELL_REQUESTS: u8 = 6;
 
+/// How often it is looked whether a pause is to end.
+const GLANCE: Duration = Duration::from_millis(100);
+/// No pause is longer, whatever a server asks for.
+const LONGEST_PAUSE: Duration = Duration::from_hours(1);
+
 /// Prepares the connection that flags, kubeconfig and environment describe. Nothing is sent yet; a credential plugin runs, once.
 pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Cluster, ConnectError> {
     let kubeconfig = Kubeconfig::load(options.kubeconfig.as_deref(), environment)?;
@@ -83,11 +88,12 @@ pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Res
     let connector = Connector::new(&settings, options.request_timeout)?;
     let Settings { context, server, namespace, identity, credentials, proxy, .. } = settings;
     let sessions = Sessions::open(connector, identity.as_ref(), credentials, options, environment).await?;
-    Ok(Cluster(Arc::new(Inner {
+    let inner = Inner {
         context,
         target: Target {
             server: server.to_string().trim_end_matches('/').to_owned(),
             proxy: proxy.as_ref().map(proxy::without_password),
+            held: AtomicUsize::new(0),
         },
         namespace,
         sessions,
@@ -96,7 +102,8 @@ pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Res
         log: options.log.clone(),
         counters: Counters::default(),
         reached: AtomicBool::new(false),
-    })))
+    };
+    Ok(Cluster(Arc::new(inner), None))
 }
 
 /// The names that a kubeconfig offers, for completion.
@@ -125,7 +132,7 @@ pub fn config_names(
 
 /// A connection to one cluster, shared by its clones.
 #[derive(Clone)]
-pub struct Cluster(Arc<Inner>);
+pub struct Cluster(Arc<Inner>, Option<Arc<AtomicBool>>);
 
 struct Inner {
     context: Option<String>,
@@ -169,6 +176,33 @@ impl Cluster {
         &self.0.namespace
     }
 
+    /// The same connection, over which nothing more is sent once `stop` is set: every request fails then, and no pause before
+    /// a repetition is waited for to its end.
+    #[must_use]
+    pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
+        Self(self.0, Some(stop))
+    }
+
+    /// The same connection for what is not to be left half-done.
+    #[must_use]
+    pub fn until_done(&self) -> Self {
+        Self(Arc::clone(&self.0), None)
+    }
+
+    /// Whether nothing more is to be sent.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.1.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// Waits this long, but not longer than something may be sent.
+    pub async fn pause(&self, wait: Duration) {
+        let end = tokio::time::Instant::now() + wait.min(LONGEST_PAUSE);
+        while !self.is_stopped() && tokio::time::Instant::now() < end {
+            tokio::time::sleep_until(end.min(tokio::time::Instant::now() + GLANCE)).await;
+        }
+    }
+
     /// How many requests were sent so far, repetitions included.
     #[must_use]
     pub fn counts(&self) -> RequestCounts {
@@ -179,6 +213,9 @@ impl Cluster {
     /// A 401 renews credentials that can be renewed, once, and starts over.
     pub async fn send(&self, request: impl Into<Request>) -> Result<Reply, RequestError> {
         let request = request.into();
+        if self.is_stopped() {
+            return Err(RequestError::Stopped);
+        }
         let session = self.0.sessions.current().await?;
         match self.repeat(&session, &request).await {
             Err(RequestError::Unauthorized { server, status }) => {
@@ -208,13 +245,19 @@ impl Cluster {
                 let (times, wait) = (retry::MAX_RETRIES, wait.as_millis());
                 format!("repeating {} in {wait} ms ({failures} of {times}): {error}", name_of(request))
             });
-            tokio::time::sleep(wait).await;
+            self.pause(wait).await;
+            if self.is_stopped() {
+                return Err(RequestError::Stopped);
+            }
         }
     }
 
     /// Opens a stream of changes; the address says of what, and from which resourceVersion on. It is opened once: who watches
     /// has to read anew anyway before trying again. A 401 renews credentials as [`Cluster::send`] does.
     pub async fn watch(&self, address: impl Into<Address>) -> Result<Watch, RequestError> {
+        if self.is_stopped() {
+            return Err(RequestError::Stopped);
+        }
         let request = Request::watch(address);
         let session = self.0.sessions.current().await?;
         match self.open(&session, &request).await {

@@ -28,12 +28,13 @@ pub enum Purpose {
 
 impl Purpose {
     /// The largest answer that is read, in bytes after decompression: a bound against a server gone wrong, far above what
-    /// the API serves (etcd holds objects of 1.5 MiB; a page of a collection is the only answer that grows).
+    /// the API serves (etcd holds objects of 1.5 MiB; a page of a collection is the only answer that grows, and can be asked for
+    /// in smaller ones).
     /// Of a watch it bounds a single event.
     #[must_use]
     pub(super) fn body_limit(self) -> usize {
         match self {
-            Self::List => 1024 << 20,
+            Self::List => 64 << 20,
             Self::Get | Self::DryRun | Self::Write | Self::Watch | Self::Other => 16 << 20,
         }
     }

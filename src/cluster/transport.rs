@@ -1,6 +1,9 @@
 //! One request on the wire: sent once, its answer read to the end, within its time.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::{Duration, Instant},
+};
 
 use bytes::{Bytes, BytesMut};
 use http::{
@@ -13,6 +16,7 @@ use kube::client::Body;
 
 use super::{
     cause::{self, CauseKind},
+    client::received,
     error::RequestError,
     options::RequestTimeout,
     requests::{Reply, Request},
@@ -24,6 +28,13 @@ use super::{
 /// How long the server may stay silent when the request as a whole is not bounded.
 const IDLE: Duration = Duration::from_secs(90);
 
+/// The most bytes that all answers which are being read may hold together.
+const ALL_ANSWERS: usize = 512 << 20;
+/// Up to this many bytes an answer may be compressed as well as it can be.
+const SMALL: usize = 8 << 20;
+/// How many times smaller a large answer may be on the wire: lists of equal objects reach less than 100.
+const RATIO: usize = 200;
+
 /// Where requests go, as messages name it.
 #[derive(Debug)]
 pub(super) struct Target {
@@ -31,6 +42,8 @@ pub(super) struct Target {
     pub(super) server: String,
     /// The proxy that leads there, if one does.
     pub(super) proxy: Option<String>,
+    /// The bytes of the answers that are being read.
+    pub(super) held: AtomicUsize,
 }
 
 /// The time that is left for a request.
@@ -72,7 +85,7 @@ pub(super) async fn exchange(
     budget: Budget,
 ) -> Result<Reply, RequestError> {
     let (head, body) = begin(session, target, request, budget).await?;
-    let body = read(target, request, body, budget).await?;
+    let body = read(target, request, &head, body, budget).await?;
     if head.status.is_success() {
         return Ok(Reply { status: head.status.as_u16(), body, warnings: warnings::of(&head.headers) });
     }
@@ -90,7 +103,7 @@ pub(super) async fn open(
     if head.status.is_success() {
         return Ok(body);
     }
-    let body = read(target, request, body, budget).await?;
+    let body = read(target, request, &head, body, budget).await?;
     Err(refusal(target, &head, &body))
 }
 
@@ -117,19 +130,56 @@ async fn begin(
     response.map(Response::into_parts).map_err(|error| failed(target, &error))
 }
 
-async fn read(target: &Target, request: &Request, mut body: Body, budget: Budget) -> Result<Bytes, RequestError> {
+/// Reads a body to its end: within the limit of its purpose, within what all answers may hold together, and as long as its
+/// compression is in proportion.
+async fn read(
+    target: &Target,
+    request: &Request,
+    head: &Parts,
+    mut body: Body,
+    budget: Budget,
+) -> Result<Bytes, RequestError> {
     let limit = request.purpose.body_limit();
+    let mut held = Held { all: &target.held, own: 0 };
     let mut content = Collected::default();
     while let Some(frame) = budget.spend(&target.server, body.frame()).await? {
         let frame = frame.map_err(|error| interrupted(target, &error))?;
         if let Ok(data) = frame.into_data() {
+            let all = held.add(data.len());
             content.add(data);
             if content.len() > limit {
                 return Err(RequestError::TooLarge { limit });
             }
+            if all > ALL_ANSWERS {
+                return Err(RequestError::TooLarge { limit: ALL_ANSWERS });
+            }
+            if content.len() > SMALL && received(head).is_some_and(|received| content.len() / RATIO > received) {
+                let cause = format!("it is compressed more than {RATIO} times");
+                return Err(RequestError::Unreadable { server: target.server.clone(), cause });
+            }
         }
     }
     Ok(content.finish())
+}
+
+/// The part of one answer in what all hold.
+struct Held<'a> {
+    all: &'a AtomicUsize,
+    own: usize,
+}
+
+impl Held<'_> {
+    /// Adds to it; what all hold then.
+    fn add(&mut self, bytes: usize) -> usize {
+        self.own += bytes;
+        self.all.fetch_add(bytes, Ordering::Relaxed) + bytes
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.own, Ordering::Relaxed);
+    }
 }
 
 fn refusal(target: &Target, head: &Parts, body: &[u8]) -> RequestError {

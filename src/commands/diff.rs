@@ -69,7 +69,7 @@ async fn with_cluster(
 ) -> Result<Report, Failure> {
     let interrupt = Interrupt::listen();
     let verbosity = args.output.console.verbosity;
-    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal);
+    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, Some(&interrupt));
     let (mut desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let admission = Admission::load(&cluster, &catalog);

@@ -33,7 +33,8 @@ impl From<ConnectError> for Failure {
 
 impl From<RequestError> for Failure {
     fn from(error: RequestError) -> Self {
-        Self { verdict: Verdict::Unreachable, problems: vec![advised(error.in_full(), error.hint())] }
+        let verdict = if matches!(error, RequestError::Stopped) { Verdict::Interrupted } else { Verdict::Unreachable };
+        Self { verdict, problems: vec![advised(error.in_full(), error.hint())] }
     }
 }
 

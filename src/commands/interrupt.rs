@@ -22,6 +22,11 @@ impl Interrupt {
         interrupt
     }
 
+    /// What is set with it, for the connection.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
     /// Whether nothing new is to be started.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)

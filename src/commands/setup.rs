@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::configuration::Configuration;
 use super::failure::Failure;
+use super::interrupt::Interrupt;
 use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ReplaceChoice};
 use crate::cluster::{Cluster, ConnectOptions, Environment, Log, Request, connect};
 use crate::compare::{EvidenceMode, ForceConflicts, Policy, Replace};
@@ -35,12 +36,17 @@ pub(super) async fn connected(
     verbosity: u8,
     input: &InputArgs,
     terminal: &Terminal,
+    interrupt: Option<&Interrupt>,
 ) -> Result<Connected, Failure> {
     let options = connect_options(args, verbosity, input, terminal);
     let environment = Environment::from_process();
     let home = environment.home.as_ref().map(|home| home.join(".kube").join("cache"));
     let cache = args.cache_dir.clone().or(home);
     let cluster = connect(&options, &environment).await?;
+    let cluster = match interrupt {
+        Some(interrupt) => cluster.stopped_by(interrupt.flag()),
+        None => cluster,
+    };
     let (catalog, version) = futures::join!(Catalog::load(&cluster), version(&cluster));
     let info =
         ClusterInfo { context: cluster.context().map(ToOwned::to_owned), server: cluster.server().to_owned(), version };

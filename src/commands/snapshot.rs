@@ -31,7 +31,7 @@ pub(super) async fn run(args: SnapshotArgs) -> u8 {
 }
 
 async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure> {
-    let connecting = connected(&args.connection, args.console.verbosity, &args.input, terminal);
+    let connecting = connected(&args.connection, args.console.verbosity, &args.input, terminal, None);
     let reading = Reading::begin(&args.input, terminal).await?;
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, namespaces, .. } = connected;

@@ -16,7 +16,6 @@ mod names;
 mod problem;
 mod selector;
 mod set;
-
 mod source;
 mod structure;
 

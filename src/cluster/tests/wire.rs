@@ -65,6 +65,55 @@ async fn many_requests_are_in_flight_at_once() {
     assert_eq!(cluster.counts().list, 200);
 }
 
+/// 4 MiB of blanks as gzip writes them.
+fn blanks() -> Vec<u8> {
+    const HEAD: [u8; 27] = [
+        0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff, 0xed, 0xc1, 0x81, 0, 0, 0, 0, 0xc3, 0x20, 0x95, 0xf9, 0x53, 0x1e, 0xe4,
+        0x55, 0x01, 0,
+    ];
+    const TAIL: [u8; 10] = [0x7c, 0x1b, 0x15, 0x3e, 0xfa, 0xfc, 0, 0, 0x40, 0];
+    [&HEAD[..], &[0; 4062], &TAIL].concat()
+}
+
+#[tokio::test]
+async fn an_answer_that_is_compressed_beyond_measure_is_not_read() {
+    let server = Server::start(|number, _| {
+        let body = blanks().repeat(if number == 0 { 1 } else { 16 });
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n", body.len());
+        Act::Answer([head.into_bytes(), body].concat())
+    })
+    .await;
+    let cluster = connected(&server).await;
+    assert_eq!(cluster.send(Request::list("/api")).await.unwrap().body.len(), 4 << 20);
+    let error = cluster.send(Request::list("/api")).await.unwrap_err();
+    let RequestError::Unreadable { cause, .. } = &error else { panic!("{error:?}") };
+    assert_eq!(cause, "it is compressed more than 200 times");
+}
+
+#[tokio::test]
+async fn a_stop_ends_pauses_and_sends_nothing_more_but_what_is_begun() {
+    let server =
+        Server::start(|_, _| answer("429 Too Many Requests", &["retry-after: 5"], r#"{"kind":"Status"}"#)).await;
+    let stop = Arc::<AtomicBool>::default();
+    let cluster = connected(&server).await.stopped_by(Arc::clone(&stop));
+    let flag = Arc::clone(&stop);
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        flag.store(true, Ordering::Relaxed);
+    });
+    let start = Instant::now();
+    assert!(matches!(cluster.send(Request::get("/api")).await, Err(RequestError::Stopped)));
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    assert!(matches!(cluster.send(Request::list("/api")).await, Err(RequestError::Stopped)));
+    assert!(matches!(cluster.watch("/api").await, Err(RequestError::Stopped)));
+    assert_eq!(server.seen().len(), 1);
+
+    let started = cluster.until_done();
+    let write = tokio::time::timeout(Duration::from_millis(300), started.send(write("/api"))).await;
+    assert!(write.is_err(), "it is repeated after the pause");
+    assert_eq!(server.seen().len(), 2);
+}
+
 #[tokio::test]
 async fn compressed_answers_are_read_and_compression_can_be_switched_off() {
     /// `hello` as gzip writes it.

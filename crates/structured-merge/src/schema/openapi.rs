@@ -8,6 +8,9 @@ use super::defaults::known_default;
 use super::table::{Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeId, TypeTable};
 use crate::object::GroupVersionKind;
 
+/// Levels of a type, from an object down: the JSON of an object has 128 at most.
+const DEEPEST: usize = 200;
+
 /// Whose types a document describes: built-in types are decoded into Go structs, which normalises base64 and times;
 /// custom resources keep their text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +32,8 @@ pub enum CompileError {
 /// Compiles OpenAPI v3 documents, one for each group-version, into one table. Schemas of the same name must mean the
 /// same in all of them, as they do within one server's built-in types.
 pub fn compile<'d>(documents: impl IntoIterator<Item = &'d Value>, origin: Origin) -> Result<TypeTable, CompileError> {
-    let mut compiler = Compiler { origin, table: TypeTable::default(), named: HashMap::new(), scalars: HashMap::new() };
+    let (named, scalars) = (HashMap::new(), HashMap::new());
+    let mut compiler = Compiler { origin, table: TypeTable::default(), named, scalars, depth: 0 };
     for document in documents {
         let schemas =
             document.pointer("/components/schemas").and_then(Value::as_object).ok_or(CompileError::NoSchemas)?;
@@ -89,6 +93,8 @@ struct Compiler {
     table: TypeTable,
     named: HashMap<(String, Overrides), TypeId>,
     scalars: HashMap<ScalarKind, TypeId>,
+    /// Levels that are being compiled.
+    depth: usize,
 }
 
 impl Compiler {
@@ -126,8 +132,19 @@ impl Compiler {
         id
     }
 
-    /// The type of a schema where it stands.
+    /// The type of a schema where it stands. What stands deeper than any type of the API is untyped, as each level is one of
+    /// the stack.
     fn place(&mut self, schema: &Value, schemas: &Map<String, Value>) -> TypeId {
+        if self.depth == DEEPEST {
+            return self.push(Shape::Untyped);
+        }
+        self.depth += 1;
+        let id = self.typed(schema, schemas);
+        self.depth -= 1;
+        id
+    }
+
+    fn typed(&mut self, schema: &Value, schemas: &Map<String, Value>) -> TypeId {
         let map_is_atomic = schema.get("x-kubernetes-map-type").and_then(Value::as_str).map(|kind| kind == "atomic");
         let overrides = Overrides { map_is_atomic };
         if let Some(name) = reference(schema) {
@@ -228,5 +245,31 @@ fn special(name: &str) -> Option<Shape> {
         "util.intstr.IntOrString" => Some(Shape::Scalar(ScalarKind::IntOrString)),
         "runtime.RawExtension" => Some(Shape::Opaque),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_chain_of_references_is_followed_as_far_as_objects_reach() {
+        let gvk = json!({"group": "example.com", "version": "v1", "kind": "Widget"});
+        let mut schemas = Map::new();
+        let next = |number: usize| json!({"$ref": format!("#/components/schemas/s{number}")});
+        for number in 0..100_000 {
+            let properties = json!({"next": next(number + 1), "list": {"type": "array", "items": next(number + 1)}});
+            schemas.insert(format!("s{number}"), json!({"type": "object", "properties": properties}));
+        }
+        schemas["s0"]["x-kubernetes-group-version-kind"] = json!([gvk]);
+        let document = json!({
+            "paths": {"/widgets/{name}": {"patch": {"x-kubernetes-group-version-kind": gvk}}},
+            "components": {"schemas": schemas},
+        });
+        let table = compile([&document], Origin::Custom).unwrap();
+        assert_eq!(table.kinds.len(), 1);
+        assert!(matches!(&table.types[table.kinds[0].root as usize], Shape::Map(map) if map.fields.len() == 2));
+        assert!(table.types.len() < 2000, "{}", table.types.len());
     }
 }

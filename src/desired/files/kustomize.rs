@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Read};
 use std::process::{Child, Command, Stdio};
 
 use super::{InputProblem, read_bounded, reason};
+use crate::text::{name_without_credentials, urls_without_credentials};
 
 /// The programs that can do it, the first that is there.
 const PROGRAMS: [(&str, &str); 2] = [("kustomize", "build"), ("kubectl", "kustomize")];
@@ -18,7 +19,7 @@ pub(super) struct Built {
 }
 
 pub(super) fn build(directory: &OsStr) -> Result<Built, InputProblem> {
-    let name = directory.to_string_lossy();
+    let name = name_without_credentials(&directory.to_string_lossy());
     for (program, verb) in PROGRAMS {
         let command = format!("{program} {verb}");
         let started = Command::new(program)
@@ -51,7 +52,8 @@ fn finish(mut child: Child, command: &str, name: &str) -> Result<Built, InputPro
         let _ = child.kill();
     }
     let status = child.wait();
-    let said = said.and_then(|reader| reader.join().ok()).unwrap_or_default();
+    let said =
+        said.and_then(|reader| reader.join().ok()).map(|said| urls_without_credentials(&said)).unwrap_or_default();
     let problem = |message: String| InputProblem::of_file(name, message);
     let manifests = manifests.map_err(|error| problem(format!("`{command}`: {}", reason(&error))))?;
     match status {

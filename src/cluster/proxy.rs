@@ -6,6 +6,7 @@ use http::Uri;
 use thiserror::Error;
 
 use super::options::Environment;
+use crate::text::without_credentials;
 
 /// A proxy address that cannot be used. The address is not shown: it may hold a password.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -58,9 +59,7 @@ pub(super) fn parse(address: &str) -> Result<Uri, ProxyError> {
 
 /// The address of a proxy as messages may show it.
 pub(super) fn without_password(proxy: &Uri) -> String {
-    let authority = proxy.authority().map_or("", |authority| authority.as_str());
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    format!("{}://{host}", proxy.scheme_str().unwrap_or("http"))
+    without_credentials(&proxy.to_string()).trim_end_matches('/').to_owned()
 }
 
 /// The host of a server, without the brackets of IPv6, and its port.

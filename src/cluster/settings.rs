@@ -19,6 +19,7 @@ use super::{
     selection::{Chosen, given, given_token, override_cluster, override_user},
 };
 use crate::object::{DNS_LABEL, is_dns_label};
+use crate::text::without_credentials;
 
 /// Everything that a connection needs to know.
 #[derive(Debug)]
@@ -104,7 +105,7 @@ impl Settings {
         override_cluster(&mut cluster, options);
         override_user(&mut user, options)?;
 
-        let server = server_uri(cluster.server.as_deref().unwrap_or_default())?;
+        let server = server_uri(cluster.server.as_deref().unwrap_or_default(), &mut notes)?;
         let secure = server.scheme_str() == Some("https");
         let name = chosen.user_name.as_deref().unwrap_or("");
         let impersonation = impersonation(&user)?;
@@ -189,10 +190,11 @@ fn proxy_error(what: &str, error: &ProxyError) -> ConnectError {
     ConnectError::setting(format!("{what} cannot be used: {error}"))
 }
 
-/// Reads the address of a server: a URL, or `host:port`, which means plain HTTP as it does for kubectl.
-fn server_uri(address: &str) -> Result<Uri, ConnectError> {
+/// Reads the address of a server: a URL, or `host:port`, which means plain HTTP as it does for kubectl. A user name and password
+/// in it are left out, as the API server dropped them.
+fn server_uri(address: &str, notes: &mut Vec<String>) -> Result<Uri, ConnectError> {
     let invalid = || ConnectError::Setting {
-        message: format!("`{address}` is not the address of a server"),
+        message: format!("`{}` is not the address of a server", without_credentials(address)),
         hint: Some("it looks like `https://host:6443`".to_owned()),
     };
     let full = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
@@ -203,7 +205,17 @@ fn server_uri(address: &str) -> Result<Uri, ConnectError> {
         let place = authority.as_str().rsplit('@').next().unwrap_or_default();
         !authority.host().is_empty() && (place == authority.host() || authority.port().is_some())
     });
-    if matches!(uri.scheme_str(), Some("http" | "https")) && named { Ok(uri) } else { Err(invalid()) }
+    if !matches!(uri.scheme_str(), Some("http" | "https")) || !named {
+        return Err(invalid());
+    }
+    if !uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+        return Ok(uri);
+    }
+    notes.push(
+        "the user name and password in the address of the server are not used: the API server does not take them any more"
+            .to_owned(),
+    );
+    without_credentials(&uri.to_string()).trim_end_matches('/').parse().map_err(|_| invalid())
 }
 
 fn trust(cluster: &ClusterEntry) -> Result<Trust, ConnectError> {

@@ -40,7 +40,7 @@ fn finish(report: &Report, output: &Output) -> Result<u8, Closed> {
 }
 
 async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
-    let mut policy = policy(&args.compare, &args.input)?;
+    let mut policy = policy(&args.compare, &args.input, &output.terminal)?;
     if policy.evidence == EvidenceMode::ReadOnly {
         let problem = InputProblem::general("`--evidence=read-only` forbids what `apply` is for: to write");
         return Err(Failure::invalid(problem.with_hint("compare with `diff --evidence=read-only`")));

@@ -9,6 +9,7 @@ use crate::cli::{Cli, CompleteArgs};
 use crate::cluster::{Environment, config_names};
 use crate::report::EXIT_CLEAN;
 use crate::terminal::{ColorChoice, Terminal};
+use crate::text::is_hidden;
 
 /// The shell completes file names.
 const FILES: u8 = 0;
@@ -84,6 +85,9 @@ fn values(arg: &Arg, word: &str, before: &[String]) -> (Vec<String>, u8) {
         Some("user") => Some(names(before).users),
         _ => None,
     };
+    // A line end or a tab in a name would make candidates and directives of it, and a terminal would act on the rest.
+    let of_config =
+        of_config.map(|names| names.into_iter().filter(|name| !name.contains(is_hidden)).collect::<Vec<_>>());
     let possible = arg.get_possible_values();
     let is_free = of_config.is_none() && possible.is_empty();
     let values = of_config

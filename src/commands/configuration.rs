@@ -12,6 +12,8 @@ use crate::cli::InputArgs;
 use crate::desired::files::CONFIGURATION;
 use crate::desired::yaml::{self, Positions, Step, Validation};
 use crate::desired::{InputProblem, SourceText};
+use crate::report::styled::Role;
+use crate::terminal::Terminal;
 
 /// Largest configuration that is read, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
@@ -28,13 +30,24 @@ pub(super) struct Configuration {
 
 impl Configuration {
     /// Reads the file that is named, or else the one beside the manifests, or else the one in the working directory. Having
-    /// none is fine.
-    pub fn load(named: Option<&Path>, input: &InputArgs) -> Result<Self, Failure> {
+    /// none is fine. One in the working directory is told where an input is not a file: nobody expects it to count for a URL.
+    pub fn load(named: Option<&Path>, input: &InputArgs, terminal: &Terminal) -> Result<Self, Failure> {
         let found = match named {
-            Some(path) => Some(path.to_owned()),
+            Some(path) => Found::Named(path.to_owned()),
             None => found(input)?,
         };
-        found.map_or_else(|| Ok(Self::default()), |path| Self::read(&path))
+        let path = match found {
+            Found::Nothing => return Ok(Self::default()),
+            Found::Named(path) | Found::Beside(path) => path,
+            Found::InWorkingDirectory(path) => {
+                if input.filename.iter().chain(&input.kustomize).any(|input| is_elsewhere(input)) {
+                    let path = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
+                    terminal.note(Role::Note, &format!("using the configuration {}", path.display()));
+                }
+                path
+            }
+        };
+        Self::read(&path)
     }
 
     fn read(path: &Path) -> Result<Self, Failure> {
@@ -115,9 +128,17 @@ impl File<'_> {
     }
 }
 
+/// Where a configuration was found.
+enum Found {
+    Nothing,
+    Named(PathBuf),
+    Beside(PathBuf),
+    InWorkingDirectory(PathBuf),
+}
+
 /// The file beside the manifests, or else the one in the working directory. Two of them beside the manifests are told, as
 /// neither can speak for all.
-fn found(input: &InputArgs) -> Result<Option<PathBuf>, Failure> {
+fn found(input: &InputArgs) -> Result<Found, Failure> {
     let folders = input.filename.iter().chain(&input.kustomize).filter_map(|path| folder(path));
     let mut beside: Vec<PathBuf> = Vec::new();
     let mut seen = BTreeSet::new();
@@ -127,8 +148,11 @@ fn found(input: &InputArgs) -> Result<Option<PathBuf>, Failure> {
         }
     }
     match beside.as_slice() {
-        [] => Ok(Some(PathBuf::from(CONFIGURATION)).filter(|path| path.is_file())),
-        [one] => Ok(Some(one.clone())),
+        [] => {
+            let path = PathBuf::from(CONFIGURATION);
+            Ok(if path.is_file() { Found::InWorkingDirectory(path) } else { Found::Nothing })
+        }
+        [one] => Ok(Found::Beside(one.clone())),
         [first, second, ..] => {
             let message =
                 format!("two configurations stand beside the manifests: {} and {}", first.display(), second.display());
@@ -137,10 +161,15 @@ fn found(input: &InputArgs) -> Result<Option<PathBuf>, Failure> {
     }
 }
 
+/// Returns true for standard input and URLs, which are in no folder.
+fn is_elsewhere(input: &OsStr) -> bool {
+    let text = input.to_string_lossy();
+    text == "-" || text.contains("://")
+}
+
 /// Where a configuration would stand beside an input; standard input and URLs have no such place.
 fn folder(input: &OsStr) -> Option<PathBuf> {
-    let text = input.to_string_lossy();
-    if text == "-" || text.starts_with("http://") || text.starts_with("https://") {
+    if is_elsewhere(input) {
         return None;
     }
     let path = Path::new(input);

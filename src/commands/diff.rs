@@ -46,7 +46,7 @@ fn show(report: &Report, output: &Output) -> u8 {
 }
 
 async fn report(args: &DiffArgs, output: &Output) -> Result<Report, Failure> {
-    let policy = policy(&args.compare, &args.input)?;
+    let policy = policy(&args.compare, &args.input, &output.terminal)?;
     let set = requested(&args.prune, &args.input)?;
     if args.live.is_some() && set.is_some() {
         let problem =

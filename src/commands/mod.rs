@@ -15,6 +15,7 @@ mod output;
 mod pass;
 mod prune;
 mod reading;
+mod report_file;
 mod setup;
 mod snapshot;
 mod status;

@@ -1,23 +1,30 @@
 //! Where reports go.
 
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
 use super::failure::Failure;
+use super::report_file::{Readers, ReportFile};
 use crate::cli::{Format, OutputArgs, OutputTarget};
 use crate::desired::InputProblem;
 use crate::report::styled::{Role, Styled};
 use crate::report::{EXIT_INVALID, Gate, Report, excerpt, json, text};
 use crate::terminal::{Closed, Terminal, plain};
+use crate::text::io_reason;
 
 /// The formats that were asked for, and the terminal.
 pub(super) struct Output {
     /// The only door to stdout and stderr.
     pub terminal: Terminal,
     targets: Vec<OutputTarget>,
+    /// The files among them, in their order, until they are written.
+    files: Mutex<Vec<ReportFile>>,
     quiet: bool,
 }
 
 impl Output {
-    /// Reads the flags. Two formats on stdout are a usage error, told here, with its exit code; a report to a file
-    /// leaves the text on stdout.
+    /// Reads the flags, and opens the files: nothing is compared or written where a report could not be. Two formats on stdout
+    /// are a usage error as well, told here, with its exit code; a report to a file leaves the text on stdout.
     pub fn new(args: &OutputArgs) -> Result<Self, u8> {
         let terminal = Terminal::new(args.console.color, args.quiet);
         let mut targets = args.output.clone();
@@ -31,7 +38,17 @@ impl Output {
                 return Err(EXIT_INVALID);
             }
         }
-        Ok(Self { terminal, targets, quiet: args.quiet })
+        let open =
+            |file: &String| ReportFile::open(Path::new(file), Readers::Usual).map_err(|error| unwritable(file, &error));
+        let files: Result<Vec<ReportFile>, InputProblem> =
+            targets.iter().filter_map(|target| target.file.as_ref()).map(open).collect();
+        match files {
+            Ok(files) => Ok(Self { terminal, targets, files: Mutex::new(files), quiet: args.quiet }),
+            Err(problem) => {
+                tell(&terminal, &[problem]);
+                Err(EXIT_INVALID)
+            }
+        }
     }
 
     /// Text for people, if stdout is for them.
@@ -51,13 +68,15 @@ impl Output {
     /// Writes what belongs into files and, of machine formats, to stdout; answers with the exit code.
     pub fn finish(&self, report: &Report) -> Result<u8, Closed> {
         let mut code = report.exit_code;
+        let mut files = std::mem::take(&mut *self.files.lock().unwrap_or_else(PoisonError::into_inner)).into_iter();
         for target in &self.targets {
             match (&target.file, target.format) {
                 (None, Format::Text) => {}
                 (None, Format::Json) => self.terminal.data(&json::render(report))?,
                 (Some(file), format) => {
-                    if let Err(error) = std::fs::write(file, render(report, format)) {
-                        tell(&self.terminal, &[InputProblem::of_file(file, format!("cannot be written: {error}"))]);
+                    let written = files.next().map_or(Ok(()), |to| to.write(render(report, format).as_bytes()));
+                    if let Err(error) = written {
+                        tell(&self.terminal, &[unwritable(file, &error)]);
                         code = code.max(EXIT_INVALID);
                     }
                 }
@@ -96,6 +115,11 @@ impl Output {
         let report = Report::stopped(command, failure.verdict, failure.problems, Gate::default());
         self.finish(&report).unwrap_or(report.exit_code)
     }
+}
+
+/// Why a file cannot be written.
+pub(super) fn unwritable(file: &str, error: &std::io::Error) -> InputProblem {
+    InputProblem::of_file(file, format!("cannot be written: {}", io_reason(error)))
 }
 
 /// Tells problems on stderr.

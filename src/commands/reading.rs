@@ -17,7 +17,6 @@ use crate::desired::yaml::Validation;
 use crate::desired::{Chunk, DesiredSet, InputProblem, ReadChunk, ReadOptions, Selector, alias_budget, gather};
 use crate::report::styled::Role;
 use crate::terminal::Terminal;
-use crate::text::without_credentials;
 
 /// How much text is worth a thread, in bytes.
 const TEXT_OF_A_THREAD: usize = 1 << 20;
@@ -78,7 +77,7 @@ async fn inputs(args: &InputArgs, terminal: &Terminal) -> Result<Vec<Input>, Vec
         match path.to_str().filter(|path| path.starts_with("http://") || path.starts_with("https://")) {
             Some(url) => {
                 let content = download(url, &Environment::from_process(), Bounds::default()).await;
-                inputs.content(&without_credentials(url), content);
+                inputs.content(url, content);
             }
             None => inputs.path(path, args.recursive),
         }

@@ -98,8 +98,8 @@ pub(super) fn planned(desired: DesiredSet, mut catalog: Catalog, namespaces: &Na
 }
 
 /// Whose manager we are, and what we take.
-pub(super) fn policy(args: &CompareArgs, input: &InputArgs) -> Result<Policy, Failure> {
-    let Configuration { hands } = Configuration::load(args.config.as_deref(), input)?;
+pub(super) fn policy(args: &CompareArgs, input: &InputArgs, terminal: &Terminal) -> Result<Policy, Failure> {
+    let Configuration { hands } = Configuration::load(args.config.as_deref(), input, terminal)?;
     let manager = args.field_manager.clone();
     if manager.is_empty() || manager.len() > 128 || manager.chars().any(|c| !c.is_ascii_graphic() && c != ' ') {
         let message = "`--field-manager` takes 1 to 128 printable characters";

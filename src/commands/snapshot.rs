@@ -1,13 +1,14 @@
 //! `snapshot`: read desired, read current, write down.
 
-use std::io::Write as _;
+use std::path::Path;
 
 use anyhow::Context as _;
 use serde_json::Value;
 
 use super::failure::Failure;
-use super::output::tell;
+use super::output::{tell, unwritable};
 use super::reading::Reading;
+use super::report_file::{Readers, ReportFile};
 use super::setup::{Connected, connected, planned};
 use crate::cli::SnapshotArgs;
 use crate::compare::{Redactor, withheld};
@@ -31,6 +32,13 @@ pub(super) async fn run(args: SnapshotArgs) -> u8 {
 }
 
 async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure> {
+    // A file with the values of Secrets is its owner's alone, from the moment on when it exists.
+    let readers = if args.include_secrets { Readers::Owner } else { Readers::Usual };
+    let open = |file: &String| match ReportFile::open(Path::new(file), readers) {
+        Ok(opened) => Ok((file.clone(), opened)),
+        Err(error) => Err(Failure::invalid(unwritable(file, &error))),
+    };
+    let file = args.file.as_ref().map(open).transpose()?;
     let connecting = connected(&args.connection, args.console.verbosity, &args.input, terminal, None);
     let reading = Reading::begin(&args.input, terminal).await?;
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
@@ -55,7 +63,14 @@ async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure
             LiveState::Present(object) => documents.push(object),
         }
     }
-    write(&render(&documents)?, args, terminal)?;
+    let text = render(&documents)?;
+    match file {
+        Some((name, file)) => {
+            file.write(text.as_bytes()).map_err(|error| Failure::invalid(unwritable(&name, &error)))?;
+        }
+        // A reader that went away ends the run quietly.
+        None => drop(terminal.document(&text)),
+    }
     Ok(code)
 }
 
@@ -67,28 +82,4 @@ fn render(documents: &[Value]) -> anyhow::Result<String> {
         text.push_str(&yaml);
     }
     Ok(text)
-}
-
-/// A file with the values of Secrets is its owner's alone, from the moment on when it exists.
-fn write(text: &str, args: &SnapshotArgs, terminal: &Terminal) -> anyhow::Result<()> {
-    let Some(path) = &args.file else {
-        // A reader that went away ends the run quietly.
-        let _ = terminal.data(text);
-        return Ok(());
-    };
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    if args.include_secrets {
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    }
-    let written = options.open(path).and_then(|mut file| {
-        #[cfg(unix)]
-        if args.include_secrets {
-            // The file may be an older one, open to others.
-            file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
-        }
-        file.write_all(text.as_bytes())
-    });
-    written.with_context(|| format!("{path}: cannot be written"))
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{InputProblem, SourceText};
+use crate::text::name_without_credentials;
 
 /// Name under which standard input appears in messages and reports.
 pub const STDIN: &str = "stdin";
@@ -74,11 +75,12 @@ impl Inputs {
         }
     }
 
-    /// Takes what was read elsewhere, or why it could not be.
+    /// Takes what was read elsewhere, or why it could not be. What looks like a URL is named without what logs in.
     pub fn content(&mut self, name: &str, content: Result<Vec<u8>, String>) {
+        let name = name_without_credentials(name);
         match content {
             Ok(bytes) => self.read.push(Input { name: name.into(), text: bytes.into() }),
-            Err(reason) => self.problems.push(InputProblem::of_file(name, format!("cannot be read: {reason}"))),
+            Err(reason) => self.problems.push(InputProblem::of_file(&name, format!("cannot be read: {reason}"))),
         }
     }
 
@@ -109,7 +111,7 @@ impl Inputs {
             Ok(paths) => paths,
             Err(error) => {
                 let message = format!("is not a valid pattern: {}", error.msg);
-                return self.problems.push(InputProblem::of_file(pattern, message));
+                return self.problems.push(InputProblem::of_file(&name_without_credentials(pattern), message));
             }
         };
         let mut is_empty = true;
@@ -125,7 +127,8 @@ impl Inputs {
             }
         }
         if is_empty {
-            self.problems.push(InputProblem::of_file(pattern, "the pattern matches no file"));
+            let name = name_without_credentials(pattern);
+            self.problems.push(InputProblem::of_file(&name, "the pattern matches no file"));
         }
     }
 

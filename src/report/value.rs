@@ -15,13 +15,19 @@ pub(super) fn inline(value: &Value) -> String {
             format!("(secret {number})")
         }
         Value::Object(map) => {
-            let fields: Vec<String> = map.iter().map(|(name, value)| format!("{name}: {}", inline(value))).collect();
+            let fields: Vec<String> =
+                map.iter().map(|(name, value)| format!("{}: {}", key(name), inline(value))).collect();
             format!("{{{}}}", fields.join(", "))
         }
         Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
         Value::String(text) if is_bare(text) => text.clone(),
         other => other.to_string(),
     }
+}
+
+fn key(name: &str) -> String {
+    let is_clear = !looks_like_a_change(name) && !name.contains(": ") && !name.contains(['{', '}', '[', ']', ',', '"']);
+    if is_clear { name.to_owned() } else { Value::from(name).to_string() }
 }
 
 fn is_redacted(value: &Value) -> bool {
@@ -38,6 +44,20 @@ fn is_bare(text: &str) -> bool {
         && !text.ends_with(char::is_whitespace)
         && !text.contains(|c: char| c.is_control() || "{}[],\"'#".contains(c))
         && !text.contains(": ")
+        && !looks_like_a_change(text)
+}
+
+/// Whether a string holds what separates values from each other and from notes: `2 → 3  changed by kubectl`.
+fn looks_like_a_change(text: &str) -> bool {
+    text.contains(['→', '⟶', '➔', '➜', '⇒'])
+        || text.contains("  ")
+        || text.contains("->")
+        || text.contains(is_odd_blank)
+}
+
+/// Blanks that look like the one between words, and are none.
+fn is_odd_blank(c: char) -> bool {
+    c.is_whitespace() && c != ' '
 }
 
 /// Whether a value is shown as lines of its own.
@@ -57,5 +77,32 @@ pub(super) fn block(value: &Value) -> String {
             serde_saphyr::to_string(value).map_or_else(|_| inline(value), |yaml| yaml.trim_end().to_owned())
         }
         other => inline(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_could_be_read_as_a_change_or_a_note_is_quoted() {
+        for text in [
+            "a → b",
+            "2 →",
+            "a  changed by kubectl",
+            "a -> b",
+            "a\u{a0}\u{a0}b",
+            "a\u{2003}b",
+            "- x",
+            "+ x",
+            "(secret #1)",
+        ] {
+            assert_eq!(inline(&json!(text)), json!(text).to_string(), "{text}");
+        }
+        for text in ["plain", "two words", "shop/web:1.3", "Grüße"] {
+            assert_eq!(inline(&json!(text)), text);
+        }
+        assert_eq!(inline(&json!({"a → b": "x", "c": 1})), r#"{"a → b": x, c: 1}"#);
     }
 }

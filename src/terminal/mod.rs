@@ -108,6 +108,15 @@ impl Terminal {
         })
     }
 
+    /// Prints a document to stdout: as it is for a program, and on a terminal with everything made visible that is hidden.
+    pub fn document(&self, text: &str) -> Result<(), Closed> {
+        if !std::io::stdout().is_terminal() {
+            return self.data(text);
+        }
+        let lines: String = text.split_inclusive('\n').map(visible_line).collect();
+        self.data(&lines)
+    }
+
     /// Prints a note to stderr; an error of stderr itself has nowhere to go.
     pub fn note(&self, role: Role, line: &str) {
         let mut text = Styled::new();
@@ -147,6 +156,13 @@ impl Terminal {
     pub fn message(&self, text: &Styled) {
         let text = paint(text, self.inner.stderr_colored);
         self.aside(|| drop(std::io::stderr().lock().write_all(text.as_bytes())));
+    }
+}
+
+fn visible_line(line: &str) -> String {
+    match line.strip_suffix('\n') {
+        Some(line) => format!("{}\n", visible(line)),
+        None => visible(line).into_owned(),
     }
 }
 

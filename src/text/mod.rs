@@ -5,5 +5,5 @@ mod url;
 mod visible;
 
 pub use line::{io_reason, listed, one_line};
-pub use url::without_credentials;
+pub use url::{name_without_credentials, urls_without_credentials, without_credentials};
 pub use visible::{is_hidden, visible};

@@ -22,6 +22,23 @@ pub fn without_credentials(url: &str) -> String {
     format!("{scheme}{host}{path}{hidden}")
 }
 
+/// A text of another program with its URLs as they may be shown.
+#[must_use]
+pub fn urls_without_credentials(text: &str) -> String {
+    let ends = |c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | '<' | '>' | '(' | ')');
+    let words = text.split_inclusive(ends).map(|word| match word.char_indices().next_back() {
+        Some((at, last)) if ends(last) => format!("{}{last}", name_without_credentials(&word[..at])),
+        _ => name_without_credentials(word),
+    });
+    words.collect()
+}
+
+/// The name of an input, which may be a URL, as it may be shown.
+#[must_use]
+pub fn name_without_credentials(word: &str) -> String {
+    if word.contains("://") { without_credentials(word) } else { word.to_owned() }
+}
+
 fn split_at_any<'t>(text: &'t str, marks: &[char]) -> (&'t str, &'t str) {
     text.split_at(text.find(marks).unwrap_or(text.len()))
 }
@@ -35,6 +52,15 @@ fn has_port(authority: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn urls_in_a_text_lose_what_logs_in() {
+        let said = "fatal: unable to access 'https://me:hunter2@host/repo?ref=hunter2': no such host\nsee a@b";
+        assert_eq!(
+            urls_without_credentials(said),
+            "fatal: unable to access 'https://host/repo?…': no such host\nsee a@b"
+        );
+    }
 
     #[test]
     fn what_logs_in_is_left_out() {

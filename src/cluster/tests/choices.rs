@@ -80,6 +80,23 @@ async fn clusters_that_lead_nowhere_are_told_instead_of_trying_localhost() {
     }
 }
 
+#[tokio::test]
+async fn a_password_in_the_address_of_a_server_is_neither_used_nor_shown() {
+    let to = |server: &str| to_server(server);
+    for server in ["https://admin:hunter2@127.0.0.1:1", "https://hunter2@127.0.0.1:1/", "admin:hunter2@127.0.0.1:1"] {
+        let cluster = connect(&to(server), &Environment::default()).await.unwrap();
+        assert!(cluster.server().ends_with("://127.0.0.1:1"), "{}", cluster.server());
+        let error = cluster.send(crate::cluster::Request::read("/version")).await.unwrap_err();
+        assert!(!format!("{error} {}", error.in_full()).contains("hunter2"), "{error}");
+    }
+    for server in
+        ["ftp://admin:hunter2@x", "https://admin:hunter2@", "https://admin:hun/ter2@x", "https://a:b@x:hunter2@y:z"]
+    {
+        let error = refused(&to(server), &Environment::default()).await;
+        assert!(!error.to_string().contains("ter2"), "{error}");
+    }
+}
+
 fn to_server(server: &str) -> ConnectOptions {
     ConnectOptions { server: Some(server.to_owned()), ..ConnectOptions::default() }
 }

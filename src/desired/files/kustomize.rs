@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::{InputProblem, read_bounded, reason};
 use crate::program::{self, LookupError};
+use crate::text::{name_without_credentials, urls_without_credentials};
 
 /// The programs that can do it, the first that is there.
 const PROGRAMS: [(&str, &str); 2] = [("kustomize", "build"), ("kubectl", "kustomize")];
@@ -26,7 +27,7 @@ pub(super) struct Built {
 }
 
 pub(super) fn build(directory: &OsStr) -> Result<Built, InputProblem> {
-    let name = directory.to_string_lossy();
+    let name = name_without_credentials(&directory.to_string_lossy());
     let (program, command, verb) = find()?;
     let started = Command::new(program)
         .arg(verb)
@@ -98,6 +99,7 @@ fn output(child: &mut Child, deadline: Instant) -> Result<(Vec<u8>, String, Exit
         None => Vec::new(),
     };
     let said = said.map_or_else(|| Ok(String::new()), |said| within(&said, deadline))?;
+    let said = urls_without_credentials(&said);
     loop {
         match child.try_wait().map_err(End::Failed)? {
             Some(status) => return Ok((manifests, said, status)),

@@ -3,6 +3,7 @@
 mod adoption;
 mod apply_set;
 mod architecture;
+mod attribution;
 mod bad_input;
 mod completions;
 mod confirm;
@@ -32,6 +33,7 @@ mod ownership;
 mod pass;
 mod prediction;
 mod progress;
+mod refused;
 mod replacement;
 mod scale;
 mod secrets;

@@ -19,7 +19,7 @@ fn identical_copies_count_once_and_the_author_is_told_both_places() {
     let secret = "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: b}}\n";
     ws.write("a.yaml", &format!("{}---\n{secret}", config("name: a")));
     ws.write("b.yaml", &format!("---\n{}---\n{secret}---\n{}", config("name: a"), config("name: a, namespace: $NS")));
-    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    let diff = ws.reconcile(["diff", "-f", "a.yaml", "-f", "b.yaml"]).exits_with(1);
     assert_eq!(diff.report()["summary"]["objects"], 2, "{diff}");
     let told = warnings(&diff, "ConfigMap", "a");
     assert_eq!(told.len(), 2, "{diff}");
@@ -32,7 +32,7 @@ fn identical_copies_count_once_and_the_author_is_told_both_places() {
     ws.reconcile(["diff", "-f", "."]).exits_with(0);
 
     ws.write("b.yaml", &config("name: a, labels: {x: y}"));
-    let run = ws.reconcile(["diff", "-f", "."]).exits_with(2);
+    let run = ws.reconcile(["diff", "-f", "a.yaml", "-f", "b.yaml"]).exits_with(2);
     let error = &run.report()["errors"][0];
     assert_eq!((&error["file"], &error["line"], &error["column"]), (&json!("b.yaml"), &json!(1), &json!(1)));
     assert!(error["message"].as_str().unwrap().ends_with("first at a.yaml:1"), "{run}");
@@ -170,7 +170,8 @@ fn a_namespace_of_a_flag_or_a_context_is_a_dns_label_too() {
     ws.write("none.yaml", "");
     for namespace in NAMESPACES {
         for more in [&[][..], &["--live", "none.yaml"]] {
-            let run = ws.reconcile([&["diff", "-f", "a.yaml", "-n", namespace], more].concat()).exits_with(2);
+            let flag = format!("--namespace={namespace}");
+            let run = ws.reconcile([&["diff", "-f", "a.yaml", &flag], more].concat()).exits_with(2);
             assert!(run.stderr.contains(&format!("`--namespace`: `{namespace}` cannot be a namespace")), "{run}");
         }
         let context = json!({

@@ -119,10 +119,14 @@ pub(super) fn merge(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
     match (manifest, live) {
         (Value::Null, _) => live.clone(),
         (Value::Object(wanted), Value::Object(found)) if !of.is_atomic(manifest) => {
-            let mut merged = found.clone();
+            // What is merged further down isn't copied here as well, level by level.
+            let others = found.iter().filter(|(name, _)| !wanted.contains_key(*name));
+            let mut merged: Map<String, Value> = others.map(|(name, there)| (name.clone(), there.clone())).collect();
             for (name, value) in wanted {
                 match found.get(name) {
-                    Some(there) if value.is_null() && (there.is_null() || !is_one_value(there, of.field(name))) => {}
+                    Some(there) if value.is_null() && (there.is_null() || !is_one_value(there, of.field(name))) => {
+                        merged.insert(name.clone(), there.clone());
+                    }
                     _ if value.is_null() => emptied(&mut merged, name, of),
                     Some(there) => drop(merged.insert(name.clone(), merge(value, there, of.field(name)))),
                     None if schema::is_left_out(value, name, of) => {}

@@ -120,7 +120,7 @@ pub(crate) fn repeated(copy: &Manifest, first: &Manifest) -> Result<String, Inpu
         ));
     }
     let also = (first.source.file == copy.source.file).then_some(Mark { line: first.source.line, column: mark.column });
-    let message = format!("{copy} is defined twice, first at {}, and the two differ", first.source);
+    let message = format!("{copy} is defined twice, first at {}", first.source);
     Err(copy.problem_at(mark, also, message).with_hint("remove one of the two"))
 }
 

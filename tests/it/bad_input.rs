@@ -58,10 +58,11 @@ fn all_problems_of_all_files_are_told_at_once() {
 fn the_same_object_twice_is_named_with_both_places() {
     let ws = Workspace::new();
     ws.write("good.yaml", GOOD);
-    ws.write("more.yaml", &format!("---\n{WEB}---\n{GOOD}\n"));
+    let other = GOOD.replace("a: b", "a: c");
+    ws.write("more.yaml", &format!("---\n{WEB}---\n{other}\n"));
     is_refused(&ws, &["-f", "."], &["good.yaml:1", "more.yaml:", "hint: "]);
     // Once with the namespace of the context, and once with the same namespace written out.
-    ws.write("more.yaml", &GOOD.replace("name: good", "name: good, namespace: $NS"));
+    ws.write("more.yaml", &other.replace("name: good", "name: good, namespace: $NS"));
     is_refused(&ws, &["-f", "."], &["good.yaml:1", "more.yaml:1"]);
 }
 

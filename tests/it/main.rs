@@ -3,6 +3,7 @@
 mod adoption;
 mod apply_set;
 mod architecture;
+mod attribution;
 mod bad_input;
 mod completions;
 mod confirm;
@@ -33,6 +34,7 @@ mod prediction;
 mod programs;
 mod progress;
 mod reading;
+mod refused;
 mod replacement;
 mod scale;
 mod secrets;

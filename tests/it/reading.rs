@@ -14,7 +14,10 @@ fn problems_are_told_in_the_same_order_however_the_work_is_shared() {
         let body = match number % 1000 {
             1 => "a: [\n".to_owned(),
             2 => "apiVersion: v1\nkind: ConfigMap\n".to_owned(),
-            _ => format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c-{}}}\n", number % 3999),
+            _ => format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c-{}}}\ndata: {{n: '{number}'}}\n",
+                number % 3999
+            ),
         };
         let _ = writeln!(text, "{filler}{body}---");
     }

@@ -111,6 +111,13 @@ async fn a_pod_without_kubeconfig_talks_to_its_own_cluster() {
 
     let named = Environment { pod_namespace: Some("named".into()), ..environment.clone() };
     assert_eq!(connect(&ConnectOptions::default(), &named).await.unwrap().default_namespace(), "named");
+    let odd = Environment { pod_namespace: Some("a/b".into()), ..environment.clone() };
+    let error = connect(&ConnectOptions::default(), &odd).await.unwrap_err();
+    assert_eq!(error.to_string(), "`POD_NAMESPACE`: `a/b` cannot be a namespace");
+    std::fs::write(folder.path().join("namespace"), "../team\n").unwrap();
+    let error = connect(&ConnectOptions::default(), &environment).await.unwrap_err().to_string();
+    assert!(error.ends_with("/namespace: `../team` cannot be a namespace") && error.starts_with('/'), "{error}");
+    std::fs::write(folder.path().join("namespace"), "team\n").unwrap();
     let v6 = Environment { service_host: Some("fd00::1".into()), ..environment.clone() };
     assert_eq!(connect(&ConnectOptions::default(), &v6).await.unwrap().server(), "https://[fd00::1]:443");
     let elsewhere = connect(&to_server("https://127.0.0.1:1"), &environment).await.unwrap();

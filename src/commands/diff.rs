@@ -66,7 +66,7 @@ async fn with_cluster(
     set: Option<&Reference>,
     output: &Output,
 ) -> Result<Report, Failure> {
-    let interrupt = Interrupt::listen();
+    let interrupt = Interrupt::listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
     let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal);
     let (mut desired, connected) = Box::pin(reading.beside(connecting)).await?;

@@ -293,7 +293,7 @@ fn sentence_line(sentence: String) -> Styled {
     text
 }
 
-fn to_do(counts: &Summary) -> String {
+pub(super) fn to_do(counts: &Summary) -> String {
     let sentence = counted(&[
         (counts.create, "to create"),
         (counts.update, "to update"),

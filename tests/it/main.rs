@@ -9,6 +9,7 @@ mod confirm;
 mod connection;
 mod control_plane;
 mod convergence;
+mod creation;
 mod dependencies;
 mod diff;
 mod embedded_types;

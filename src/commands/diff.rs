@@ -4,7 +4,7 @@ use super::comparison::Comparison;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::output::Output;
-use super::prune::{Prune, requested};
+use super::prune::{Prune, Requested, requested};
 use super::reading::Reading;
 use super::setup::{Connected, connected, planned, policy};
 use crate::cli::{ApplyArgs, DiffArgs, DryRun, EvidenceChoice};
@@ -16,7 +16,6 @@ use crate::live::admission::Admission;
 use crate::live::resolve::Namespaces;
 use crate::live::snapshot::Snapshot;
 use crate::live::types::Types;
-use crate::plan::apply_set::Reference;
 use crate::report::{Gate, ObjectReport, Report, text};
 
 const COMMAND: &str = "diff";
@@ -63,7 +62,7 @@ async fn with_cluster(
     args: &DiffArgs,
     reading: Reading,
     policy: &Policy,
-    set: Option<&Reference>,
+    set: Option<&Requested>,
     output: &Output,
 ) -> Result<Report, Failure> {
     let interrupt = Interrupt::listen(&output.terminal);

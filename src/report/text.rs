@@ -270,6 +270,9 @@ fn owner_text(owner: &Owner) -> String {
 #[must_use]
 pub fn summary(report: &Report) -> Styled {
     let mut sentence = if report.command == "apply" { outcomes::done(report) } else { to_do(&report.summary) };
+    if let Some(elsewhere) = report.apply_set.as_ref().and_then(ApplySetInfo::elsewhere) {
+        sentence = format!("{sentence}; deletions in {elsewhere}");
+    }
     if report.command == "apply"
         && let Some(counts) = &report.summary.readiness
     {

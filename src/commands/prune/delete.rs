@@ -127,12 +127,10 @@ impl Entry {
             End::Terminating(left) => self.fail(terminating(&left, after), Outcome::Terminating),
             End::Interrupted => self.skip(INTERRUPTED),
             End::Spared(fate) => {
-                if let Fate::Kept(reason) | Fate::NoMember(reason) = &fate {
+                if let Some(reason) = fate.reason() {
                     self.report.spare(reason);
                 }
-                if matches!(fate, Fate::Kept(_)) {
-                    wanted.keep(&self.member.key);
-                }
+                wanted.settle(&self.member.key, &fate);
                 self.report.outcome = Some(Outcome::Unchanged);
                 self.fate = fate;
             }

@@ -6,6 +6,10 @@ use crate::cluster::{Change, Cluster, Retry};
 use crate::live::{Resource, Trouble, parse};
 use crate::plan::apply_set::{ApplySet, Record, Standing};
 
+/// A version that no object has: etcd begins to count behind it. An object that is there already refuses it, and where there
+/// is none, the server doesn't look at it.
+const NONE: &str = "1";
+
 /// What became of a record.
 #[derive(Clone, Debug)]
 pub enum Recorded {
@@ -30,6 +34,9 @@ pub async fn record(
     if let Some(standing) = standing {
         body["metadata"]["uid"] = standing.uid.as_str().into();
         body["metadata"]["resourceVersion"] = standing.resource_version.as_str().into();
+    } else {
+        // What somebody creates meanwhile does not become a parent.
+        body["metadata"]["resourceVersion"] = NONE.into();
     }
     let path = resource.object_path(set.parent.namespace.as_deref(), &set.parent.name);
     let change = Change::apply(path, &record.manager(), true, &body);

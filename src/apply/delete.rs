@@ -19,6 +19,27 @@ const FIRST_LOOK: Duration = Duration::from_millis(50);
 /// The longest wait between two looks.
 const LAST_LOOK: Duration = Duration::from_secs(2);
 
+/// The moment until which something is waited for. It is taken before anything is deleted, so that nothing can go wrong
+/// with the clock between a deletion and what follows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    /// None where the clock cannot hold it: there is no end.
+    at: Option<Instant>,
+}
+
+impl Deadline {
+    /// The moment after this long from now.
+    #[must_use]
+    pub fn after(timeout: Duration) -> Self {
+        Self { at: Instant::now().checked_add(timeout) }
+    }
+
+    /// The time that is left until then.
+    fn left(self) -> Duration {
+        self.at.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()))
+    }
+}
+
 /// What became of a deletion.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Deleted {
@@ -72,17 +93,16 @@ pub async fn delete(
     }
 }
 
-/// Looks until the object with this uid is gone: at most for `timeout`, and not once `stop` says so. Answers with what is
+/// Looks until the object with this uid is gone: at most until the deadline, and not once `stop` says so. Answers with what is
 /// there at last.
 pub async fn wait_until_gone(
     cluster: &Cluster,
     resource: &Resource,
     key: &ObjectKey,
     uid: &str,
-    timeout: Duration,
+    deadline: Deadline,
     stop: impl Fn() -> bool,
 ) -> LiveState {
-    let deadline = Instant::now() + timeout;
     let mut pause = FIRST_LOOK;
     loop {
         let now = match find(cluster, resource, key).await {
@@ -90,7 +110,7 @@ pub async fn wait_until_gone(
             LiveState::Absent | LiveState::Present(_) => return LiveState::Absent,
             LiveState::Unreadable(trouble) => return LiveState::Unreadable(trouble),
         };
-        let left = deadline.saturating_duration_since(Instant::now());
+        let left = deadline.left();
         if stop() || left.is_zero() {
             return now;
         }
@@ -117,4 +137,16 @@ fn is_terminating(object: &Value) -> bool {
 fn is_version(object: &Value, uid: &str, resource_version: Option<&str>) -> bool {
     let version = object.pointer("/metadata/resourceVersion").and_then(Value::as_str);
     uid_of(object) == uid && (resource_version.is_none() || resource_version == version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadline_holds_any_timeout() {
+        assert_eq!(Deadline::after(Duration::MAX).left(), Duration::MAX);
+        assert_eq!(Deadline::after(Duration::ZERO).left(), Duration::ZERO);
+        assert!(Deadline::after(crate::cluster::MAX_TIMEOUT).left() > Duration::from_hours(24));
+    }
 }

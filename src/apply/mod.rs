@@ -1,14 +1,16 @@
 //! Stage 5, act: server-side apply of one object, under a lock on the version that was judged.
 //!
 //! ```text
-//! ObjectDiff ─▶ create: apply, refused if somebody else is there by now
+//! ObjectDiff ─▶ create: apply, or POST where nothing may be merged into what somebody else creates meanwhile
 //!            ─▶ replace: delete, wait until it is gone, create
 //!            ─▶ update, adopt: [hands' claims pass to us] ─▶ apply with uid and resourceVersion ─409─▶ judge again
 //! ```
 
 mod apply_set;
+mod create;
 mod delete;
 mod established;
+mod half_way;
 mod replace;
 
 use std::time::Duration;
@@ -16,8 +18,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 pub use apply_set::{Recorded, record};
-pub use delete::{DELETION, Deleted, delete, wait_until_gone};
+pub use delete::{DELETION, Deadline, Deleted, delete, wait_until_gone};
 pub use established::{catalog_with, wait_until_established};
+pub use half_way::HalfWay;
 
 use crate::cluster::{Address, Change, Cluster, Reply, RequestError, Retry};
 use crate::compare::Refusal;
@@ -56,6 +59,17 @@ pub enum Written {
     Moved(Box<ObjectDiff>),
     /// It could not be written.
     Failed(Trouble),
+    /// This was done, and there is something to know about it.
+    Noted(Box<Written>, String),
+}
+
+impl Written {
+    fn noting(self, warning: Option<String>) -> Self {
+        match warning {
+            Some(warning) => Self::Noted(Box::new(self), warning),
+            None => self,
+        }
+    }
 }
 
 /// What all writes of one pass have in common.
@@ -69,14 +83,18 @@ pub struct Writes<'a> {
     pub redactor: &'a Redactor,
     /// How long what is replaced may take to be gone.
     pub deletion: Duration,
+    /// Whether somebody agreed to what was shown, and to nothing else.
+    pub agreed: bool,
+    /// Where replacements under way are noted.
+    pub half_way: &'a HalfWay,
 }
 
 impl Writes<'_> {
     /// Writes one object that differs or isn't ours yet. Nothing is sent for any other.
     pub async fn write(&self, target: &Target, decision: &Decision, of: TypeRef<'_>) -> Option<Written> {
         let Ok(resource) = &target.resource else { return None };
-        let Self { cluster, policy, redactor, deletion } = *self;
-        let writer = Writer { cluster, target, resource, of, policy, redactor, deletion };
+        let Self { cluster, policy, redactor, deletion, agreed, half_way } = *self;
+        let writer = Writer { cluster, target, resource, of, policy, redactor, deletion, agreed, half_way };
         match (&decision.finding, decision.diff.action) {
             _ if !decision.diff.conflicts.is_empty() => None,
             (_, Action::Create) => Some(writer.create(&decision.diff).await),
@@ -102,22 +120,11 @@ struct Writer<'a> {
     policy: &'a Policy,
     redactor: &'a Redactor,
     deletion: Duration,
+    agreed: bool,
+    half_way: &'a HalfWay,
 }
 
 impl Writer<'_> {
-    /// Without force: who created the object meanwhile is not overruled unseen.
-    async fn create(&self, shown: &ObjectDiff) -> Written {
-        match self.apply(self.target.manifest.value.clone(), false).await {
-            Ok(reply) if reply.status == 201 || self.is_all_ours(&reply) => Written::Created,
-            Ok(_) => Written::Updated,
-            Err(error) if is_conflict(&error) => match self.judge_again().await {
-                Some((_, _, diff)) if !diff.same_difference(shown) => Written::Moved(Box::new(diff)),
-                _ => self.failed(&error, None),
-            },
-            Err(error) => self.failed(&error, None),
-        }
-    }
-
     async fn update(&self, mut live: Value, mut after: Owners, shown: &ObjectDiff) -> Written {
         let done = if shown.action == Action::None { Written::Adopted } else { Written::Updated };
         for round in 0.. {
@@ -175,12 +182,6 @@ impl Writer<'_> {
         let reply = self.cluster.send(patch.write(Retry::Safe)).await?;
         let object: Value = parse(self.cluster, &reply.body)?;
         Ok(object.pointer("/metadata/resourceVersion").cloned().unwrap_or_default())
-    }
-
-    /// An object without any other owner is the one that we created, when the first answer got lost and we asked again.
-    fn is_all_ours(&self, reply: &Reply) -> bool {
-        let object: Result<Value, _> = parse(self.cluster, &reply.body);
-        object.is_ok_and(|object| Owners::of(&object, &self.policy.manager).others.is_empty())
     }
 
     /// Answers with 201 for a new object. Applying twice is the same as once, so it may be repeated.

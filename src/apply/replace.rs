@@ -1,15 +1,16 @@
 //! Replaces one object: deletes it and creates it anew, and puts the former one back when that fails.
 //!
 //! ```text
-//! trial (dry-run creation under another name) ─▶ delete (uid, resourceVersion) ─▶ gone ─▶ create ─failed─▶ put back
+//! trial (dry-run creation under another name) ─▶ delete (uid, resourceVersion) ─▶ gone ─▶ POST ─failed─▶ put back
 //! ```
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::delete::{Deleted, delete, wait_until_gone};
-use super::{Writer, Written, is_conflict};
+use super::create::Creation;
+use super::delete::{Deadline, Deleted, delete, wait_until_gone};
+use super::{Writer, Written};
 use crate::cluster::{Change, RequestError, Retry};
 use crate::compare::{Action, ObjectDiff, Owners, protection, trial};
 use crate::live::fetch::find;
@@ -22,18 +23,20 @@ const ROUNDS: usize = 5;
 impl Writer<'_> {
     /// Nothing is deleted before the server has accepted the new object in a trial.
     pub(super) async fn replace(&self, mut live: Value, shown: &ObjectDiff) -> Written {
-        if let Some(reason) = protection(self.target, &live) {
+        if let Some(reason) = protection(self.target) {
             return Written::Failed(Trouble::new("Protected", reason));
         }
         if let Err(error) = self.try_creation(&live).await {
             return self.failed(&error, Some(&live));
         }
+        let deadline = Deadline::after(self.deletion);
+        let _under_way = self.half_way.begin(&self.target.key);
         for _ in 0..ROUNDS {
             let text = |pointer: &str| live.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
             let (uid, version) = (text("/metadata/uid"), text("/metadata/resourceVersion"));
             match delete(self.cluster, self.resource, &self.target.key, &uid, Some(&version)).await {
                 Ok(Deleted::Gone) => return self.create_anew(&live).await,
-                Ok(Deleted::Terminating) => return self.once_gone(&live, &uid).await,
+                Ok(Deleted::Terminating) => return self.once_gone(&live, &uid, deadline).await,
                 Ok(Deleted::Moved(_)) => {}
                 Err(trouble) => return Written::Failed(trouble),
             }
@@ -57,14 +60,14 @@ impl Writer<'_> {
         }
     }
 
-    fn creation(&self, body: &Value) -> Change {
+    pub(super) fn creation(&self, body: &Value) -> Change {
         let collection = self.resource.collection_path(self.target.key.namespace.as_deref());
         Change::create(collection, &self.policy.manager, body)
     }
 
-    async fn once_gone(&self, live: &Value, uid: &str) -> Written {
+    async fn once_gone(&self, live: &Value, uid: &str, deadline: Deadline) -> Written {
         // The replacement is not left half-way when the run is interrupted.
-        match wait_until_gone(self.cluster, self.resource, &self.target.key, uid, self.deletion, || false).await {
+        match wait_until_gone(self.cluster, self.resource, &self.target.key, uid, deadline, || false).await {
             LiveState::Absent => self.create_anew(live).await,
             LiveState::Present(now) => {
                 let finalizers = now.pointer("/metadata/finalizers").and_then(Value::as_array).into_iter().flatten();
@@ -88,29 +91,17 @@ impl Writer<'_> {
     }
 
     async fn create_anew(&self, former: &Value) -> Written {
-        let error = match self.apply(self.target.manifest.value.clone(), false).await {
-            Ok(reply) if reply.status == 201 || self.is_all_ours(&reply) => return Written::Replaced,
-            // Somebody else has created it meanwhile, and nothing of it was in the way.
-            Ok(_) => return Written::Updated,
-            Err(error) => error,
+        let (error, is_known) = match self.create_new().await {
+            Creation::Done(warning) => return Written::Replaced.noting(warning),
+            Creation::Taken => return self.taken().await,
+            Creation::Refused(error) => (error, true),
+            Creation::Unknown(error) => (error, false),
         };
         let failed = self.failed(&error, None);
         let Written::Failed(trouble) = failed else { return failed };
-        if error.status().is_none() {
-            // No answer: it may have been created all the same.
-            match self.judge_again().await {
-                Some((_, _, diff)) if diff.action == Action::None => return Written::Replaced,
-                Some((_, _, diff)) if diff.action == Action::Create => {}
-                _ => {
-                    let message =
-                        format!("it was deleted, and whether it was created anew is not known: {}", trouble.message);
-                    return Written::Failed(Trouble { message, ..trouble }.with_hint("run again"));
-                }
-            }
-        }
-        if is_conflict(&error) {
-            let message = format!("it was deleted, and somebody else has created it meanwhile: {}", trouble.message);
-            return Written::Failed(Trouble { message, ..trouble });
+        if !is_known {
+            let message = format!("it was deleted, and whether it was created anew is not known: {}", trouble.message);
+            return Written::Failed(Trouble { message, ..trouble }.with_hint("run again"));
         }
         let fate = match self.put_back(former).await {
             Ok(true) => "the former object was put back".to_owned(),
@@ -123,6 +114,19 @@ impl Writer<'_> {
         let message = format!("it was deleted and could not be created anew, {fate}: {}", trouble.message);
         // The message has them all, and says more than that there are some.
         Written::Failed(Trouble { message, mistakes: Vec::new(), ..trouble })
+    }
+
+    /// Somebody else has created the object after it was deleted.
+    async fn taken(&self) -> Written {
+        match self.judge_again().await {
+            // Another run of ours.
+            Some((_, _, diff)) if diff.action == Action::None && !diff.is_ownership_only() => Written::Replaced,
+            _ => {
+                let message = "it was deleted, and somebody else has created it meanwhile: that object was left alone";
+                let hint = "see with `diff` how it differs from the manifest, and run again";
+                Written::Failed(Trouble::new("Conflict", message).with_hint(hint))
+            }
+        }
     }
 
     /// Creates the former object, with the owners of its fields. Whether that was done.

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cluster::RequestTimeout;
+use crate::cluster::{InvalidTimeout, RequestTimeout};
 
 /// Whether readiness is waited for.
 #[derive(Debug, Args)]
@@ -42,7 +42,8 @@ impl FromStr for WaitTimeout {
         match text.parse() {
             Ok(RequestTimeout::Within(timeout)) => Ok(Self(timeout)),
             Ok(RequestTimeout::Unbounded) => Ok(Self(Duration::ZERO)),
-            Err(_) => Err(format!(
+            Err(too_long @ InvalidTimeout::TooLong(_)) => Err(too_long.to_string()),
+            Err(InvalidTimeout::NotADuration(_)) => Err(format!(
                 "`{text}` is not a timeout: give a duration with units (`1m30s`), seconds (`90`), or `0` for one look"
             )),
         }

@@ -53,7 +53,7 @@ pub use self::{
     error::{ConnectError, RequestError},
     exec::ExecError,
     kubeconfig::KubeconfigError,
-    options::{ConnectOptions, Environment, InvalidTimeout, Log, RequestTimeout},
+    options::{ConnectOptions, Environment, InvalidTimeout, Log, MAX_TIMEOUT, RequestTimeout},
     requests::{Purpose, Reply, Request, RequestCounts, Retry},
     settings::namespace_flag,
     status::{Cause, StatusError},

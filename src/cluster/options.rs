@@ -106,10 +106,19 @@ impl Default for RequestTimeout {
     }
 }
 
-/// `--request-timeout` is not a duration.
+/// The longest timeout that can be given: ten years. Every clock can add it to the present.
+pub const MAX_TIMEOUT: Duration = Duration::from_hours(10 * 365 * 24);
+
+/// A timeout that cannot be used.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("`{0}` is not a timeout: give seconds (`30`), a duration with units (`1m30s`, `500ms`), or `0` for none")]
-pub struct InvalidTimeout(String);
+pub enum InvalidTimeout {
+    /// It is not a duration.
+    #[error("`{0}` is not a timeout: give seconds (`30`), a duration with units (`1m30s`, `500ms`), or `0` for none")]
+    NotADuration(String),
+    /// It is longer than [`MAX_TIMEOUT`].
+    #[error("`{0}` is too long: the longest timeout is 10 years (`87600h`)")]
+    TooLong(String),
+}
 
 impl FromStr for RequestTimeout {
     type Err = InvalidTimeout;
@@ -117,20 +126,19 @@ impl FromStr for RequestTimeout {
     /// Reads what kubectl reads: a bare number of seconds, or a duration with units as Go writes them.
     fn from_str(text: &str) -> Result<Self, InvalidTimeout> {
         let whole = text.strip_prefix('+').unwrap_or(text);
-        let duration = match whole.parse() {
-            Ok(seconds) => Some(Duration::from_secs(seconds)),
-            Err(_) => go_duration(whole),
-        };
-        match duration {
-            Some(Duration::ZERO) => Ok(Self::Unbounded),
-            Some(duration) => Ok(Self::Within(duration)),
-            None => Err(InvalidTimeout(text.to_owned())),
+        let is_number = !whole.is_empty() && whole.bytes().all(|byte| byte.is_ascii_digit());
+        let seconds = if is_number { whole.parse().ok() } else { go_duration(whole) };
+        let Some(seconds) = seconds else { return Err(InvalidTimeout::NotADuration(text.to_owned())) };
+        match Duration::try_from_secs_f64(seconds) {
+            Ok(Duration::ZERO) => Ok(Self::Unbounded),
+            Ok(duration) if duration <= MAX_TIMEOUT => Ok(Self::Within(duration)),
+            Ok(_) | Err(_) => Err(InvalidTimeout::TooLong(text.to_owned())),
         }
     }
 }
 
-/// A positive duration as `time.ParseDuration` of Go reads it: decimal numbers, each with a unit.
-fn go_duration(mut text: &str) -> Option<Duration> {
+/// A positive duration in seconds, as `time.ParseDuration` of Go reads it: decimal numbers, each with a unit.
+fn go_duration(mut text: &str) -> Option<f64> {
     const UNITS: [(&str, f64); 8] =
         [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
     let mut seconds = 0.0;
@@ -147,7 +155,7 @@ fn go_duration(mut text: &str) -> Option<Duration> {
         seconds += number.parse::<f64>().ok()? * factor;
         text = rest;
     }
-    Duration::try_from_secs_f64(seconds).ok()
+    Some(seconds)
 }
 
 /// What the connection reads from its process: gathered once, so that everything behind it can be tried without touching the
@@ -225,8 +233,25 @@ mod tests {
         ] {
             assert_eq!(text.parse(), expected, "{text}");
         }
-        for text in ["", "-5", "-5s", "5 s", "s", "5d", "1m30", "abc", "1..5s", "99999999999999999999h", "NaNs"] {
-            assert_eq!(text.parse::<RequestTimeout>(), Err(InvalidTimeout(text.to_owned())));
+        for text in ["", "-5", "-5s", "5 s", "s", "5d", "1m30", "abc", "1..5s", "NaNs"] {
+            assert_eq!(text.parse::<RequestTimeout>(), Err(InvalidTimeout::NotADuration(text.to_owned())));
+        }
+    }
+
+    #[test]
+    fn a_timeout_ends_within_ten_years() {
+        assert_eq!("87600h".parse(), Ok(RequestTimeout::Within(MAX_TIMEOUT)));
+        let too_long = [
+            "87600h1s",
+            "315360001",
+            "18446744073709551615",
+            "+18446744073709551616",
+            "99999999999999999999h",
+            &"9".repeat(400),
+            &format!("{}h", "9".repeat(400)),
+        ];
+        for text in too_long {
+            assert_eq!(text.parse::<RequestTimeout>(), Err(InvalidTimeout::TooLong(text.to_owned())));
         }
     }
 

@@ -52,7 +52,7 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     policy.tries_creations = args.confirm || policy.evidence == EvidenceMode::Server;
     let set = requested(&args.prune, &args.input)?;
     let reading = Reading::begin(&args.input, &output.terminal).await?;
-    let interrupt = Interrupt::listen();
+    let interrupt = Interrupt::listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
     let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, Some(&interrupt));
     let (mut desired, connected) = Box::pin(reading.beside(connecting)).await?;

@@ -9,7 +9,7 @@ use super::output::Output;
 use crate::cli::InputArgs;
 use crate::desired::InputProblem;
 use crate::report::styled::{Role, Styled};
-use crate::report::{ClusterInfo, Report, text};
+use crate::report::{ApplySetInfo, ClusterInfo, Report, text};
 use crate::terminal;
 
 /// Between two looks for an answer or for Ctrl-C.
@@ -41,7 +41,9 @@ pub(super) async fn confirmed(report: &Report, cluster: &ClusterInfo, output: &O
         Some(context) => format!("`{context}` ({})", cluster.server),
         None => cluster.server.clone(),
     };
-    output.terminal.message(&Styled::new().with(Role::Name, format!("Apply this to {place}? [y/N] ")));
+    let elsewhere = report.apply_set.as_ref().and_then(ApplySetInfo::elsewhere);
+    let deletions = elsewhere.map(|elsewhere| format!(", with deletions in {elsewhere}")).unwrap_or_default();
+    output.terminal.message(&Styled::new().with(Role::Name, format!("Apply this to {place}{deletions}? [y/N] ")));
     let answer = terminal::line();
     loop {
         match answer.try_recv() {

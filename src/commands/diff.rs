@@ -4,7 +4,7 @@ use super::comparison::Comparison;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::output::Output;
-use super::prune::{Prune, requested};
+use super::prune::{Prune, Requested, requested};
 use super::reading::Reading;
 use super::setup::{Connected, connected, planned, policy};
 use crate::cli::{ApplyArgs, DiffArgs, DryRun, EvidenceChoice};
@@ -17,7 +17,6 @@ use crate::live::admission::Admission;
 use crate::live::resolve::Namespaces;
 use crate::live::snapshot::Snapshot;
 use crate::live::types::Types;
-use crate::plan::apply_set::Reference;
 use crate::report::{Gate, ObjectReport, Report, text};
 
 const COMMAND: &str = "diff";
@@ -64,10 +63,10 @@ async fn with_cluster(
     args: &DiffArgs,
     reading: Reading,
     policy: &Policy,
-    set: Option<&Reference>,
+    set: Option<&Requested>,
     output: &Output,
 ) -> Result<Report, Failure> {
-    let interrupt = Interrupt::listen();
+    let interrupt = Interrupt::listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
     let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, Some(&interrupt));
     let (mut desired, connected) = Box::pin(reading.beside(connecting)).await?;

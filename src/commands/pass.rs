@@ -71,7 +71,7 @@ impl<'a> Pass<'a> {
             return;
         }
         let of = self.comparison.types.of(&target.key.gvk);
-        let written = writes(&self.comparison, self.wait).write(target, decision, of).await;
+        let written = writes(&self.comparison, self.wait, self.agreed).write(target, decision, of).await;
         turn::settle(&mut self.reports[index], decision, Ok(written));
     }
 
@@ -119,9 +119,9 @@ impl<'a> Pass<'a> {
 
     /// Writes one wave: what doesn't need each other in parallel.
     async fn write(&mut self, wave: Range<usize>, listener: &impl Listener) {
-        let Self { comparison, plan, decisions, reports, told, wait, .. } = self;
+        let Self { comparison, plan, decisions, reports, told, wait, agreed } = self;
         let Comparison { cluster, types, interrupt, .. } = &*comparison;
-        let writes = writes(comparison, *wait);
+        let writes = writes(comparison, *wait, *agreed);
         let mut queue = Queue::of(plan, wave);
         let mut under_way = FuturesUnordered::new();
         loop {
@@ -238,7 +238,8 @@ impl<'a> Pass<'a> {
 }
 
 /// How this run writes. A replacement is not left half-way because others were to be looked at for a short time only.
-fn writes<'a>(comparison: &'a Comparison<'_>, wait: Option<Duration>) -> Writes<'a> {
-    let Comparison { cluster, policy, redactor, .. } = comparison;
-    Writes { cluster, policy, redactor, deletion: wait.unwrap_or_default().max(DELETION) }
+fn writes<'a>(comparison: &'a Comparison<'_>, wait: Option<Duration>, agreed: bool) -> Writes<'a> {
+    let Comparison { cluster, policy, redactor, interrupt, .. } = comparison;
+    let deletion = wait.unwrap_or_default().max(DELETION);
+    Writes { cluster, policy, redactor, deletion, agreed, half_way: interrupt.half_way() }
 }

@@ -25,11 +25,11 @@ use crate::desired::{DesiredSet, InputProblem};
 use crate::live::apply_set::Search;
 use crate::live::resolve::Namespaces;
 use crate::live::{Catalog, Resource, Target};
-use crate::object::{FieldPath, GroupKind};
-use crate::plan::apply_set::{ApplySet, Contents, Fate, Member, Record, Reference, Standing, Turn, Wanted};
+use crate::object::{FieldPath, GroupKind, ObjectKey};
+use crate::plan::apply_set::{ApplySet, Contents, Fate, Member, Record, Standing, Turn, Wanted};
 use crate::report::{ApplySetInfo, ObjectReport, ParentAction, Report};
 
-pub(super) use prepare::requested;
+pub(super) use prepare::{Requested, requested};
 
 /// The apply set of one run.
 struct Pruning {
@@ -38,15 +38,17 @@ struct Pruning {
     adopt: BTreeSet<String>,
     /// The parent as it was read last; none where there is none yet.
     standing: Option<Standing>,
-    /// Where the parent says that there are members, as far as the server still knows the kinds.
+    /// Where the parent says that there are members, as far as that counts and the server still knows the kinds.
     listed: Contents,
+    /// Where the manifests put objects.
+    mentioned: Contents,
     searches: Vec<Search>,
     /// Kinds that the parent lists and the server doesn't serve.
     unknown: Vec<GroupKind>,
     /// Kinds whose members could not be looked for, with the namespace where it is only one.
     unseen: Vec<(GroupKind, Option<String>)>,
-    /// Whether the parent doesn't say where its members are, so that all kinds are searched.
-    is_crawl: bool,
+    /// Whether members that the parent does not list are pruned, too.
+    recovers: bool,
     found: Vec<Member>,
     wanted: Option<Wanted>,
     members: Vec<Entry>,
@@ -57,6 +59,8 @@ struct Pruning {
     is_held: bool,
     /// Whether what can't be changed is replaced.
     replaces: bool,
+    /// The namespaces that manifests name.
+    named_namespaces: BTreeSet<String>,
 }
 
 /// A member that isn't wanted, on its way.
@@ -75,10 +79,11 @@ impl Pruning {
             adopt,
             standing,
             listed: Contents::default(),
+            mentioned: Contents::default(),
             searches: Vec::new(),
             unknown: Vec::new(),
             unseen: Vec::new(),
-            is_crawl: false,
+            recovers: false,
             found: Vec::new(),
             wanted: None,
             members: Vec::new(),
@@ -87,11 +92,14 @@ impl Pruning {
             errors: Vec::new(),
             is_held: false,
             replaces: false,
+            named_namespaces: BTreeSet::new(),
         }
     }
 
     fn judge(&mut self, targets: &[&Target], policy: &Policy, redactor: &Redactor) {
-        let mut wanted = Wanted::of(&self.set, targets, policy).without_sight_of(std::mem::take(&mut self.unseen));
+        let wanted = Wanted::of(&self.set, targets, policy).recovering(self.recovers);
+        let mut wanted = wanted.without_sight_of(std::mem::take(&mut self.unseen));
+        self.named_namespaces = targets.iter().filter_map(|target| concerned(&target.key)).collect();
         self.replaces = policy.replace == Replace::Immutable;
         let unwanted = wanted.unwanted(std::mem::take(&mut self.found));
         let (turns, unwanted): (Vec<Turn>, Vec<Member>) = unwanted.into_iter().unzip();
@@ -108,7 +116,10 @@ impl Pruning {
     }
 
     fn tell(&self, report: Report) -> Report {
-        let set = ApplySetInfo::new(&self.set.id, &self.set.parent, self.parent_action);
+        let deleted = report.objects.iter().filter(|object| object.is_deletion());
+        let elsewhere: BTreeSet<String> = deleted.filter_map(|object| concerned(&object.key)).collect();
+        let elsewhere = elsewhere.difference(&self.named_namespaces).cloned().collect();
+        let set = ApplySetInfo::new(&self.set.id, &self.set.parent, self.parent_action).deleting_in(elsewhere);
         let mut report = report.with_apply_set(set);
         report.warnings.extend(self.warnings.iter().cloned());
         let is_in_the_way = |object: &&ObjectReport| match object.action {
@@ -132,13 +143,13 @@ pub(super) struct Prune(Option<Pruning>);
 impl Prune {
     /// Finds the parent and makes members of the manifests.
     pub async fn prepare(
-        reference: Option<&Reference>,
+        requested: Option<&Requested>,
         adopt: &BTreeSet<String>,
         server: (&Cluster, &Catalog, &Namespaces),
         desired: &mut DesiredSet,
     ) -> Result<Self, Failure> {
-        let Some(reference) = reference else { return Ok(Self(None)) };
-        Ok(Self(Some(Pruning::prepare(reference, adopt, server, desired).await?)))
+        let Some(requested) = requested else { return Ok(Self(None)) };
+        Ok(Self(Some(Pruning::prepare(requested, adopt, server, desired).await?)))
     }
 
     /// Lists the members.
@@ -207,12 +218,17 @@ impl Prune {
 
 impl Entry {
     fn new(turn: Turn, member: Member, fate: Fate, redactor: &Redactor) -> Self {
-        let diff = match &fate {
-            Fate::Pruned => ObjectDiff::delete(shown(&member, redactor), "no manifest names it any more"),
-            Fate::Kept(reason) | Fate::NoMember(reason) => ObjectDiff::untouched(reason),
+        let diff = match fate.reason() {
+            None => ObjectDiff::delete(shown(&member, redactor), "no manifest names it any more"),
+            Some(reason) => ObjectDiff::untouched(reason),
         };
         Self { report: ObjectReport::unwanted(&member.key, diff), turn, member, fate }
     }
+}
+
+/// The namespace that a deletion concerns: the one that an object is in, or the one that it is.
+fn concerned(key: &ObjectKey) -> Option<String> {
+    if key.gvk.is_namespace() { Some(key.name.clone()) } else { key.namespace.clone() }
 }
 
 /// The live object without its record of owners, and without secret values.

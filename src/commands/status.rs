@@ -31,7 +31,7 @@ pub(super) async fn run(args: StatusArgs) -> u8 {
 
 async fn report(args: &StatusArgs, output: &Output) -> Result<Report, Failure> {
     let reading = Reading::begin(&args.input, &output.terminal).await?;
-    let interrupt = Interrupt::listen();
+    let interrupt = Interrupt::listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
     let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, Some(&interrupt));
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;

@@ -95,10 +95,19 @@ pub(super) fn settle(report: &mut ObjectReport, decision: &Decision, result: Res
         Ok(Some(Written::Adopted)) => Outcome::Adopted,
         Ok(Some(Written::Replaced)) => Outcome::Replaced,
         Ok(Some(Written::Failed(trouble))) => return fail(report, trouble),
+        Ok(Some(Written::Noted(done, warning))) => {
+            report.note(warning);
+            return settle(report, decision, Ok(Some(*done)));
+        }
         Ok(Some(Written::Moved(diff))) => {
+            let was_missing = report.action == Action::Create;
             (report.action, report.changes, report.conflicts) = (diff.action, diff.changes, diff.conflicts);
             report.is_moved = true;
-            let message = "it changed while it was applied, and differs otherwise now: left alone";
+            let message = if was_missing {
+                "somebody else created it meanwhile: left alone"
+            } else {
+                "it changed while it was applied, and differs otherwise now: left alone"
+            };
             return fail(report, Trouble::new("Conflict", message).with_hint("run again"));
         }
     });

@@ -12,16 +12,18 @@ pub const REPLACE: &str = "kubectl-reconcile/replace";
 /// The longest part of a name that a trial keeps, so that it fits where names are short (a `CronJob` has 52 characters).
 const STEM: usize = 40;
 
-/// Why an object is not replaced, although it could be: its deletion takes with it what no manifest holds.
+/// Why an object is not replaced, although it could be: its deletion takes with it what no manifest holds. Only the
+/// manifest allows it: the live object can be annotated by others.
 #[must_use]
-pub fn protection(target: &Target, live: &Value) -> Option<String> {
+pub fn protection(target: &Target) -> Option<String> {
     let gvk = &target.key.gvk;
     let volumes = ["PersistentVolume", "PersistentVolumeClaim"];
     let is_protected =
         gvk.is_namespace() || gvk.is_crd() || gvk.group.is_empty() && volumes.contains(&gvk.kind.as_str());
-    let allows = |object: &Value| annotation(object, REPLACE) == Some("allow");
-    (is_protected && !allows(&target.manifest.value) && !allows(live))
-        .then(|| format!("{} is only replaced when it has the annotation `{REPLACE}: allow`", indefinite(&gvk.kind)))
+    let is_allowed = annotation(&target.manifest.value, REPLACE) == Some("allow");
+    (is_protected && !is_allowed).then(|| {
+        format!("{} is only replaced when its manifest has the annotation `{REPLACE}: allow`", indefinite(&gvk.kind))
+    })
 }
 
 /// What is lost or interrupted when the object is deleted, a sentence each.

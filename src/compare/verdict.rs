@@ -48,7 +48,7 @@ pub fn verdict(target: &Target, finding: &Finding, setting: Setting<'_>, redacto
                 diff.action = Action::Replace;
                 diff.reason = Some(reason.clone());
                 diff.warnings.extend(cost(&target.key.gvk, live));
-                diff.hint = match (protection(target, live), setting.policy.replace) {
+                diff.hint = match (protection(target), setting.policy.replace) {
                     (Some(protection), _) => Some(protection),
                     (None, Replace::Never) => {
                         Some("pass `--replace=immutable` to delete it and create it anew".to_owned())

@@ -10,6 +10,9 @@ pub struct ApplySetInfo {
     pub id: String,
     /// Its parent object.
     pub parent: ParentInfo,
+    /// The namespaces that no manifest names, and in which something is deleted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deletes_in: Vec<String>,
 }
 
 /// The parent of an apply set.
@@ -51,6 +54,25 @@ impl ApplySetInfo {
         let ObjectKey { gvk, namespace, name } = parent.clone();
         let (api_version, key) = (gvk.api_version(), parent.clone());
         let parent = ParentInfo { api_version, kind: gvk.kind, namespace, name, action, key };
-        Self { id: id.to_owned(), parent }
+        Self { id: id.to_owned(), parent, deletes_in: Vec::new() }
+    }
+
+    /// The same, with the namespaces that no manifest names, and in which something is deleted.
+    #[must_use]
+    pub fn deleting_in(mut self, namespaces: Vec<String>) -> Self {
+        self.deletes_in = namespaces;
+        self
+    }
+
+    /// Those namespaces, as in ``namespaces `a` and `b`, which no manifest names``; none where there are none.
+    #[must_use]
+    pub fn elsewhere(&self) -> Option<String> {
+        let (last, others) = self.deletes_in.split_last()?;
+        let others: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
+        Some(if others.is_empty() {
+            format!("namespace `{last}`, which no manifest names")
+        } else {
+            format!("namespaces {} and `{last}`, which no manifest names", others.join(", "))
+        })
     }
 }

@@ -213,6 +213,9 @@ pub struct ObjectReport {
     /// Whether it differs otherwise than was shown before: it changed meanwhile.
     #[serde(skip)]
     pub is_moved: bool,
+    /// Those of the warnings that only the write brought.
+    #[serde(skip)]
+    pub notes: Vec<String>,
     /// The key in full, for sorting and display.
     #[serde(skip)]
     pub key: ObjectKey,
@@ -251,6 +254,7 @@ impl ObjectReport {
             hint: diff.hint,
             outcome: None,
             is_moved: false,
+            notes: Vec::new(),
             readiness: None,
             key: key.clone(),
         }
@@ -275,9 +279,22 @@ impl ObjectReport {
         self.source.is_none() && self.action == Action::None
     }
 
+    /// The write brought a warning.
+    pub fn note(&mut self, warning: String) {
+        self.warnings.push(warning.clone());
+        self.notes.push(warning);
+    }
+
     /// Nothing is done to a member after all.
     pub fn spare(&mut self, reason: &str) {
-        *self = Self::of(&self.key.clone(), ObjectDiff::untouched(reason));
+        *self = Self { is_moved: true, ..Self::of(&self.key.clone(), ObjectDiff::untouched(reason)) };
+    }
+
+    /// Whether it is deleted, or will be.
+    #[must_use]
+    pub fn is_deletion(&self) -> bool {
+        let is_done = matches!(self.outcome, None | Some(Outcome::Deleted | Outcome::Terminating));
+        self.action == Action::Delete && is_done
     }
 
     /// Whether it is as it is to be now.

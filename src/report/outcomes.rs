@@ -1,7 +1,7 @@
 //! The text about what `apply` did with each object.
 
 use super::styled::{Role, Styled};
-use super::text::{counted, grouped, hint, object_text, problem};
+use super::text::{counted, grouped, hint, object_text, problem, to_do};
 use super::{ObjectReport, Outcome, Report};
 use crate::compare::Action;
 
@@ -29,7 +29,14 @@ fn word(outcome: Outcome) -> Option<(&'static str, Role)> {
 pub fn outcome(object: &ObjectReport) -> Styled {
     match object.outcome.and_then(word) {
         None | Some((_, Role::Problem)) => Styled::new(),
-        Some((word, role)) => line(object, word, role, String::new()),
+        Some((word, role)) => {
+            let mut text = line(object, word, role, String::new());
+            for note in &object.notes {
+                text.push(Role::Note, format!("    warning: {note}"));
+                text.line_end();
+            }
+            text
+        }
     }
 }
 
@@ -54,11 +61,14 @@ fn line(object: &ObjectReport, word: &str, role: Role, why: String) -> Styled {
     text
 }
 
-/// What `apply` left, and why.
+/// What `apply` left, and why; also what was to be deleted, and is kept after all.
 #[must_use]
 pub fn left(report: &Report) -> Styled {
     let mut text = Styled::new();
     for object in &report.objects {
+        if object.is_kept() && object.is_moved {
+            text.append(object_text(object));
+        }
         let Some((word, Role::Problem)) = object.outcome.and_then(word) else { continue };
         text.append(line(object, word, Role::Problem, cause(object)));
         hint(&mut text, object);
@@ -88,14 +98,20 @@ fn cause(object: &ObjectReport) -> String {
 
 /// The outcomes, counted.
 pub(super) fn done(report: &Report) -> String {
-    let count = |outcome: Outcome| report.objects.iter().filter(|object| object.outcome == Some(outcome)).count();
+    // Somebody said no, or nothing was begun for another reason.
+    if !report.objects.is_empty() && report.objects.iter().all(|object| object.outcome.is_none()) {
+        return format!("nothing was applied: {}", to_do(&report.summary));
+    }
+    let count = |outcome: Outcome| {
+        report.objects.iter().filter(|object| object.outcome == Some(outcome) && !object.is_kept()).count()
+    };
     let sentence = counted(&[
         (count(Outcome::Created), "created"),
         (count(Outcome::Updated), "updated"),
         (count(Outcome::Adopted), "adopted"),
         (count(Outcome::Replaced), "replaced"),
         (count(Outcome::Deleted), "deleted"),
-        (count(Outcome::Unchanged) - report.objects.iter().filter(|object| object.is_kept()).count(), "unchanged"),
+        (count(Outcome::Unchanged), "unchanged"),
         (report.summary.kept.unwrap_or_default(), "kept"),
         (count(Outcome::Conflict), "left alone because of conflicts"),
         (count(Outcome::Failed), "failed"),

@@ -310,6 +310,9 @@ fn owner_text(owner: &Owner) -> String {
 #[must_use]
 pub fn summary(report: &Report) -> Styled {
     let mut sentence = if report.command == "apply" { outcomes::done(report) } else { to_do(&report.summary) };
+    if let Some(elsewhere) = report.apply_set.as_ref().and_then(ApplySetInfo::elsewhere) {
+        sentence = format!("{sentence}; deletions in {elsewhere}");
+    }
     if report.command == "apply"
         && let Some(counts) = &report.summary.readiness
     {
@@ -333,7 +336,7 @@ fn sentence_line(sentence: String) -> Styled {
     text
 }
 
-fn to_do(counts: &Summary) -> String {
+pub(super) fn to_do(counts: &Summary) -> String {
     let sentence = counted(&[
         (counts.create, "to create"),
         (counts.update, "to update"),

@@ -110,3 +110,117 @@ fn ctrl_c_at_the_question_writes_nothing() {
     running.finish().exits_with(130);
     assert_eq!(replicas(&ws), 5);
 }
+
+#[test]
+fn what_is_created_is_what_was_shown_and_what_somebody_creates_meanwhile_is_left_alone() {
+    let ws = Arc::new(Workspace::new());
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {a: ours}}");
+    let proxy = Proxy::new(&ws);
+    let other = ws.clone();
+    let plant = move || other.kubectl(["create", "configmap", "it", "--from-literal=evil=yes"]).exits_with(0);
+    proxy.inject(1, "POST", "configmaps !dryRun", Fault::After(Arc::new(move || drop(plant()))));
+    let run = typing(&ws, "y\n").through(&proxy.url()).reconcile(["apply", "--confirm", "-f", "."]).exits_with(4);
+    let error = &run.object("ConfigMap", "it")["error"];
+    assert_eq!(error["reason"], "Conflict", "{run}");
+    assert!(error["message"].as_str().unwrap().contains("somebody else created it meanwhile: left alone"), "{error}");
+    assert_eq!(ws.get("ConfigMap", "it")["data"], json!({"evil": "yes"}));
+}
+
+#[test]
+fn what_is_created_after_a_yes_is_recorded_as_any_other_creation() {
+    let objects = "
+{apiVersion: v1, kind: Namespace, metadata: {name: $NS-bare}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: it, namespace: $NS-bare}, data: {a: b}}
+---
+{apiVersion: v1, kind: Secret, metadata: {name: it}, stringData: {a: b}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: it}, spec: {selector: {a: b}, ports: [{port: 80}]}}
+---
+";
+    let owners = |ws: &Workspace| {
+        let all = [("Secret", "it"), ("Service", "it"), ("Deployment", "web"), ("Namespace", "$NS-bare")];
+        all.map(|(kind, name)| {
+            let entries = ws.get(kind, name)["metadata"]["managedFields"].clone();
+            let entries = entries.as_array().cloned().unwrap_or_default();
+            let owner = |entry: &serde_json::Value| json!([entry["manager"], entry["operation"], entry["fieldsV1"]]);
+            let is_service = |entry: &&serde_json::Value| entry["manager"] == "kubectl-reconcile";
+            entries.iter().filter(is_service).map(owner).collect::<Vec<_>>()
+        })
+    };
+    let agreed = Workspace::new();
+    let plain = Workspace::new();
+    for ws in [&agreed, &plain] {
+        ws.write("it.yaml", &format!("{objects}{WEB}"));
+    }
+    let run = typing(&agreed, "y\n").reconcile(["apply", "--confirm", "-f", "."]).exits_with(0);
+    assert!(run.each("outcome").iter().all(|outcome| outcome.ends_with(": created")), "{run}");
+    plain.reconcile(["apply", "-f", "."]).exits_with(0);
+    let [secret, service, deployment, _] = owners(&agreed);
+    assert_eq!([secret, service, deployment], owners(&plain)[..3]);
+    for ws in [&agreed, &plain] {
+        ws.reconcile(["diff", "-f", ".", "--strict-ownership"]).exits_with(0);
+        assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+    }
+    // What the manifest drops later goes.
+    let changed = objects.replace("selector: {a: b}", "selector: {c: d}");
+    assert_ne!(changed, objects);
+    agreed.write("it.yaml", &format!("{changed}{WEB}"));
+    agreed.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(agreed.get("Service", "it")["spec"]["selector"], json!({"c": "d"}));
+}
+
+#[test]
+fn a_creation_after_a_yes_whose_answer_is_lost_is_done_once() {
+    for (method, fault) in [
+        ("POST", Fault::AnswerLost),
+        ("POST", Fault::AnswerCut),
+        ("POST", Fault::Refused),
+        ("PATCH", Fault::AnswerLost),
+        ("PATCH", Fault::Refused),
+    ] {
+        let ws = Workspace::new();
+        ws.write("web.yaml", WEB);
+        let proxy = Proxy::new(&ws);
+        proxy.inject(1, method, "deployments !dryRun", fault);
+        let run = typing(&ws, "y\n").through(&proxy.url()).reconcile(["apply", "--confirm", "-f", "."]).exits_with(0);
+        assert_eq!(run.object("Deployment", "web")["outcome"], "created", "{method}: {run}");
+        assert_eq!(run.object("Deployment", "web")["warnings"], json!([]), "{method}: {run}");
+        ws.reconcile(["diff", "-f", ".", "--strict-ownership"]).exits_with(0);
+        assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+    }
+}
+
+#[test]
+fn a_creation_whose_owners_can_not_be_recorded_is_told_and_made_up_for() {
+    let ws = Workspace::new();
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {a: b}}");
+    let proxy = Proxy::new(&ws);
+    let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "not today"});
+    let refusal = Fault::Answer(403, vec![("Content-Type", "application/json".to_owned())], status.to_string());
+    proxy.inject(1, "PATCH", "configmaps/it !dryRun", refusal);
+    let run = typing(&ws, "y\n").through(&proxy.url()).reconcile(["apply", "--confirm", "-f", "."]).exits_with(0);
+    let warning = run.object("ConfigMap", "it")["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("not recorded as applied") && warning.contains("not today"), "{run}");
+    assert!(run.stdout.contains(warning), "{run}");
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(diff.changes("ConfigMap", "it"), ["adopted"]);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+}
+
+#[test]
+fn a_no_beside_a_kept_member_is_told_as_what_it_is() {
+    let ws = Workspace::new();
+    let keep =
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: keep, annotations: {kubectl-reconcile/prune: keep}}}";
+    ws.write("keep.yaml", keep);
+    ws.write("web.yaml", WEB);
+    let set = ["-f", ".", "--prune", "--applyset=set"];
+    ws.reconcile([&["apply"][..], &set].concat()).exits_with(0);
+    std::fs::remove_file(ws.folder().join("keep.yaml")).unwrap();
+    ws.scale("deployment/web", 5);
+    let run = typing(&ws, "n\n").reconcile([&["apply", "--confirm"][..], &set].concat()).exits_with(1);
+    assert!(run.stdout.contains("nothing was applied: 1 to update, 1 kept; 0 in sync"), "{run}");
+    assert_eq!(replicas(&ws), 5);
+}

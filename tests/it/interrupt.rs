@@ -95,3 +95,37 @@ fn an_interrupted_diff_says_so() {
     assert_eq!(run.report()["verdict"], "interrupted");
     assert_eq!(run.object("ConfigMap", "it")["action"], "unknown", "{run}");
 }
+
+#[test]
+fn a_replacement_is_not_left_half_way() {
+    const JOB: &str = "{apiVersion: batch/v1, kind: Job, metadata: {name: migrate}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: 'shop/migrate:1'}]}}}}";
+    let interrupts: [fn(&Running); 2] = [Running::interrupt, Running::terminate];
+    for interrupt in interrupts {
+        let ws = Workspace::new();
+        ws.write("job.yaml", JOB);
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        ws.write("job.yaml", &JOB.replace("migrate:1", "migrate:2"));
+        let proxy = Proxy::new(&ws);
+        let slow = Fault::After(Arc::new(|| thread::sleep(Duration::from_secs(2))));
+        proxy.inject(1, "POST", "jobs !dryRun", slow);
+        let apply = ws.through(&proxy.url()).start_reconcile(["apply", "-f", ".", "--replace=immutable"]);
+        let deadline = Instant::now() + Duration::from_mins(1);
+        let is_deleted =
+            || proxy.requests().iter().any(|request| request.starts_with("POST") && !request.contains("dryRun"));
+        while !is_deleted() {
+            assert!(Instant::now() < deadline);
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert!(ws.find("Job", "migrate").is_none(), "it is deleted, and not created again yet");
+        for _ in 0..3 {
+            interrupt(&apply);
+            thread::sleep(Duration::from_millis(100));
+        }
+        let run = apply.finish().exits_with(130);
+        assert!(run.stderr.contains(&ws.fill_in("waiting for Job $NS/migrate: it is being replaced")), "{run}");
+        assert_eq!(run.object("Job", "migrate")["outcome"], "replaced", "what became of it is reported: {run}");
+        let job = ws.get("Job", "migrate");
+        assert_eq!(job["spec"]["template"]["spec"]["containers"][0]["image"], "shop/migrate:2");
+        assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+    }
+}

@@ -9,6 +9,7 @@ mod completions;
 mod confirm;
 mod connection;
 mod convergence;
+mod creation;
 mod dependencies;
 mod diff;
 mod embedded_types;

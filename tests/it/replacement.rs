@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -128,7 +128,7 @@ fn an_address_that_can_not_be_had_stops_the_replacement_before_anything_is_delet
 }
 
 #[test]
-fn what_somebody_creates_meanwhile_without_being_in_the_way_is_not_called_a_replacement() {
+fn what_somebody_creates_meanwhile_is_left_alone_even_where_it_is_not_in_the_way() {
     let ws = std::sync::Arc::new(Workspace::new());
     let it = |data: &str| {
         format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: it}}, immutable: true, data: {{a: {data}}}}}")
@@ -139,10 +139,12 @@ fn what_somebody_creates_meanwhile_without_being_in_the_way_is_not_called_a_repl
     let proxy = Proxy::new(&ws);
     let other = ws.clone();
     let race = move || other.kubectl(["create", "configmap", "it", "--from-literal=precious=yes"]).exits_with(0);
-    proxy.inject(1, "PATCH", "!dryRun", Fault::After(Arc::new(move || drop(race()))));
-    let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(0);
-    assert_eq!(apply.object("ConfigMap", "it")["outcome"], "updated", "{apply}");
-    assert_eq!(ws.get("ConfigMap", "it")["data"], json!({"a": "c", "precious": "yes"}));
+    proxy.inject(1, "POST", "!dryRun", Fault::After(Arc::new(move || drop(race()))));
+    let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
+    assert_eq!(apply.object("ConfigMap", "it")["outcome"], "failed", "{apply}");
+    let text = message(&apply, "ConfigMap", "it");
+    assert!(text.contains("it was deleted, and somebody else has created it meanwhile"), "{text}");
+    assert_eq!(ws.get("ConfigMap", "it")["data"], json!({"precious": "yes"}));
 }
 
 const TICKET: &str = "
@@ -263,7 +265,7 @@ fn when_the_creation_fails_the_former_object_is_put_back_with_its_owners() {
     };
     let (before, owned) = (uid(&ws, "Job", "migrate"), owners(&ws));
     let proxy = Proxy::new(&ws);
-    proxy.inject(1, "PATCH", "!dryRun", invalid());
+    proxy.inject(1, "POST", "!dryRun", invalid());
     let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
     assert_eq!(apply.object("Job", "migrate")["outcome"], "failed");
     let text = message(&apply, "Job", "migrate");
@@ -280,8 +282,7 @@ fn when_the_creation_fails_the_former_object_is_put_back_with_its_owners() {
 fn when_the_former_object_can_not_be_put_back_either_the_run_says_so_and_the_next_one_creates() {
     let ws = with_job();
     let proxy = Proxy::new(&ws);
-    proxy.inject(1, "PATCH", "!dryRun", invalid());
-    proxy.inject(1, "POST", "!dryRun", invalid());
+    proxy.inject(2, "POST", "!dryRun", invalid());
     let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
     let text = message(&apply, "Job", "migrate");
     assert!(text.contains("could not be put back either"), "{text}");
@@ -294,8 +295,11 @@ fn when_the_former_object_can_not_be_put_back_either_the_run_says_so_and_the_nex
 fn answers_that_get_lost_are_no_failures() {
     for (method, fault) in [
         ("DELETE", Fault::AnswerLost),
+        ("POST", Fault::AnswerLost),
+        ("POST", Fault::AnswerCut),
         ("PATCH", Fault::AnswerLost),
         ("DELETE", Fault::Refused),
+        ("POST", Fault::Refused),
         ("PATCH", Fault::Refused),
     ] {
         let ws = with_job();
@@ -303,7 +307,9 @@ fn answers_that_get_lost_are_no_failures() {
         proxy.inject(1, method, "!dryRun", fault);
         let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(0);
         assert_eq!(apply.each("outcome"), ["Job migrate: replaced"], "{method}");
+        assert_eq!(apply.object("Job", "migrate")["warnings"].as_array().map(Vec::len), Some(1), "{apply}");
         assert_eq!(image(&ws), "shop/migrate:2");
+        assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
     }
 }
 
@@ -318,7 +324,7 @@ fn a_finished_job_is_not_put_back_as_it_would_run_again() {
     let warnings = diff.object("Job", "migrate")["warnings"].to_string();
     assert!(warnings.contains("deletes its pod") && warnings.contains("runs it again"), "{warnings}");
     let proxy = Proxy::new(&ws);
-    proxy.inject(1, "PATCH", "!dryRun", invalid());
+    proxy.inject(1, "POST", "!dryRun", invalid());
     let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
     assert!(message(&apply, "Job", "migrate").contains("would run again"), "{apply}");
     assert!(ws.find("Job", "migrate").is_none());
@@ -366,8 +372,76 @@ fn what_somebody_creates_meanwhile_is_not_overruled() {
     let proxy = Proxy::new(&ws);
     let other = ws.clone();
     let race = move || other.stdin(&JOB.replace("migrate:1", "migrate:7")).kubectl(["create", "-f", "-"]).exits_with(0);
-    proxy.inject(1, "PATCH", "!dryRun", Fault::After(Arc::new(move || drop(race()))));
+    proxy.inject(1, "POST", "!dryRun", Fault::After(Arc::new(move || drop(race()))));
     let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
     assert_eq!(apply.object("Job", "migrate")["outcome"], "failed");
     assert_eq!(image(&ws), "shop/migrate:7");
+}
+
+#[test]
+fn only_the_manifest_lifts_the_protection() {
+    let ws = Workspace::new();
+    let claim = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, spec: {storageClassName: a, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}";
+    ws.write("claim.yaml", claim);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let before = uid(&ws, "PersistentVolumeClaim", "data");
+    ws.kubectl(["annotate", "pvc", "data", "kubectl-reconcile/replace=allow"]).exits_with(0);
+    ws.write("claim.yaml", &claim.replace("storageClassName: a", "storageClassName: b"));
+    let flags = ["-f", ".", "--replace=immutable"];
+    let diff = ws.reconcile([&["diff"], &flags[..]].concat()).exits_with(1);
+    let hint = diff.object("PersistentVolumeClaim", "data")["hint"].as_str().unwrap();
+    assert!(hint.contains("when its manifest has the annotation"), "{diff}");
+    let apply = ws.reconcile([&["apply"], &flags[..]].concat()).exits_with(4);
+    assert_eq!(apply.object("PersistentVolumeClaim", "data")["outcome"], "failed", "{apply}");
+    let live = ws.get("PersistentVolumeClaim", "data");
+    assert_eq!(live["metadata"]["uid"], before);
+    assert_eq!(live["metadata"].get("deletionTimestamp"), None);
+}
+
+#[test]
+fn an_absurd_timeout_is_refused_before_anything_is_deleted_and_the_longest_one_works() {
+    let ws = with_job();
+    let before = uid(&ws, "Job", "migrate");
+    for timeout in ["18446744073709551615", "9999999999h", "87600h1s", "99999999999999999999999"] {
+        let flags = ["apply", "-f", ".", "--replace=immutable", "--wait", "--timeout", timeout];
+        let refused = ws.reconcile(flags).exits_with(2);
+        assert!(refused.stderr.contains("the longest timeout is 10 years"), "{refused}");
+        let refused = ws.reconcile(["apply", "-f", ".", "--request-timeout", timeout]).exits_with(2);
+        assert!(refused.stderr.contains("the longest timeout is 10 years"), "{refused}");
+    }
+    assert_eq!(uid(&ws, "Job", "migrate"), before);
+    // Nothing is ever ready here, so that the wait itself is cut short.
+    let flags = ["apply", "-f", ".", "--replace=immutable", "--wait", "--timeout=87600h", "--request-timeout=87600h"];
+    let apply = ws.as_user("admin").start_reconcile(flags);
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while ws.find("Job", "migrate").is_none_or(|job| job["metadata"]["uid"] == before) {
+        assert!(Instant::now() < deadline, "it is replaced");
+        thread::sleep(Duration::from_millis(50));
+    }
+    thread::sleep(Duration::from_secs(1));
+    apply.interrupt();
+    let apply = apply.finish().exits_with(130);
+    assert_eq!(apply.object("Job", "migrate")["outcome"], "replaced", "{apply}");
+}
+
+#[test]
+fn what_is_replaced_is_recorded_as_what_is_created() {
+    for force in ["--force-conflicts=by-hand", "--force-conflicts=none"] {
+        let ws = with_job();
+        let (_, requests) =
+            ws.requests_during(|| ws.reconcile(["apply", "-f", ".", "--replace=immutable", force]).exits_with(0));
+        let writes: Vec<&str> =
+            requests.iter().filter(|request| request.is_write()).map(|request| request.verb.as_str()).collect();
+        assert_eq!(writes, ["delete", "create", "patch", "patch"]);
+        let owners = |ws: &Workspace| {
+            let object = ws.get("Job", "migrate");
+            let entries = object["metadata"]["managedFields"].as_array().unwrap();
+            let owner = |entry: &Value| json!([entry["manager"], entry["operation"], entry["fieldsV1"]]);
+            entries.iter().map(owner).collect::<Vec<_>>()
+        };
+        let replaced = owners(&ws);
+        ws.kubectl(["delete", "job", "migrate"]).exits_with(0);
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        assert_eq!(replaced, owners(&ws));
+    }
 }

@@ -30,7 +30,7 @@ impl Pruning {
 
     async fn list_superset(&mut self, cluster: &Cluster) -> Result<(), Trouble> {
         let mut contents = self.listed.clone();
-        let members = self.members.iter().filter(|entry| !matches!(entry.fate, Fate::NoMember(_)));
+        let members = self.members.iter().filter(|entry| matches!(entry.fate, Fate::Pruned | Fate::Kept(_)));
         members.for_each(|entry| contents.add(&entry.member.key));
         if let Some(wanted) = &self.wanted {
             contents = contents.union(&wanted.contents);
@@ -41,7 +41,8 @@ impl Pruning {
                 Recorded::Failed(trouble) => return Err(trouble),
                 Recorded::Moved => {
                     self.read_again(cluster).await?;
-                    contents = contents.union(&self.standing.as_ref().map(Standing::contents).unwrap_or_default());
+                    let now = self.standing.as_ref().map(|standing| standing.contents(&self.mentioned));
+                    contents = contents.union(&now.unwrap_or_default());
                 }
             }
         }

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use serde_json::Value;
-use tokio::time::Instant;
 
 use super::Entry;
-use crate::apply::{Deleted, delete, wait_until_gone};
+use crate::apply::{Deadline, Deleted, delete, wait_until_gone};
 use crate::cluster::Cluster;
 use crate::commands::interrupt::Interrupt;
 use crate::commands::pass::Listener;
@@ -44,7 +43,7 @@ pub(super) async fn turn(
     (timeout, interrupt): (Duration, &Interrupt),
     listener: &impl Listener,
 ) -> Option<String> {
-    let deadline = Instant::now() + timeout;
+    let deadline = Deadline::after(timeout);
     let judge: &Wanted = wanted;
     let deletions = members.iter_mut().map(|entry| delete_member(cluster, &mut entry.member, judge, interrupt));
     let ends: Vec<End> = futures::stream::iter(deletions).buffered(IN_FLIGHT).collect().await;
@@ -92,13 +91,12 @@ async fn delete_member(cluster: &Cluster, member: &mut Member, wanted: &Wanted, 
 }
 
 /// Waits until what the server deletes is gone.
-async fn wait(cluster: &Cluster, member: &Member, end: End, deadline: Instant, interrupt: &Interrupt) -> End {
+async fn wait(cluster: &Cluster, member: &Member, end: End, deadline: Deadline, interrupt: &Interrupt) -> End {
     if !matches!(end, End::Terminating(_)) {
         return end;
     }
     let Member { key, resource, .. } = member;
-    let left = deadline.saturating_duration_since(Instant::now());
-    match wait_until_gone(cluster, resource, key, member.uid(), left, || interrupt.is_set()).await {
+    match wait_until_gone(cluster, resource, key, member.uid(), deadline, || interrupt.is_set()).await {
         LiveState::Absent => End::Gone,
         left => End::Terminating(left),
     }
@@ -127,12 +125,10 @@ impl Entry {
             End::Terminating(left) => self.fail(terminating(&left, after), Outcome::Terminating),
             End::Interrupted => self.skip(INTERRUPTED),
             End::Spared(fate) => {
-                if let Fate::Kept(reason) | Fate::NoMember(reason) = &fate {
+                if let Some(reason) = fate.reason() {
                     self.report.spare(reason);
                 }
-                if matches!(fate, Fate::Kept(_)) {
-                    wanted.keep(&self.member.key);
-                }
+                wanted.settle(&self.member.key, &fate);
                 self.report.outcome = Some(Outcome::Unchanged);
                 self.fate = fate;
             }

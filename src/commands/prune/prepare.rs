@@ -15,8 +15,20 @@ use crate::object::{GroupKind, ObjectKey};
 use crate::plan::apply_set::{ApplySet, Contents, IS_PARENT_TYPE, Reference, Refusal, Standing, enlist};
 use crate::report::Verdict;
 
+/// What the flags ask for.
+pub(in crate::commands) struct Requested {
+    /// The set, by its parent.
+    reference: Reference,
+    /// Whether members that the parent does not list are pruned, too.
+    recovers: bool,
+}
+
 /// The apply set that the flags name, if they do.
-pub(in crate::commands) fn requested(args: &PruneArgs, input: &InputArgs) -> Result<Option<Reference>, Failure> {
+pub(in crate::commands) fn requested(args: &PruneArgs, input: &InputArgs) -> Result<Option<Requested>, Failure> {
+    if args.applyset_recover && !(args.prune && args.applyset.is_some()) {
+        let hint = "name the set whose lost members may be deleted, as in `--prune --applyset=NAME --applyset-recover`";
+        return Err(refused("`--applyset-recover` needs `--prune` and `--applyset`", hint));
+    }
     let set = match (args.prune, &args.applyset) {
         (false, None) => return Ok(None),
         (true, Some(set)) => set,
@@ -34,7 +46,7 @@ pub(in crate::commands) fn requested(args: &PruneArgs, input: &InputArgs) -> Res
         return Err(refused("`--prune` and `--selector` exclude each other", hint));
     }
     match Reference::parse(set) {
-        Ok(reference) => Ok(Some(reference)),
+        Ok(reference) => Ok(Some(Requested { reference, recovers: args.applyset_recover })),
         Err(message) => Err(refused(message, "write `NAME` for a Secret, or `RESOURCE[.GROUP]/NAME`")),
     }
 }
@@ -43,7 +55,7 @@ impl Pruning {
     /// Finds the parent, makes sure that the set is ours to change, and makes members of the manifests. A parent whose kind
     /// has namespaces lives where manifests without a namespace do.
     pub(super) async fn prepare(
-        reference: &Reference,
+        Requested { reference, recovers }: &Requested,
         adopt: &BTreeSet<String>,
         (cluster, catalog, namespaces): (&Cluster, &Catalog, &Namespaces),
         desired: &mut DesiredSet,
@@ -58,13 +70,14 @@ impl Pruning {
         let standing = standing(cluster, &set, resource, adopt).await?;
         enlist(&mut desired.manifests, &set, &namespaces.default)?;
         let mut pruning = Self::new(set, resource.clone(), adopt.clone(), standing);
+        pruning.recovers = *recovers;
         let manifests = || desired.manifests.iter();
         let places = manifests().filter_map(|manifest| manifest.namespace.clone());
-        let wanted = Contents {
+        pruning.mentioned = Contents {
             kinds: manifests().map(|manifest| GroupKind::from(&manifest.gvk)).collect(),
             namespaces: places.chain([namespaces.default.clone()]).collect(),
         };
-        pruning.plan_search(catalog, wanted);
+        pruning.plan_search(catalog);
         Ok(pruning)
     }
 }

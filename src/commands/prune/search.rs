@@ -7,34 +7,42 @@ use crate::cluster::Cluster;
 use crate::desired::InputProblem;
 use crate::live::apply_set::{Scope, Search, Unsearched, defined_kinds, find, searchable};
 use crate::live::{Catalog, Resolution};
-use crate::object::{GroupKind, PART_OF};
-use crate::plan::apply_set::{Contents, Listed, Member};
+use crate::object::{GroupKind, ObjectKey, PART_OF};
+use crate::plan::apply_set::{Listed, Member, Sight, Standing};
 
 impl Pruning {
-    /// Plans the search: the kinds and namespaces that the parent lists; all kinds where it doesn't say; and everywhere where
-    /// there is no parent, as one may have been deleted, which leaves its members their labels. `wanted` is where the manifests
-    /// put objects.
-    pub(super) fn plan_search(&mut self, catalog: &Catalog, wanted: Contents) {
-        let Some(standing) = &self.standing else {
-            return self.crawl(catalog, &Scope::Everywhere(wanted.namespaces.into_iter().collect()));
-        };
-        self.listed.namespaces.clone_from(&standing.namespaces);
+    /// Plans the search: the kinds and namespaces that the parent lists; and all kinds everywhere where it doesn't say, where
+    /// there is no parent, as one may have been deleted, which leaves its members their labels, and where that is asked for.
+    pub(super) fn plan_search(&mut self, catalog: &Catalog) {
+        let mut likely = self.mentioned.namespaces.clone();
+        let mut is_known = false;
+        if let Some(standing) = self.standing.clone() {
+            likely.extend(standing.namespaces.iter().cloned());
+            is_known = standing.listed != Listed::Nothing;
+            self.plan_listed(catalog, &standing);
+        }
+        if self.recovers || !is_known {
+            self.crawl(catalog, likely);
+        }
+    }
+
+    fn plan_listed(&mut self, catalog: &Catalog, standing: &Standing) {
+        self.listed.namespaces = standing.vouched_namespaces(&self.mentioned);
         let scope = Scope::Namespaces(standing.namespaces.iter().cloned().collect());
         let kinds: BTreeSet<GroupKind> = match &standing.listed {
-            Listed::Nothing => {
-                let likely = wanted.namespaces.union(&standing.namespaces).cloned().collect();
-                return self.crawl(catalog, &Scope::Everywhere(likely));
-            }
+            Listed::Nothing => return,
             Listed::Kinds(kinds) => kinds.clone(),
             Listed::Resources(resources) => resources.iter().map(|resource| kind_of(catalog, resource)).collect(),
         };
         for kind in kinds {
+            let counts = standing.vouches_for_kind(&kind, &self.mentioned);
             match catalog.resolve_kind(&kind) {
                 // A kind that only the input defines has no objects yet.
                 Resolution::Known(resource) if resource.pending => {}
                 Resolution::Known(resource) => {
                     self.searches.push(Search { resource: resource.clone(), scope: scope.clone() });
                 }
+                _ if !counts => continue,
                 Resolution::Unavailable => {
                     let message =
                         format!("members of kind `{kind}` can't be listed: the API service behind it does not answer");
@@ -46,24 +54,33 @@ impl Pruning {
                     continue;
                 }
             }
-            self.listed.kinds.insert(kind);
-        }
-        // A kind that moved to another group has the same objects under both: they are known by the new one.
-        for moved in wanted.kinds.iter().filter(|kind| !self.listed.kinds.contains(kind)) {
-            let has_moved = self.listed.kinds.iter().any(|listed| listed.kind == moved.kind);
-            if let (true, Resolution::Known(resource)) = (has_moved, catalog.resolve_kind(moved))
-                && !resource.pending
-            {
-                self.searches.push(Search { resource: resource.clone(), scope: scope.clone() });
+            if counts {
+                self.listed.kinds.insert(kind);
             }
         }
+        // A kind that moved to another group has the same objects under both: they are known by the new one.
+        let moved = self.mentioned.kinds.iter().filter(|kind| self.has_moved(kind));
+        let resources = moved.filter_map(|kind| match catalog.resolve_kind(kind) {
+            Resolution::Known(resource) if !resource.pending => Some(resource.clone()),
+            _ => None,
+        });
+        let searches = resources.map(|resource| Search { resource, scope: scope.clone() });
+        self.searches.extend(searches.collect::<Vec<_>>());
     }
 
-    /// Searches all kinds.
-    fn crawl(&mut self, catalog: &Catalog, scope: &Scope) {
-        self.is_crawl = true;
-        let all = searchable(catalog).into_iter();
-        self.searches = all.map(|resource| Search { resource, scope: scope.clone() }).collect();
+    /// Whether the parent lists a kind of the manifests under another group.
+    fn has_moved(&self, kind: &GroupKind) -> bool {
+        !self.listed.kinds.contains(kind)
+            && self.mentioned.kinds.contains(kind)
+            && self.listed.kinds.iter().any(|listed| listed.kind == kind.kind)
+    }
+
+    /// Searches all kinds, in these namespaces where they may not be listed as a whole.
+    fn crawl(&mut self, catalog: &Catalog, likely: BTreeSet<String>) {
+        let scope = Scope::Everywhere(likely.into_iter().collect());
+        let all = searchable(catalog);
+        self.searches.retain(|search| !all.iter().any(|one| one.gvk == search.resource.gvk));
+        self.searches.extend(all.into_iter().map(|resource| Search { resource, scope: scope.clone() }));
     }
 
     /// Lists the members.
@@ -71,13 +88,41 @@ impl Pruning {
         let selector = format!("{PART_OF}={}", self.set.id);
         let found = find(cluster, std::mem::take(&mut self.searches), &selector).await;
         self.unseen.extend(found.unsearched.iter().map(|one| (one.kind.clone(), one.namespace.clone())));
-        self.found = found.objects.into_iter().map(|(resource, object)| Member::new(&resource, object)).collect();
-        if self.is_crawl {
-            self.warnings.extend(uncrawled(&found.unsearched));
-        } else {
-            self.errors.extend(found.unsearched.iter().map(unsearched));
-        }
+        let members = found.objects.into_iter().map(|(resource, object)| Member::new(&resource, object));
+        self.found = members.map(|member| Member { sight: self.sight(&member), ..member }).collect();
+        let is_listed = |one: &&Unsearched| self.is_listed(&one.kind, one.namespace.as_deref());
+        let (listed, beyond): (Vec<&Unsearched>, Vec<&Unsearched>) = found.unsearched.iter().partition(is_listed);
+        self.errors.extend(listed.into_iter().map(unsearched));
+        self.warnings.extend(uncrawled(&beyond));
         self.look_for_definitions(cluster).await;
+    }
+
+    /// How the search came upon a member.
+    fn sight(&self, member: &Member) -> Sight {
+        let ObjectKey { gvk, namespace, .. } = &member.key;
+        let kind = GroupKind::from(gvk);
+        if self.is_listed(&kind, namespace.as_deref()) {
+            return Sight::Listed;
+        }
+        let Some(standing) = &self.standing else {
+            return Sight::Beyond("no parent of the apply set lists it".to_owned());
+        };
+        let is_named = namespace.as_ref().is_none_or(|name| standing.namespaces.contains(name))
+            && match &standing.listed {
+                Listed::Kinds(kinds) => kinds.contains(&kind),
+                Listed::Resources(_) => true,
+                Listed::Nothing => false,
+            };
+        Sight::Beyond(match standing.other_author().filter(|_| is_named) {
+            Some(author) => format!("{author} changed what the apply set's parent lists"),
+            None => "the apply set's parent does not list it".to_owned(),
+        })
+    }
+
+    /// Whether the parent lists a kind, in a namespace or at all.
+    fn is_listed(&self, kind: &GroupKind, namespace: Option<&str>) -> bool {
+        namespace.is_none_or(|name| self.listed.namespaces.contains(name))
+            && (self.listed.kinds.contains(kind) || self.has_moved(kind))
     }
 
     /// A kind that isn't served took its objects along only if its definition is gone, too.
@@ -126,9 +171,9 @@ fn unsearched(unsearched: &Unsearched) -> InputProblem {
 }
 
 /// The search of all kinds may fail for lack of rights that nobody needs for the set itself.
-fn uncrawled(unsearched: &[Unsearched]) -> Option<String> {
+fn uncrawled(unsearched: &[&Unsearched]) -> Option<String> {
     let kinds: BTreeSet<String> = unsearched.iter().map(|one| one.kind.to_string()).collect();
     let kinds = kinds.into_iter().collect::<Vec<_>>().join(", ");
     let reason = &unsearched.first()?.trouble.reason;
-    Some(format!("members that an earlier parent may have left could not be looked for ({reason}) among {kinds}"))
+    Some(format!("members that the apply set's parent does not list could not be looked for ({reason}) among {kinds}"))
 }

@@ -2,13 +2,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::label::set_by_another;
 use super::standing::{ApplySet, Contents};
 use super::turn::{Turn, turns};
 use crate::compare::Policy;
 use crate::live::{Resource, Target};
-use crate::object::{
-    FieldPath, GroupKind, GroupVersionKind, LAST_APPLIED, ObjectKey, Operation, PART_OF, managed_fields,
-};
+use crate::object::{GroupKind, GroupVersionKind, ObjectKey};
 
 /// The annotation that keeps an object from being pruned, with the value `keep`.
 const PRUNE: &str = "kubectl-reconcile/prune";
@@ -22,6 +21,17 @@ pub struct Member {
     pub resource: Resource,
     /// The object.
     pub object: Value,
+    /// How the search came upon it.
+    pub sight: Sight,
+}
+
+/// How a search came upon a member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// The parent lists its kind and its namespace.
+    Listed,
+    /// Only a search beyond that found it, for a reason such as `the apply set's parent does not list it`.
+    Beyond(String),
 }
 
 impl Member {
@@ -31,7 +41,8 @@ impl Member {
         let text = |name: &str| object.pointer("/metadata").and_then(|metadata| metadata.get(name)?.as_str());
         let name = text("name").unwrap_or_default().to_owned();
         let namespace = text("namespace").map(ToOwned::to_owned);
-        Self { key: ObjectKey { gvk: resource.gvk.clone(), namespace, name }, resource: resource.clone(), object }
+        let key = ObjectKey { gvk: resource.gvk.clone(), namespace, name };
+        Self { key, resource: resource.clone(), object, sight: Sight::Listed }
     }
 
     /// Its uid.
@@ -64,8 +75,21 @@ pub enum Fate {
     Pruned,
     /// It stays a member, for this reason.
     Kept(String),
-    /// It is no member, for this reason, although it carries the label.
+    /// It stays, for this reason, although it carries the label; the parent does not list it.
+    Spared(String),
+    /// It is no member, for this reason, although it carries the label; whatever it lives in may go with it.
     NoMember(String),
+}
+
+impl Fate {
+    /// Why it is not pruned.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Pruned => None,
+            Self::Kept(reason) | Self::Spared(reason) | Self::NoMember(reason) => Some(reason),
+        }
+    }
 }
 
 /// What the manifests want, as far as members are concerned.
@@ -73,6 +97,8 @@ pub enum Fate {
 pub struct Wanted {
     set: ApplySet,
     policy: Policy,
+    /// Whether what only a search beyond the parent's list found is pruned, too.
+    recovers: bool,
     objects: BTreeSet<(GroupKind, Option<String>, String)>,
     /// Where there are members after the pass.
     pub contents: Contents,
@@ -91,6 +117,7 @@ impl Wanted {
         let mut wanted = Self {
             set: set.clone(),
             policy: policy.clone(),
+            recovers: false,
             objects: BTreeSet::new(),
             contents: Contents::default(),
             unseen: Vec::new(),
@@ -115,6 +142,22 @@ impl Wanted {
     pub fn without_sight_of(mut self, unseen: Vec<(GroupKind, Option<String>)>) -> Self {
         self.unseen = unseen;
         self
+    }
+
+    /// The same, where what only a search beyond the parent's list found is pruned, too.
+    #[must_use]
+    pub fn recovering(mut self, recovers: bool) -> Self {
+        self.recovers = recovers;
+        self
+    }
+
+    /// What becomes of a member is known: where it stays, so does what it lives in.
+    pub fn settle(&mut self, member: &ObjectKey, fate: &Fate) {
+        match fate {
+            Fate::Kept(_) => self.keep(member),
+            Fate::Spared(_) => self.stays(member),
+            Fate::Pruned | Fate::NoMember(_) => {}
+        }
     }
 
     /// A member stays, and so does what it lives in.
@@ -157,8 +200,8 @@ impl Wanted {
     /// wanted from then on, as far as others are concerned.
     pub fn fates(&mut self, members: &[Member]) -> Vec<Fate> {
         let mut fates: Vec<Fate> = members.iter().map(|member| self.alone(member)).collect();
-        for (member, _) in members.iter().zip(&fates).filter(|(_, fate)| matches!(fate, Fate::Kept(_))) {
-            self.keep(&member.key);
+        for (member, fate) in members.iter().zip(&fates) {
+            self.settle(&member.key, fate);
         }
         for (member, fate) in members.iter().zip(&mut fates).filter(|(_, fate)| **fate == Fate::Pruned) {
             if let Some(reason) = self.inside(member) {
@@ -183,17 +226,15 @@ impl Wanted {
         if crate::object::part_of(object) != Some(self.set.id.as_str()) {
             return Fate::NoMember("kept because it left the apply set meanwhile".to_owned());
         }
+        if identity(&member.key) == identity(&self.set.parent) {
+            return Fate::Kept("kept because it is the apply set's own parent".to_owned());
+        }
+        if let Some(fate) = set_by_another(member, &self.policy).or_else(|| self.unlisted(member)) {
+            return fate;
+        }
         // Nothing brings it back.
         if member.is_terminating() {
             return Fate::Pruned;
-        }
-        if let Some(manager) = self.copied_by(member) {
-            return Fate::NoMember(format!(
-                "kept because `{manager}` copied the label of the apply set from another object"
-            ));
-        }
-        if identity(&member.key) == identity(&self.set.parent) {
-            return Fate::Kept("kept because it is the apply set's own parent".to_owned());
         }
         let annotations = object.pointer("/metadata/annotations");
         if annotations.and_then(|all| all.get(PRUNE)).is_some_and(|value| value == "keep") {
@@ -205,25 +246,19 @@ impl Wanted {
         }
     }
 
-    /// Who wrote the label, where it is only a copy: the controllers behind `Endpoints` and `EndpointSlice` give theirs
-    /// the labels of the Service. Appliers and kubectl mean it.
-    fn copied_by(&self, Member { key, object, .. }: &Member) -> Option<String> {
-        if !["Endpoints", "EndpointSlice"].contains(&key.gvk.kind.as_str()) {
-            return None;
+    /// Why a member stays that only a search beyond the parent's list found: nobody asked for it. What takes others along
+    /// is never deleted on the word of a label.
+    fn unlisted(&self, member: &Member) -> Option<Fate> {
+        let Sight::Beyond(why) = &member.sight else { return None };
+        let ObjectKey { gvk, namespace, .. } = &member.key;
+        if gvk.is_namespace() || gvk.is_crd() {
+            return Some(Fate::Spared(format!("kept because {why}, as it has to before a {} is deleted", gvk.kind)));
         }
-        let annotations = object.pointer("/metadata/annotations");
-        if annotations.is_some_and(|all| all.get(LAST_APPLIED).is_some()) {
-            return None;
-        }
-        let label = FieldPath::of(&["metadata", "labels", PART_OF]);
-        let entries = managed_fields(object);
-        let mut owners = entries.iter().filter(|entry| entry.fields.covers(&label)).peekable();
-        let first = owners.peek()?.manager.clone();
-        let is_copy = owners.all(|entry| {
-            let is_ours = entry.manager == self.policy.manager || self.policy.is_adopted(entry);
-            entry.operation == Operation::Update && !is_ours && !self.policy.is_hand(entry)
-        });
-        is_copy.then_some(first)
+        let is_next = self.contents.kinds.contains(&GroupKind::from(gvk))
+            && namespace.as_ref().is_none_or(|name| self.contents.namespaces.contains(name));
+        let (yet, now) = if is_next { (" yet", " now") } else { ("", "") };
+        (!self.recovers)
+            .then(|| Fate::Spared(format!("kept because {why}{yet} (`--applyset-recover` deletes it{now})")))
     }
 
     /// What stays, or may, and would go along with a Namespace or a CustomResourceDefinition.
@@ -272,6 +307,7 @@ fn owner(object: &Value) -> Option<ObjectKey> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::object::PART_OF;
     use serde_json::json;
 
     fn resource(api_version: &str, kind: &str) -> Resource {
@@ -285,7 +321,10 @@ mod tests {
     }
 
     fn member(kind: &str, metadata: &Value) -> Member {
+        let fields = json!({"f:metadata": {"f:labels": {format!("f:{PART_OF}"): {}}}});
+        let owners = json!([{"manager": "us", "operation": "Apply", "apiVersion": "v1", "fieldsV1": fields}]);
         let mut object = json!({"metadata": {"name": "it", "namespace": "data", "labels": {PART_OF: set().id}}});
+        object["metadata"]["managedFields"] = owners;
         for (name, value) in metadata.as_object().unwrap() {
             object["metadata"][name] = value.clone();
         }
@@ -295,11 +334,6 @@ mod tests {
 
     fn fates(members: &[Member]) -> Vec<Fate> {
         Wanted::of(&set(), &[], &Policy::of("us")).fates(members)
-    }
-
-    fn managed(manager: &str, operation: &str) -> Value {
-        let fields = json!({"f:metadata": {"f:labels": {format!("f:{PART_OF}"): {}}}});
-        json!({"managedFields": [{"manager": manager, "operation": operation, "apiVersion": "v1", "fieldsV1": fields}]})
     }
 
     #[test]
@@ -317,18 +351,34 @@ mod tests {
     }
 
     #[test]
-    fn a_label_that_a_controller_copied_makes_no_member() {
-        for (manager, operation, is_member) in [
-            ("kube-controller-manager", "Update", false),
-            ("kubectl-client-side-apply", "Update", true),
-            ("gitops", "Apply", true),
-            ("us", "Update", true),
-        ] {
-            // Whoever restores an object with its labels means them.
-            assert_eq!(fates(&[member("ConfigMap", &managed(manager, operation))]), [Fate::Pruned]);
-            let fate = &fates(&[member("Endpoints", &managed(manager, operation))])[0];
-            assert_eq!(*fate == Fate::Pruned, is_member, "{manager}: {fate:?}");
-        }
+    fn what_only_a_search_beyond_the_list_found_stays_unless_it_is_asked_for() {
+        let beyond = |mut member: Member| {
+            member.sight = Sight::Beyond("no parent lists it".to_owned());
+            member
+        };
+        let found = [beyond(member("ConfigMap", &json!({}))), beyond(member("Namespace", &json!({"name": "b"})))];
+        let spared = |reason: &str| Fate::Spared(reason.to_owned());
+        let namespace = spared("kept because no parent lists it, as it has to before a Namespace is deleted");
+        let config_map = spared("kept because no parent lists it (`--applyset-recover` deletes it)");
+        let mut wanted = Wanted::of(&set(), &[], &Policy::of("us"));
+        assert_eq!(wanted.fates(&found), [config_map, namespace.clone()]);
+        assert_eq!(wanted.contents, Contents::default(), "it is not listed from then on");
+        let mut wanted = Wanted::of(&set(), &[], &Policy::of("us")).recovering(true);
+        assert_eq!(wanted.fates(&found), [Fate::Pruned, namespace]);
+        // What the parent is about to list is the next pass's to delete.
+        let mut wanted = Wanted::of(&set(), &[], &Policy::of("us"));
+        wanted.contents.add(&found[0].key);
+        let soon = spared("kept because no parent lists it yet (`--applyset-recover` deletes it now)");
+        assert_eq!(wanted.fates(&found[..1]), [soon]);
+    }
+
+    #[test]
+    fn a_namespace_stays_with_what_is_spared_in_it() {
+        let mut namespace = member("Namespace", &json!({"name": "data"}));
+        namespace.key.namespace = None;
+        let found = fates(&[namespace, member("ConfigMap", &json!({"managedFields": []}))]);
+        assert_eq!(found[0], Fate::Kept("kept because ConfigMap data/it lives in it".into()));
+        assert!(matches!(found[1], Fate::Spared(_)), "{found:?}");
     }
 
     #[test]

@@ -8,12 +8,13 @@
 
 mod enlist;
 mod fate;
+mod label;
 mod reference;
 mod standing;
 mod turn;
 
 pub use enlist::enlist;
-pub use fate::{Fate, Member, Wanted};
+pub use fate::{Fate, Member, Sight, Wanted};
 pub use reference::Reference;
 pub use standing::{ApplySet, Contents, IS_PARENT_TYPE, Listed, Record, Refusal, Standing};
 pub use turn::Turn;

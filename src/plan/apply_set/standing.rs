@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
-use crate::object::{GroupKind, GroupVersionKind, ObjectKey};
+use crate::object::{FieldPath, GroupKind, GroupVersionKind, ObjectKey, managed_fields};
 
 /// Label of a CustomResourceDefinition whose objects may be parents.
 pub const IS_PARENT_TYPE: &str = "applyset.kubernetes.io/is-parent-type";
@@ -103,12 +103,16 @@ pub struct Standing {
     /// The annotations that a record is compared with.
     kinds: Option<String>,
     additional: String,
-    has_id: bool,
+    /// Who else than the tool wrote them last.
+    kinds_by: Option<String>,
+    additional_by: Option<String>,
+    /// The parent's own namespace.
+    own_namespace: Option<String>,
 }
 
 impl Standing {
-    /// Reads a live parent. An object that is no parent yet can become one; one of another tool is continued only where
-    /// that tool is among those to `adopt`.
+    /// Reads a live parent. An object that is none does not become one: it may be anybody's. A parent of another tool is
+    /// continued only where that tool is among those to `adopt`.
     pub fn of(set: &ApplySet, live: &Value, adopt: &BTreeSet<String>) -> Result<Self, Refusal> {
         let annotation =
             |name: &str| live.pointer("/metadata/annotations").and_then(|all| all.get(name)).and_then(Value::as_str);
@@ -122,8 +126,10 @@ impl Standing {
             let message = format!("{parent} has the label `{ID}: {id}`, which is not the id of its apply set");
             return Err(Refusal { message, hint: format!("it has to be `{}`: who changed it?", set.id) });
         }
-        let tooling = annotation(TOOLING).map_or_else(own_tooling, ToOwned::to_owned);
-        let tool = tool_of(&tooling);
+        let (Some(_), Some(tooling)) = (id, annotation(TOOLING)) else {
+            return Err(no_parent(set, id.is_some()));
+        };
+        let tool = tool_of(tooling);
         if tool != TOOL && !adopt.contains(tool) {
             let message = format!("the apply set of {parent} is kept by `{tool}`");
             let hint = format!("continue it with `--adopt={tool}`, after which both can, or choose another parent");
@@ -146,6 +152,8 @@ impl Standing {
         }
         namespaces.extend(parent.namespace.clone());
         let text = |pointer: &str| live.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let list = if annotation(KINDS).is_some() { KINDS } else { RESOURCES };
+        let author = |name: &str| annotation(name).and_then(|_| other_author(live, name, tool));
         Ok(Self {
             uid: text("/metadata/uid"),
             resource_version: text("/metadata/resourceVersion"),
@@ -153,31 +161,57 @@ impl Standing {
             namespaces,
             kinds: annotation(KINDS).map(ToOwned::to_owned),
             additional: additional.to_owned(),
-            has_id: id.is_some() && annotation(TOOLING).is_some(),
-            tooling: if tool == TOOL { own_tooling() } else { tooling },
+            kinds_by: author(list),
+            additional_by: author(NAMESPACES),
+            own_namespace: parent.namespace.clone(),
+            tooling: if tool == TOOL { own_tooling() } else { tooling.to_owned() },
         })
     }
 
-    /// Whether it records this already. Another version of ourselves in it is no reason to write.
+    /// Whether it records this already, and the tool wrote it. Another version of ourselves in it is no reason to write.
     #[must_use]
     pub fn says(&self, record: &Record) -> bool {
-        self.has_id && self.kinds.as_ref() == Some(&record.kinds) && self.additional == record.namespaces
+        let is_own = self.kinds_by.is_none() && self.additional_by.is_none();
+        is_own && self.kinds.as_ref() == Some(&record.kinds) && self.additional == record.namespaces
     }
 
-    /// Where it says that there are members.
+    /// Whether members of this kind are where the parent says, so that they may be pruned: the tool wrote so, or the
+    /// manifests name the kind as well. Whoever may write to the parent could name any other.
     #[must_use]
-    pub fn contents(&self) -> Contents {
-        let kinds = match &self.listed {
+    pub fn vouches_for_kind(&self, kind: &GroupKind, mentioned: &Contents) -> bool {
+        self.kinds_by.is_none() || mentioned.kinds.contains(kind)
+    }
+
+    /// The namespaces that count in the same way.
+    #[must_use]
+    pub fn vouched_namespaces(&self, mentioned: &Contents) -> BTreeSet<String> {
+        let is_own = |name: &&String| Some(*name) == self.own_namespace.as_ref();
+        let counts =
+            |name: &&String| self.additional_by.is_none() || is_own(name) || mentioned.namespaces.contains(*name);
+        self.namespaces.iter().filter(counts).cloned().collect()
+    }
+
+    /// Who else than the tool wrote the lists last.
+    #[must_use]
+    pub fn other_author(&self) -> Option<&str> {
+        self.additional_by.as_deref().or(self.kinds_by.as_deref())
+    }
+
+    /// Where it says that there are members, as far as that counts.
+    #[must_use]
+    pub fn contents(&self, mentioned: &Contents) -> Contents {
+        let mut kinds = match &self.listed {
             Listed::Kinds(kinds) => kinds.clone(),
             Listed::Resources(_) | Listed::Nothing => BTreeSet::new(),
         };
-        Contents { kinds, namespaces: self.namespaces.clone() }
+        kinds.retain(|kind| self.vouches_for_kind(kind, mentioned));
+        Contents { kinds, namespaces: self.vouched_namespaces(mentioned) }
     }
 
     /// Whether two readings record the same set, whatever else changed.
     #[must_use]
     pub fn same_record(&self, other: &Self) -> bool {
-        (&self.kinds, &self.additional, self.has_id) == (&other.kinds, &other.additional, other.has_id)
+        (&self.kinds, &self.additional) == (&other.kinds, &other.additional)
     }
 }
 
@@ -228,6 +262,28 @@ fn is_namespace(name: &str) -> bool {
     name.len() <= 63 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
 }
 
+/// Who wrote an annotation of a parent, where it was not the tool that keeps the set.
+fn other_author(live: &Value, annotation: &str, tool: &str) -> Option<String> {
+    let path = FieldPath::of(&["metadata", "annotations", annotation]);
+    let mut owners = managed_fields(live).into_iter().filter(|entry| entry.fields.contains(&path)).peekable();
+    let first = owners.peek().map_or_else(|| "somebody unknown".to_owned(), |entry| format!("`{}`", entry.manager));
+    let is_own = owners.any(|entry| entry.manager.strip_suffix("-applyset") == Some(tool));
+    (!is_own).then_some(first)
+}
+
+/// An object that exists, and is no parent of a set (kubectl `pkg/cmd/apply/applyset.go`, `FetchParent`).
+fn no_parent(set: &ApplySet, has_id: bool) -> Refusal {
+    let parent = &set.parent;
+    let missing = if has_id { format!("annotation `{TOOLING}`") } else { format!("label `{ID}`") };
+    let message = format!("{parent} exists, and is not the parent of an apply set: it has no {missing}");
+    let hint = format!(
+        "choose another name, or, if it is to be the parent, give it the label `{ID}: {}` and the annotation `{TOOLING}: {}`",
+        set.id,
+        own_tooling()
+    );
+    Refusal { message, hint }
+}
+
 fn own_tooling() -> String {
     format!("{TOOL}/v{}", env!("CARGO_PKG_VERSION"))
 }
@@ -244,6 +300,14 @@ mod tests {
     fn set(api_version: &str, kind: &str, namespace: Option<&str>, name: &str) -> ApplySet {
         let gvk = GroupVersionKind::new(api_version, kind);
         ApplySet::of(ObjectKey { gvk, namespace: namespace.map(ToOwned::to_owned), name: name.to_owned() })
+    }
+
+    /// An entry of `managedFields` of who wrote these annotations.
+    fn written_by(manager: &str, annotations: &[&str]) -> Value {
+        let fields: serde_json::Map<String, Value> =
+            annotations.iter().map(|name| (format!("f:{name}"), json!({}))).collect();
+        let fields = json!({"f:metadata": {"f:annotations": fields}});
+        json!({"manager": manager, "operation": "Apply", "apiVersion": "v1", "fieldsV1": fields})
     }
 
     fn parent(labels: &Value, annotations: &Value) -> Value {
@@ -271,7 +335,8 @@ mod tests {
         let kinds = ["Service", "Deployment.apps", "ConfigMap"].map(GroupKind::parse).into();
         let contents = Contents { kinds, namespaces: ["shop", "b", "a"].map(ToOwned::to_owned).into() };
         let record = Record::of(&set, None, &contents);
-        let manifest = record.manifest(&set);
+        let mut manifest = record.manifest(&set);
+        manifest["metadata"]["managedFields"] = json!([written_by("kubectl-reconcile-applyset", &[KINDS, NAMESPACES])]);
         let annotations = &manifest["metadata"]["annotations"];
         assert_eq!(annotations[KINDS], "ConfigMap,Deployment.apps,Service");
         assert_eq!(annotations[NAMESPACES], "a,b");
@@ -297,7 +362,8 @@ mod tests {
     #[test]
     fn the_set_of_another_tool_is_continued_on_demand_and_stays_its_own() {
         let set = set("v1", "Secret", Some("shop"), "web");
-        let live = parent(&json!({ID: set.id}), &json!({TOOLING: "kubectl/v1.36.3", KINDS: "", NAMESPACES: ""}));
+        let mut live = parent(&json!({ID: set.id}), &json!({TOOLING: "kubectl/v1.36.3", KINDS: "", NAMESPACES: ""}));
+        live["metadata"]["managedFields"] = json!([written_by("kubectl-applyset", &[KINDS, NAMESPACES])]);
         let refusal = Standing::of(&set, &live, &["helm".to_owned()].into()).unwrap_err();
         assert!(refusal.hint.contains("--adopt=kubectl"), "{refusal:?}");
         let standing = Standing::of(&set, &live, &["kubectl".to_owned()].into()).unwrap();
@@ -312,9 +378,58 @@ mod tests {
         let set = set("v1", "Secret", Some("shop"), "web");
         let forged = parent(&json!({ID: "applyset-other-v1"}), &json!({}));
         assert!(Standing::of(&set, &forged, &BTreeSet::new()).unwrap_err().message.contains("applyset-other-v1"));
-        let led_astray = parent(&json!({ID: set.id}), &json!({NAMESPACES: "shop,../../nodes"}));
+        let led_astray =
+            parent(&json!({ID: set.id}), &json!({TOOLING: "kubectl-reconcile/v0", NAMESPACES: "shop,../../nodes"}));
         assert!(Standing::of(&set, &led_astray, &BTreeSet::new()).unwrap_err().message.contains("../../nodes"));
         let going = json!({"metadata": {"deletionTimestamp": "2026-11-21T00:00:00Z"}});
         assert!(Standing::of(&set, &going, &BTreeSet::new()).unwrap_err().message.contains("being deleted"));
+    }
+    #[test]
+    fn an_object_that_is_no_parent_does_not_become_one() {
+        let set = set("v1", "Secret", Some("shop"), "web");
+        let tooling = json!({TOOLING: "kubectl-reconcile/v0", KINDS: "Namespace"});
+        for (labels, annotations, missing) in [
+            (json!({}), json!({}), ID),
+            (json!({}), tooling.clone(), ID),
+            (json!({ID: set.id}), json!({KINDS: "Namespace"}), TOOLING),
+        ] {
+            let refusal = Standing::of(&set, &parent(&labels, &annotations), &BTreeSet::new()).unwrap_err();
+            assert!(refusal.message.contains("is not the parent") && refusal.message.contains(missing), "{refusal:?}");
+            assert!(refusal.hint.contains(&set.id), "{refusal:?}");
+        }
+        assert!(Standing::of(&set, &parent(&json!({ID: set.id}), &tooling), &BTreeSet::new()).is_ok());
+    }
+
+    #[test]
+    fn what_somebody_else_lists_counts_only_as_far_as_the_manifests_name_it() {
+        let set = set("v1", "Secret", Some("shop"), "web");
+        let annotations =
+            json!({TOOLING: "kubectl-reconcile/v0", KINDS: "ConfigMap,Namespace", NAMESPACES: "data,finance"});
+        let mentioned =
+            Contents { kinds: [GroupKind::parse("ConfigMap")].into(), namespaces: ["data".to_owned()].into() };
+        let ours = written_by("kubectl-reconcile-applyset", &[KINDS, NAMESPACES]);
+        let contents = |owners: Value| {
+            let mut live = parent(&json!({ID: set.id}), &annotations);
+            live["metadata"]["managedFields"] = owners;
+            let standing = Standing::of(&set, &live, &BTreeSet::new()).unwrap();
+            let Contents { kinds, namespaces } = standing.contents(&mentioned);
+            let kinds: Vec<String> = kinds.iter().map(ToString::to_string).collect();
+            let namespaces: Vec<String> = namespaces.into_iter().collect();
+            (kinds.join(","), namespaces.join(","), standing.other_author().map(ToOwned::to_owned))
+        };
+        let found = |kinds: &str, namespaces: &str, by: Option<&str>| {
+            (kinds.to_owned(), namespaces.to_owned(), by.map(ToOwned::to_owned))
+        };
+        assert_eq!(contents(json!([ours])), found("ConfigMap,Namespace", "data,finance,shop", None));
+        let mallory = written_by("mallory", &[KINDS, NAMESPACES]);
+        assert_eq!(contents(json!([mallory, ours])), found("ConfigMap,Namespace", "data,finance,shop", None));
+        assert_eq!(contents(json!([mallory])), found("ConfigMap", "data,shop", Some("`mallory`")));
+        assert_eq!(contents(json!([])), found("ConfigMap", "data,shop", Some("somebody unknown")));
+        let kinds = written_by("kubectl-reconcile-applyset", &[KINDS]);
+        let namespaces = written_by("kubectl-edit", &[NAMESPACES]);
+        let edited = found("ConfigMap,Namespace", "data,shop", Some("`kubectl-edit`"));
+        assert_eq!(contents(json!([kinds, namespaces])), edited);
+        let other_tool = written_by("kubectl-applyset", &[KINDS, NAMESPACES]);
+        assert_eq!(contents(json!([other_tool])).0, "ConfigMap");
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::kept::is_kept;
 use super::{PART_OF, applied, config_map, label, lists, remove, run};
 use crate::control_plane::Workspace;
 
@@ -91,13 +92,22 @@ fn members_of_a_deleted_parent_are_found_by_their_label() {
     ws.kubectl(["delete", "secret", "set"]).exits_with(0);
     remove(&ws, "role");
     remove(&ws, "b");
-    let diff = run(&ws, "diff").exits_with(1);
-    assert_eq!(diff.each("action"), ["ConfigMap a: none", "ConfigMap b: delete", "Role r: delete"]);
+    let diff = run(&ws, "diff").exits_with(0);
+    is_kept(&diff, "ConfigMap", "b", "no parent of the apply set lists it yet (`--applyset-recover` deletes it now)");
+    is_kept(&diff, "Role", "r", "no parent of the apply set lists it (`--applyset-recover` deletes it)");
     assert!(diff.stdout.contains(&ws.fill_in("+ Secret $NS/set")), "the parent is to be written, too: {diff}");
+    let recover = |command: &str| ws.reconcile([command, "-f", ".", "--prune", "--applyset=set", "--applyset-recover"]);
+    let diff = recover("diff").exits_with(1);
+    assert_eq!(diff.each("action"), ["ConfigMap a: none", "ConfigMap b: delete", "Role r: delete"]);
     let apply = run(&ws, "apply").exits_with(0);
+    assert_eq!(apply.each("outcome"), ["ConfigMap a: unchanged", "ConfigMap b: unchanged", "Role r: unchanged"]);
+    lists(&ws, "ConfigMap", "");
+    // Although there is a parent again.
+    let apply = recover("apply").exits_with(0);
     assert_eq!(apply.each("outcome"), ["ConfigMap a: unchanged", "ConfigMap b: deleted", "Role r: deleted"]);
     lists(&ws, "ConfigMap", "");
     run(&ws, "diff").exits_with(0);
+    assert_eq!(recover("apply").exits_with(0).writes(), 0);
 }
 
 #[test]
@@ -108,6 +118,9 @@ fn flags_that_make_no_sense_together_are_refused() {
         (&["--prune"][..], "--applyset=NAME"),
         (&["--applyset=set"], "--prune --applyset=set"),
         (&["--prune", "--applyset=set", "-l", "app=web"], "what the selector leaves out"),
+        (&["--applyset-recover"], "--applyset=NAME"),
+        (&["--prune", "--applyset-recover"], "--applyset=NAME"),
+        (&["--applyset=set", "--applyset-recover"], "--prune"),
         (&["--prune", "--applyset=a/b/c"], "RESOURCE[.GROUP]/NAME"),
         (&["--prune", "--applyset=things/a"], "a ConfigMap"),
         (&["--prune", "--applyset=deployments.apps/a"], "is-parent-type"),

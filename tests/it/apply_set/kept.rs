@@ -10,7 +10,7 @@ use super::{PART_OF, applied, config_map, lists, remove, run};
 use crate::control_plane::{ControlPlane, Fault, Proxy, Run, Workspace};
 
 #[track_caller]
-fn is_kept(run: &Run, kind: &str, name: &str, reason: &str) {
+pub fn is_kept(run: &Run, kind: &str, name: &str, reason: &str) {
     let object = run.object(kind, name);
     assert_eq!(object["action"], "none", "{object:#}");
     let said = object["reason"].as_str().unwrap_or_default();
@@ -57,16 +57,23 @@ fn a_label_that_a_controller_copied_makes_no_member() {
     run(&ws, "apply").exits_with(0);
     let id = &ws.get("ConfigMap", "a")["metadata"]["labels"][PART_OF];
     for (kind, manager) in [("Endpoints", "endpoint-controller"), ("ConfigMap", "velero-server")] {
-        let copy = json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": "copy", "labels": {PART_OF: id}}});
+        let labels = json!({"copy": "yes", PART_OF: id});
+        let copy = json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": "copy", "labels": labels}});
         let create = ["create", "--field-manager", manager, "-f", "-"];
         ws.stdin(&copy.to_string()).kubectl(create).exits_with(0);
     }
-    let diff = run(&ws, "diff").exits_with(1);
+    let diff = run(&ws, "diff").exits_with(0);
     is_kept(&diff, "Endpoints", "copy", "`endpoint-controller` copied the label");
-    // Whoever restores an object means its labels.
-    assert_eq!(diff.object("ConfigMap", "copy")["action"], "delete");
-    run(&ws, "apply").exits_with(0);
-    assert!(ws.find("Endpoints", "copy").is_some() && ws.find("ConfigMap", "copy").is_none());
+    is_kept(&diff, "ConfigMap", "copy", "the label was set by `velero-server`");
+    let apply = run(&ws, "apply").exits_with(0);
+    is_kept(&apply, "ConfigMap", "copy", "the label was set by `velero-server`");
+    assert!(ws.find("Endpoints", "copy").is_some() && ws.find("ConfigMap", "copy").is_some());
+    // What a person labels is meant.
+    let id = id.as_str().unwrap();
+    ws.kubectl(["label", "configmap", "copy", &format!("{PART_OF}-")]).exits_with(0);
+    ws.kubectl(["label", "configmap", "copy", &format!("{PART_OF}={id}")]).exits_with(0);
+    let apply = run(&ws, "apply").exits_with(0);
+    assert_eq!(apply.object("ConfigMap", "copy")["outcome"], "deleted");
 }
 
 /// The server takes a moment to serve a kind, or to stop.

@@ -7,6 +7,7 @@ mod kubectl;
 mod parents;
 mod pruning;
 mod trouble;
+mod trust;
 
 use serde_json::{Value, json};
 

@@ -51,6 +51,22 @@ fn create(ws: &Workspace, kind: &str, name: &str) {
     ws.stdin(&manifest).kubectl(["create", "-f", "-"]).exits_with(0);
 }
 
+/// Gives an object what the refusal asks for.
+#[track_caller]
+fn make_parent(ws: &Workspace, resource: &str, name: &str) {
+    let set = format!("--applyset={resource}/{name}");
+    let refused = ws.reconcile(["diff", "-f", "a.yaml", "--prune", &set]).exits_with(2);
+    let error = &refused.report()["errors"][0];
+    assert!(error["message"].as_str().unwrap().contains("is not the parent of an apply set"), "{refused}");
+    let hint = error["hint"].as_str().unwrap();
+    let wanted = |key: &str| {
+        let (_, rest) = hint.split_once(&format!("`{key}: ")).unwrap_or_else(|| panic!("{hint}"));
+        format!("{key}={}", rest.split_once('`').unwrap().0)
+    };
+    ws.kubectl(["label", resource, name, &wanted("applyset.kubernetes.io/id")]).exits_with(0);
+    ws.kubectl(["annotate", resource, name, &wanted("applyset.kubernetes.io/tooling")]).exits_with(0);
+}
+
 #[test]
 fn a_custom_resource_of_a_labelled_kind_is_a_parent_once_it_exists() {
     let ws = with_parent_types();
@@ -62,6 +78,7 @@ fn a_custom_resource_of_a_labelled_kind_is_a_parent_once_it_exists() {
         let refused = apply(2);
         assert!(refused.stderr.contains("has to exist before"), "{refused}");
         create(&ws, kind, name);
+        make_parent(&ws, &ws.fill_in(resource), &ws.fill_in(name));
         apply(0);
         let parent = ws.get(&format!("{kind}.{}.example.com", ws.namespace()), name);
         assert_eq!(parent["metadata"]["labels"]["applyset.kubernetes.io/id"], *label(&ws.get("ConfigMap", "a")));
@@ -90,11 +107,18 @@ fn other_kinds_are_no_parents() {
 }
 
 #[test]
-fn an_object_that_exists_becomes_a_parent_and_keeps_what_it_holds() {
+fn an_object_that_exists_becomes_a_parent_once_it_says_so_and_keeps_what_it_holds() {
     let ws = Workspace::new();
     let value = ws.secret("held-by-the-parent");
     ws.kubectl(["create", "secret", "generic", "set", &format!("--from-literal=key={value}")]).exits_with(0);
     config_map(&ws, "a");
+    let before = ws.all_resource_versions();
+    for command in ["diff", "apply"] {
+        let refused = run(&ws, command).exits_with(2);
+        assert!(refused.stderr.contains("exists, and is not the parent of an apply set"), "{refused}");
+    }
+    assert_eq!(ws.all_resource_versions(), before);
+    make_parent(&ws, "secret", "set");
     run(&ws, "apply").exits_with(0);
     lists(&ws, "ConfigMap", "");
     assert!(ws.get("Secret", "set")["data"]["key"].is_string());
@@ -118,6 +142,9 @@ fn a_wrong_id_and_a_parent_that_is_being_deleted_are_refused() {
     assert!(refused.stderr.contains("is being deleted"), "{refused}");
     assert!(ws.find("ConfigMap", "b").is_some());
     ws.patch_as("test", "secret/set", &json!({"metadata": {"finalizers": null}}));
+    // Without it, nothing is deleted unasked.
+    run(&ws, "apply").exits_with(0);
+    assert!(ws.find("ConfigMap", "b").is_some());
     run(&ws, "apply").exits_with(0);
     assert_eq!(ws.find("ConfigMap", "b"), None);
 }

@@ -1,6 +1,6 @@
 //! The whole comparison against the API server: conflicts, predictions, writes, and what is said without asking.
 
-use kubectl_reconcile::apply::{DELETION, Decision, Writes, Written};
+use kubectl_reconcile::apply::{DELETION, Decision, HalfWay, Writes, Written};
 use kubectl_reconcile::compare::{
     Action, Finding, ForceConflicts, Owners, Policy, Questions, Redactor, Setting, changes, predict, respell, verdict,
 };
@@ -69,7 +69,15 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
 
     let decision = Decision { finding: finding.clone(), diff: diff.clone() };
     let redactor = Redactor::default();
-    let writes = Writes { cluster: &ground.cluster, policy: &policy, redactor: &redactor, deletion: DELETION };
+    let half_way = HalfWay::default();
+    let writes = Writes {
+        cluster: &ground.cluster,
+        policy: &policy,
+        redactor: &redactor,
+        deletion: DELETION,
+        agreed: false,
+        half_way: &half_way,
+    };
     let written = writes.write(&target, &decision, of).await;
     let now = ground.get(&target).await;
     match written {

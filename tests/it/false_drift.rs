@@ -168,11 +168,20 @@ spec:
             properties:
               parts: {type: array, items: {type: object, properties: {name: {type: string}, size: {type: integer, default: 3}}}}
               mode: {type: object, default: {}, properties: {fast: {type: boolean, default: true}}}
+              tags: {type: array, default: [a, b], items: {type: string}}
+              rules:
+                type: array
+                x-kubernetes-list-type: atomic
+                items:
+                  type: object
+                  properties:
+                    name: {type: string}
+                    matches: {type: array, default: [{path: /}], items: {type: object, properties: {path: {type: string}}}}
 ---
 apiVersion: $NS.example.com/v1
 kind: Thing
 metadata: {name: it}
-spec: {parts: [{name: a}, {name: b, size: 1.0}]}
+spec: {parts: [{name: a}, {name: b, size: 1.0}], rules: [{name: all}, {name: one, matches: [{path: /one}]}]}
 ",
     );
     ws.reconcile(["apply", "-f", "."]).exits_with(0);

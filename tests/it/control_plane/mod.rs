@@ -30,6 +30,7 @@ mod server;
 mod terminal;
 mod workspace;
 
+pub use api::{Api, Resource};
 pub use audit::Request;
 pub use caller::Caller;
 pub use component::Component;

@@ -9,7 +9,7 @@ use super::catalog::{Catalog, Resolution, Resource};
 use crate::desired::yaml::Step;
 use crate::desired::{InputProblem, Manifest, leave_out_copies, repeated};
 use crate::object::ObjectKey;
-use crate::schema::KindInfo;
+use crate::schema::{KindInfo, is_nothing};
 
 /// A manifest with its place in the cluster.
 #[derive(Clone, Debug)]
@@ -120,6 +120,7 @@ fn place(mut manifest: Manifest, catalog: &Catalog, namespaces: &Namespaces) -> 
     if resource.as_ref().is_ok_and(|resource| resource.status) {
         leave_out_status(&mut manifest);
     }
+    leave_out_aggregated_rules(&mut manifest);
     tell_what_is_left_out(&mut manifest);
     let key = ObjectKey { gvk: manifest.gvk.clone(), namespace, name: manifest.name.clone() };
     Target { key, resource, manifest }
@@ -142,10 +143,23 @@ fn settle_namespace(manifest: &mut Manifest, namespace: Option<&str>) {
 
 /// Where `status` is a subresource, a write of the object leaves it alone.
 fn leave_out_status(manifest: &mut Manifest) {
+    leave_out(manifest, "status");
+}
+
+/// Leaves out the `rules` of a role with an `aggregationRule`: the control plane overwrites them, and applying them is in
+/// conflict with it. Manifests write `rules: []` there, as the field is required.
+fn leave_out_aggregated_rules(manifest: &mut Manifest) {
+    let is_cluster_role = manifest.gvk.group == "rbac.authorization.k8s.io" && manifest.gvk.kind == "ClusterRole";
+    if is_cluster_role && manifest.value.get("aggregationRule").is_some_and(|rule| !rule.is_null()) {
+        leave_out(manifest, "rules");
+    }
+}
+
+/// Removes a top-level field, with a warning unless it is empty.
+fn leave_out(manifest: &mut Manifest, field: &str) {
     let Value::Object(object) = &mut manifest.value else { return };
-    let is_empty = |status: &Value| status.is_null() || status.as_object().is_some_and(serde_json::Map::is_empty);
-    if object.remove("status").is_some_and(|status| !is_empty(&status)) {
-        manifest.left_out.push("`status`".to_owned());
+    if object.remove(field).is_some_and(|value| !is_nothing(&value)) {
+        manifest.left_out.push(format!("`{field}`"));
     }
 }
 

@@ -129,10 +129,17 @@ impl<'a> Found<'a> {
     /// What the built-in kinds name outside of pods.
     fn of_kind(&mut self, gvk: &GroupVersionKind, manifest: &'a Value) {
         match (gvk.group.as_str(), gvk.kind.as_str()) {
+            // Not `secrets`: the account may list its own tokens, and those come after it.
             ("", "ServiceAccount") => {
-                for secret in items(manifest, "/secrets").chain(items(manifest, "/imagePullSecrets")) {
+                for secret in items(manifest, "/imagePullSecrets") {
                     self.beside("", "Secret", text(secret, "/name"), Strength::Order);
                 }
+            }
+            // The token controller deletes a token of an account that does not exist.
+            ("", "Secret") if text(manifest, "/type") == Some("kubernetes.io/service-account-token") => {
+                let annotations = at(manifest, "/metadata/annotations");
+                let account = annotations.and_then(|annotations| annotations.get("kubernetes.io/service-account.name"));
+                self.beside("", "ServiceAccount", account.and_then(Value::as_str), Strength::Existence);
             }
             ("", "PersistentVolumeClaim") => self.claim(manifest.get("spec")),
             ("", "PersistentVolume") => self.storage_class(manifest.get("spec")),

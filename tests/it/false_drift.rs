@@ -168,11 +168,20 @@ spec:
             properties:
               parts: {type: array, items: {type: object, properties: {name: {type: string}, size: {type: integer, default: 3}}}}
               mode: {type: object, default: {}, properties: {fast: {type: boolean, default: true}}}
+              tags: {type: array, default: [a, b], items: {type: string}}
+              rules:
+                type: array
+                x-kubernetes-list-type: atomic
+                items:
+                  type: object
+                  properties:
+                    name: {type: string}
+                    matches: {type: array, default: [{path: /}], items: {type: object, properties: {path: {type: string}}}}
 ---
 apiVersion: $NS.example.com/v1
 kind: Thing
 metadata: {name: it}
-spec: {parts: [{name: a}, {name: b, size: 1.0}]}
+spec: {parts: [{name: a}, {name: b, size: 1.0}], rules: [{name: all}, {name: one, matches: [{path: /one}]}]}
 ",
     );
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
@@ -180,3 +189,34 @@ spec: {parts: [{name: a}, {name: b, size: 1.0}]}
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     stays_proven(&ws);
 }
+
+#[test]
+fn the_rules_of_an_aggregated_role_are_the_control_planes() {
+    for (rules, warns) in [("rules: []", false), ("rules:", false), (OTHER_RULES, true)] {
+        let ws = Workspace::new();
+        ws.write("role.yaml", &format!("{AGGREGATED}\n{rules}\n"));
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        // What the controller does in a cluster that has one.
+        ws.apply_as(
+            "clusterrole-aggregation-controller",
+            "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: $NS-shop},
+              rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]}",
+        );
+        stays_proven(&ws);
+        let run = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+        let warnings = &run.object("ClusterRole", &ws.fill_in("$NS-shop"))["warnings"];
+        assert_eq!(
+            warnings.to_string().contains("left out") && warnings.to_string().contains("`rules`"),
+            warns,
+            "{run}"
+        );
+    }
+}
+
+const AGGREGATED: &str = "
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: $NS-shop}
+aggregationRule: {clusterRoleSelectors: [{matchLabels: {example.com/shop: $NS}}]}";
+
+const OTHER_RULES: &str = "rules: [{apiGroups: [''], resources: [secrets], verbs: [get]}]";

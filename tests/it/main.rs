@@ -21,6 +21,7 @@ mod generated;
 mod harness;
 mod immutable;
 mod inputs;
+mod installs;
 mod interrupt;
 mod kubeconfig;
 mod lists;

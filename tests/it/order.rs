@@ -89,6 +89,26 @@ fn what_a_workload_names_is_written_before_it() {
 }
 
 #[test]
+fn a_token_is_written_after_its_account() {
+    let ws = Workspace::new();
+    ws.write(
+        "all.yaml",
+        "
+apiVersion: v1
+kind: Secret
+metadata: {name: a-token, annotations: {kubernetes.io/service-account.name: robot}}
+type: kubernetes.io/service-account-token
+---
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: robot}, secrets: [{name: a-token}]}
+",
+    );
+    let proxy = Proxy::new(&ws);
+    ws.through(&proxy.url()).reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(written(&proxy), ["serviceaccounts robot", "secrets a-token"]);
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}
+
+#[test]
 fn explicit_dependencies_beat_the_order_of_kinds() {
     let ws = Workspace::new();
     ws.write("all.yaml", WORKLOAD);

@@ -83,6 +83,13 @@ impl Api {
         answer.unwrap_or_else(|error| panic!("POST {path}: {error}"))
     }
 
+    /// The object at `path` after a JSON patch (RFC 6902), or the server's refusal.
+    pub fn json_patch(&self, path: &str, operations: &Value) -> Result<Value, String> {
+        let request = Request::patch(path).header("Content-Type", "application/json-patch+json");
+        let request = request.body(operations.to_string().into()).expect("a request");
+        RUNTIME.block_on(self.client.request(request)).map_err(|error| error.to_string())
+    }
+
     /// All resources that the server serves now, CRDs included; the core group first.
     pub fn resources(&self) -> Vec<Resource> {
         ["/api", "/apis"].into_iter().flat_map(|path| self.resources_at(path)).collect()

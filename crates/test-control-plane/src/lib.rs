@@ -32,6 +32,7 @@ mod target;
 mod terminal;
 mod workspace;
 
+pub use api::{Api, Resource};
 pub use audit::Request;
 pub use caller::Caller;
 pub use component::Component;

@@ -62,6 +62,12 @@ impl ControlPlane {
         or_panic(&ControlPlane::start(Extent::Server).map(Arc::new))
     }
 
+    /// A control plane of the caller's own, with controllers, a scheduler and a fake node.
+    #[track_caller]
+    pub fn private_full() -> Arc<ControlPlane> {
+        or_panic(&ControlPlane::start(Extent::Full).map(Arc::new))
+    }
+
     /// `https://127.0.0.1:PORT`
     pub fn url(&self) -> &str {
         &self.url

@@ -184,9 +184,7 @@ impl Compiler {
     fn map(&mut self, schema: &Value, name: Option<&str>, schemas: &Map<String, Value>, overrides: Overrides) -> Shape {
         let mut fields = BTreeMap::new();
         for (field, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            let default = name
-                .and_then(|name| known_default(name, field))
-                .or_else(|| property.get("default").filter(|value| !value.is_array()).cloned());
+            let default = name.and_then(|name| known_default(name, field)).or_else(|| property.get("default").cloned());
             fields.insert(field.clone(), Field { id: self.place(property, schemas), default });
         }
         let preserves = schema.get("x-kubernetes-preserve-unknown-fields").and_then(Value::as_bool).unwrap_or(false);

@@ -1,0 +1,70 @@
+//! Whole installs, of the shape that real projects have: definitions with their resources, webhooks, policies, workloads, and
+//! the habits of Helm, Kustomize and the generators of operators. See [`set`] for how a set is written; a new folder is a new set.
+//!
+//! `cargo test --test it installs -- --nocapture` shows the figures; `INSTALLS_SEED` changes the random drift.
+
+mod adoption;
+mod drift;
+mod expectations;
+mod figures;
+mod fresh;
+mod owned;
+mod reported;
+mod set;
+mod upgrade;
+
+use std::panic;
+use std::thread;
+
+use crate::control_plane::{ControlPlane, Workspace};
+use crate::generated::Rng;
+use expectations::PROVEN_OF_THOUSAND;
+use figures::Figures;
+use set::Set;
+
+#[test]
+fn sets_are_installed_heal_from_drift_and_are_upgraded() {
+    let seed = std::env::var("INSTALLS_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let plane = ControlPlane::private_full();
+    let all = on_each_set(|set, number| {
+        let mut figures = Figures::new(&set.name);
+        let ws = Workspace::on(&plane);
+        let files = set.write(&ws);
+        let wanted = fresh::install(&ws, &files, &mut figures);
+        reported::drift_and_heal(&ws, &files, &wanted, &mut Rng::new(seed + number), &mut figures);
+        if set.has_second_release() {
+            upgrade::upgrade(set, &ws, &mut figures);
+        }
+        figures
+    });
+    figures::report(&format!("fresh installs, drift with seed {seed}, upgrades"), &all);
+    let (proven, objects) = all.iter().fold((0, 0), |(p, o), figures| (p + figures.proven, o + figures.objects));
+    assert!(
+        proven * 1000 >= objects * PROVEN_OF_THOUSAND,
+        "only {proven} of {objects} objects are proven after an apply"
+    );
+}
+
+#[test]
+fn sets_that_kubectl_applied_are_adopted() {
+    let plane = ControlPlane::private();
+    let all = on_each_set(|set, _| {
+        let mut figures = Figures::new(&set.name);
+        let ws = Workspace::on(&plane);
+        let files = set.write(&ws);
+        adoption::adopt(&ws, &files, &mut figures);
+        figures
+    });
+    figures::report("adopted from kubectl apply", &all);
+}
+
+/// The figures of each set, with its number; the sets take their turns at once.
+fn on_each_set(scenario: impl Fn(&Set, u64) -> Figures + Sync) -> Vec<Figures> {
+    let sets = Set::all();
+    let scenario = &scenario;
+    thread::scope(|scope| {
+        let running: Vec<_> =
+            sets.iter().zip(1..).map(|(set, number)| scope.spawn(move || scenario(set, number))).collect();
+        running.into_iter().map(|one| one.join().unwrap_or_else(|error| panic::resume_unwind(error))).collect()
+    })
+}

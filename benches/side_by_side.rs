@@ -1,7 +1,8 @@
 //! Whole runs of the program side by side with kubectl, on one API server: `cargo bench`.
 //!
 //! Figures are ratios from one run on one machine; absolute times say little elsewhere. `BENCH_OBJECTS` sets the number of
-//! objects (1000), `BENCH_ROUNDS` how often each command runs (5); the median counts.
+//! objects (1000), `BENCH_ROUNDS` how often each command runs (5); the median counts. The program is built as it is shipped
+//! (profile `bench`, which is `dist`).
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -6,7 +6,7 @@ mod question;
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
 
-use colored::{ColoredString, Colorize as _};
+use anstyle::{AnsiColor, Style};
 
 use crate::report::styled::{Role, Styled};
 use crate::text::visible;
@@ -82,8 +82,6 @@ impl Terminal {
         };
         let stdout_colored = wanted(std::io::stdout().is_terminal());
         let stderr_colored = wanted(std::io::stderr().is_terminal());
-        // The library decides by stdout alone; here each stream is decided, so the library always paints.
-        colored::control::set_override(true);
         let is_watched = std::io::stderr().is_terminal() && std::env::var_os("CI").is_none();
         let live = (is_watched && !quiet).then(Live::new);
         Self { inner: Arc::new(Streams { stdout_colored, stderr_colored, quiet, live }) }
@@ -178,20 +176,24 @@ fn paint(text: &Styled, colored: bool) -> String {
             return text.clone();
         }
         let text = visible(text);
-        if colored { in_color(*role, &text).to_string() } else { text.into_owned() }
+        if !colored {
+            return text.into_owned();
+        }
+        let style = style_of(*role);
+        format!("{style}{text}{style:#}")
     };
     text.spans().iter().map(span).collect()
 }
 
-fn in_color(role: Role, text: &str) -> ColoredString {
+fn style_of(role: Role) -> Style {
     match role {
-        Role::Plain => text.normal(),
-        Role::Add => text.green(),
-        Role::Change => text.yellow(),
-        Role::Remove => text.red(),
-        Role::Problem => text.red().bold(),
-        Role::Name => text.bold(),
-        Role::Note => text.dimmed(),
-        Role::Hint => text.cyan(),
+        Role::Plain => Style::new(),
+        Role::Add => AnsiColor::Green.on_default(),
+        Role::Change => AnsiColor::Yellow.on_default(),
+        Role::Remove => AnsiColor::Red.on_default(),
+        Role::Problem => AnsiColor::Red.on_default().bold(),
+        Role::Name => Style::new().bold(),
+        Role::Note => Style::new().dimmed(),
+        Role::Hint => AnsiColor::Cyan.on_default(),
     }
 }

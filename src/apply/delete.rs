@@ -40,6 +40,8 @@ pub async fn delete(
     uid: &str,
     resource_version: Option<&str>,
 ) -> Result<Deleted, Trouble> {
+    // What is begun is finished, also when the run is interrupted.
+    let cluster = &cluster.until_done();
     let mut preconditions = json!({ "uid": uid });
     if let Some(version) = resource_version {
         preconditions["resourceVersion"] = version.into();
@@ -82,6 +84,7 @@ pub async fn wait_until_gone(
     timeout: Duration,
     stop: impl Fn() -> bool,
 ) -> LiveState {
+    let cluster = &cluster.until_done();
     let deadline = Instant::now() + timeout;
     let mut pause = FIRST_LOOK;
     loop {

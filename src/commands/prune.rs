@@ -25,7 +25,7 @@ use crate::desired::{DesiredSet, InputProblem};
 use crate::live::apply_set::Search;
 use crate::live::resolve::Namespaces;
 use crate::live::{Catalog, Resource, Target};
-use crate::object::{FieldPath, GroupKind};
+use crate::object::{FieldPath, GroupKind, ObjectKey};
 use crate::plan::apply_set::{ApplySet, Contents, Fate, Member, Record, Reference, Standing, Turn, Wanted};
 use crate::report::{ApplySetInfo, ObjectReport, ParentAction, Report};
 
@@ -45,6 +45,8 @@ struct Pruning {
     unknown: Vec<GroupKind>,
     /// Kinds whose members could not be looked for, with the namespace where it is only one.
     unseen: Vec<(GroupKind, Option<String>)>,
+    /// Members that were listed and can't be read.
+    unreadable: Vec<ObjectKey>,
     /// Whether the parent doesn't say where its members are, so that all kinds are searched.
     is_crawl: bool,
     found: Vec<Member>,
@@ -78,6 +80,7 @@ impl Pruning {
             searches: Vec::new(),
             unknown: Vec::new(),
             unseen: Vec::new(),
+            unreadable: Vec::new(),
             is_crawl: false,
             found: Vec::new(),
             wanted: None,
@@ -92,6 +95,8 @@ impl Pruning {
 
     fn judge(&mut self, targets: &[&Target], policy: &Policy, redactor: &Redactor) {
         let mut wanted = Wanted::of(&self.set, targets, policy).without_sight_of(std::mem::take(&mut self.unseen));
+        // Nobody knows what they are: they stay, and so does what they live in.
+        self.unreadable.drain(..).for_each(|member| wanted.keep(&member));
         self.replaces = policy.replace == Replace::Immutable;
         let unwanted = wanted.unwanted(std::mem::take(&mut self.found));
         let (turns, unwanted): (Vec<Turn>, Vec<Member>) = unwanted.into_iter().unzip();

@@ -7,11 +7,14 @@
 //! ```
 
 pub mod admission;
+pub(crate) mod answer;
 pub mod apply_set;
 pub mod ask;
 mod cache;
 pub mod catalog;
 pub mod fetch;
+pub(crate) mod list;
+mod page;
 pub mod resolve;
 pub mod snapshot;
 pub mod types;
@@ -84,6 +87,7 @@ impl From<&RequestError> for Trouble {
         let reason = match error {
             RequestError::Status(status) | RequestError::Unauthorized { status, .. } => status.reason.clone(),
             RequestError::TimedOut { .. } => "Timeout".to_owned(),
+            RequestError::Stopped => "Interrupted".to_owned(),
             RequestError::Unreachable { .. } | RequestError::Interrupted { .. } => "ConnectionLost".to_owned(),
             _ => "Failed".to_owned(),
         };

@@ -1,6 +1,7 @@
 //! Everything that is tested from outside: scenarios against a real Kubernetes API server, and the architecture of the source.
 
 mod adoption;
+mod answers;
 mod apply_set;
 mod architecture;
 mod bad_input;
@@ -33,6 +34,7 @@ mod pass;
 mod prediction;
 mod progress;
 mod replacement;
+mod requests;
 mod secrets;
 mod sharp_edges;
 mod snapshot;

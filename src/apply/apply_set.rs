@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::cluster::{Change, Cluster, Retry};
-use crate::live::{Resource, Trouble, parse};
+use crate::live::answer::Asked;
+use crate::live::{Resource, Trouble};
 use crate::plan::apply_set::{ApplySet, Record, Standing};
 
 /// A version that no object has: etcd begins to count behind it. An object that is there already refuses it, and where there
@@ -38,9 +39,12 @@ pub async fn record(
         // What somebody creates meanwhile does not become a parent.
         body["metadata"]["resourceVersion"] = NONE.into();
     }
+    // What is begun is finished, also when the run is interrupted.
+    let cluster = &cluster.until_done();
     let path = resource.object_path(set.parent.namespace.as_deref(), &set.parent.name);
     let change = Change::apply(path, &record.manager(), true, &body);
-    let answer = cluster.send(change.write(Retry::Safe)).await.and_then(|reply| parse(cluster, &reply.body));
+    let answer = cluster.send(change.write(Retry::Safe)).await;
+    let answer = answer.and_then(|reply| Asked::key(&set.parent).sent(&body).read(cluster, &reply.body));
     match answer {
         Ok(parent) => Recorded::Written(parent),
         Err(error) if error.status().is_some_and(|status| status.code == 409) => Recorded::Moved,

@@ -61,6 +61,8 @@ pub async fn delete(
     uid: &str,
     resource_version: Option<&str>,
 ) -> Result<Deleted, Trouble> {
+    // What is begun is finished, also when the run is interrupted.
+    let cluster = &cluster.until_done();
     let mut preconditions = json!({ "uid": uid });
     if let Some(version) = resource_version {
         preconditions["resourceVersion"] = version.into();
@@ -103,6 +105,7 @@ pub async fn wait_until_gone(
     deadline: Deadline,
     stop: impl Fn() -> bool,
 ) -> LiveState {
+    let cluster = &cluster.until_done();
     let mut pause = FIRST_LOOK;
     loop {
         let now = match find(cluster, resource, key).await {

@@ -28,6 +28,7 @@ use crate::compare::{
     Action, Finding, ForceConflicts, ObjectDiff, Owners, Policy, Questions, Redactor, Replace, Setting, refusal,
     respell, verdict,
 };
+use crate::live::answer::Asked;
 use crate::live::ask::settle;
 use crate::live::{LiveState, Resource, Target, Trouble, fetch, parse};
 use crate::schema::TypeRef;
@@ -93,7 +94,9 @@ impl Writes<'_> {
     /// Writes one object that differs or isn't ours yet. Nothing is sent for any other.
     pub async fn write(&self, target: &Target, decision: &Decision, of: TypeRef<'_>) -> Option<Written> {
         let Ok(resource) = &target.resource else { return None };
-        let Self { cluster, policy, redactor, deletion, agreed, half_way } = *self;
+        let Self { policy, redactor, deletion, agreed, half_way, .. } = *self;
+        // What is begun is finished, also when the run is interrupted.
+        let cluster = &self.cluster.until_done();
         let writer = Writer { cluster, target, resource, of, policy, redactor, deletion, agreed, half_way };
         match (&decision.finding, decision.diff.action) {
             _ if !decision.diff.conflicts.is_empty() => None,
@@ -180,14 +183,16 @@ impl Writer<'_> {
         ]);
         let patch = Change::json_patch(self.path(), &self.policy.manager, &patch);
         let reply = self.cluster.send(patch.write(Retry::Safe)).await?;
-        let object: Value = parse(self.cluster, &reply.body)?;
+        let object = Asked::key(&self.target.key).read(self.cluster, &reply.body)?;
         Ok(object.pointer("/metadata/resourceVersion").cloned().unwrap_or_default())
     }
 
     /// Answers with 201 for a new object. Applying twice is the same as once, so it may be repeated.
     async fn apply(&self, body: Value, force: bool) -> Result<Reply, RequestError> {
         let change = Change::apply(self.path(), &self.policy.manager, force, &body);
-        self.cluster.send(change.write(Retry::Safe)).await
+        let reply = self.cluster.send(change.write(Retry::Safe)).await?;
+        Asked::key(&self.target.key).sent(&body).read(self.cluster, &reply.body)?;
+        Ok(reply)
     }
 
     fn path(&self) -> Address {

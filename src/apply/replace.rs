@@ -13,8 +13,9 @@ use super::delete::{Deadline, Deleted, delete, wait_until_gone};
 use super::{Writer, Written};
 use crate::cluster::{Change, RequestError, Retry};
 use crate::compare::{Action, ObjectDiff, Owners, protection, trial};
+use crate::live::answer::Asked;
 use crate::live::fetch::find;
-use crate::live::{LiveState, Trouble, parse};
+use crate::live::{LiveState, Trouble};
 use crate::object::{Quantity, without_system_fields};
 
 /// How often an object that changes while it is about to be deleted is judged again.
@@ -54,7 +55,9 @@ impl Writer<'_> {
     /// The creation under another name. A quota that the object itself may fill up is no obstacle.
     async fn try_creation(&self, live: &Value) -> Result<(), RequestError> {
         let Some(body) = trial(&self.target.key.gvk, &self.target.manifest.value, live) else { return Ok(()) };
-        match self.cluster.send(self.creation(&body).dry_run()).await {
+        let answer = self.cluster.send(self.creation(&body).dry_run()).await;
+        let asked = Asked::key(&self.target.key).created(&body);
+        match answer.and_then(|reply| asked.read(self.cluster, &reply.body)) {
             Err(error) if !error.status().is_some_and(|status| may_fit(&status.message)) => Err(error),
             _ => Ok(()),
         }
@@ -136,7 +139,7 @@ impl Writer<'_> {
         }
         let reply = self.cluster.send(self.creation(&without_system_fields(former)).write(Retry::Never)).await;
         let created: Value = match reply {
-            Ok(reply) => parse(self.cluster, &reply.body)?,
+            Ok(reply) => Asked::key(&self.target.key).read(self.cluster, &reply.body)?,
             Err(error) => match find(self.cluster, self.resource, &self.target.key).await {
                 // An answer that got lost.
                 LiveState::Present(created) if error.status().is_none() => created,

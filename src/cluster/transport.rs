@@ -30,9 +30,10 @@ const IDLE: Duration = Duration::from_secs(90);
 
 /// The most bytes that all answers which are being read may hold together.
 const ALL_ANSWERS: usize = 512 << 20;
-/// Up to this many bytes an answer may be compressed as well as it can be.
-const SMALL: usize = 8 << 20;
-/// How many times smaller a large answer may be on the wire: lists of equal objects reach less than 100.
+/// Up to this many bytes an answer may be compressed as well as it can be: more than one object holds.
+const SMALL: usize = 2 << 20;
+/// How many times smaller a larger answer may be on the wire: lists of alike objects reach less than 100. Objects of a list that
+/// is not read are read one by one.
 const RATIO: usize = 200;
 
 /// Where requests go, as messages name it.
@@ -140,12 +141,12 @@ async fn read(
     budget: Budget,
 ) -> Result<Bytes, RequestError> {
     let limit = request.purpose.body_limit();
-    let mut held = Held { all: &target.held, own: 0 };
+    let mut own = Held { all: &target.held, own: 0 };
     let mut content = Collected::default();
     while let Some(frame) = budget.spend(&target.server, body.frame()).await? {
         let frame = frame.map_err(|error| interrupted(target, &error))?;
         if let Ok(data) = frame.into_data() {
-            let all = held.add(data.len());
+            let all = own.add(data.len());
             content.add(data);
             if content.len() > limit {
                 return Err(RequestError::TooLarge { limit });

@@ -47,6 +47,8 @@ struct Pruning {
     unknown: Vec<GroupKind>,
     /// Kinds whose members could not be looked for, with the namespace where it is only one.
     unseen: Vec<(GroupKind, Option<String>)>,
+    /// Members that were listed and cannot be read.
+    unreadable: Vec<ObjectKey>,
     /// Whether members that the parent does not list are pruned, too.
     recovers: bool,
     found: Vec<Member>,
@@ -83,6 +85,7 @@ impl Pruning {
             searches: Vec::new(),
             unknown: Vec::new(),
             unseen: Vec::new(),
+            unreadable: Vec::new(),
             recovers: false,
             found: Vec::new(),
             wanted: None,
@@ -99,6 +102,8 @@ impl Pruning {
     fn judge(&mut self, targets: &[&Target], policy: &Policy, redactor: &Redactor) {
         let wanted = Wanted::of(&self.set, targets, policy).recovering(self.recovers);
         let mut wanted = wanted.without_sight_of(std::mem::take(&mut self.unseen));
+        // Nobody knows what they are: they stay, and so does what they live in.
+        self.unreadable.drain(..).for_each(|member| wanted.keep(&member));
         self.named_namespaces = targets.iter().filter_map(|target| concerned(&target.key)).collect();
         self.replaces = policy.replace == Replace::Immutable;
         let unwanted = wanted.unwanted(std::mem::take(&mut self.found));

@@ -186,6 +186,22 @@ impl<'a> Questions<'a> {
         State::Pruning { live, prediction }
     }
 
+    /// Why an answer says nothing about the object, if it does not. Under one resourceVersion there is one uid.
+    fn bad_answer(&self, answer: &Answer) -> Option<Trouble> {
+        match (&self.state, answer) {
+            (_, Answer::Refused(error)) if error.is_bad_answer() => Some(Trouble::from(error)),
+            (
+                State::Asking(Some(live)) | State::Pruning { live, .. } | State::Succeeding { live, .. },
+                Answer::Object(object, _),
+            )
+            | (State::Reading(live), Answer::Live(LiveState::Present(object))) => {
+                let is_other = version(live) == version(object) && uid(live) != uid(object);
+                is_other.then(|| Trouble::new("Failed", "the server answered with another object of the same name"))
+            }
+            _ => None,
+        }
+    }
+
     /// What is left to ask when the apply is refused.
     fn refused(&mut self, live: Option<Value>, error: RequestError) -> State {
         let is_clash = error.status().is_some_and(|status| status.code == 422);
@@ -249,6 +265,10 @@ impl<'a> Questions<'a> {
     }
 }
 
+fn uid(object: &Value) -> Option<&str> {
+    object.pointer("/metadata/uid").and_then(Value::as_str)
+}
+
 impl Inquiry for Questions<'_> {
     fn next(&mut self) -> Option<Step> {
         match &self.state {
@@ -265,6 +285,10 @@ impl Inquiry for Questions<'_> {
     }
 
     fn answered(&mut self, answer: Answer) {
+        if let Some(trouble) = self.bad_answer(&answer) {
+            self.state = State::Done(Finding::Unknown(trouble));
+            return;
+        }
         let interrupted = Finding::Unknown(Trouble::new("Interrupted", "the comparison was not finished"));
         let state = std::mem::replace(&mut self.state, State::Done(interrupted));
         self.state = match (state, answer) {

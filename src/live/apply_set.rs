@@ -6,11 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::StreamExt as _;
 use serde_json::Value;
 
+use super::Trouble;
+use super::answer::{Asked, unexpected};
 use super::catalog::{Catalog, Resource};
-use super::fetch::{IN_FLIGHT, PAGE, items, name_type};
-use super::{Trouble, json};
-use crate::cluster::{Address, Cluster, Request, RequestError};
-use crate::object::GroupKind;
+use super::fetch::IN_FLIGHT;
+use super::list::Pages;
+use super::page::Spoilt;
+use crate::cluster::{Cluster, Request, RequestError};
+use crate::object::{GroupKind, GroupVersionKind, ObjectKey};
 
 /// The collections of one resource that are searched.
 #[derive(Clone, Debug)]
@@ -41,6 +44,15 @@ pub struct Unsearched {
     pub trouble: Trouble,
 }
 
+/// An object with the label that the server listed and nobody can read, or something else that it listed.
+#[derive(Clone, Debug)]
+pub struct Unreadable {
+    /// Which object it is, as far as that can be read.
+    pub key: ObjectKey,
+    /// What is wrong with it.
+    pub cause: String,
+}
+
 /// The objects that were found, with their resources (once for each group that serves them), and what could not be searched.
 #[derive(Debug, Default)]
 pub struct Found {
@@ -48,6 +60,8 @@ pub struct Found {
     pub objects: Vec<(Resource, Value)>,
     /// Where there may be more.
     pub unsearched: Vec<Unsearched>,
+    /// What was found and can't be read.
+    pub unreadable: Vec<Unreadable>,
 }
 
 /// Finds the objects that a label selector matches, in all searches at once.
@@ -90,9 +104,24 @@ async fn concurrently<F: Future>(tasks: impl Iterator<Item = F>) -> Vec<F::Outpu
 }
 
 impl Found {
-    fn take(&mut self, of: &Resource, namespace: Option<String>, result: Result<Vec<Value>, RequestError>) {
+    fn take(
+        &mut self,
+        of: &Resource,
+        namespace: Option<String>,
+        result: Result<(Vec<Value>, Vec<Spoilt>), RequestError>,
+    ) {
         match result {
-            Ok(objects) => self.objects.extend(objects.into_iter().map(|object| (of.clone(), object))),
+            Ok((objects, spoilt)) => {
+                self.objects.extend(objects.into_iter().map(|object| (of.clone(), object)));
+                self.unreadable.extend(spoilt.into_iter().map(|Spoilt { name, namespace: own, cause }| Unreadable {
+                    key: ObjectKey {
+                        gvk: of.gvk.clone(),
+                        namespace: if of.namespaced { namespace.clone().or(own) } else { None },
+                        name: name.unwrap_or_default(),
+                    },
+                    cause,
+                }));
+            }
             // Gone since discovery: with the kind, its objects are gone.
             Err(error) if error.status().is_some_and(|status| status.code == 404) => {}
             Err(error) => {
@@ -108,31 +137,18 @@ async fn list(
     resource: &Resource,
     namespace: Option<&str>,
     selector: &str,
-) -> Result<Vec<Value>, RequestError> {
-    let whole = || resource.collection_path(namespace).with("labelSelector", selector);
-    let mut objects: Vec<Value> = Vec::new();
-    let mut token = String::new();
-    loop {
-        let page = whole().with("limit", PAGE.to_string());
-        let page = if token.is_empty() { page } else { page.with("continue", token.as_str()) };
-        let page = match json(cluster, Request::list(page)).await {
-            // The list expired half-way: from the beginning, in one piece.
-            Err(error) if error.status().is_some_and(|status| status.code == 410) && !token.is_empty() => {
-                objects.clear();
-                json(cluster, Request::list(whole())).await
-            }
-            page => page,
-        };
-        let mut page = page?;
-        for mut item in items(&mut page) {
-            name_type(&mut item, resource);
-            objects.push(item);
+) -> Result<(Vec<Value>, Vec<Spoilt>), RequestError> {
+    let mut pages = Pages::new(cluster, resource, namespace).with("labelSelector", selector);
+    let (mut objects, mut spoilt) = (Vec::new(), Vec::new());
+    while let Some(page) = pages.next().await? {
+        if page.starts_over {
+            objects.clear();
+            spoilt.clear();
         }
-        match page.pointer("/metadata/continue").and_then(Value::as_str) {
-            Some(next) if !next.is_empty() => next.clone_into(&mut token),
-            _ => return Ok(objects),
-        }
+        objects.extend(page.objects);
+        spoilt.extend(page.spoilt);
     }
+    Ok((objects, spoilt))
 }
 
 /// All kinds whose objects could be members, each in its preferred version: what can be listed and deleted. Events are
@@ -151,16 +167,35 @@ pub fn searchable(catalog: &Catalog) -> Vec<Resource> {
     preferred.into_values().cloned().collect()
 }
 
-const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+/// Where the CustomResourceDefinitions are.
+fn definitions() -> Resource {
+    Resource {
+        gvk: GroupVersionKind::new("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+        plural: "customresourcedefinitions".to_owned(),
+        namespaced: false,
+        verbs: ["get", "list"].map(ToOwned::to_owned).into(),
+        status: true,
+        pending: false,
+    }
+}
+
+/// The CustomResourceDefinitions with a label, or all of them: every one, or it is an error.
+async fn list_definitions(cluster: &Cluster, label: &str) -> Result<Vec<Value>, RequestError> {
+    let (definitions, spoilt) = list(cluster, &definitions(), None, label).await?;
+    match spoilt.first() {
+        None => Ok(definitions),
+        Some(spoilt) => Err(unexpected(cluster, spoilt.cause.clone())),
+    }
+}
 
 /// The kinds that CustomResourceDefinitions define, whether they are served or not.
 pub async fn defined_kinds(cluster: &Cluster) -> Result<BTreeSet<GroupKind>, RequestError> {
-    let mut list = json(cluster, Request::list(DEFINITIONS)).await?;
+    let definitions = list_definitions(cluster, "").await?;
     let text = |object: &Value, pointer: &str| object.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
     let kind = |definition: &Value| {
         Some(GroupKind { group: text(definition, "/spec/group")?, kind: text(definition, "/spec/names/kind")? })
     };
-    Ok(items(&mut list).iter().filter_map(kind).collect())
+    Ok(definitions.iter().filter_map(kind).collect())
 }
 
 /// Whether the objects of a custom resource may be parents: its CustomResourceDefinition carries a label. Who may only
@@ -169,18 +204,17 @@ pub async fn is_parent_type(cluster: &Cluster, resource: &Resource, label: &str)
     if resource.gvk.group.is_empty() {
         return Ok(false);
     }
+    let definitions = definitions();
     let name = format!("{}.{}", resource.plural, resource.gvk.group);
-    let is_labelled =
-        |definition: &Value| definition.pointer("/metadata/labels").is_some_and(|labels| labels.get(label).is_some());
-    match json(cluster, Request::get(Address::from(DEFINITIONS).join(name.clone()))).await {
-        Ok(definition) => Ok(is_labelled(&definition)),
+    let key = ObjectKey { gvk: definitions.gvk.clone(), namespace: None, name };
+    let answer = cluster.send(Request::get(definitions.object_path(None, &key.name))).await;
+    match answer.and_then(|reply| Asked::key(&key).read(cluster, &reply.body)) {
+        Ok(definition) => Ok(definition.pointer("/metadata/labels").is_some_and(|labels| labels.get(label).is_some())),
         Err(error) => match error.status().map(|status| status.code) {
             Some(404) => Ok(false),
             Some(403) => {
-                let labelled = Address::from(DEFINITIONS).with("labelSelector", label);
-                let mut list = json(cluster, Request::list(labelled)).await?;
-                let is_it = |definition: &Value| definition.pointer("/metadata/name").is_some_and(|n| *n == *name);
-                Ok(items(&mut list).iter().any(is_it))
+                let labelled = list_definitions(cluster, label).await?;
+                Ok(labelled.iter().any(|found| found.pointer("/metadata/name").is_some_and(|name| *name == *key.name)))
             }
             _ => Err(error),
         },

@@ -5,8 +5,9 @@
 
 use serde_json::Value;
 
+use super::answer::Asked;
 use super::catalog::Resource;
-use super::{LiveState, Target, fetch, parse};
+use super::{LiveState, Target, fetch};
 use crate::cluster::{Change, Cluster, DryRun, RequestError};
 
 /// The next thing to ask.
@@ -50,28 +51,32 @@ pub async fn settle(
     inquiry: &mut impl Inquiry,
 ) {
     let path = || resource.object_path(target.key.namespace.as_deref(), &target.key.name);
+    let asked = Asked::key(&target.key);
     while let Some(step) = inquiry.next() {
         let answer = match step {
             Step::Read => Answer::Live(fetch::get(cluster, target, resource).await),
-            Step::Apply(body) => object(cluster, Change::apply(path(), manager, true, &body).dry_run()).await,
+            Step::Apply(body) => {
+                let change = Change::apply(path(), manager, true, &body).dry_run();
+                object(cluster, change, &asked.sent(&body)).await
+            }
             Step::Create(body) => {
                 let path = resource.collection_path(target.key.namespace.as_deref());
-                object(cluster, Change::create(path, manager, &body).dry_run()).await
+                object(cluster, Change::create(path, manager, &body).dry_run(), &asked.created(&body)).await
             }
             Step::Patch(operations) => {
-                object(cluster, Change::json_patch(path(), manager, &operations).dry_run()).await
+                object(cluster, Change::json_patch(path(), manager, &operations).dry_run(), &asked).await
             }
         };
         inquiry.answered(answer);
     }
 }
 
-async fn object(cluster: &Cluster, request: DryRun) -> Answer {
+async fn object(cluster: &Cluster, request: DryRun, asked: &Asked<'_>) -> Answer {
     let reply = match cluster.send(request).await {
         Ok(reply) => reply,
         Err(error) => return Answer::Refused(error),
     };
-    match parse(cluster, &reply.body) {
+    match asked.read(cluster, &reply.body) {
         Ok(object) => Answer::Object(object, reply.warnings),
         Err(error) => Answer::Refused(error),
     }

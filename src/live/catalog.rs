@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use futures::StreamExt as _;
 use serde_json::Value;
 
+use super::fetch::IN_FLIGHT;
 use crate::cluster::{Address, Cluster, Request, RequestError, is_path_segment};
 use crate::object::{GroupKind, GroupVersionKind};
 use crate::schema;
@@ -140,7 +142,8 @@ impl Catalog {
             let document = fetch(cluster, root.join(version.clone()), "application/json").await;
             (group, version, document)
         });
-        for (group, version, document) in futures::future::join_all(documents).await {
+        let documents: Vec<_> = futures::stream::iter(documents).buffered(IN_FLIGHT).collect().await;
+        for (group, version, document) in documents {
             match document {
                 Ok(document) => catalog.add_legacy(&group, &version, &document),
                 Err(error) if error.is_whole_run() => return Err(error),

@@ -6,10 +6,12 @@ use std::collections::BTreeMap;
 use futures::StreamExt as _;
 use serde_json::Value;
 
+use super::answer::Asked;
 use super::catalog::Resource;
+use super::list::Pages;
 use super::resolve::Target;
-use super::{LiveState, Trouble, json};
-use crate::cluster::{Cluster, Request, RequestError};
+use super::{LiveState, Trouble};
+use crate::cluster::{Cluster, Request, RequestError, StatusError};
 use crate::object::ObjectKey;
 
 /// Requests under way at once. HTTP/1.1 needs a connection for each; the server's own work grows beyond this.
@@ -18,9 +20,6 @@ pub const IN_FLIGHT: usize = 16;
 /// Up to this many wanted objects of one collection are read one by one: a GET costs the server a third of a
 /// millisecond, and a LIST encodes the whole collection.
 const FEW: usize = 4;
-
-/// Objects in one page of a LIST.
-pub(super) const PAGE: usize = 500;
 
 /// A collection that holds this many times more than what is still wanted of it is left, and the rest read one by one.
 const SPARSE: u64 = 20;
@@ -65,37 +64,33 @@ async fn collection(
         wanted.iter().map(|index| (targets[*index].key.name.as_str(), *index)).collect();
     let mut found = Vec::with_capacity(wanted.len());
     let namespace = wanted.first().and_then(|index| targets[*index].key.namespace.as_deref());
-    let path = resource.collection_path(namespace);
-    let mut token = String::new();
-    loop {
-        let page = path.clone().with("limit", PAGE.to_string());
-        let page = if token.is_empty() { page } else { page.with("continue", token.as_str()) };
-        let page = json(cluster, Request::list(page)).await;
-        let Ok(mut page) = page else {
-            // Not allowed to list, or the list expired half-way: what is still wanted may be readable by name.
-            found.extend(one_by_one(cluster, targets, resource, missing.into_values().collect()).await);
-            return found;
+    let mut pages = Pages::new(cluster, resource, namespace);
+    // What is still wanted at the end is absent, unless something was not listed, or not as it should be: not allowed to list,
+    // an item that is none. Then it may be readable by name.
+    let mut is_sure = true;
+    while !missing.is_empty() {
+        let Ok(page) = pages.next().await else {
+            is_sure = false;
+            break;
         };
-        for mut item in items(&mut page) {
+        let Some(page) = page else { break };
+        is_sure &= page.spoilt.is_empty();
+        for item in page.objects {
             let name = item.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
             if let Some(index) = missing.remove(name) {
-                name_type(&mut item, resource);
                 found.push((index, LiveState::Present(item)));
             }
         }
-        let left = page.pointer("/metadata/remainingItemCount").and_then(Value::as_u64).unwrap_or(0);
-        match page.pointer("/metadata/continue").and_then(Value::as_str) {
-            Some(next) if !next.is_empty() && !missing.is_empty() => {
-                if left > SPARSE * missing.len() as u64 {
-                    found.extend(one_by_one(cluster, targets, resource, missing.into_values().collect()).await);
-                    return found;
-                }
-                next.clone_into(&mut token);
-            }
-            _ => break,
+        if page.left.unwrap_or(0) > SPARSE * missing.len() as u64 {
+            is_sure = false;
+            break;
         }
     }
-    found.extend(missing.into_values().map(|index| (index, LiveState::Absent)));
+    if is_sure {
+        found.extend(missing.into_values().map(|index| (index, LiveState::Absent)));
+    } else {
+        found.extend(one_by_one(cluster, targets, resource, missing.into_values().collect()).await);
+    }
     found
 }
 
@@ -117,24 +112,15 @@ pub async fn get(cluster: &Cluster, target: &Target, resource: &Resource) -> Liv
 /// Reads the object with this key.
 pub async fn find(cluster: &Cluster, resource: &Resource, key: &ObjectKey) -> LiveState {
     let path = resource.object_path(key.namespace.as_deref(), &key.name);
-    match json(cluster, Request::get(path)).await {
+    let answer = cluster.send(Request::get(path)).await;
+    match answer.and_then(|reply| Asked::key(key).read(cluster, &reply.body)) {
         Ok(object) => LiveState::Present(object),
-        Err(RequestError::Status(status)) if status.code == 404 => LiveState::Absent,
+        Err(RequestError::Status(status)) if status.code == 404 && is_about(&status, &key.name) => LiveState::Absent,
         Err(error) => LiveState::Unreadable(Trouble::about(&key.gvk, &error)),
     }
 }
 
-pub(super) fn items(page: &mut Value) -> Vec<Value> {
-    match page.get_mut("items").map(Value::take) {
-        Some(Value::Array(items)) => items,
-        _ => Vec::new(),
-    }
-}
-
-/// Items of a built-in list leave their type out.
-pub(super) fn name_type(item: &mut Value, resource: &Resource) {
-    if let Value::Object(item) = item {
-        item.entry("apiVersion").or_insert_with(|| resource.gvk.api_version().into());
-        item.entry("kind").or_insert_with(|| resource.gvk.kind.as_str().into());
-    }
+/// Whether a refusal names no other object.
+fn is_about(status: &StatusError, name: &str) -> bool {
+    status.details_name.as_deref().is_none_or(|about| about == name)
 }

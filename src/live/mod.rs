@@ -7,12 +7,15 @@
 //! ```
 
 pub mod admission;
+pub(crate) mod answer;
 pub mod apply_set;
 pub mod ask;
 mod cache;
 pub mod catalog;
 pub mod discreet;
 pub mod fetch;
+pub(crate) mod list;
+mod page;
 pub mod resolve;
 pub mod snapshot;
 mod trouble;

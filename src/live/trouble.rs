@@ -37,6 +37,7 @@ impl Trouble {
         let reason = match error {
             RequestError::Status(status) | RequestError::Unauthorized { status, .. } => status.reason.clone(),
             RequestError::TimedOut { .. } => "Timeout".to_owned(),
+            RequestError::Stopped => "Interrupted".to_owned(),
             RequestError::Unreachable { .. } | RequestError::Interrupted { .. } => "ConnectionLost".to_owned(),
             _ => "Failed".to_owned(),
         };

@@ -1,6 +1,7 @@
 //! Keeps what is known of one [`Scope`] up to date: a LIST, then a stream of changes, and both anew whenever the stream ends.
 //! Who may not watch polls; who may not list reads by name.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,15 +12,15 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::sleep;
 
 use super::rules::is_settled;
-use super::scope::{FEW, Scope};
+use super::scope::{FEW, Scope, name_of};
 use crate::cluster::{Cluster, Request, RequestError, WatchEvent};
+use crate::live::Trouble;
+use crate::live::answer::{Asked, misfit_of_item};
 use crate::live::fetch::IN_FLIGHT;
-use crate::live::{Trouble, json};
+use crate::live::list::Pages;
 
 /// Between two looks of one who may not watch.
 const POLL: Duration = Duration::from_secs(2);
-/// Objects in one page of a LIST.
-const PAGE: usize = 500;
 /// After this long the server ends a stream, in seconds: an end that it didn't tell is found out by then at the latest.
 const STREAM: u64 = 290;
 /// A stream that lasted this long was a good one.
@@ -135,7 +136,7 @@ impl Feed {
     }
 
     fn count(&self) -> Option<usize> {
-        self.scope.names().map(std::collections::BTreeSet::len)
+        self.scope.names().map(BTreeSet::len)
     }
 
     fn access(&self, looks: Looks) -> Access {
@@ -159,51 +160,64 @@ impl Feed {
         }
         let cluster = &self.cluster;
         let names = self.scope.names().into_iter().flatten();
-        let requests: Vec<_> = names.map(|name| (name.clone(), self.get(name))).collect();
-        let reads = requests.into_iter().map(|(name, request)| async move { (name, json(cluster, request).await) });
+        let keys: Vec<_> = names.map(|name| self.scope.key(name)).collect();
+        let reads = keys.into_iter().map(|key| async move {
+            let answer = cluster.send(Request::get(self.scope.object_path(&key.name))).await;
+            let answer = answer.and_then(|reply| Asked::key(&key).read(cluster, &reply.body));
+            (key.name, answer)
+        });
         let answers: Vec<_> = futures::stream::iter(reads).buffered(IN_FLIGHT).collect().await;
         let mut listing = Listing::default();
         for (name, answer) in answers {
             match answer {
                 Ok(object) => listing.objects.push(object),
                 Err(error) if is(&error, 404) => {}
-                Err(error) if is_refusal(&error) => listing.unreadable.push((name, self.trouble(&error))),
+                Err(error) if is_refusal(&error) || error.is_bad_answer() => {
+                    listing.unreadable.push((name, self.trouble(&error)));
+                }
                 Err(error) => return Err(error),
             }
         }
         Ok((listing, None))
     }
 
-    fn get(&self, name: &str) -> Request {
-        Request::get(self.scope.object_path(name))
-    }
-
     async fn list(&self) -> Result<(Listing, Option<String>), RequestError> {
+        let Scope { resource, namespace, .. } = &self.scope;
+        let mut pages = Pages::new(&self.cluster, resource, namespace.as_deref());
+        if let Some((name, value)) = self.scope.selector() {
+            pages = pages.with(name, value);
+        }
         let mut listing = Listing::default();
-        let mut version = None;
-        let mut token = None;
+        let (mut version, mut spoilt) = (None, Vec::new());
         loop {
-            let page = self.scope.address().with("limit", PAGE.to_string());
-            let page = match &token {
-                Some(token) => page.with("continue", String::clone(token)),
-                None => page,
-            };
-            let mut page = match json(&self.cluster, Request::list(page)).await {
+            let page = match pages.next().await {
+                Ok(Some(page)) => page,
+                Ok(None) => break,
                 // The kind is not served any more: there are no objects of it.
                 Err(error) if is(&error, 404) => return Ok((Listing::default(), None)),
-                answer => answer?,
+                Err(error) => return Err(error),
             };
-            let text = |pointer: &str| page.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
-            let next = text("/metadata/continue").map(ToOwned::to_owned);
-            version = version.or_else(|| text("/metadata/resourceVersion").map(ToOwned::to_owned));
-            if let Some(Value::Array(items)) = page.get_mut("items").map(Value::take) {
-                listing.objects.extend(items.into_iter().filter(|item| self.scope.holds(item)));
+            if page.starts_over {
+                (listing, version) = (Listing::default(), None);
+                spoilt.clear();
             }
-            match next {
-                Some(next) => token = Some(next),
-                None => return Ok((listing, version)),
-            }
+            version = version.or(page.version);
+            listing.objects.extend(page.objects.into_iter().filter(|item| self.scope.holds(item)));
+            spoilt.extend(page.spoilt);
         }
+        // Something was listed that nobody can read: it may be any of those that are missing.
+        if let (Some(names), Some(spoilt)) = (self.scope.names(), spoilt.first()) {
+            let found: BTreeSet<&str> = listing.objects.iter().filter_map(name_of).collect();
+            let missing = names.iter().filter(|name| !found.contains(name.as_str()));
+            let trouble =
+                Trouble::new("Failed", format!("an object that the server listed cannot be read: {}", spoilt.cause));
+            listing.unreadable = missing.map(|name| (name.clone(), trouble.clone())).collect();
+        }
+        Ok((listing, version))
+    }
+
+    fn fits(&self, object: &Value) -> bool {
+        misfit_of_item(object, &self.scope.resource, self.scope.namespace.as_deref()).is_none()
     }
 
     /// Tells changes until the stream ends, for whatever reason: then everything is read anew.
@@ -222,6 +236,8 @@ impl Feed {
         };
         loop {
             match stream.next().await {
+                // Something else than what is followed: what is there is read again.
+                Ok(Some(WatchEvent::Set(object) | WatchEvent::Deleted(object))) if !self.fits(&object) => return,
                 Ok(Some(WatchEvent::Set(object))) if self.scope.holds(&object) => self.tell(News::Set(object)).await,
                 Ok(Some(WatchEvent::Deleted(object))) if self.scope.holds(&object) => {
                     self.tell(News::Deleted(object)).await;

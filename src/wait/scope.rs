@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::cluster::Address;
 use crate::live::Resource;
-use crate::object::GroupVersionKind;
+use crate::object::{GroupVersionKind, ObjectKey};
 
 /// Up to this many objects of one collection are followed one by one: a collection may hold many more than are wanted of it.
 pub(super) const FEW: usize = 4;
@@ -45,17 +45,30 @@ impl Scope {
         Self { resource, namespace: Some(namespace.to_owned()), pick }
     }
 
-    /// Where what is picked is listed.
+    /// Where what is picked is watched.
     pub fn address(&self) -> Address {
         let path = self.resource.collection_path(self.namespace.as_deref());
+        match self.selector() {
+            Some((name, value)) => path.with(name, value),
+            None => path,
+        }
+    }
+
+    /// The query parameter that picks, where the server does it.
+    pub fn selector(&self) -> Option<(&'static str, String)> {
         match &self.pick {
             Pick::Names(names) if names.len() == 1 => {
                 let name = names.first().map(String::as_str).unwrap_or_default();
-                path.with("fieldSelector", format!("metadata.name={name}"))
+                Some(("fieldSelector", format!("metadata.name={name}")))
             }
-            Pick::Labels(labels) => path.with("labelSelector", labels.as_str()),
-            Pick::Names(_) | Pick::All => path,
+            Pick::Labels(labels) => Some(("labelSelector", labels.clone())),
+            Pick::Names(_) | Pick::All => None,
         }
+    }
+
+    /// The key of one object.
+    pub fn key(&self, name: &str) -> ObjectKey {
+        ObjectKey { gvk: self.resource.gvk.clone(), namespace: self.namespace.clone(), name: name.to_owned() }
     }
 
     /// Path of one object.

@@ -1,6 +1,7 @@
 //! Everything that is tested from outside: scenarios against a real Kubernetes API server, and the architecture of the source.
 
 mod adoption;
+mod answers;
 mod apply_set;
 mod architecture;
 mod attribution;
@@ -38,6 +39,7 @@ mod progress;
 mod reading;
 mod refused;
 mod replacement;
+mod requests;
 mod scale;
 mod secrets;
 mod sharp_edges;

@@ -77,14 +77,13 @@ fn blanks() -> Vec<u8> {
 
 #[tokio::test]
 async fn an_answer_that_is_compressed_beyond_measure_is_not_read() {
-    let server = Server::start(|number, _| {
-        let body = blanks().repeat(if number == 0 { 1 } else { 16 });
+    let server = Server::start(|_, _| {
+        let body = blanks();
         let head = format!("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n", body.len());
         Act::Answer([head.into_bytes(), body].concat())
     })
     .await;
     let cluster = connected(&server).await;
-    assert_eq!(cluster.send(Request::list("/api")).await.unwrap().body.len(), 4 << 20);
     let error = cluster.send(Request::list("/api")).await.unwrap_err();
     let RequestError::Unreadable { cause, .. } = &error else { panic!("{error:?}") };
     assert_eq!(cause, "it is compressed more than 200 times");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Pruning;
 use crate::cluster::Cluster;
 use crate::desired::InputProblem;
-use crate::live::apply_set::{Scope, Search, Unsearched, defined_kinds, find, searchable};
+use crate::live::apply_set::{Scope, Search, Unreadable, Unsearched, defined_kinds, find, searchable};
 use crate::live::{Catalog, Resolution};
 use crate::object::{GroupKind, ObjectKey, PART_OF};
 use crate::plan::apply_set::{Listed, Member, Sight, Standing};
@@ -88,6 +88,8 @@ impl Pruning {
         let selector = format!("{PART_OF}={}", self.set.id);
         let found = find(cluster, std::mem::take(&mut self.searches), &selector).await;
         self.unseen.extend(found.unsearched.iter().map(|one| (one.kind.clone(), one.namespace.clone())));
+        self.errors.extend(found.unreadable.iter().map(unreadable));
+        self.unreadable = found.unreadable.into_iter().map(|member| member.key).collect();
         let members = found.objects.into_iter().map(|(resource, object)| Member::new(&resource, object));
         self.found = members.map(|member| Member { sight: self.sight(&member), ..member }).collect();
         let is_listed = |one: &&Unsearched| self.is_listed(&one.kind, one.namespace.as_deref());
@@ -168,6 +170,11 @@ fn unsearched(unsearched: &Unsearched) -> InputProblem {
     let message = format!("members of kind `{kind}`{place} can't be listed: {}", trouble.message);
     let hint = trouble.hint.as_deref().unwrap_or(HELD);
     InputProblem::general(message).with_hint(hint)
+}
+
+fn unreadable(Unreadable { key, cause }: &Unreadable) -> InputProblem {
+    let message = format!("{key}, a member of the apply set, can't be read: {cause}");
+    InputProblem::general(message).with_hint("it is not pruned, and the set goes on listing it")
 }
 
 /// The search of all kinds may fail for lack of rights that nobody needs for the set itself.

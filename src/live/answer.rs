@@ -1,0 +1,130 @@
+//! Checks what the server sends against what it was asked for: an answer that is not the object asked for says nothing about it.
+
+use serde_json::Value;
+
+use super::catalog::Resource;
+use super::parse;
+use crate::cluster::{Cluster, RequestError};
+use crate::object::{GroupVersionKind, ObjectKey};
+
+/// The object that an answer has to be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked<'a> {
+    gvk: &'a GroupVersionKind,
+    namespace: Option<&'a str>,
+    name: &'a str,
+    uid: Option<&'a str>,
+}
+
+impl<'a> Asked<'a> {
+    /// The object with this key.
+    pub fn key(key: &'a ObjectKey) -> Self {
+        Self { gvk: &key.gvk, namespace: key.namespace.as_deref(), name: &key.name, uid: None }
+    }
+
+    /// The same with the uid that the body names as its lock, if it does.
+    pub fn sent(self, body: &'a Value) -> Self {
+        Self { uid: body.pointer("/metadata/uid").and_then(Value::as_str), ..self }
+    }
+
+    /// The same under the name of the object that is created.
+    pub fn created(self, body: &'a Value) -> Self {
+        let name = body.pointer("/metadata/name").and_then(Value::as_str);
+        Self { name: name.unwrap_or(self.name), ..self }
+    }
+
+    /// Reads an answer.
+    pub fn read(&self, cluster: &Cluster, body: &[u8]) -> Result<Value, RequestError> {
+        let answer: Value = parse(cluster, body)?;
+        match self.misfit(&answer) {
+            None => Ok(answer),
+            Some(cause) => Err(unexpected(cluster, cause)),
+        }
+    }
+
+    /// Why an answer is not this object, if it is not.
+    fn misfit(&self, answer: &Value) -> Option<&'static str> {
+        let name = |name: &str| name == self.name;
+        misfit(answer, self.gvk, |namespace| namespace == self.namespace.unwrap_or_default(), name).or_else(|| {
+            let uid = answer.pointer("/metadata/uid").and_then(Value::as_str);
+            (self.uid.is_some() && self.uid != uid).then_some("its `metadata.uid` is another one")
+        })
+    }
+}
+
+/// Why an item of a list is not an object of the resource, if it is not. No namespace means that all are listed.
+pub(crate) fn misfit_of_item(item: &Value, resource: &Resource, namespace: Option<&str>) -> Option<&'static str> {
+    let is_namespace = |found: &str| match namespace {
+        _ if !resource.namespaced => found.is_empty(),
+        Some(namespace) => found == namespace,
+        None => !found.is_empty(),
+    };
+    misfit(item, &resource.gvk, is_namespace, |name| !name.is_empty())
+}
+
+/// The answer is something else.
+pub(super) fn unexpected(cluster: &Cluster, cause: impl Into<String>) -> RequestError {
+    RequestError::Unexpected { server: cluster.server().to_owned(), cause: cause.into() }
+}
+
+fn misfit(
+    object: &Value,
+    gvk: &GroupVersionKind,
+    is_namespace: impl Fn(&str) -> bool,
+    is_name: impl Fn(&str) -> bool,
+) -> Option<&'static str> {
+    let (object, metadata) = (Some(object).filter(|object| object.is_object()), object.get("metadata"));
+    if object.is_none() {
+        Some("it is not a JSON object")
+    } else if text(object, "apiVersion") != gvk.api_version() {
+        Some("its `apiVersion` is another one")
+    } else if text(object, "kind") != gvk.kind {
+        Some("its `kind` is another one")
+    } else if !is_name(text(metadata, "name")) {
+        Some("its `metadata.name` is another one")
+    } else if !is_namespace(text(metadata, "namespace")) {
+        Some("its `metadata.namespace` is another one")
+    } else {
+        None
+    }
+}
+
+fn text<'v>(of: Option<&'v Value>, name: &str) -> &'v str {
+    of.and_then(|of| of.get(name)).and_then(Value::as_str).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_the_object_asked_for_fits() {
+        let key = ObjectKey {
+            gvk: GroupVersionKind::new("example.com/v1", "Widget"),
+            namespace: Some("shop".to_owned()),
+            name: "web".to_owned(),
+        };
+        let body = json!({"metadata": {"name": "web", "uid": "1"}});
+        let asked = Asked::key(&key).sent(&body);
+        let right = json!({"apiVersion": "example.com/v1", "kind": "Widget",
+            "metadata": {"name": "web", "namespace": "shop", "uid": "1"}});
+        assert_eq!(asked.misfit(&right), None);
+        for nothing in [json!([]), json!(null), json!(3), json!("text"), json!({}), json!([right])] {
+            assert!(asked.misfit(&nothing).is_some(), "{nothing}");
+        }
+        for (pointer, other) in [
+            ("/apiVersion", json!("example.com/v2")),
+            ("/kind", json!("Status")),
+            ("/metadata/name", json!("db")),
+            ("/metadata/namespace", json!("bank")),
+            ("/metadata/namespace", json!(null)),
+            ("/metadata/uid", json!("2")),
+            ("/metadata", json!([])),
+        ] {
+            let mut wrong = right.clone();
+            *wrong.pointer_mut(pointer).unwrap() = other;
+            assert!(asked.misfit(&wrong).is_some(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Lists collections, page by page: the one place that deals with continue tokens.
+//!
+//! A list that expires half-way (410) is read again from the beginning, in one piece, as client-go's pager does it. Pages that
+//! are too large are asked for in smaller ones. A list that does not end is an error.
+
+use std::collections::HashSet;
+
+use super::answer::unexpected;
+use super::catalog::Resource;
+use super::page::{Page, read};
+use crate::cluster::{Address, Cluster, Request, RequestError};
+
+/// Objects in one page.
+const PAGE: usize = 500;
+/// Objects in the smallest page that is asked for.
+const SMALLEST: usize = 5;
+/// The most pages of one list: a million objects.
+const MOST: usize = 2000;
+/// Pages beyond what the server says is left, as objects may be created meanwhile.
+const SLACK: usize = 16;
+/// Pages in a row that may be empty.
+const EMPTY: usize = 8;
+/// The most bytes of one list.
+const BYTES: usize = 1024 << 20;
+
+/// A collection that is being listed.
+pub(crate) struct Pages<'c> {
+    cluster: &'c Cluster,
+    resource: &'c Resource,
+    namespace: Option<&'c str>,
+    address: Address,
+    next: Option<Next>,
+    limit: usize,
+    bound: Bound,
+}
+
+/// What is asked for next.
+enum Next {
+    First,
+    After(String),
+}
+
+impl<'c> Pages<'c> {
+    /// The objects of a resource in one namespace, or in all where none is given.
+    pub fn new(cluster: &'c Cluster, resource: &'c Resource, namespace: Option<&'c str>) -> Self {
+        let address = resource.collection_path(namespace);
+        let next = Some(Next::First);
+        Self { cluster, resource, namespace, address, next, limit: PAGE, bound: Bound::default() }
+    }
+
+    /// The same, with another query parameter: a selector.
+    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.address = self.address.with(name, value);
+        self
+    }
+
+    /// The next page; nothing after the last one.
+    pub async fn next(&mut self) -> Result<Option<Page>, RequestError> {
+        let Some(next) = self.next.take() else { return Ok(None) };
+        let (body, starts_over) = self.ask(&next).await?;
+        let page = read(&body, self.resource, self.namespace).map_err(|cause| unexpected(self.cluster, cause))?;
+        if !self.bound.allows(&page, body.len(), self.limit) {
+            return Err(unexpected(self.cluster, "the list does not end"));
+        }
+        self.next = page.token.clone().map(Next::After);
+        Ok(Some(Page { starts_over, ..page }))
+    }
+
+    /// The body of a page, and whether it starts the list over.
+    async fn ask(&mut self, next: &Next) -> Result<(bytes::Bytes, bool), RequestError> {
+        loop {
+            let page = self.address.clone().with("limit", self.limit.to_string());
+            let page = match next {
+                Next::First => page,
+                Next::After(token) => page.with("continue", token.as_str()),
+            };
+            match self.cluster.send(Request::list(page)).await {
+                Err(RequestError::TooLarge { .. }) if self.limit > SMALLEST => {
+                    self.limit = (self.limit / 10).max(SMALLEST);
+                    self.bound.most = MOST;
+                }
+                Err(error) if is_expired(&error) && matches!(next, Next::After(_)) => {
+                    let whole = self.cluster.send(Request::list(self.address.clone())).await?;
+                    return Ok((whole.body, true));
+                }
+                answer => return Ok((answer?.body, false)),
+            }
+        }
+    }
+}
+
+fn is_expired(error: &RequestError) -> bool {
+    error.status().is_some_and(|status| status.code == 410)
+}
+
+/// Ends lists that have no end.
+struct Bound {
+    pages: usize,
+    most: usize,
+    bytes: usize,
+    empty: usize,
+    tokens: HashSet<String>,
+}
+
+impl Default for Bound {
+    fn default() -> Self {
+        Self { pages: 0, most: MOST, bytes: 0, empty: 0, tokens: HashSet::new() }
+    }
+}
+
+impl Bound {
+    /// Counts a page; false when the list goes on where it has to have ended.
+    fn allows(&mut self, page: &Page, bytes: usize, limit: usize) -> bool {
+        self.pages += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.empty = if page.objects.is_empty() && page.spoilt.is_empty() { self.empty + 1 } else { 0 };
+        // What the server says first counts: a number that grows from page to page would never be reached.
+        if let (Some(left), true) = (page.left, self.most == MOST) {
+            let left = usize::try_from(left).unwrap_or(usize::MAX) / limit;
+            self.most = (self.pages + SLACK).saturating_add(left.saturating_mul(2)).min(MOST - 1);
+        }
+        let Some(token) = &page.token else { return true };
+        self.pages < self.most && self.bytes <= BYTES && self.empty < EMPTY && self.tokens.insert(token.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn page(number: usize, left: Option<u64>, items: usize) -> Page {
+        let objects = vec![Value::Null; items];
+        Page { objects, left, token: Some(format!("token-{number}")), ..Page::default() }
+    }
+
+    /// How many pages are read of a list that never ends.
+    fn read(of: impl Fn(usize) -> Page) -> usize {
+        let mut bound = Bound::default();
+        (0..10_000).take_while(|number| bound.allows(&of(*number), 1000, PAGE)).count()
+    }
+
+    #[test]
+    fn a_list_without_end_ends() {
+        assert_eq!(read(|number| page(number, Some(1000), 500)), 20);
+        assert_eq!(read(|number| page(number, Some(1000 * (number as u64 + 1)), 500)), 20);
+        assert_eq!(read(|number| page(number, Some(u64::MAX), 500)), MOST - 2);
+        assert_eq!(read(|number| page(number, None, 500)), MOST - 1);
+        assert_eq!(read(|number| page(number, None, 0)), EMPTY - 1);
+        assert_eq!(read(|number| page(number % 3, None, 500)), 3);
+        assert_eq!(read(|_| page(0, Some(1000), 500)), 1);
+    }
+}

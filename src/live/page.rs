@@ -1,0 +1,271 @@
+//! Reads one page of a list. Pure. An item that cannot be read, or that does not belong there, spoils itself only.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::answer::misfit_of_item;
+use super::catalog::Resource;
+
+/// A page of a list.
+#[derive(Debug, Default)]
+pub(crate) struct Page {
+    /// The objects, each with its type.
+    pub objects: Vec<Value>,
+    /// What else was in it.
+    pub spoilt: Vec<Spoilt>,
+    /// How many objects follow, where the server says it.
+    pub left: Option<u64>,
+    /// The version of the list.
+    pub version: Option<String>,
+    /// Whether the list begins again with this page: what came before does not count.
+    pub starts_over: bool,
+    /// Where the next page begins; none after the last one.
+    pub(super) token: Option<String>,
+}
+
+/// An item that is not an object of the list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Spoilt {
+    /// Its name, as far as it can be read.
+    pub name: Option<String>,
+    /// Its namespace, as far as it can be read.
+    pub namespace: Option<String>,
+    /// What is wrong with it.
+    pub cause: String,
+}
+
+/// Reads a page; or why it is none.
+pub(super) fn read(body: &[u8], resource: &Resource, namespace: Option<&str>) -> Result<Page, String> {
+    let (envelope, items, mut spoilt) = match serde_json::from_slice::<Value>(body) {
+        Ok(mut list) => {
+            let items = match list.get_mut("items").map(Value::take) {
+                Some(Value::Array(items)) => items,
+                // Go's empty list.
+                Some(Value::Null) => Vec::new(),
+                _ => return Err("it has no `items`".to_owned()),
+            };
+            (list, items, Vec::new())
+        }
+        // One item may be deeper than is read, or hold a number or a text that nobody can: the others are read by themselves.
+        Err(_) => one_by_one(body)?,
+    };
+    let text = |pointer: &str| envelope.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let (kind, api_version) = (text("/kind").unwrap_or_default(), text("/apiVersion").unwrap_or_default());
+    let is_of_version = api_version == resource.gvk.api_version() || (kind == "List" && api_version == "v1");
+    if !kind.ends_with("List") || !is_of_version {
+        return Err(format!("it is not a list of `{}`", resource.gvk.kind));
+    }
+    let mut objects = Vec::with_capacity(items.len());
+    for mut item in items {
+        name_type(&mut item, resource);
+        match misfit_of_item(&item, resource, namespace) {
+            None => objects.push(item),
+            Some(cause) => {
+                let text = |pointer: &str| item.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
+                let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
+                spoilt.push(Spoilt { name, namespace, cause: cause.to_owned() });
+            }
+        }
+    }
+    Ok(Page {
+        objects,
+        spoilt,
+        left: envelope.pointer("/metadata/remainingItemCount").and_then(Value::as_u64),
+        version: text("/metadata/resourceVersion").map(ToOwned::to_owned),
+        starts_over: false,
+        token: text("/metadata/continue").map(ToOwned::to_owned),
+    })
+}
+
+/// Items of a built-in list leave their type out.
+fn name_type(item: &mut Value, resource: &Resource) {
+    if let Value::Object(item) = item {
+        item.entry("apiVersion").or_insert_with(|| resource.gvk.api_version().into());
+        item.entry("kind").or_insert_with(|| resource.gvk.kind.as_str().into());
+    }
+}
+
+/// A list without its items, which are only counted.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope {
+    #[serde(default)]
+    api_version: String,
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    metadata: Value,
+    items: Vec<IgnoredAny>,
+}
+
+/// What can be read of an item that cannot be read as a whole.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Head {
+    metadata: HeadMetadata,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct HeadMetadata {
+    name: Option<String>,
+    namespace: Option<String>,
+}
+
+/// Reads every item by itself: the list without them, those that can be read, and those that cannot.
+fn one_by_one(body: &[u8]) -> Result<(Value, Vec<Value>, Vec<Spoilt>), String> {
+    let unreadable = || "it is not JSON".to_owned();
+    let envelope: Envelope = serde_json::from_slice(body).map_err(|_| unreadable())?;
+    let texts = items(body);
+    if texts.len() != envelope.items.len() {
+        return Err(unreadable());
+    }
+    let (mut read, mut spoilt) = (Vec::with_capacity(texts.len()), Vec::new());
+    for text in texts {
+        if let Ok(item) = serde_json::from_slice(text) {
+            read.push(item);
+        } else {
+            let Head { metadata: HeadMetadata { name, namespace } } = serde_json::from_slice(text).unwrap_or_default();
+            spoilt.push(Spoilt { name, namespace, cause: "it is nested too deeply, or not JSON".to_owned() });
+        }
+    }
+    let Envelope { api_version, kind, metadata, .. } = envelope;
+    Ok((serde_json::json!({"apiVersion": api_version, "kind": kind, "metadata": metadata}), read, spoilt))
+}
+
+/// The texts of the elements of the top-level `items` in valid JSON.
+fn items(body: &[u8]) -> Vec<&[u8]> {
+    let mut found = Vec::new();
+    let (mut depth, mut in_text, mut is_escaped, mut in_items) = (0_usize, false, false, false);
+    // Where the last text at the top began and ended: the key, when a value begins.
+    let (mut text_start, mut key) = (0, None);
+    let mut start = None;
+    for (at, byte) in body.iter().enumerate() {
+        if in_text {
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' => is_escaped = true,
+                b'"' => {
+                    in_text = false;
+                    key = if depth == 1 { body.get(text_start..at) } else { key };
+                }
+                _ => {}
+            }
+            continue;
+        }
+        let ends_item = in_items && (depth == 2 && matches!(byte, b',' | b']'));
+        if ends_item {
+            found.extend(start.take().and_then(|start| body.get(start..at)));
+        } else if in_items && depth == 2 && !byte.is_ascii_whitespace() {
+            start.get_or_insert(at);
+        }
+        match byte {
+            b'"' => (in_text, text_start) = (true, at + 1),
+            b'[' if depth == 1 && key == Some(b"items".as_slice()) => (in_items, depth) = (true, 2),
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => {
+                depth = depth.saturating_sub(1);
+                in_items &= depth >= 2;
+            }
+            b',' if depth == 1 => key = None,
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::GroupVersionKind;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn widgets() -> Resource {
+        Resource {
+            gvk: GroupVersionKind::new("example.com/v1", "Widget"),
+            plural: "widgets".to_owned(),
+            namespaced: true,
+            verbs: ["get", "list"].map(ToOwned::to_owned).into(),
+            status: false,
+            pending: false,
+        }
+    }
+
+    fn list(items: &str) -> String {
+        format!(
+            r#"{{"kind":"WidgetList","apiVersion":"example.com/v1","metadata":{{"resourceVersion":"7","continue":"x","remainingItemCount":3}},"items":{items}}}"#
+        )
+    }
+
+    fn item(name: &str, more: &str) -> String {
+        format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop"}}{more}}}"#)
+    }
+
+    fn names(page: &Page) -> Vec<&str> {
+        page.objects.iter().map(|object| object["metadata"]["name"].as_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn what_is_no_list_of_the_kind_is_refused() {
+        for body in [
+            "[]",
+            "null",
+            "3",
+            "{}",
+            "",
+            r#"{"items":[]}"#,
+            r#"{"kind":"Widget","apiVersion":"example.com/v1","items":[]}"#,
+            r#"{"kind":"Status","apiVersion":"v1","items":[]}"#,
+            r#"{"kind":"WidgetList","apiVersion":"example.com/v2","items":[]}"#,
+            r#"{"kind":"WidgetList","apiVersion":"example.com/v1"}"#,
+            r#"{"kind":"WidgetList","apiVersion":"example.com/v1","items":{}}"#,
+            r#"{"kind":"WidgetList","apiVersion":"example.com/v1","items":[{}"#,
+        ] {
+            assert!(read(body.as_bytes(), &widgets(), Some("shop")).is_err(), "{body}");
+        }
+        assert!(read(list("null").as_bytes(), &widgets(), Some("shop")).unwrap().objects.is_empty());
+    }
+
+    #[test]
+    fn a_spoilt_item_spoils_itself_only() {
+        let deep = format!(r#","spec":{}1{}"#, "[".repeat(200), "]".repeat(200));
+        for (bad, name) in [
+            (item("bad", &deep), Some("bad")),
+            (item("bad", r#","spec":1e999"#), Some("bad")),
+            (item("bad", r#","spec":"\ud800""#), Some("bad")),
+            ("null".to_owned(), None),
+            ("{}".to_owned(), None),
+            ("[1, 2]".to_owned(), None),
+            (r#""],{""#.to_owned(), None),
+            (r#"{"metadata":{"name":"bad","namespace":"bank"}}"#.to_owned(), Some("bad")),
+            (r#"{"kind":"Gadget","metadata":{"name":"bad","namespace":"shop"}}"#.to_owned(), Some("bad")),
+        ] {
+            let body = list(&format!("[{} , {bad},{}]", item("a", ""), item("b", r#","x":"]\"}""#)));
+            let page = read(body.as_bytes(), &widgets(), Some("shop")).unwrap();
+            assert_eq!(names(&page), ["a", "b"], "{bad}");
+            assert_eq!(page.spoilt.iter().map(|spoilt| spoilt.name.as_deref()).collect::<Vec<_>>(), [name], "{bad}");
+            assert_eq!((page.left, page.version.as_deref(), page.token.as_deref()), (Some(3), Some("7"), Some("x")));
+        }
+    }
+
+    #[test]
+    fn a_list_of_all_namespaces_may_hold_any() {
+        let body = list(&format!("[{}]", item("a", "")));
+        assert_eq!(read(body.as_bytes(), &widgets(), None).unwrap().objects.len(), 1);
+        let cluster_scoped = Resource { namespaced: false, ..widgets() };
+        assert_eq!(read(body.as_bytes(), &cluster_scoped, None).unwrap().spoilt.len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn items_are_found_in_any_spelling(texts in prop::collection::vec(r#"[a-z"\\\[\]{},: ]{0,6}"#, 0..5), pretty: bool) {
+            let values: Vec<Value> = texts.iter().map(|text| json!({text: [text, {"items": [text]}]})).collect();
+            let list = json!({"a": {"items": [1]}, "items": values, "kind": "items", "z": ["items", [2]]});
+            let body = if pretty { serde_json::to_vec_pretty(&list) } else { serde_json::to_vec(&list) }.unwrap();
+            let found: Vec<Value> = items(&body).into_iter().map(|text| serde_json::from_slice(text).unwrap()).collect();
+            prop_assert_eq!(found, values);
+        }
+    }
+}

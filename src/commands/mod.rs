@@ -34,7 +34,7 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Apply(args) if args.dry_run.is_some() => diff::run(args.into()).await,
         Command::Apply(args) => apply::run(args).await,
         Command::Status(args) => status::run(args).await,
-        Command::Snapshot(args) => snapshot::run(args).await,
+        Command::Snapshot(args) => Box::pin(snapshot::run(args)).await,
         Command::Completion(args) => completion::run(&args),
         Command::Man(args) => man::run(&args),
         Command::Complete(args) => complete::run(&args),

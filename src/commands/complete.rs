@@ -128,4 +128,16 @@ mod tests {
         assert_eq!(candidates(&["__comp"]), (Vec::new(), NO_FILES));
         assert!(candidates(&[""]).0.contains(&"snapshot".to_owned()));
     }
+
+    #[test]
+    fn names_that_would_forge_candidates_are_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config");
+        let contexts = ["good", "bad\\nforged", "bad\\tforged", "bad\\x1b[31m", "bad\\u202e", "ad\\u00admin"];
+        let contexts = contexts.map(|name| format!("{{name: \"{name}\", context: {{cluster: c}}}}")).join(", ");
+        std::fs::write(&path, format!("{{apiVersion: v1, kind: Config, contexts: [{contexts}]}}")).unwrap();
+        let config = format!("--kubeconfig={}", path.display());
+        assert_eq!(candidates(&["diff", &config, "--context", ""]), (vec!["good".to_owned()], NO_FILES));
+        assert_eq!(candidates(&["diff", &config, "--context="]), (vec!["--context=good".to_owned()], NO_FILES));
+    }
 }

@@ -46,7 +46,7 @@ fn split_at_any<'t>(text: &'t str, marks: &[char]) -> (&'t str, &'t str) {
 /// Returns true unless what stands where a port would is no number.
 fn has_port(authority: &str) -> bool {
     let name = authority.rsplit_once(']').map_or(authority, |(_, rest)| rest);
-    name.split_once(':').is_none_or(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()))
+    name.split_once(':').is_none_or(|(_, port)| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -75,6 +75,7 @@ mod tests {
             ("https://admin:hun/ter2@host/x", "https://host/x"),
             ("https://admin:hun?ter2@host/x", "https://host/x"),
             ("https://admin:hun#ter2@host", "https://host"),
+            ("https://admin:/hunter2@host", "https://host"),
             ("admin:hunter2@host:6443", "host:6443"),
             ("//admin:hunter2@host", "//host"),
             ("http:admin:hunter2@host", "host"),

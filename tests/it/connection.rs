@@ -187,3 +187,29 @@ fn kubectl_runs_the_plugin() {
     ws.env("PATH", &path).kubectl(["reconcile", "apply", "-f", "."]).exits_with(0);
     ws.env("PATH", &path).kubectl(["reconcile", "diff", "-f", "."]).exits_with(0);
 }
+
+#[test]
+fn what_logs_in_is_never_shown_in_a_url() {
+    let ws = Workspace::new();
+    let password = ws.secret("in-the-address-of-the-server");
+    ws.write("new.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: new}}");
+    let server = ws.plane().url().replace("https://", &format!("https://admin:{password}@"));
+    let told = ws.through(&server).reconcile(["diff", "-f", ".", "-v", "9"]).exits_with(1);
+    assert_eq!(told.report()["cluster"]["server"], ws.plane().url());
+    assert!(told.stderr.contains("are not used"), "{told}");
+    let question = ws.through(&server).stdin("n\n").on_terminal().reconcile(["apply", "-f", ".", "--confirm"]);
+    assert!(question.exits_with(1).stderr.contains(ws.plane().url()));
+    for server in ["https://admin:$PW@127.0.0.1:1", "ftp://admin:$PW@x", "https://admin:$PW@", "https://a:/$PW@x"] {
+        let run = ws.through(&server.replace("$PW", &password)).reconcile(["diff", "-f", ".", "-v", "9"]);
+        assert!(run.code == 2 || run.code == 3, "{run}");
+    }
+    for url in [
+        "http://127.0.0.1:1/x.yaml?private_token=$PW",
+        "http://me:$PW@127.0.0.1:1/x",
+        "http://127.0.0.1:1/x#$PW",
+        "HTTPS://me:$PW@x/y",
+    ] {
+        let run = ws.reconcile(["diff", "-f", &url.replace("$PW", &password), "--live", "/dev/null"]).exits_with(2);
+        assert!(!run.stderr.is_empty());
+    }
+}

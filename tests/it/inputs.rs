@@ -213,3 +213,17 @@ fn inputs_exclude_each_other_as_in_kubectl() {
         }
     }
 }
+
+#[test]
+fn a_configuration_in_the_working_directory_is_named_where_the_input_is_no_file() {
+    let ws = Workspace::new();
+    let manifest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: new}}";
+    ws.write("new.yaml", manifest);
+    ws.write(".kubectl-reconcile.yaml", "hands: [k9s]");
+    let diff = |arguments: &[&str]| ws.stdin(manifest).reconcile([&["diff"][..], arguments].concat()).exits_with(1);
+    let path = ws.folder().join(".kubectl-reconcile.yaml");
+    let told = format!("using the configuration {}", path.display());
+    assert!(diff(&["-f", "-"]).stderr.contains(&told));
+    assert!(!diff(&["-f", "new.yaml"]).stderr.contains("using the configuration"));
+    assert!(!diff(&["-f", "-", "--config", ".kubectl-reconcile.yaml"]).stderr.contains("using the configuration"));
+}

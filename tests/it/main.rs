@@ -18,6 +18,7 @@ mod evidence;
 mod false_drift;
 mod faults;
 mod field_sets;
+mod foreign_text;
 mod generated;
 mod harness;
 mod immutable;

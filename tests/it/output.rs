@@ -156,6 +156,14 @@ fn a_report_in_a_file_leaves_the_text_on_stdout() {
     assert!(two.stderr.contains("hint:"), "{two}");
     let unwritable = ws.reconcile(["diff", "-f", "new.yaml", "-o", "json=missing/report.json"]).exits_with(2);
     assert!(unwritable.stderr.contains("missing/report.json"), "{unwritable}");
+    let before = ws.all_resource_versions();
+    let missing = ["apply", "-f", "new.yaml", "-o", "json=missing/report.json"];
+    assert!(ws.reconcile(missing).exits_with(2).stderr.contains("missing/report.json"));
+    ws.reconcile(["apply", "-f", "new.yaml", "-o", "json=."]).exits_with(2);
+    ws.reconcile(["snapshot", "-f", "new.yaml", "--file", "missing/live.yaml"]).exits_with(2);
+    assert_eq!(ws.all_resource_versions(), before, "nothing is written where the report could not be");
+    let left: Vec<_> = fs::read_dir(ws.folder()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().ends_with(".tmp")), "{left:?}");
 }
 
 #[test]

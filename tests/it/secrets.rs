@@ -191,3 +191,78 @@ fn what_was_set_through_string_data_stays_and_is_said_to() {
     assert!(ws.get("Secret", "it")["data"].get("a").is_some(), "the API removes nothing from `stringData`");
     assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
 }
+
+#[test]
+fn copies_that_others_keep_in_annotations_are_never_shown() {
+    let ws = Workspace::new();
+    let value = ws.secret("copied-into-an-annotation");
+    let manifest = format!(
+        "{{apiVersion: v1, kind: Secret, metadata: {{name: it, annotations: {{team: payments}}}}, stringData: {{key: {value}}}}}"
+    );
+    ws.write("it.yaml", &manifest);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let copy = json!({"stringData": {"key": value}}).to_string();
+    let annotations = json!({
+        "kapp.k14s.io/original": copy,
+        "objectset.rio.cattle.io/applied": crate::control_plane::base64(copy.as_bytes()),
+        "example.com/anything": format!("was {value}"),
+        "helm.sh/hook": format!("pre-install,{value}"),
+        "meta.helm.sh/release-name": "shop",
+    });
+    ws.patch_as("kapp", "secret/it", &json!({"metadata": {"annotations": annotations}}));
+    show_in_every_way(&ws).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", ".", "--show-unmanaged"]).exits_with(0);
+    let live = |key: &str| diff.change("Secret", "it", &format!("metadata.annotations[\"{key}\"]"))["live"].clone();
+    assert_eq!(live("meta.helm.sh/release-name"), "shop");
+    for key in ["kapp.k14s.io/original", "objectset.rio.cattle.io/applied", "example.com/anything", "helm.sh/hook"] {
+        redacted(&live(key));
+    }
+    let snapshot = ws.reconcile(["snapshot", "-f", "."]).exits_with(0).stdout;
+    assert!(snapshot.contains("team: payments") && snapshot.contains("release-name: shop"), "{snapshot}");
+    // The manifest as `kubectl get -o yaml` exports it.
+    let exported = ws.kubectl(["get", "secret/it", "-o", "yaml"]).exits_with(0).stdout;
+    ws.write("it.yaml", &exported);
+    show_in_every_way(&ws);
+    ws.delete("secret/it");
+    show_in_every_way(&ws);
+}
+
+#[test]
+fn what_was_meant_to_be_a_secret_is_treated_as_one() {
+    let ws = Workspace::new();
+    let (wanted, live) = (ws.secret("wanted-in-a-misspelt-type"), ws.secret("captured-in-a-misspelt-type"));
+    for (api_version, kind) in [
+        ("v1", "secret"),
+        ("v1", "Secrets"),
+        ("v1", "Secert"),
+        ("v1", "secretlist"),
+        ("core/v1", "Secret"),
+        ("/v1", "Secret"),
+        ("V1", "Secret"),
+        ("example.com/v1", "Vault"),
+        ("bitnami.com/v1alpha1", "SealedSecret"),
+    ] {
+        let text = |value: &str| {
+            format!("apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: it}}\nstringData:\n  key: {value}\n")
+        };
+        ws.write("it.yaml", &text(&wanted));
+        ws.write("live/live.yaml", &text(&live));
+        for flags in [&["-o", "text"][..], &["-o", "json"], &["--show-unmanaged"]] {
+            let diff = ws.reconcile([&["diff", "-f", "it.yaml", "--live", "live/live.yaml"][..], flags].concat());
+            assert!(diff.code == 1 || diff.code == 4, "{diff}");
+            ws.reconcile([&["diff", "-f", "it.yaml", "--live", "/dev/null"][..], flags].concat()).exits_with(1);
+        }
+        ws.reconcile(["diff", "-f", "it.yaml", "-v", "9"]);
+        for broken in [
+            text(&wanted).replace("  key: ", "  key: \""),
+            text(&wanted).replace("  key: ", "\tkey: "),
+            text(&wanted).replace("name: it", "nme: it"),
+            text(&format!("{wanted}\n  key: {wanted}")),
+            text(&wanted).replace("name: it", "name: [it"),
+            text(&wanted).replace("kind: ", "kind: {{ .Values.kind }}"),
+        ] {
+            ws.write("it.yaml", &broken);
+            ws.reconcile(["diff", "-f", "it.yaml", "--live", "/dev/null"]).exits_with(2);
+        }
+    }
+}

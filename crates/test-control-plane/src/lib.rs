@@ -40,7 +40,7 @@ pub use proxy::{Fault, Proxy};
 pub use relay::Relay;
 pub use run::Run;
 pub use running::Running;
-pub use secrets::leaked_secret;
+pub use secrets::{base64, leaked_secret};
 pub use server::ControlPlane;
 pub use workspace::Workspace;
 

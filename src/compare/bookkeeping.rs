@@ -40,11 +40,11 @@ pub(super) fn leave_out_bookkeeping(
     if builtin_kind(gvk).is_none() {
         return;
     }
-    let changed: FieldSet = changes.iter().map(|change| change.path.clone()).collect();
+    let differs: FieldSet = changes.iter().map(|change| change.path.clone()).collect();
     changes.retain(|change| {
         !is_made(gvk, &change.path)
             && !is_nothing_both_times(change, of)
-            && !is_copy(&change.path, &changed, manifest, of)
+            && !is_copy(&change.path, &differs, manifest, of)
     });
 }
 
@@ -74,7 +74,7 @@ fn is_nothing_both_times(change: &Change, of: TypeRef<'_>) -> bool {
 }
 
 /// Whether a path is in the twin that the manifest leaves out, and the other one changes as well.
-fn is_copy(path: &FieldPath, changed: &FieldSet, manifest: &Value, of: TypeRef<'_>) -> bool {
+fn is_copy(path: &FieldPath, differs: &FieldSet, manifest: &Value, of: TypeRef<'_>) -> bool {
     let mut of = of;
     for (at, element) in path.elements().iter().enumerate() {
         if let PathElement::Field(name) = element
@@ -85,7 +85,7 @@ fn is_copy(path: &FieldPath, changed: &FieldSet, manifest: &Value, of: TypeRef<'
             let parent = FieldPath::from(path.elements().get(..at).unwrap_or_default().to_vec());
             let wants = |name: &str| parent.value_in(manifest).is_some_and(|parent| parent.get(name).is_some());
             let is_left_to_server = !wants(name) && (wants(twin) || !is_second);
-            return is_left_to_server && changed.overlaps(&parent.field(twin));
+            return is_left_to_server && differs.overlaps(&parent.field(twin));
         }
         of = step(of, element);
     }

@@ -92,7 +92,7 @@ impl Gathering<'_> {
                 }
             }
         }
-        leave_out_copies(&mut self.manifests, copies, |manifest| &mut manifest.warnings);
+        leave_out_copies(&mut self.manifests, &copies, |manifest| &mut manifest.warnings);
     }
 
     fn emptiness(&mut self) {
@@ -127,7 +127,7 @@ pub(crate) fn repeated(copy: &Manifest, first: &Manifest) -> Result<String, Inpu
 /// Takes copies out, by their places; what is to be said of them goes to the first of each, whose place comes with it.
 pub(crate) fn leave_out_copies<T>(
     of: &mut Vec<T>,
-    copies: BTreeMap<usize, (usize, String)>,
+    copies: &BTreeMap<usize, (usize, String)>,
     warnings: impl Fn(&mut T) -> &mut Vec<String>,
 ) {
     for (first, warning) in copies.values() {

@@ -117,12 +117,10 @@ impl Check<'_> {
             let Manifest { gvk, name, .. } = self.manifest;
             if !name.is_empty() {
                 let message = format!("`{name}` cannot be the name of {}", indefinite(&gvk.kind));
-                match path_segment_refused(name) {
-                    Some(rule) => self.problems.push(self.bad_name("name", message).with_hint(rule)),
-                    None => {
-                        let rule = name_refused(gvk, name);
-                        self.refused.extend(rule.map(|rule| self.bad_name("name", message).with_hint(rule)));
-                    }
+                if let Some(rule) = path_segment_refused(name) {
+                    self.problems.push(self.bad_name("name", message).with_hint(rule));
+                } else if let Some(rule) = name_refused(gvk, name) {
+                    self.refused.push(self.bad_name("name", message).with_hint(rule));
                 }
             }
         }

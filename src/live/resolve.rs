@@ -67,7 +67,7 @@ pub fn resolve(
     if !problems.is_empty() {
         return Err(problems);
     }
-    leave_out_copies(&mut targets, copies, |target| &mut target.manifest.warnings);
+    leave_out_copies(&mut targets, &copies, |target| &mut target.manifest.warnings);
     for target in &mut targets {
         if let Some(trouble) = refused(&target.manifest) {
             target.resource = Err(trouble);

@@ -70,8 +70,8 @@ mod tests {
     /// Without a bound such texts take minutes.
     #[test]
     fn very_long_texts_end() {
-        let text =
-            |salt: usize| -> String { (0..200_000).map(|at| format!("{}\n", at * at % 1009 * salt % 97)).collect() };
+        let line = |at: usize, salt: usize| format!("{}\n", at * at % 1009 * salt % 97);
+        let text = |salt: usize| (0..200_000).map(|at| line(at, salt)).collect::<Vec<_>>().concat();
         let (old, new) = (text(3), text(5));
         let start = Instant::now();
         assert_eq!(groups(&old, &new).len(), 1);

@@ -69,7 +69,7 @@ fn owned(mut object: Value, manager: &str, operation: &str) -> Value {
     object
 }
 
-fn config(data: Map<String, Value>) -> Value {
+fn config(data: &Map<String, Value>) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "b"}, "data": data})
 }
 
@@ -84,24 +84,26 @@ fn service(ports: impl Iterator<Item = Value>) -> Value {
 
 #[test]
 fn keys_that_others_added() {
-    grows_evenly("keys of others", |count| (config(keys(1, "a")), owned(config(keys(count, "a")), "agent", "Update")));
+    grows_evenly("keys of others", |count| {
+        (config(&keys(1, "a")), owned(config(&keys(count, "a")), "agent", "Update"))
+    });
 }
 
 #[test]
 fn keys_that_are_ours_by_the_record() {
-    grows_evenly("keys of ours", |count| (config(Map::new()), owned(config(keys(count, "a")), OURS, "Apply")));
+    grows_evenly("keys of ours", |count| (config(&Map::new()), owned(config(&keys(count, "a")), OURS, "Apply")));
     // They stay, as others have them, too.
     grows_evenly("keys of ours and of others", |count| {
-        let mut live = owned(config(keys(count, "a")), OURS, "Apply");
+        let mut live = owned(config(&keys(count, "a")), OURS, "Apply");
         let other = managed("agent", "Update", &live);
         live["metadata"]["managedFields"].as_array_mut().unwrap().push(other);
-        (config(Map::new()), live)
+        (config(&Map::new()), live)
     });
 }
 
 #[test]
 fn keys_that_a_controller_holds() {
-    grows_evenly("conflicts", |count| (config(keys(count, "a")), owned(config(keys(count, "b")), "agent", "Update")));
+    grows_evenly("conflicts", |count| (config(&keys(count, "a")), owned(config(&keys(count, "b")), "agent", "Update")));
 }
 
 #[test]
@@ -155,20 +157,20 @@ fn items_with_one_key() {
 #[test]
 fn very_many_managers() {
     grows_evenly("managers", |count| {
-        let mut live = config(keys(count, "a"));
+        let mut live = config(&keys(count, "a"));
         let entry = |(number, key): (usize, String)| {
-            managed(&format!("agent-{number}"), "Apply", &config([(key, json!("a"))].into_iter().collect()))
+            managed(&format!("agent-{number}"), "Apply", &config(&[(key, json!("a"))].into_iter().collect()))
         };
         let entries: Vec<Value> = keys(count, "a").into_iter().map(|(key, _)| key).enumerate().map(entry).collect();
         live["metadata"]["managedFields"] = Value::Array(entries);
-        (config(keys(count, "b")), live)
+        (config(&keys(count, "b")), live)
     });
     grows_evenly("managers of everything", |count| {
-        let mut live = config(keys(count, "a"));
+        let mut live = config(&keys(count, "a"));
         let whole = json!({"f:data": {}});
         let entry = |number| json!({"manager": format!("agent-{number}"), "operation": "Apply", "apiVersion": "v1", "fieldsV1": whole});
         live["metadata"]["managedFields"] = (0..count / 10).map(entry).collect();
-        (config(keys(count, "b")), live)
+        (config(&keys(count, "b")), live)
     });
 }
 
@@ -185,10 +187,10 @@ fn deep_values() {
 #[test]
 fn text_shows_some_of_very_many_changes_and_counts_the_rest() {
     let ws = Workspace::new();
-    let mut live = owned(config(keys(20_000, "a")), "agent", "Update");
+    let mut live = owned(config(&keys(20_000, "a")), "agent", "Update");
     live["data"]["zz"] = json!("live");
     ws.write("live.json", &live.to_string());
-    let mut manifest = config(Map::new());
+    let mut manifest = config(&Map::new());
     manifest["data"] = json!({"zz": "wanted"});
     ws.write("a.json", &manifest.to_string());
     let diff =

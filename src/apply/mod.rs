@@ -141,34 +141,43 @@ impl Writer<'_> {
         done
     }
 
-    /// Takes over the hands' claims where some would stay beside ours, then applies; both locked to the version judged.
+    /// Takes over the hands' claims where some would stay beside ours, then applies; both locked to the version judged. When the
+    /// apply fails, the claims go back, so that it has changed nothing.
     async fn write_over(&self, live: &Value, after: &Owners) -> Result<(), RequestError> {
         let manager = &self.policy.manager;
         let api_version = self.target.key.gvk.api_version();
         let claims = after.our_fields();
         let mut version = live.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
+        let mut has_taken_over = false;
         let before = Owners::of(live, manager);
         // What the manifest dropped counts too: it goes only when no hand is left beside us.
         let concerned = claims.union(&before.our_fields());
         if let Some(settled) = before.without_hands(&concerned, &api_version, self.policy)
             && after.without_hands(&concerned, &api_version, self.policy).is_some()
         {
-            version = self.take_over(&settled, &version).await?;
+            version = self.record_owners(settled.to_json(live), &version).await?;
+            has_taken_over = true;
         }
         let mut body = respell(&self.target.manifest.value, live, self.of);
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
             metadata.insert("uid".into(), live.pointer("/metadata/uid").cloned().unwrap_or_default());
-            metadata.insert("resourceVersion".into(), version);
+            metadata.insert("resourceVersion".into(), version.clone());
         }
         // Whose fields may be taken was judged for this very version; whoever is adopted yields in any case.
         let force = self.policy.force != ForceConflicts::None || !self.policy.adopt.is_empty();
-        self.apply(body, force).await.map(drop)
+        let result = self.apply(body, force).await.map(drop);
+        if has_taken_over && result.is_err() {
+            // Under a lock on the version that the takeover left: where somebody has written since, or the apply was done after
+            // all, the record is no longer ours to restore.
+            let _ = self.record_owners(recorded_owners(live), &version).await;
+        }
+        result
     }
 
-    /// Rewrites the record of owners; answers with the new resourceVersion.
-    async fn take_over(&self, owners: &Owners, version: &Value) -> Result<Value, RequestError> {
+    /// Rewrites `metadata.managedFields` of the version given; answers with the new resourceVersion.
+    async fn record_owners(&self, owners: Value, version: &Value) -> Result<Value, RequestError> {
         let patch = json!([
-            {"op": "replace", "path": "/metadata/managedFields", "value": owners.to_json()},
+            {"op": "replace", "path": "/metadata/managedFields", "value": owners},
             {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
         ]);
         let url = format!("{}?{}", self.path(), manager_query(&self.policy.manager));
@@ -183,7 +192,10 @@ impl Writer<'_> {
     /// An object without any other owner is the one that we created, when the first answer got lost and we asked again.
     fn is_all_ours(&self, reply: &Reply) -> bool {
         let object: Result<Value, _> = parse(self.cluster, &reply.body);
-        object.is_ok_and(|object| Owners::of(&object, &self.policy.manager).others.is_empty())
+        object.is_ok_and(|object| {
+            let owners = Owners::of(&object, &self.policy.manager);
+            owners.others.is_empty() && owners.unreadable.is_empty()
+        })
     }
 
     /// Answers with 201 for a new object. Applying twice is the same as once, so it may be repeated.
@@ -223,6 +235,11 @@ impl Writer<'_> {
             Refusal::Typed(trouble) | Refusal::NotTried(trouble) | Refusal::Other(trouble) => trouble,
         })
     }
+}
+
+/// `metadata.managedFields` of an object, as an update of it states them.
+fn recorded_owners(object: &Value) -> Value {
+    object.pointer("/metadata/managedFields").cloned().unwrap_or_else(|| json!([{}]))
 }
 
 fn is_conflict(error: &RequestError) -> bool {

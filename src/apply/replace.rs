@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::delete::{Deleted, delete, wait_until_gone};
-use super::{Writer, Written, is_conflict};
+use super::{Writer, Written, is_conflict, recorded_owners};
 use crate::cluster::{Purpose, Request, RequestError, Retry};
-use crate::compare::{Action, ObjectDiff, Owners, protection, trial};
+use crate::compare::{Action, ObjectDiff, protection, trial};
 use crate::live::ask::manager_query;
 use crate::live::fetch::find;
 use crate::live::{LiveState, Trouble, parse};
@@ -143,7 +143,7 @@ impl Writer<'_> {
         };
         let version = created.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
         // The object is there; whose fields are whose is worth a try, not a failure.
-        let _ = self.take_over(&Owners::of(former, &self.policy.manager), &version).await;
+        let _ = self.record_owners(recorded_owners(former), &version).await;
         Ok(true)
     }
 }

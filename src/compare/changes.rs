@@ -96,7 +96,7 @@ fn items(path: &FieldPath, from: &[Value], to: &[Value], of: TypeRef<'_>, found:
         keyed(path, &before, &after, of, found);
     } else if from.len() == to.len() {
         for (index, (a, b)) in from.iter().zip(to).enumerate() {
-            walk(&path.child(PathElement::Index(index)), Some(a), Some(b), of.item(), found);
+            walk(&path.child(PathElement::index(index)), Some(a), Some(b), of.item(), found);
         }
     } else {
         let (from, to) = (Value::from(from), Value::from(to));

@@ -142,6 +142,9 @@ impl<'a> Questions<'a> {
             }
             LiveState::Present(object) => match self.proof(&object) {
                 Proof::Proven => State::Done(Finding::Proven(self.policy.show_unmanaged.then_some(object))),
+                Proof::Open(_) if let Some(trouble) = Owners::of(&object, &self.policy.manager).trouble() => {
+                    State::Done(Finding::Unknown(trouble))
+                }
                 Proof::Open(_) if read_only => self.compared_here(object),
                 Proof::Open(_) => State::Asking(Some(object)),
             },
@@ -171,6 +174,9 @@ impl<'a> Questions<'a> {
         let manager = &self.policy.manager;
         let api_version = self.target.key.gvk.api_version();
         let owners = Owners::of(&answer, manager);
+        if let Some(trouble) = owners.trouble() {
+            return State::Done(Finding::Unknown(trouble));
+        }
         let claims = owners.our_fields();
         let mut prediction = Prediction { object: answer, owners, evidence: Evidence::Server };
         let settled = Owners::of(&live, manager).without_hands(&claims, &api_version, self.policy);

@@ -77,7 +77,7 @@ pub fn predict(
         ManagedFieldsEntry { fields, ..entry.clone() }
     };
     let others = before.others.iter().map(keep).collect();
-    Prediction { object, owners: Owners { ours: Some(ours), others }, evidence: Evidence::Local }
+    Prediction { object, owners: Owners { ours: Some(ours), others, unreadable: Vec::new() }, evidence: Evidence::Local }
 }
 
 /// The manifest as client-side apply has last seen it.

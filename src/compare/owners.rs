@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::inquiry::EvidenceMode;
+use crate::live::Trouble;
 use crate::object::{
-    FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement, managed_fields,
+    FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement, managed_fields_for,
+    read_managed_fields,
 };
 
 /// What may be taken from others when their fields differ from the manifest's.
@@ -109,6 +111,8 @@ pub struct Owners {
     pub ours: Option<ManagedFieldsEntry>,
     /// All other entries, in the API's order.
     pub others: Vec<ManagedFieldsEntry>,
+    /// The managers of entries that cannot be read: with any of them, nothing can be said about the object.
+    pub unreadable: Vec<String>,
 }
 
 impl Owners {
@@ -118,8 +122,19 @@ impl Owners {
         let is_ours = |entry: &ManagedFieldsEntry| {
             entry.manager == manager && entry.operation == Operation::Apply && entry.subresource.is_empty()
         };
-        let (mut ours, others) = managed_fields(object).into_iter().partition::<Vec<_>, _>(is_ours);
-        Self { ours: ours.pop(), others }
+        let (entries, unreadable) = read_managed_fields(object);
+        let (mut ours, others) = entries.into_iter().partition::<Vec<_>, _>(is_ours);
+        Self { ours: ours.pop(), others, unreadable }
+    }
+
+    /// Why the object cannot be compared or written: some owner's fields are unknown, and a conflict with them would be missed.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Trouble> {
+        let manager = self.unreadable.first()?;
+        let message =
+            format!("the fields that `{manager}` owns are recorded in a form that cannot be read (`metadata.managedFields`)");
+        let hint = "see the record with `kubectl get --show-managed-fields -o yaml`, or use a newer version of this program";
+        Some(Trouble::new("UnreadableOwners", message).with_hint(hint))
     }
 
     /// The fields that we own.
@@ -197,7 +212,7 @@ impl Owners {
                 fields: passing,
             },
         };
-        Some(Self { ours: Some(ours), others })
+        Some(Self { ours: Some(ours), others, unreadable: Vec::new() })
     }
 
     /// Whether an owner that was named to be succeeded claims one of these fields.
@@ -213,10 +228,10 @@ impl Owners {
         self.others.iter().fold(FieldSet::new(), |fields, entry| fields.union(&entry.fields))
     }
 
-    /// As `metadata.managedFields`.
+    /// As `metadata.managedFields` for an update of an object, whose entries stay as they are written where they do not change.
     #[must_use]
-    pub fn to_json(&self) -> Value {
-        self.ours.iter().chain(&self.others).map(ManagedFieldsEntry::to_json).collect()
+    pub fn to_json(&self, object: &Value) -> Value {
+        managed_fields_for(object, self.ours.iter().chain(&self.others))
     }
 }
 

@@ -54,6 +54,8 @@ pub enum Doubt {
     Adopting,
     /// The record of this owner is of another age of the API: the next apply rewrites it.
     OldRecord(String),
+    /// The record of this owner cannot be read.
+    Unreadable(String),
 }
 
 impl fmt::Display for Doubt {
@@ -71,6 +73,7 @@ impl fmt::Display for Doubt {
             Self::ServersOwn(path) => write!(f, "`{path}` differs, and the server has a say in it"),
             Self::Adopting => f.write_str("a manager that is to be adopted claims fields of it"),
             Self::OldRecord(manager) => write!(f, "the fields of `{manager}` are recorded in an old form"),
+            Self::Unreadable(manager) => write!(f, "the fields of `{manager}` cannot be read"),
         }
     }
 }
@@ -102,6 +105,9 @@ fn is_servers_own(path: &FieldPath, manifest: &Value, kind: &KindInfo) -> bool {
 
 fn doubt(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, policy: &Policy) -> Result<(), Doubt> {
     let owners = Owners::of(live, &policy.manager);
+    if let Some(manager) = owners.unreadable.first() {
+        return Err(Doubt::Unreadable(manager.clone()));
+    }
     let claims = schema::field_set(manifest, of, Some(kind));
     match owners.ours.as_slice() {
         [entry] if manifest.get("apiVersion").and_then(Value::as_str) != Some(&entry.api_version) => {

@@ -101,6 +101,9 @@ pub fn offline(target: &Target, live: &LiveState, setting: Setting<'_>, redactor
                 let finding = Finding::Proven(setting.policy.show_unmanaged.then(|| live.clone()));
                 return verdict(target, &finding, setting, redactor);
             }
+            if let Some(trouble) = Owners::of(live, &setting.policy.manager).trouble() {
+                return ObjectDiff::unknown(trouble);
+            }
             local(target, live, setting, redactor)
         }
     }

@@ -5,6 +5,10 @@
 //! nothing to gain and nothing to prune; and every value of the manifest is there, as admission may have changed one
 //! without a record. What can't be proven is asked of the server; nothing is guessed.
 
+mod null;
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 
 use serde_json::{Map, Value};
@@ -17,6 +21,7 @@ use crate::schema::{
     self, KindInfo, ListKind, ScalarKind, TypeRef, is_default, is_left_out, is_nothing_here, is_served_as,
     item_element, same_meaning,
 };
+use null::is_filled_from_port;
 
 /// Whether the live object is what an apply would leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,7 +182,12 @@ impl Walk<'_> {
     /// `stringData` lives on in `data`. The server compares it with nothing, so that it conflicts with whoever has
     /// written it, too.
     fn string_data(&self, at: &Trail<'_>, wanted: &Value, live: &Value) -> Result<(), Doubt> {
-        let Value::Object(texts) = wanted else { return Err(Doubt::Null(at.path())) };
+        let nothing = Map::new();
+        let texts = match wanted {
+            Value::Object(texts) => texts,
+            Value::Null => &nothing,
+            _ => return Err(Doubt::Differs(at.path())),
+        };
         for (name, text) in texts {
             let found = live.get("data").and_then(|data| data.get(name)).and_then(Value::as_str);
             match text {
@@ -223,7 +233,12 @@ impl Walk<'_> {
         whole: Option<&Trail<'_>>,
     ) -> Result<(), Doubt> {
         for (name, value) in wanted {
-            self.field(&at.field(name), name, value, found.get(name), of, whole)?;
+            let at = at.field(name);
+            if is_filled_from_port(name, value, found, of) {
+                self.respelled(&at, whole)?;
+            } else {
+                self.field(&at, name, value, found.get(name), of, whole)?;
+            }
         }
         let Some(atomic) = whole else { return Ok(()) };
         for (name, there) in found.iter().filter(|(name, _)| !wanted.contains_key(*name)) {
@@ -246,10 +261,10 @@ impl Walk<'_> {
         whole: Option<&Trail<'_>>,
     ) -> Result<(), Doubt> {
         match found {
-            Some(there) => self.value(at, value, there, of.field(name), whole),
             // `kubectl create --dry-run` prints this in templates; the server drops it.
             None if name == "creationTimestamp" && value.is_null() && self.built_in => Ok(()),
-            None if value.is_null() => Err(Doubt::Null(at.path())),
+            found if value.is_null() => self.null(at, name, found, of, whole),
+            Some(there) => self.value(at, value, there, of.field(name), whole),
             // Left out as empty, unless the server would refuse it: there are no empty times, nor numbers for texts.
             // What is replaced as a whole was perhaps written without it: a pointer would keep it.
             None if self.built_in
@@ -327,6 +342,3 @@ fn all_different(keys: &[PathElement]) -> bool {
     sorted.sort();
     sorted.windows(2).all(|pair| pair[0] != pair[1])
 }
-
-#[cfg(test)]
-mod tests;

@@ -12,7 +12,7 @@ use crate::object::GroupVersionKind;
 use crate::schema::{self, Origin, TypeRef, TypeTable};
 
 /// Changes with the form of compiled tables, so that older ones aren't read.
-const FORM: &str = "v1";
+const FORM: &str = "v2";
 
 /// Types of all kinds that a run deals with.
 #[derive(Debug, Default)]

@@ -131,7 +131,7 @@ fn types_of_custom_resources_are_kept_under_their_hash() {
     assert_eq!(second.report()["objects"], first.report()["objects"]);
 
     // What somebody broke is fetched anew.
-    let folder = cache.join("kubectl-reconcile/types/v1");
+    let folder = cache.join("kubectl-reconcile/types/v2");
     for entry in std::fs::read_dir(&folder).expect("the cache") {
         std::fs::write(entry.unwrap().path(), "{").unwrap();
     }

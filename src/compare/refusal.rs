@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::mistakes::{Subject, is_typed, mistakes};
+use super::mistakes::{Blame, Subject, blame, is_typed, mistakes, refused_result};
 use super::redact::scrub;
 use crate::live::{StatusError, Target, Trouble};
 use crate::schema::TypeRef;
@@ -55,7 +55,11 @@ pub fn refusal(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &
         let verb = if fields.len() == 1 { "is" } else { "are" };
         return Refusal::Immutable(format!("{} {verb} immutable", fields.join(", ")));
     }
-    let mistakes = mistakes(&Subject { target, live, of }, status);
+    let subject = Subject { target, live, of };
+    if blame(&subject, status) == Blame::Live {
+        return Refusal::Other(refused_result(&subject, status));
+    }
+    let mistakes = mistakes(&subject, status);
     if !mistakes.is_empty() {
         let message = mistakes.iter().map(|mistake| mistake.message.as_str()).collect::<Vec<_>>().join("; ");
         let trouble = Trouble { mistakes, ..Trouble::new("Invalid", message) };

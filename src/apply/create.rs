@@ -40,9 +40,9 @@ pub(super) enum Creation {
     Unknown(RequestError),
 }
 
-/// What an error says about a creation.
+/// Why a creation has no answer that says that it was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum Miss {
     /// Nothing was created.
     Refused,
     /// The object exists.
@@ -54,21 +54,21 @@ enum Fate {
 }
 
 fn is_worth_another(error: &RequestError, pause: Duration) -> bool {
-    fate_of(error) != Fate::TimedOut && pause < LAST_PAUSE
+    miss_of(error) != Miss::TimedOut && pause < LAST_PAUSE
 }
 
-fn fate_of(error: &RequestError) -> Fate {
+fn miss_of(error: &RequestError) -> Miss {
     match error {
         RequestError::Status(status) => match (status.code, status.reason.as_str()) {
-            (409, "AlreadyExists") => Fate::Taken,
-            (503 | 504, _) => Fate::Lost,
-            _ => Fate::Refused,
+            (409, "AlreadyExists") => Miss::Taken,
+            (503 | 504, _) => Miss::Lost,
+            _ => Miss::Refused,
         },
-        RequestError::Interrupted { .. } | RequestError::Unreachable { .. } => Fate::Lost,
+        RequestError::Interrupted { .. } | RequestError::Unreachable { .. } => Miss::Lost,
         RequestError::TimedOut { .. } | RequestError::Unreadable { .. } | RequestError::TooLarge { .. } => {
-            Fate::TimedOut
+            Miss::TimedOut
         }
-        _ => Fate::Refused,
+        _ => Miss::Refused,
     }
 }
 
@@ -110,7 +110,8 @@ impl Writer<'_> {
     /// that we created, when the first answer got lost and we asked again.
     fn joined(&self, reply: &Reply) -> Written {
         let Ok(object) = parse::<Value>(self.cluster, &reply.body) else { return Written::Updated };
-        if Owners::of(&object, &self.policy.manager).others.is_empty() {
+        let owners = Owners::of(&object, &self.policy.manager);
+        if owners.others.is_empty() && owners.unreadable.is_empty() {
             return Written::Created;
         }
         let policy = Policy { show_unmanaged: true, ..self.policy.clone() };
@@ -146,10 +147,10 @@ impl Writer<'_> {
                 Ok(created) => return Creation::Done(self.record_as_applied(created).await),
                 Err(error) => error,
             };
-            match fate_of(&error) {
-                Fate::Refused => return Creation::Refused(error),
-                Fate::Taken if !is_repeated => return Creation::Taken,
-                Fate::Taken | Fate::Lost | Fate::TimedOut => {}
+            match miss_of(&error) {
+                Miss::Refused => return Creation::Refused(error),
+                Miss::Taken if !is_repeated => return Creation::Taken,
+                Miss::Taken | Miss::Lost | Miss::TimedOut => {}
             }
             // An answer that got lost may have been about this very object.
             match fetch::get(self.cluster, self.target, self.resource).await {
@@ -166,12 +167,10 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether nobody but a creation of ours has written to an object.
+    /// Whether an object is the one that a creation of ours left, whatever controllers have added to it since.
     fn is_created_by_us(&self, object: &Value) -> bool {
         let owners = Owners::of(object, &self.policy.manager);
-        let is_by_subresource = |entry: &&ManagedFieldsEntry| !entry.subresource.is_empty();
-        let mut others = owners.others.iter().filter(|entry| !is_by_subresource(entry)).peekable();
-        owners.ours.is_none() && others.peek().is_some() && others.all(|entry| self.is_our_creation(entry))
+        owners.ours.is_none() && owners.others.iter().any(|entry| self.is_our_creation(entry))
     }
 
     fn is_our_creation(&self, entry: &ManagedFieldsEntry) -> bool {
@@ -206,7 +205,7 @@ impl Writer<'_> {
         for round in 0.. {
             let Some(owners) = self.as_applied(&now, claims) else { break };
             let version = now.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
-            match self.take_over(&owners, &version).await {
+            match self.record_owners(owners.to_json(&now), &version).await {
                 Ok(_) => break,
                 // Controllers write to what is new: as long as our fields are ours, it is tried again.
                 Err(error) if is_conflict(&error) && round < ROUNDS => {
@@ -233,11 +232,15 @@ impl Writer<'_> {
     /// The owners of an object with an applied entry in the place of the one that our creation left. None where there is
     /// no such entry (any more).
     fn as_applied(&self, object: &Value, claims: &FieldSet) -> Option<Owners> {
-        let Owners { ours, mut others } = Owners::of(object, &self.policy.manager);
+        let Owners { ours, mut others, unreadable } = Owners::of(object, &self.policy.manager);
+        // Written back without an entry that cannot be read, the record would lose an owner.
+        if !unreadable.is_empty() {
+            return None;
+        }
         let position = others.iter().position(|entry| ours.is_none() && self.is_our_creation(entry))?;
         let entry = others.remove(position);
         let ours = ManagedFieldsEntry { operation: Operation::Apply, fields: claims.clone(), ..entry };
-        Some(Owners { ours: Some(ours), others })
+        Some(Owners { ours: Some(ours), others, unreadable })
     }
 
     /// Whether what our creation claimed is still all ours, or is recorded as applied by now.

@@ -25,12 +25,13 @@ pub use half_way::HalfWay;
 use crate::cluster::{Address, Change, Cluster, Reply, RequestError, Retry};
 use crate::compare::Refusal;
 use crate::compare::{
-    Action, Finding, ForceConflicts, ObjectDiff, Owners, Policy, Questions, Redactor, Replace, Setting, refusal,
-    respell, verdict,
+    Action, Finding, ForceConflicts, ObjectDiff, Owners, Policy, Prediction, Questions, Redactor, Replace, Setting,
+    refusal, respell, verdict,
 };
 use crate::live::answer::Asked;
 use crate::live::ask::settle;
-use crate::live::{LiveState, Resource, Target, Trouble, fetch, parse};
+use crate::live::{LiveState, Resource, Target, Trouble, fetch};
+use crate::object::FieldSet;
 use crate::schema::TypeRef;
 
 /// How often an object that changes while it is written is judged again.
@@ -102,16 +103,31 @@ impl Writes<'_> {
             _ if !decision.diff.conflicts.is_empty() => None,
             (_, Action::Create) => Some(writer.create(&decision.diff).await),
             (Finding::Predicted { live, prediction }, Action::Update) => {
-                Some(writer.update(live.clone(), prediction.owners.clone(), &decision.diff).await)
+                Some(writer.update(live.clone(), After::of(prediction), &decision.diff).await)
             }
             (Finding::Predicted { live, prediction }, Action::None) if decision.diff.is_ownership_only() => {
-                Some(writer.update(live.clone(), prediction.owners.clone(), &decision.diff).await)
+                Some(writer.update(live.clone(), After::of(prediction), &decision.diff).await)
             }
             (Finding::Refused { live: Some(live), .. }, Action::Replace) if policy.replace == Replace::Immutable => {
                 Some(writer.replace(live.clone(), &decision.diff).await)
             }
             _ => None,
         }
+    }
+}
+
+/// What an apply leaves beside values.
+#[derive(Default)]
+struct After {
+    /// Whose fields are whose.
+    owners: Owners,
+    /// What manual changes own and has to pass to us, so that it goes.
+    in_the_way: FieldSet,
+}
+
+impl After {
+    fn of(prediction: &Prediction) -> Self {
+        Self { owners: prediction.owners.clone(), in_the_way: prediction.in_the_way.clone() }
     }
 }
 
@@ -128,7 +144,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    async fn update(&self, mut live: Value, mut after: Owners, shown: &ObjectDiff) -> Written {
+    async fn update(&self, mut live: Value, mut after: After, shown: &ObjectDiff) -> Written {
         let done = if shown.action == Action::None { Written::Adopted } else { Written::Updated };
         for round in 0.. {
             let error = match self.write_over(&live, &after).await {
@@ -141,8 +157,8 @@ impl Writer<'_> {
             match self.judge_again().await {
                 // An answer that got lost: the write was done.
                 Some((_, _, diff)) if diff.action == Action::None && !diff.is_ownership_only() => return done,
-                Some((Some(now), owners, diff)) if diff.same_difference(shown) && diff.conflicts.is_empty() => {
-                    (live, after) = (now, owners);
+                Some((Some(now), then, diff)) if diff.same_difference(shown) && diff.conflicts.is_empty() => {
+                    (live, after) = (now, then);
                 }
                 Some((_, _, diff)) => return Written::Moved(Box::new(diff)),
                 None => return self.failed(&error, Some(&live)),
@@ -151,34 +167,43 @@ impl Writer<'_> {
         done
     }
 
-    /// Takes over the hands' claims where some would stay beside ours, then applies; both locked to the version judged.
-    async fn write_over(&self, live: &Value, after: &Owners) -> Result<(), RequestError> {
+    /// Takes over the hands' claims where some would stay beside ours, then applies; both locked to the version judged. When the
+    /// apply fails, the claims go back, so that it has changed nothing.
+    async fn write_over(&self, live: &Value, after: &After) -> Result<(), RequestError> {
         let manager = &self.policy.manager;
         let api_version = self.target.key.gvk.api_version();
-        let claims = after.our_fields();
+        let claims = after.owners.our_fields();
         let mut version = live.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
+        let mut has_taken_over = false;
         let before = Owners::of(live, manager);
         // What the manifest dropped counts too: it goes only when no hand is left beside us.
-        let concerned = claims.union(&before.our_fields());
+        let concerned = claims.union(&before.our_fields()).union(&after.in_the_way);
         if let Some(settled) = before.without_hands(&concerned, &api_version, self.policy)
-            && after.without_hands(&concerned, &api_version, self.policy).is_some()
+            && after.owners.without_hands(&concerned, &api_version, self.policy).is_some()
         {
-            version = self.take_over(&settled, &version).await?;
+            version = self.record_owners(settled.to_json(live), &version).await?;
+            has_taken_over = true;
         }
         let mut body = respell(&self.target.manifest.value, live, self.of);
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
             metadata.insert("uid".into(), live.pointer("/metadata/uid").cloned().unwrap_or_default());
-            metadata.insert("resourceVersion".into(), version);
+            metadata.insert("resourceVersion".into(), version.clone());
         }
         // Whose fields may be taken was judged for this very version; whoever is adopted yields in any case.
         let force = self.policy.force != ForceConflicts::None || !self.policy.adopt.is_empty();
-        self.apply(body, force).await.map(drop)
+        let result = self.apply(body, force).await.map(drop);
+        if has_taken_over && result.is_err() {
+            // Under a lock on the version that the takeover left: where somebody has written since, or the apply was done after
+            // all, the record is no longer ours to restore.
+            let _ = self.record_owners(recorded_owners(live), &version).await;
+        }
+        result
     }
 
-    /// Rewrites the record of owners; answers with the new resourceVersion.
-    async fn take_over(&self, owners: &Owners, version: &Value) -> Result<Value, RequestError> {
+    /// Rewrites `metadata.managedFields` of the version given; answers with the new resourceVersion.
+    async fn record_owners(&self, owners: Value, version: &Value) -> Result<Value, RequestError> {
         let patch = json!([
-            {"op": "replace", "path": "/metadata/managedFields", "value": owners.to_json()},
+            {"op": "replace", "path": "/metadata/managedFields", "value": owners},
             {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
         ]);
         let patch = Change::json_patch(self.path(), &self.policy.manager, &patch);
@@ -200,7 +225,7 @@ impl Writer<'_> {
     }
 
     /// Reads the object again and asks anew. None when nothing can be said.
-    async fn judge_again(&self) -> Option<(Option<Value>, Owners, ObjectDiff)> {
+    async fn judge_again(&self) -> Option<(Option<Value>, After, ObjectDiff)> {
         let live = fetch::get(self.cluster, self.target, self.resource).await;
         if matches!(live, LiveState::Unreadable(_)) {
             return None;
@@ -211,9 +236,9 @@ impl Writer<'_> {
         let setting = Setting { of: self.of, policy: self.policy, types_will_change: false };
         let diff = verdict(self.target, &finding, setting, self.redactor);
         Some(match finding {
-            Finding::Predicted { live, prediction } => (Some(live), prediction.owners, diff),
-            Finding::Refused { live, .. } => (live, Owners::default(), diff),
-            _ => (None, Owners::default(), diff),
+            Finding::Predicted { live, prediction } => (Some(live), After::of(&prediction), diff),
+            Finding::Refused { live, .. } => (live, After::default(), diff),
+            _ => (None, After::default(), diff),
         })
     }
 
@@ -225,6 +250,11 @@ impl Writer<'_> {
             Refusal::Typed(trouble) | Refusal::NotTried(trouble) | Refusal::Other(trouble) => trouble,
         })
     }
+}
+
+/// `metadata.managedFields` of an object, as an update of it states them.
+fn recorded_owners(object: &Value) -> Value {
+    object.pointer("/metadata/managedFields").cloned().unwrap_or_else(|| json!([{}]))
 }
 
 fn is_conflict(error: &RequestError) -> bool {

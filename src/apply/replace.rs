@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::create::Creation;
 use super::delete::{Deadline, Deleted, delete, wait_until_gone};
-use super::{Writer, Written};
+use super::{Writer, Written, recorded_owners};
 use crate::cluster::{Change, RequestError, Retry};
-use crate::compare::{Action, ObjectDiff, Owners, protection, trial};
+use crate::compare::{Action, ObjectDiff, protection, trial};
 use crate::live::answer::Asked;
 use crate::live::fetch::find;
 use crate::live::{LiveState, Trouble};
@@ -148,7 +148,7 @@ impl Writer<'_> {
         };
         let version = created.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
         // The object is there; whose fields are whose is worth a try, not a failure.
-        let _ = self.take_over(&Owners::of(former, &self.policy.manager), &version).await;
+        let _ = self.record_owners(recorded_owners(former), &version).await;
         Ok(true)
     }
 }

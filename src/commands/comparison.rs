@@ -8,7 +8,10 @@ use futures::StreamExt as _;
 use super::interrupt::Interrupt;
 use crate::apply::Decision;
 use crate::cluster::Cluster;
-use crate::compare::{Action, Evidence, Finding, Found, Policy, Questions, Redactor, Setting, defines, verdict};
+use crate::compare::{
+    Action, Evidence, Finding, Found, Policy, Questions, Redactor, Setting, defines, leave_out_nulls,
+    may_hold_refused_nulls, verdict,
+};
 use crate::live::ask::settle;
 use crate::live::fetch::{IN_FLIGHT, fetch};
 use crate::live::types::Types;
@@ -44,6 +47,16 @@ impl<'a> Comparison<'a> {
     pub fn showing(mut self, progress: Progress) -> Self {
         self.progress = Some(progress);
         self
+    }
+
+    /// Leaves out of custom resources the nulls that their types do not allow; types are read where there may be some.
+    pub async fn leave_out_nulls(&mut self, targets: &mut [Target]) {
+        let may_hold = |target: &&Target| may_hold_refused_nulls(target);
+        let kinds: Vec<_> = targets.iter().filter(may_hold).map(|target| &target.key.gvk).collect();
+        if !kinds.is_empty() {
+            self.types.load(self.cluster, kinds).await;
+            leave_out_nulls(targets, |gvk| self.types.of(gvk));
+        }
     }
 
     /// Compares targets, which stand in the order of the plan: one decision for each.

@@ -9,7 +9,7 @@ use super::reading::Reading;
 use super::setup::{Connected, connected, planned, policy};
 use crate::cli::{ApplyArgs, DiffArgs, DryRun, EvidenceChoice};
 use crate::cluster::namespace_flag;
-use crate::compare::{Evidence, Policy, Redactor, Setting, offline};
+use crate::compare::{Evidence, Policy, Redactor, Setting, leave_out_nulls, offline};
 use crate::desired::files::Inputs;
 use crate::desired::{DesiredSet, InputProblem};
 use crate::live::Catalog;
@@ -74,9 +74,10 @@ async fn with_cluster(
     let admission = Admission::load(&cluster, &catalog);
     let server = (&cluster, &catalog, &namespaces);
     let mut prune = Prune::prepare(set, &policy.adopt, server, &mut desired).await?;
-    let targets = planned(desired, catalog.clone(), &namespaces)?.targets;
+    let mut targets = planned(desired, catalog.clone(), &namespaces)?.targets;
     let progress = output.terminal.progress("compared", targets.len());
     let mut comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone()).showing(progress);
+    comparison.leave_out_nulls(&mut targets).await;
     let references: Vec<_> = targets.iter().collect();
     let (decisions, admission, ()) = futures::join!(comparison.compare(&references), admission, prune.search(&cluster));
     prune.judge(&references, policy, &comparison.redactor);
@@ -102,8 +103,9 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
     let default = required.clone().unwrap_or_else(|| "default".to_owned());
     let mut catalog = Catalog::builtin();
     snapshot.objects().for_each(|object| catalog.learn(object));
-    let targets = planned(desired, catalog, &Namespaces { required, default })?.targets;
+    let mut targets = planned(desired, catalog, &Namespaces { required, default })?.targets;
     let types = Types::default();
+    leave_out_nulls(&mut targets, |gvk| types.of(gvk));
     let redactor = Redactor::default();
     let judged = targets.iter().map(|target| {
         let setting = Setting { of: types.of(&target.key.gvk), policy, types_will_change: false };

@@ -40,7 +40,8 @@ pub(super) trait Listener {
 
 impl<'a> Pass<'a> {
     /// Compares the objects of a plan.
-    pub async fn compare(mut comparison: Comparison<'a>, plan: Plan) -> Self {
+    pub async fn compare(mut comparison: Comparison<'a>, mut plan: Plan) -> Self {
+        comparison.leave_out_nulls(&mut plan.targets).await;
         let decisions = comparison.compare(&plan.targets.iter().collect::<Vec<_>>()).await;
         let pairs = plan.targets.iter().zip(&decisions);
         let reports = pairs.map(|(target, decision)| ObjectReport::new(target, decision.diff.clone())).collect();

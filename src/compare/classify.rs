@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::beside::beside;
 use super::bookkeeping::leave_out_bookkeeping;
 use super::changes::{Change, Op, changes};
 use super::claimants::{Claimants, Strength, strength};
@@ -80,6 +81,8 @@ pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, red
     if !found.iter().any(is_settled) && is_ours_anew {
         found.push(whole_object(Class::Adopted));
     }
+    let mut beside = beside(subject.live, &before, &prediction.owners.our_fields(), policy);
+    beside.retain(|path| !found.iter().any(|change| change.class.is_drift() && change.path.overlaps(path)));
     if policy.show_unmanaged {
         found.extend(context.unmanaged(&mut live, &found));
     }
@@ -92,6 +95,7 @@ pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, red
     }
     let mut diff = ObjectDiff::of(found, conflicts, prediction.evidence);
     diff.warnings = warnings;
+    diff.beside = beside;
     if let Some(id) = other_set {
         let hint =
             "take it out of that set first: out of its manifests, or, if nobody keeps the set, by removing the label";

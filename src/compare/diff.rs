@@ -143,6 +143,8 @@ pub struct ObjectDiff {
     pub changes: Vec<FieldChange>,
     /// Fields of others that stand in the way. While there are any, the object is left alone.
     pub conflicts: Vec<Conflict>,
+    /// Items that manual changes added beside the manifest's own, and that an apply leaves alone.
+    pub beside: Vec<FieldPath>,
     /// What its author should know.
     pub warnings: Vec<String>,
     /// Why it could not be compared.
@@ -162,6 +164,7 @@ impl ObjectDiff {
             evidence: None,
             changes: Vec::new(),
             conflicts: Vec::new(),
+            beside: Vec::new(),
             warnings: Vec::new(),
             trouble: Some(trouble),
             reason: None,
@@ -205,6 +208,7 @@ impl ObjectDiff {
             evidence: None,
             changes: Vec::new(),
             conflicts: Vec::new(),
+            beside: Vec::new(),
             warnings: Vec::new(),
             trouble: None,
             reason: Some(reason.to_owned()),
@@ -227,6 +231,7 @@ impl ObjectDiff {
             evidence: Some(evidence),
             changes,
             conflicts,
+            beside: Vec::new(),
             warnings: Vec::new(),
             trouble: None,
             reason: None,

@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::diff::Evidence;
-use super::merge::{Prediction, predict, respell};
+use super::merge::{Prediction, predict, predict_without, respell, verbatim};
+use super::mistakes::{Blame, Subject, blame, in_the_way, refused_result};
+use super::nulls::holds_null;
 use super::owners::{Owners, Policy, with_string_data};
 use super::patch::{replacement, version};
 use super::prove::{Doubt, Proof, prove};
@@ -11,8 +13,8 @@ use super::prune::prune;
 use super::refusal::{Refusal, is_secret, refusal, unchangeable};
 use super::replacement::{may_be_immutable, trial};
 use crate::live::ask::{Answer, Inquiry, Step};
-use crate::live::{LiveState, RequestError, Target, Trouble, discreet};
-use crate::object::without_system_fields;
+use crate::live::{LiveState, RequestError, StatusError, Target, Trouble, discreet};
+use crate::object::{FieldSet, without_system_fields};
 use crate::schema::{self, TypeRef};
 
 /// How a verdict may be come by (`--evidence`).
@@ -92,13 +94,19 @@ enum State {
     Pruning { live: Value, prediction: Prediction },
     /// The server refuses the apply beside the hands' claims, which are to pass to us first: what stands there then may be fine.
     Succeeding { live: Value, prediction: Prediction, error: RequestError },
-    /// It is fine, if the manifest is so by itself: a creation under another name tells.
-    Vouching { live: Value, prediction: Prediction, error: RequestError, trial: Value },
-    /// The server refuses the change for reasons that may be about fields which can't be changed: creations under another name
-    /// tell, the last of the trials first.
-    Trying { live: Value, trials: Vec<Value>, trouble: Trouble, reason: String },
+    /// The server refuses the change for reasons that may be about fields which can't be changed, or about what only the live
+    /// object has: creations under another name tell, the last of the trials first.
+    Trying { live: Value, trials: Vec<Trial>, accepted: Refusal },
     /// All is known.
     Done(Finding),
+}
+
+/// A creation under another name, and what it means when the server refuses that as well.
+struct Trial {
+    object: Value,
+    refused: Trouble,
+    /// Whether the refusal of the trial itself tells better what is wrong: it is about the manifest alone.
+    tells: bool,
 }
 
 impl<'a> Questions<'a> {
@@ -117,11 +125,7 @@ impl<'a> Questions<'a> {
         let finding = match self.state {
             State::Done(finding) => finding,
             State::Pruning { live, prediction } => Finding::Predicted { live, prediction },
-            State::Asking(_)
-            | State::Reading(_)
-            | State::Succeeding { .. }
-            | State::Vouching { .. }
-            | State::Trying { .. } => {
+            State::Asking(_) | State::Reading(_) | State::Succeeding { .. } | State::Trying { .. } => {
                 Finding::Unknown(Trouble::new("Interrupted", "the run ended before this object was compared"))
             }
         };
@@ -141,7 +145,13 @@ impl<'a> Questions<'a> {
                 State::Done(Finding::Unknown(trouble))
             }
             LiveState::Present(object) => match self.proof(&object) {
-                Proof::Proven => State::Done(Finding::Proven(self.policy.show_unmanaged.then_some(object))),
+                Proof::Proven => {
+                    let is_shown = self.policy.show_unmanaged || self.policy.may_be_handled(&object);
+                    State::Done(Finding::Proven(is_shown.then_some(object)))
+                }
+                Proof::Open(_) if let Some(trouble) = Owners::of(&object, &self.policy.manager).trouble() => {
+                    State::Done(Finding::Unknown(trouble))
+                }
                 Proof::Open(_) if read_only => self.compared_here(object),
                 Proof::Open(_) => State::Asking(Some(object)),
             },
@@ -171,8 +181,12 @@ impl<'a> Questions<'a> {
         let manager = &self.policy.manager;
         let api_version = self.target.key.gvk.api_version();
         let owners = Owners::of(&answer, manager);
+        if let Some(trouble) = owners.trouble() {
+            return State::Done(Finding::Unknown(trouble));
+        }
         let claims = owners.our_fields();
-        let mut prediction = Prediction { object: answer, owners, evidence: Evidence::Server };
+        let in_the_way = FieldSet::new();
+        let mut prediction = Prediction { object: answer, owners, evidence: Evidence::Server, in_the_way };
         let settled = Owners::of(&live, manager).without_hands(&claims, &api_version, self.policy);
         let Some(settled) = settled else { return State::Done(Finding::Predicted { live, prediction }) };
         let stays = schema::fields_of(&self.target.manifest.value, self.of);
@@ -189,7 +203,9 @@ impl<'a> Questions<'a> {
     /// Why an answer says nothing about the object, if it does not. Under one resourceVersion there is one uid.
     fn bad_answer(&self, answer: &Answer) -> Option<Trouble> {
         match (&self.state, answer) {
-            (_, Answer::Refused(error)) if error.is_bad_answer() => Some(Trouble::from(error)),
+            (_, Answer::Refused(error)) if error.is_bad_answer() => {
+                Some(Trouble::about(&self.target.key.gvk, error))
+            }
             (
                 State::Asking(Some(live)) | State::Pruning { live, .. } | State::Succeeding { live, .. },
                 Answer::Object(object, _),
@@ -206,20 +222,48 @@ impl<'a> Questions<'a> {
     fn refused(&mut self, live: Option<Value>, error: RequestError) -> State {
         let is_clash = error.status().is_some_and(|status| status.code == 422);
         match live {
-            Some(live) if is_clash && self.succeeds(&live) => {
-                let kind = self.target.kind();
-                let prediction = predict(&self.target.manifest.value, &live, self.of, kind.as_ref(), self.policy);
-                State::Succeeding { live, prediction, error }
-            }
+            Some(live) if is_clash => match self.succeeded(&live, &error) {
+                Some(prediction) => State::Succeeding { live, prediction, error },
+                None => self.judged(Some(live), &error),
+            },
             live => self.judged(live, &error),
         }
     }
 
-    /// Whether hands' claims are to pass to us before anything is applied.
-    fn succeeds(&self, live: &Value) -> bool {
-        let claims = schema::field_set(&self.target.manifest.value, self.of, self.target.kind().as_ref());
+    /// What an apply would leave once hands' claims have passed to us, also those on what is in the way; none where they have none.
+    fn succeeded(&self, live: &Value, error: &RequestError) -> Option<Prediction> {
+        let (manifest, kind) = (&self.target.manifest.value, self.target.kind());
+        // A patch loses nulls that an apply is refused for. Where the types are known, none of those is left.
+        if !self.of.declares("kind") && holds_null(manifest) {
+            return None;
+        }
+        let in_the_way = in_the_way(&self.subject(Some(live)), error.status()?, self.policy);
+        let claims = schema::field_set(manifest, self.of, kind.as_ref()).union(&in_the_way);
         let api_version = self.target.key.gvk.api_version();
-        Owners::of(live, &self.policy.manager).without_hands(&claims, &api_version, self.policy).is_some()
+        Owners::of(live, &self.policy.manager).without_hands(&claims, &api_version, self.policy)?;
+        Some(predict_without(manifest, live, self.of, kind.as_ref(), self.policy, in_the_way))
+    }
+
+    fn subject<'s>(&'s self, live: Option<&'s Value>) -> Subject<'s> {
+        Subject { target: self.target, live, of: self.of }
+    }
+
+    /// The server refuses what is left once hands' claims have passed, or the object has moved meanwhile.
+    fn refused_beside_hands(&mut self, live: Value, error: &RequestError) -> State {
+        if error.status().is_some_and(|status| status.code == 409) && self.rounds > 0 {
+            self.rounds -= 1;
+            return State::Reading(Value::Null);
+        }
+        self.judged(Some(live), error)
+    }
+
+    /// What a refused trial says.
+    fn trouble_of(&self, trial: Trial, error: &RequestError) -> Trouble {
+        let refusal = error.status().filter(|_| trial.tells).map(|status| refusal(self.target, None, self.of, status));
+        match refusal {
+            Some(Refusal::Other(trouble)) if !trouble.mistakes.is_empty() => trouble,
+            _ => trial.refused,
+        }
     }
 
     fn judged(&mut self, live: Option<Value>, error: &RequestError) -> State {
@@ -234,13 +278,10 @@ impl<'a> Questions<'a> {
                     None => State::Done(Finding::Missing(Evidence::Local)),
                 }
             }
-            (Refusal::Other(trouble), Some(live)) if may_be_immutable(status) => {
-                let reason = unchangeable(self.target, &live, status);
-                match self.trials(&live) {
-                    Some(trials) => State::Trying { live, trials, trouble, reason },
-                    None => State::Done(Finding::Refused { live: Some(live), refusal: Refusal::Other(trouble) }),
-                }
-            }
+            (Refusal::Other(trouble), Some(live)) => match self.trials(&live, status, &trouble) {
+                Some((trials, accepted)) => State::Trying { live, trials, accepted },
+                None => State::Done(Finding::Refused { live: Some(live), refusal: Refusal::Other(trouble) }),
+            },
             (refusal, live) => State::Done(Finding::Refused { live, refusal }),
         }
     }
@@ -254,14 +295,23 @@ impl<'a> Questions<'a> {
         warnings
     }
 
-    /// What the server has to accept as a creation before its refusal of a change is put down to fields that can't be changed:
-    /// the manifest, or its values are bad; and what the apply would make of the live object, or what stays of it there clashes
-    /// with the manifest.
-    fn trials(&self, live: &Value) -> Option<Vec<Value>> {
+    /// What the server has to accept as a creation, and what its refusal of the change means then. The manifest, or its values are
+    /// bad; then it is about what only the live object has, as far as the paths tell. And for fields that can't be changed, what
+    /// the apply would make of the live object, or what stays of it there clashes with the manifest. None where nothing is to be
+    /// learnt from that.
+    fn trials(&self, live: &Value, status: &StatusError, trouble: &Trouble) -> Option<(Vec<Trial>, Refusal)> {
         let gvk = &self.target.key.gvk;
         let manifest = &self.target.manifest.value;
-        let merged = predict(manifest, live, self.of, self.target.kind().as_ref(), self.policy).object;
-        Some(vec![trial(gvk, &without_system_fields(&merged), live)?, trial(gvk, manifest, live)?])
+        let subject = self.subject(Some(live));
+        let own = |tells| Some(Trial { object: trial(gvk, manifest, live)?, refused: trouble.clone(), tells });
+        let refused = refused_result(&subject, status);
+        if may_be_immutable(status) {
+            let merged = predict(manifest, live, self.of, self.target.kind().as_ref(), self.policy).object;
+            let object = trial(gvk, &without_system_fields(&merged), live)?;
+            let accepted = Refusal::Immutable(unchangeable(self.target, live, status));
+            return Some((vec![Trial { object, refused, tells: false }, own(false)?], accepted));
+        }
+        (blame(&subject, status) == Blame::Both).then(|| Some((vec![own(true)?], Refusal::Other(refused))))?
     }
 }
 
@@ -275,11 +325,12 @@ impl Inquiry for Questions<'_> {
             State::Asking(Some(live)) => Some(Step::Apply(respell(&self.target.manifest.value, live, self.of))),
             State::Asking(None) => Some(Step::Apply(self.target.manifest.value.clone())),
             State::Reading(_) => Some(Step::Read),
-            State::Pruning { live, prediction } | State::Succeeding { live, prediction, .. } => {
-                Some(Step::Patch(replacement(live, &prediction.object)))
+            State::Pruning { live, prediction } => Some(Step::Patch(replacement(live, &prediction.object))),
+            State::Succeeding { live, prediction, .. } => {
+                let object = verbatim(&self.target.manifest.value, &prediction.object, self.of);
+                Some(Step::Patch(replacement(live, &object)))
             }
-            State::Vouching { trial, .. } => Some(Step::Create(trial.clone())),
-            State::Trying { trials, .. } => trials.last().cloned().map(Step::Create),
+            State::Trying { trials, .. } => trials.last().map(|trial| Step::Create(trial.object.clone())),
             State::Done(_) => None,
         }
     }
@@ -306,19 +357,11 @@ impl Inquiry for Questions<'_> {
                 }
             }
             (State::Asking(live), Answer::Refused(error)) => self.refused(live, error),
-            (State::Succeeding { live, mut prediction, error }, Answer::Object(object, _)) => {
+            (State::Succeeding { live, mut prediction, .. }, Answer::Object(object, _)) => {
                 (prediction.object, prediction.evidence) = (object, Evidence::Server);
-                match trial(&self.target.key.gvk, &self.target.manifest.value, &live) {
-                    Some(trial) => State::Vouching { live, prediction, error, trial },
-                    None => State::Done(Finding::Predicted { live, prediction }),
-                }
-            }
-            (State::Vouching { live, prediction, .. }, Answer::Object(..)) => {
                 State::Done(Finding::Predicted { live, prediction })
             }
-            (State::Succeeding { live, error, .. } | State::Vouching { live, error, .. }, _) => {
-                self.judged(Some(live), &error)
-            }
+            (State::Succeeding { live, error, .. }, _) => self.judged(Some(live), &error),
             (State::Reading(answer), Answer::Live(LiveState::Present(live))) if version(&live) == version(&answer) => {
                 self.predicted(live, answer)
             }
@@ -328,19 +371,19 @@ impl Inquiry for Questions<'_> {
                 prediction.object = object;
                 State::Done(Finding::Predicted { live, prediction })
             }
-            (State::Trying { live, mut trials, trouble, reason }, Answer::Object(..)) => {
-                trials.pop();
-                if trials.is_empty() {
-                    State::Done(Finding::Refused { live: Some(live), refusal: Refusal::Immutable(reason) })
-                } else {
-                    State::Trying { live, trials, trouble, reason }
+            (State::Trying { live, mut trials, accepted }, answer) => {
+                let refusal = match (trials.pop(), answer) {
+                    (Some(trial), Answer::Refused(error)) => Some(Refusal::Other(self.trouble_of(trial, &error))),
+                    _ if trials.is_empty() => Some(accepted.clone()),
+                    _ => None,
+                };
+                match refusal {
+                    Some(refusal) => State::Done(Finding::Refused { live: Some(live), refusal }),
+                    None => State::Trying { live, trials, accepted },
                 }
             }
-            (State::Trying { live, trouble, .. }, _) => {
-                State::Done(Finding::Refused { live: Some(live), refusal: Refusal::Other(trouble) })
-            }
-            // Not allowed, or refused: what was worked out here has to do.
-            (State::Pruning { live, prediction }, _) => State::Done(Finding::Predicted { live, prediction }),
+            // The apply that follows the takeover would be refused like this.
+            (State::Pruning { live, .. }, Answer::Refused(error)) => self.refused_beside_hands(live, &error),
             (_, _) => State::Done(Finding::Unknown(Trouble::new("Failed", "the answer doesn't fit the question"))),
         };
     }

@@ -24,6 +24,8 @@ pub struct Prediction {
     pub owners: Owners,
     /// What this rests on.
     pub evidence: Evidence,
+    /// What manual changes alone own beside the manifest and goes with the apply, as the server would refuse both together.
+    pub in_the_way: FieldSet,
 }
 
 /// Predicts an apply without the server: the manifest merged over the live object by the rules of its type, and what
@@ -36,10 +38,24 @@ pub fn predict(
     kind: Option<&KindInfo>,
     policy: &Policy,
 ) -> Prediction {
+    predict_without(manifest, live, of, kind, policy, FieldSet::new())
+}
+
+/// The same where fields that manual changes own are in the way, and go.
+#[must_use]
+pub(super) fn predict_without(
+    manifest: &Value,
+    live: &Value,
+    of: TypeRef<'_>,
+    kind: Option<&KindInfo>,
+    policy: &Policy,
+    in_the_way: FieldSet,
+) -> Prediction {
     let api_version = manifest.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
     let claims = schema::field_set(manifest, of, kind);
     let before = Owners::of(live, &policy.manager);
-    let settled = before.without_hands(&claims, api_version, policy).unwrap_or_else(|| before.clone());
+    let settled =
+        before.without_hands(&claims.clone().union(&in_the_way), api_version, policy).unwrap_or_else(|| before.clone());
     let mut object = merge(&with_string_data_folded(manifest), live, of);
     for name in kind.map(KindInfo::resets).unwrap_or_default() {
         match (object.as_object_mut(), live.get(*name)) {
@@ -56,6 +72,7 @@ pub fn predict(
         let applied = schema::field_set(&applied, of, kind).union(&before.our_fields());
         let applied = with_string_data(&gvk, applied, &Owners::default());
         applied_before = applied_before.filter(|path| applied.contains_at_or_below(path) || applied.covers(path));
+        applied_before = applied_before.union(&in_the_way);
     }
     object = prune(&object, of, &applied_before, &settled.fields_of_others().union(&stays));
     // An update of a Namespace leaves its finalizers alone (`pkg/registry/core/namespace/strategy.go`).
@@ -80,7 +97,12 @@ pub fn predict(
         ManagedFieldsEntry { fields, ..entry.clone() }
     };
     let others = before.others.iter().map(keep).collect();
-    Prediction { object, owners: Owners { ours: Some(ours), others }, evidence: Evidence::Local }
+    Prediction {
+        object,
+        owners: Owners { ours: Some(ours), others, unreadable: Vec::new() },
+        evidence: Evidence::Local,
+        in_the_way,
+    }
 }
 
 /// The manifest as client-side apply has last seen it.
@@ -143,6 +165,35 @@ pub(super) fn merge(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
     }
 }
 
+/// A predicted object with the values of the manifest as they are written there, also those that the server leaves out as
+/// empty: what it has to accept.
+#[must_use]
+pub(super) fn verbatim(manifest: &Value, object: &Value, of: TypeRef<'_>) -> Value {
+    match (manifest, object) {
+        (Value::Object(wanted), Value::Object(found)) if !of.is_atomic(manifest) => {
+            let mut whole = found.clone();
+            for (name, value) in wanted {
+                let value =
+                    found.get(name).map_or_else(|| value.clone(), |there| verbatim(value, there, of.field(name)));
+                whole.insert(name.clone(), value);
+            }
+            Value::Object(whole)
+        }
+        (Value::Array(wanted), Value::Array(found)) if matches!(of.list_kind(), ListKind::Keyed(_)) => {
+            let item = |there: &Value| {
+                let element = item_element(there, of);
+                let own = wanted.iter().find(|item| element.is_some() && item_element(item, of) == element);
+                own.map_or_else(|| there.clone(), |own| verbatim(own, there, of.item()))
+            };
+            Value::Array(found.iter().map(item).collect())
+        }
+        (Value::Array(_), Value::Array(_)) if *of.list_kind() == ListKind::Set => object.clone(),
+        // Merged with nothing, a map or list keeps what it has.
+        (Value::Null, Value::Object(_) | Value::Array(_)) if !of.is_atomic(object) => object.clone(),
+        _ => manifest.clone(),
+    }
+}
+
 /// A value that is replaced as a whole, with the defaults that the live one has in the same places.
 fn completed(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
     match (manifest, live) {
@@ -180,34 +231,43 @@ fn emptied(map: &mut Map<String, Value>, name: &str, of: TypeRef<'_>) {
     }
 }
 
-/// Live items stay where they are and new ones come where the manifest has them, unless shared items stand in another
-/// order in the manifest, which then holds (structured-merge-diff `typed/merge.go`).
+/// Live items stay where they are, and new ones come behind them where the manifest has them, unless shared items stand in another
+/// order in the manifest, which then holds (structured-merge-diff `typed/merge.go`, `visitListItems`).
 fn merge_items(wanted: &[Value], found: &[Value], of: TypeRef<'_>) -> Option<Vec<Value>> {
     let elements = |items: &[Value]| items.iter().map(|item| item_element(item, of)).collect::<Option<Vec<_>>>();
     let (wanted_keys, found_keys) = (elements(wanted)?, elements(found)?);
-    // Of several items with one key the first counts.
-    let positions: BTreeMap<&PathElement, usize> =
-        found_keys.iter().enumerate().rev().map(|(at, key)| (key, at)).collect();
-    let position = |key: &PathElement| positions.get(key).copied();
-    let merged = |index: usize, at: usize| merge(&wanted[index], &found[at], of.item());
-    let shared: Vec<usize> = wanted_keys.iter().filter_map(position).collect();
-    let in_order = shared.windows(2).all(|pair| pair[0] < pair[1]);
+    let there: BTreeMap<&PathElement, &Value> = found_keys.iter().zip(found).rev().collect();
+    let in_manifest: BTreeSet<&PathElement> = wanted_keys.iter().collect();
+    let mut shared = wanted_keys.iter().filter(|key| there.contains_key(*key));
+    let mut next_shared = shared.next();
+    let mut done: BTreeSet<&PathElement> = BTreeSet::new();
     let mut result = Vec::with_capacity(wanted.len() + found.len());
-    let mut next = 0;
-    for (index, key) in wanted_keys.iter().enumerate() {
-        match position(key) {
-            Some(at) if in_order => {
-                result.extend(found[next..at].iter().cloned());
-                result.push(merged(index, at));
-                next = at + 1;
+    let mut live = found_keys.iter().zip(found).peekable();
+    let mut own = wanted_keys.iter().zip(wanted).peekable();
+    while live.peek().is_some() || own.peek().is_some() {
+        if let Some((key, item)) = live.peek().copied() {
+            let is_next = own.peek().is_some_and(|(next, _)| *next == key);
+            if !in_manifest.contains(key) {
+                result.push(item.clone());
+                live.next();
+                continue;
             }
-            Some(at) => result.push(merged(index, at)),
-            None => result.push(wanted[index].clone()),
+            let is_out_of_turn = own.peek().is_some() && next_shared.is_some_and(|next| next != key);
+            if is_next || is_out_of_turn || done.contains(key) {
+                live.next();
+            }
+            if !is_next && is_out_of_turn {
+                continue;
+            }
+        }
+        if let Some((key, item)) = own.next() {
+            done.insert(key);
+            result.push(there.get(key).map_or_else(|| item.clone(), |there| merge(item, there, of.item())));
+            if next_shared == Some(key) {
+                next_shared = shared.next();
+            }
         }
     }
-    let wanted_keys: BTreeSet<&PathElement> = wanted_keys.iter().collect();
-    let left = found.iter().zip(&found_keys).skip(next).filter(|(_, key)| !wanted_keys.contains(key));
-    result.extend(left.map(|(item, _)| item.clone()));
     Some(result)
 }
 
@@ -235,5 +295,39 @@ pub fn respell(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
         // Only what is one claim as a whole: the live value of anything else may claim more.
         _ if !manifest.is_null() && same_meaning(manifest, live, of) && is_one_value(manifest, of) => live.clone(),
         _ => manifest.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::builtin;
+    use serde_json::json;
+
+    /// The order in which an apply of some items leaves a list that has others.
+    fn merged(wanted: &str, found: &str) -> String {
+        let of = builtin().object(&GroupVersionKind::new("v1", "Pod")).unwrap();
+        let pod = |names: &str| {
+            let items: Vec<Value> = names.chars().map(|name| json!({"name": name.to_string()})).collect();
+            json!({"spec": {"containers": items}})
+        };
+        let merged = merge(&pod(wanted), &pod(found), of);
+        let items = merged["spec"]["containers"].as_array().unwrap().clone();
+        items.iter().filter_map(|item| item["name"].as_str()).collect()
+    }
+
+    #[test]
+    fn items_come_in_the_order_of_the_server() {
+        for (wanted, found, order) in [
+            ("a", "b", "ba"),
+            ("ab", "axb", "axb"),
+            ("anb", "axb", "axnb"),
+            ("ba", "axb", "xba"),
+            ("nab", "xab", "xnab"),
+            ("abn", "abx", "abxn"),
+            ("cab", "abc", "cab"),
+        ] {
+            assert_eq!(merged(wanted, found), order, "{wanted} over {found}");
+        }
     }
 }

@@ -7,6 +7,7 @@
 //! ```
 //! Pure: answers of the server come in as values.
 
+mod beside;
 mod bookkeeping;
 mod changes;
 mod claimants;
@@ -15,6 +16,7 @@ mod diff;
 mod inquiry;
 mod merge;
 mod mistakes;
+mod nulls;
 mod owners;
 mod patch;
 mod prove;
@@ -31,6 +33,7 @@ pub use classify::{Subject, judge};
 pub use diff::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
 pub use inquiry::{EvidenceMode, Finding, Found, Questions};
 pub use merge::{Prediction, predict, respell};
+pub use nulls::{leave_out_nulls, may_hold_refused_nulls};
 pub use owners::{ForceConflicts, Owners, Policy, Replace};
 pub use prove::{Doubt, Proof, prove};
 pub use redact::{REDACTED, Redactor, withheld};

@@ -6,8 +6,10 @@ use serde_json::Value;
 
 use super::claimants::Claimants;
 use super::inquiry::EvidenceMode;
+use crate::live::Trouble;
 use crate::object::{
-    FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement, managed_fields,
+    FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement,
+    managed_fields_for, read_managed_fields,
 };
 
 /// What may be taken from others when their fields differ from the manifest's.
@@ -74,10 +76,22 @@ impl Policy {
     /// own, of an object that was put back. The subresource doesn't matter.
     #[must_use]
     pub fn is_hand(&self, entry: &ManagedFieldsEntry) -> bool {
-        let manager = entry.manager.as_str();
+        entry.operation == Operation::Update && self.is_hands_name(&entry.manager)
+    }
+
+    /// Whether an object may have fields that only manual changes own: cheaper than to read all its owners.
+    #[must_use]
+    pub(super) fn may_be_handled(&self, object: &Value) -> bool {
+        let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
+        entries.into_iter().flatten().any(|entry| {
+            let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
+            text("operation") == "Update" && text("subresource") != "status" && self.is_hands_name(text("manager"))
+        })
+    }
+
+    fn is_hands_name(&self, manager: &str) -> bool {
         let kubectl = manager == "kubectl" || manager.starts_with("kubectl-");
-        let is_hand = kubectl || manager == "before-first-apply" || self.hands.contains(manager);
-        entry.operation == Operation::Update && (is_hand || manager == self.manager)
+        kubectl || manager == "before-first-apply" || self.hands.contains(manager) || manager == self.manager
     }
 
     /// Whether this owner was named to be succeeded by us.
@@ -110,6 +124,8 @@ pub struct Owners {
     pub ours: Option<ManagedFieldsEntry>,
     /// All other entries, in the API's order.
     pub others: Vec<ManagedFieldsEntry>,
+    /// The managers of entries that cannot be read: with any of them, nothing can be said about the object.
+    pub unreadable: Vec<String>,
 }
 
 impl Owners {
@@ -119,8 +135,21 @@ impl Owners {
         let is_ours = |entry: &ManagedFieldsEntry| {
             entry.manager == manager && entry.operation == Operation::Apply && entry.subresource.is_empty()
         };
-        let (mut ours, others) = managed_fields(object).into_iter().partition::<Vec<_>, _>(is_ours);
-        Self { ours: ours.pop(), others }
+        let (entries, unreadable) = read_managed_fields(object);
+        let (mut ours, others) = entries.into_iter().partition::<Vec<_>, _>(is_ours);
+        Self { ours: ours.pop(), others, unreadable }
+    }
+
+    /// Why the object cannot be compared or written: some owner's fields are unknown, and a conflict with them would be missed.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Trouble> {
+        let manager = self.unreadable.first()?;
+        let message = format!(
+            "the fields that `{manager}` owns are recorded in a form that cannot be read (`metadata.managedFields`)"
+        );
+        let hint =
+            "see the record with `kubectl get --show-managed-fields -o yaml`, or use a newer version of this program";
+        Some(Trouble::new("UnreadableOwners", message).with_hint(hint))
     }
 
     /// The fields that we own.
@@ -203,7 +232,20 @@ impl Owners {
                 fields: passing,
             },
         };
-        Some(Self { ours: Some(ours), others })
+        Some(Self { ours: Some(ours), others, unreadable: Vec::new() })
+    }
+
+    /// What only manual changes own at a path and below it, where it may pass to us. None where others own any of it, or nobody.
+    #[must_use]
+    pub fn fields_of_hands(&self, at: &FieldPath, policy: &Policy) -> Option<FieldSet> {
+        let mut fields = FieldSet::new();
+        for entry in self.others.iter().filter(|entry| entry.fields.contains_at_or_below(at)) {
+            if !policy.succeeds(entry) {
+                return None;
+            }
+            fields = fields.union(&entry.fields.filter(|path| at.is_prefix_of(path)));
+        }
+        (!fields.is_empty()).then_some(fields)
     }
 
     /// Whether an owner that was named to be succeeded claims one of these fields.
@@ -219,10 +261,10 @@ impl Owners {
         self.others.iter().fold(FieldSet::new(), |fields, entry| fields.union(&entry.fields))
     }
 
-    /// As `metadata.managedFields`.
+    /// As `metadata.managedFields` for an update of an object, whose entries stay as they are written where they do not change.
     #[must_use]
-    pub fn to_json(&self) -> Value {
-        self.ours.iter().chain(&self.others).map(ManagedFieldsEntry::to_json).collect()
+    pub fn to_json(&self, object: &Value) -> Value {
+        managed_fields_for(object, self.ours.iter().chain(&self.others))
     }
 }
 

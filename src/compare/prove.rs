@@ -5,6 +5,10 @@
 //! nothing to gain and nothing to prune; and every value of the manifest is there, as admission may have changed one
 //! without a record. What can't be proven is asked of the server; nothing is guessed.
 
+mod null;
+#[cfg(test)]
+mod tests;
+
 use std::cell::OnceCell;
 use std::fmt;
 
@@ -19,6 +23,7 @@ use crate::schema::{
     self, KindInfo, ListKind, ScalarKind, TypeRef, is_default, is_left_out, is_nothing_here, is_served_as,
     item_element, same_meaning,
 };
+use null::is_filled_from_port;
 
 /// Whether the live object is what an apply would leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +61,8 @@ pub enum Doubt {
     Adopting,
     /// The record of this owner is of another age of the API: the next apply rewrites it.
     OldRecord(String),
+    /// The record of this owner cannot be read.
+    Unreadable(String),
 }
 
 impl fmt::Display for Doubt {
@@ -73,6 +80,7 @@ impl fmt::Display for Doubt {
             Self::ServersOwn(path) => write!(f, "`{path}` differs, and the server has a say in it"),
             Self::Adopting => f.write_str("a manager that is to be adopted claims fields of it"),
             Self::OldRecord(manager) => write!(f, "the fields of `{manager}` are recorded in an old form"),
+            Self::Unreadable(manager) => write!(f, "the fields of `{manager}` cannot be read"),
         }
     }
 }
@@ -104,6 +112,9 @@ fn is_servers_own(path: &FieldPath, manifest: &Value, kind: &KindInfo) -> bool {
 
 fn doubt(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, policy: &Policy) -> Result<(), Doubt> {
     let owners = Owners::of(live, &policy.manager);
+    if let Some(manager) = owners.unreadable.first() {
+        return Err(Doubt::Unreadable(manager.clone()));
+    }
     let claims = schema::field_set(manifest, of, Some(kind));
     match owners.ours.as_slice() {
         [entry] if manifest.get("apiVersion").and_then(Value::as_str) != Some(&entry.api_version) => {
@@ -176,7 +187,12 @@ impl Walk<'_> {
     /// `stringData` lives on in `data`. The server compares it with nothing, so that it conflicts with whoever has
     /// written it, too.
     fn string_data(&self, at: &Trail<'_>, wanted: &Value, live: &Value) -> Result<(), Doubt> {
-        let Value::Object(texts) = wanted else { return Err(Doubt::Null(at.path())) };
+        let nothing = Map::new();
+        let texts = match wanted {
+            Value::Object(texts) => texts,
+            Value::Null => &nothing,
+            _ => return Err(Doubt::Differs(at.path())),
+        };
         for (name, text) in texts {
             let found = live.get("data").and_then(|data| data.get(name)).and_then(Value::as_str);
             match text {
@@ -222,7 +238,12 @@ impl Walk<'_> {
         whole: Option<&Trail<'_>>,
     ) -> Result<(), Doubt> {
         for (name, value) in wanted {
-            self.field(&at.field(name), name, value, found.get(name), of, whole)?;
+            let at = at.field(name);
+            if is_filled_from_port(name, value, found, of) {
+                self.respelled(&at, whole)?;
+            } else {
+                self.field(&at, name, value, found.get(name), of, whole)?;
+            }
         }
         let Some(atomic) = whole else { return Ok(()) };
         for (name, there) in found.iter().filter(|(name, _)| !wanted.contains_key(*name)) {
@@ -245,10 +266,10 @@ impl Walk<'_> {
         whole: Option<&Trail<'_>>,
     ) -> Result<(), Doubt> {
         match found {
-            Some(there) => self.value(at, value, there, of.field(name), whole),
             // `kubectl create --dry-run` prints this in templates; the server drops it.
             None if name == "creationTimestamp" && value.is_null() && self.built_in => Ok(()),
-            None if value.is_null() => Err(Doubt::Null(at.path())),
+            found if value.is_null() => self.null(at, name, found, of, whole),
+            Some(there) => self.value(at, value, there, of.field(name), whole),
             // Left out as empty, unless the server would refuse it: there are no empty times, nor numbers for texts.
             // What is replaced as a whole was perhaps written without it: a pointer would keep it.
             None if self.built_in
@@ -326,6 +347,3 @@ fn all_different(keys: &[PathElement]) -> bool {
     sorted.sort();
     sorted.windows(2).all(|pair| pair[0] != pair[1])
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::mistakes::{Subject, is_typed, mistakes};
+use super::mistakes::{Blame, Subject, blame, is_typed, mistakes, refused_result};
 use crate::live::discreet::Discreet;
 use crate::live::{StatusError, Target, Trouble};
 use crate::object::holds_secrets;
@@ -54,7 +54,11 @@ pub fn refusal(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &
     if is_about_immutable_fields(status) {
         return immutable(status.causes.iter().map(|cause| cause.field.clone()).collect());
     }
-    let mistakes = mistakes(&Subject { target, live, of }, status);
+    let subject = Subject { target, live, of };
+    if blame(&subject, status) == Blame::Live {
+        return Refusal::Other(refused_result(&subject, status));
+    }
+    let mistakes = mistakes(&subject, status);
     if !mistakes.is_empty() {
         let message = mistakes.iter().map(|mistake| mistake.message.as_str()).collect::<Vec<_>>().join("; ");
         let trouble = Trouble { mistakes, ..Trouble::new("Invalid", message) };

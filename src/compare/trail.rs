@@ -40,7 +40,7 @@ impl<'a> Trail<'a> {
                 Step::Root => {}
                 Step::Field(name) => elements.push(PathElement::Field(name.to_owned())),
                 Step::Item(element) => elements.push(element.clone()),
-                Step::Index(index) => elements.push(PathElement::Index(index)),
+                Step::Index(index) => elements.push(PathElement::index(index)),
             }
             trail = at.above;
         }

@@ -13,7 +13,7 @@ use super::refusal::Refusal;
 use super::replacement::{cost, protection};
 use super::secrecy::Secrecy;
 use crate::live::{LiveState, Target, Trouble};
-use crate::object::FieldPath;
+use crate::object::{FieldPath, FieldSet};
 use crate::schema::{self, TypeRef};
 
 /// What a verdict needs beside the finding.
@@ -35,7 +35,8 @@ pub fn verdict(target: &Target, finding: &Finding, setting: Setting<'_>, redacto
         Finding::Proven(None) => ObjectDiff::of(Vec::new(), Vec::new(), Evidence::Proven),
         Finding::Proven(Some(live)) => {
             let owners = Owners::of(live, &setting.policy.manager);
-            let prediction = Prediction { object: live.clone(), owners, evidence: Evidence::Proven };
+            let prediction =
+                Prediction { object: live.clone(), owners, evidence: Evidence::Proven, in_the_way: FieldSet::new() };
             judge(subject(target, live, setting.of), &prediction, setting.policy, redactor)
         }
         Finding::Predicted { live, prediction } => {
@@ -102,8 +103,12 @@ pub fn offline(target: &Target, live: &LiveState, setting: Setting<'_>, redactor
             let proof =
                 target.kind().map(|kind| prove(&target.manifest.value, live, setting.of, &kind, setting.policy));
             if proof == Some(Proof::Proven) {
-                let finding = Finding::Proven(setting.policy.show_unmanaged.then(|| live.clone()));
+                let is_shown = setting.policy.show_unmanaged || setting.policy.may_be_handled(live);
+                let finding = Finding::Proven(is_shown.then(|| live.clone()));
                 return verdict(target, &finding, setting, redactor);
+            }
+            if let Some(trouble) = Owners::of(live, &setting.policy.manager).trouble() {
+                return ObjectDiff::unknown(trouble);
             }
             local(target, live, setting, redactor)
         }

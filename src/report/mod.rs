@@ -1,6 +1,7 @@
 //! Stage 7, report: one model, and one file for each format that shows it.
 
 mod apply_set;
+mod beside;
 pub mod excerpt;
 mod exit;
 pub mod json;

@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::apply_set::ApplySetInfo;
 use super::exit::Verdict;
 use crate::compare::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff};
 use crate::desired::{InputProblem, Source};
 use crate::live::{RequestCounts, Target, Trouble};
-use crate::object::ObjectKey;
+use crate::object::{FieldPath, ObjectKey};
 use crate::wait::{Readiness, State};
 
 /// Everything that a run found and did: the contract behind `-o json`, and what every format shows.
@@ -80,6 +80,8 @@ pub struct Summary {
     pub conflict: usize,
     /// In sync, with only their ownership to be recorded.
     pub adopted: usize,
+    /// Items that manual changes added to lists of the manifests, and that stay beside the manifests' own.
+    pub beside: usize,
     /// Differences that a rule ignores.
     pub ignored: usize,
     /// Members of the apply set that no manifest names, and that stay; none where there is no set.
@@ -193,6 +195,9 @@ pub struct ObjectReport {
     pub changes: Vec<FieldChange>,
     /// Fields of others in the way.
     pub conflicts: Vec<Conflict>,
+    /// Items that manual changes added to lists of the manifest.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_texts")]
+    pub beside: Vec<FieldPath>,
     /// What its author should know.
     pub warnings: Vec<String>,
     /// Why it could not be compared or written.
@@ -219,6 +224,10 @@ pub struct ObjectReport {
     /// The key in full, for sorting and display.
     #[serde(skip)]
     pub key: ObjectKey,
+}
+
+fn as_texts<S: Serializer>(paths: &[FieldPath], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(ToString::to_string))
 }
 
 impl ObjectReport {
@@ -248,6 +257,7 @@ impl ObjectReport {
             evidence: diff.evidence,
             changes: diff.changes,
             conflicts: diff.conflicts,
+            beside: diff.beside,
             warnings: diff.warnings,
             error: diff.trouble.map(ErrorInfo::from),
             reason: diff.reason,
@@ -427,6 +437,7 @@ impl Summary {
             proven: count(&|object| object.evidence == Some(Evidence::Proven)),
             conflict: count(&|object| !object.conflicts.is_empty()),
             adopted: count(&ObjectReport::is_ownership_only),
+            beside: objects.iter().map(|object| object.beside.len()).sum(),
             ignored: 0,
             kept: None,
             readiness: ReadinessCounts::of(objects),

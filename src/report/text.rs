@@ -2,6 +2,7 @@
 
 use similar::ChangeTag;
 
+use super::beside;
 use super::excerpt;
 use super::lines::groups;
 use super::styled::{Role, Styled};
@@ -317,6 +318,9 @@ pub fn summary(report: &Report) -> Styled {
         && let Some(counts) = &report.summary.readiness
     {
         sentence = format!("{sentence}; {}", readiness::counts(counts));
+    }
+    if let Some(beside) = beside::clause(report) {
+        sentence = format!("{sentence}; {beside}");
     }
     if report.verdict == Verdict::Interrupted {
         sentence = format!("interrupted: {sentence}");

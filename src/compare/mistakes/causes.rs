@@ -46,30 +46,17 @@ pub(super) fn mistakes(subject: &Subject<'_>, causes: &[Cause]) -> Vec<InputProb
     causes.iter().map(|cause| subject.of_value(&whole, capped(&cause.message))).collect()
 }
 
+/// What a cause says of a place, which need not be in the manifest.
+pub(super) fn message_of(subject: &Subject<'_>, place: Place<'_>, cause: &Cause) -> String {
+    let complaint = Complaint::read(cause);
+    let (place, is_key) = complaint.narrowed(place);
+    capped(&worded(&place, is_key, &complaint).0)
+}
+
 fn mistake(subject: &Subject<'_>, place: Place<'_>, cause: &Cause) -> InputProblem {
     let complaint = Complaint::read(cause);
     let (place, is_key) = complaint.narrowed(place);
-    let name = format!("`{}`", place.full_path());
-    let detail = &complaint.detail;
-    let (message, hint) = match (complaint.kind, complaint.value.as_ref()) {
-        (Kind::Required, _) => {
-            let what = if place.missing.is_empty() { "needs a value" } else { "is missing" };
-            (with_detail(&format!("{name} {what}"), detail), None)
-        }
-        (Kind::Unsupported, Some(Value::String(value))) => {
-            (format!("{name} can't be `{value}`"), Some(supported(value, detail)))
-        }
-        (Kind::Unsupported, _) => (with_detail(&format!("{name} has an unsupported value"), detail), None),
-        (Kind::Duplicate, Some(value)) => (format!("{name}: `{}` stands there twice", short(value)), None),
-        (Kind::Duplicate, None) => (format!("{name} stands there twice"), None),
-        (Kind::Invalid, Some(value)) if is_key => {
-            (format!("{name}: a key can't be `{}`: {detail}", short(value)), None)
-        }
-        (Kind::Invalid, Some(value)) if place.missing.is_empty() && place.here().0 == value && is_short(value) => {
-            (format!("{name} can't be `{}`: {detail}", short(value)), None)
-        }
-        (Kind::Invalid | Kind::Other, _) => (format!("{name}: {detail}"), None),
-    };
+    let (message, hint) = worded(&place, is_key, &complaint);
     let problem = if is_key || !place.missing.is_empty() {
         subject.of_key(&place, capped(&message))
     } else {
@@ -122,6 +109,31 @@ const BAD_KEY: &str = "a valid config key must consist of alphanumeric character
 /// Whether something may be a key of a Secret, but for its length.
 fn is_data_key(key: &str) -> bool {
     !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+}
+
+/// A complaint in words, and what to do where the complaint itself says so.
+fn worded(place: &Place<'_>, is_key: bool, complaint: &Complaint) -> (String, Option<String>) {
+    let name = format!("`{}`", place.full_path());
+    let detail = &complaint.detail;
+    match (complaint.kind, complaint.value.as_ref()) {
+        (Kind::Required, _) => {
+            let what = if place.missing.is_empty() { "needs a value" } else { "is missing" };
+            (with_detail(&format!("{name} {what}"), detail), None)
+        }
+        (Kind::Unsupported, Some(Value::String(value))) => {
+            (format!("{name} can't be `{value}`"), Some(supported(value, detail)))
+        }
+        (Kind::Unsupported, _) => (with_detail(&format!("{name} has an unsupported value"), detail), None),
+        (Kind::Duplicate, Some(value)) => (format!("{name}: `{}` is used twice", short(value)), None),
+        (Kind::Duplicate, None) => (format!("{name} is used twice"), None),
+        (Kind::Invalid, Some(value)) if is_key => {
+            (format!("{name}: a key can't be `{}`: {detail}", short(value)), None)
+        }
+        (Kind::Invalid, Some(value)) if place.missing.is_empty() && place.here().0 == value && is_short(value) => {
+            (format!("{name} can't be `{}`: {detail}", short(value)), None)
+        }
+        (Kind::Invalid | Kind::Other, _) => (format!("{name}: {detail}"), None),
+    }
 }
 
 /// How to look a field up; entries of maps and items of lists have no explanation of their own.

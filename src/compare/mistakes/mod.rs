@@ -6,6 +6,7 @@
 //! 422 causes: spec.ports[1].port, metadata.labels ──────────────────────────────causes───┘
 //! ```
 
+mod blame;
 mod causes;
 mod misfits;
 mod place;
@@ -22,6 +23,7 @@ use crate::desired::InputProblem;
 use crate::live::{StatusError, Target};
 use crate::object::{FieldPath, managed_fields};
 use crate::schema::TypeRef;
+pub(super) use blame::{Blame, blame, in_the_way, refused_result};
 use place::Place;
 
 /// What a refusal is about.
@@ -82,9 +84,10 @@ impl<'a> Subject<'a> {
             _ => format!("set by {}", owners.into_iter().collect::<Vec<_>>().join(", ")),
         };
         let name = named(kept);
-        Some(format!(
-            "the live object has {name} ({whose}) and the manifest doesn't: an apply keeps it, `kubectl replace` takes it out"
-        ))
+        // The status is written by whoever looks after the object: it is no manifest's to take out.
+        let is_status = FieldPath::of(&["status"]).is_prefix_of(kept);
+        let way_out = if is_status { "" } else { ", `kubectl replace` takes it out" };
+        Some(format!("the live object has {name} ({whose}) and the manifest does not: an apply keeps it{way_out}"))
     }
 
     /// Whether nothing of the server's text may be repeated.

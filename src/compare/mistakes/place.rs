@@ -67,7 +67,7 @@ impl<'a> Place<'a> {
         let (value, of) = self.here();
         let Some(item) = value.get(index).filter(|_| value.is_array()) else { return false };
         self.steps.push(Step::Index(index));
-        self.path = self.path.child(item_element(item, of).unwrap_or(PathElement::Index(index)));
+        self.path = self.path.child(item_element(item, of).unwrap_or_else(|| PathElement::index(index)));
         self.trail.push((item, of.item()));
         true
     }

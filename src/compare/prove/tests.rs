@@ -124,9 +124,17 @@ fn values_must_be_there_and_extras_of_granular_maps_do_not_count() {
 }
 
 #[test]
-fn a_null_is_never_proven_but_for_the_creation_time_in_templates() {
+fn a_null_in_a_map_of_texts_is_the_empty_text() {
     let manifest = config_map(&json!({"a": null}));
-    fails(&manifest, &applied(&manifest, config_map(&json!({"a": ""}))), "Null");
+    let live = applied(&manifest, config_map(&json!({"a": ""})));
+    holds(&manifest, &live);
+    fails(&manifest, &shared(&live, &FieldPath::of(&["data", "a"])), "Respelled");
+    fails(&manifest, &applied(&manifest, config_map(&json!({"a": "x"}))), "Null");
+    fails(&manifest, &applied(&manifest, config_map(&json!({}))), "Null");
+    // The server writes a Secret with such an entry again in every apply.
+    let secret = |data: Value| json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "it"}, "data": data});
+    let manifest = secret(json!({"a": null}));
+    fails(&manifest, &applied(&manifest, secret(json!({"a": ""}))), "Null");
     let template = |metadata: &Value| json!({"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "it"}, "template": {"metadata": metadata}});
     let manifest = template(&json!({"creationTimestamp": null, "labels": {"a": "b"}}));
     holds(&manifest, &applied(&manifest, template(&json!({"labels": {"a": "b"}}))));
@@ -243,8 +251,55 @@ fn string_data_is_compared_with_data_and_shared_with_nobody() {
     fails(&manifest, &applied(&manifest, secret("data", json!({"a": "eA=="}))), "Differs");
     // The server compares what is written with nothing, so that every co-owner is in conflict every time.
     fails(&manifest, &shared(&live, &FieldPath::of(&["stringData", "a"])), "Respelled");
-    let null = secret("stringData", Value::Null);
-    fails(&null, &applied(&null, secret("data", json!({}))), "Null");
+    let null = secret("stringData", json!({"a": null}));
+    fails(&null, &applied(&null, secret("data", json!({"a": ""}))), "Null");
+    let nothing = secret("stringData", Value::Null);
+    let live = applied(&nothing, secret("data", json!({"a": "eA=="})));
+    holds(&nothing, &live);
+    fails(&nothing, &shared(&live, &FieldPath::of(&["stringData", "a"])), "Respelled");
+}
+
+#[test]
+fn a_null_is_proven_where_the_server_leaves_it_out() {
+    let spec = |name: &str| FieldPath::of(&["spec", name]);
+    for name in ["volumes", "nodeSelector", "tolerations", "affinity", "hostNetwork", "schedulerName", "priority"] {
+        let manifest = pod(&json!({}), &json!({name: null}));
+        let live = applied(&manifest, pod(&json!({}), &json!({})));
+        holds(&manifest, &live);
+        // The server would see a conflict with whoever owns the field, too.
+        fails(&manifest, &shared(&live, &spec(name)), "Respelled");
+    }
+    let manifest = container(&json!({"resources": null, "env": null, "securityContext": null}));
+    holds(&manifest, &applied(&manifest, container(&json!({"resources": {}}))));
+    // A pointer: the empty struct would go.
+    fails(&manifest, &applied(&manifest, container(&json!({"resources": {}, "securityContext": {}}))), "Null");
+    let manifest = pod(&json!({}), &json!({"securityContext": null}));
+    holds(&manifest, &applied(&manifest, pod(&json!({}), &json!({"securityContext": {}}))));
+}
+
+#[test]
+fn a_null_keeps_what_others_have_in_a_keyed_list_or_a_map_and_empties_what_is_replaced_as_a_whole() {
+    let manifest = pod(&json!({"env": null}), &json!({"nodeSelector": null, "securityContext": null}));
+    let others =
+        applied(&manifest, pod(&json!({"env": [{"name": "A"}]}), &json!({"securityContext": {"runAsUser": 1}})));
+    holds(&manifest, &others);
+    holds(&manifest, &shared(&others, &FieldPath::of(&["spec", "securityContext", "runAsUser"])));
+    fails(&manifest, &applied(&manifest, pod(&json!({}), &json!({"nodeSelector": {"a": "b"}}))), "Null");
+    fails(&manifest, &applied(&manifest, pod(&json!({"env": []}), &json!({}))), "Null");
+    // Where there is a default, only the server knows it.
+    let manifest = pod(&json!({"imagePullPolicy": null}), &json!({}));
+    fails(&manifest, &applied(&manifest, pod(&json!({"imagePullPolicy": "Always"}), &json!({}))), "Null");
+}
+
+#[test]
+fn a_port_without_a_target_is_its_own_target() {
+    let service = |port: Value| json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "it"}, "spec": {"ports": [port]}});
+    let served = |target: u32| service(json!({"port": 80, "protocol": "TCP", "targetPort": target}));
+    for nothing in [json!(0), json!(""), json!(null)] {
+        let manifest = service(json!({"port": 80, "targetPort": nothing}));
+        holds(&manifest, &applied(&manifest, served(80)));
+        assert_ne!(proof(&manifest, &applied(&manifest, served(8080))), Proof::Proven);
+    }
 }
 
 #[test]

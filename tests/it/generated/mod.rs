@@ -183,6 +183,14 @@ impl Ground {
                 target.manifest.value = candidate;
             }
         }
+        // What templates leave without a value.
+        for _ in 0..2 {
+            let mut candidate = target.manifest.value.clone();
+            let grown = rng.chance(50) && (0..8).any(|_| schema.grow_null(&mut candidate, rng));
+            if grown && self.apply(&target, &candidate, "generator", "&dryRun=All").await.is_ok() {
+                target.manifest.value = candidate;
+            }
+        }
         target
     }
 }

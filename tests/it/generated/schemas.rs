@@ -128,6 +128,20 @@ impl<'s> Place<'s> {
 
     /// Adds a field somewhere in an object, or gives one another value. False where the choice led nowhere.
     pub fn grow(self, value: &mut Value, rng: &mut Rng) -> bool {
+        self.grow_with(value, rng, &|place, name, rng| Some(place.value(name, rng, 0)))
+    }
+
+    /// Adds a field without a value somewhere in an object, as templates do. False where the choice led nowhere.
+    pub fn grow_null(self, value: &mut Value, rng: &mut Rng) -> bool {
+        self.grow_with(value, rng, &|_, name, _| (!name.is_empty()).then_some(Value::Null))
+    }
+
+    fn grow_with(
+        self,
+        value: &mut Value,
+        rng: &mut Rng,
+        make: &dyn Fn(Place<'s>, &str, &mut Rng) -> Option<Value>,
+    ) -> bool {
         match value {
             Value::Object(map) => {
                 let mut names = self.fields();
@@ -139,7 +153,9 @@ impl<'s> Place<'s> {
                 if !present.is_empty() && rng.chance(65) {
                     let name = rng.pick(&present).clone();
                     return match (self.field(&name), map.get_mut(&name)) {
-                        (Some(place), Some(child)) if child.is_object() || child.is_array() => place.grow(child, rng),
+                        (Some(place), Some(child)) if child.is_object() || child.is_array() => {
+                            place.grow_with(child, rng, make)
+                        }
                         _ => false,
                     };
                 }
@@ -149,8 +165,7 @@ impl<'s> Place<'s> {
                 let name = *rng.pick(&names);
                 match self.field(name) {
                     Some(place) if !map.contains_key(name) => {
-                        map.insert(name.to_owned(), place.value(name, rng, 0));
-                        true
+                        make(place, name, rng).map(|value| map.insert(name.to_owned(), value)).is_some()
                     }
                     _ => false,
                 }
@@ -158,11 +173,10 @@ impl<'s> Place<'s> {
             Value::Array(items) => {
                 let Some(place) = self.item() else { return false };
                 if items.is_empty() || rng.chance(25) {
-                    items.push(place.value("", rng, 0));
-                    return true;
+                    return make(place, "", rng).map(|value| items.push(value)).is_some();
                 }
                 let at = rng.below(items.len());
-                place.grow(&mut items[at], rng)
+                place.grow_with(&mut items[at], rng, make)
             }
             _ => false,
         }

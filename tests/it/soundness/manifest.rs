@@ -9,7 +9,7 @@ use crate::generated::{Ground, Rng};
 /// Changes a manifest at random; says how.
 pub fn change(ground: &Ground, target: &Target, manifest: &mut Value, rng: &mut Rng) -> &'static str {
     let of = ground.of(target);
-    match rng.below(13) {
+    match rng.below(15) {
         0 | 1 => {
             let Some(schema) = ground.schema(target) else { return "nothing" };
             (0..6).find(|_| schema.grow(manifest, rng));
@@ -46,6 +46,11 @@ pub fn change(ground: &Ground, target: &Target, manifest: &mut Value, rng: &mut 
         11 => {
             manifest["status"] = rng.pick(&[json!({}), json!({"phase": "Ready"})]).clone();
             "status"
+        }
+        12 | 13 => {
+            let Some(schema) = ground.schema(target) else { return "nothing" };
+            (0..6).find(|_| schema.grow_null(manifest, rng));
+            "given a null"
         }
         _ => {
             let choices = [

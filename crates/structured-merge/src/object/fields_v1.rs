@@ -28,7 +28,7 @@ impl FieldSet {
             let Some(element) = element_from(name)? else { continue };
             let children = Self::from_fields_v1(below)?;
             let below = below.as_object().ok_or(FieldsV1Error::NotAnObject)?;
-            let member = below.is_empty() || below.contains_key(".");
+            let member = children.is_empty() || below.contains_key(".");
             set.graft(element, member, children);
         }
         Ok(set)
@@ -95,6 +95,17 @@ mod tests {
         assert!(paths.contains(&"spec.ports[port=80,protocol=TCP].port".to_owned()));
         assert!(paths.contains(&r#"metadata.finalizers[="example.com/guard"]"#.to_owned()));
         assert!(!paths.contains(&"spec.ports".to_owned()));
+    }
+
+    #[test]
+    fn negative_positions_are_read_as_the_server_reads_them() {
+        let fields = json!({"f:spec": {"f:args": {"i:-1": {}}, "f:replicas": {}}});
+        let set = FieldSet::from_fields_v1(&fields).unwrap();
+        assert_eq!(set.to_fields_v1(), fields);
+        assert!(set.covers(&crate::object::FieldPath::of(&["spec", "replicas"])));
+        // What is left without anything below it is a path of its own.
+        let odd = FieldSet::from_fields_v1(&json!({"f:a": {"x:future": {}}})).unwrap();
+        assert_eq!(odd.to_fields_v1(), json!({"f:a": {}}));
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl<'v> Lookup<'v> {
     pub fn value(&mut self, path: &FieldPath) -> Option<&'v Value> {
         path.elements().iter().try_fold(self.object, |value, element| match element {
             PathElement::Field(name) => value.get(name),
-            PathElement::Index(index) => value.get(index),
+            PathElement::Index(index) => value.get(usize::try_from(*index).ok()?),
             PathElement::Member(_) | PathElement::Key(_) => self.item(value, element),
         })
     }

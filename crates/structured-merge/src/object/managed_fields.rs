@@ -81,12 +81,65 @@ impl ManagedFieldsEntry {
     }
 }
 
-/// The owners that an object's `metadata.managedFields` names. Entries that can't be read are left out.
+/// The owners that an object's `metadata.managedFields` names. Entries that cannot be read are left out:
+/// [`read_managed_fields`] names them.
 #[must_use]
 pub fn managed_fields(object: &Value) -> Vec<ManagedFieldsEntry> {
-    object
-        .pointer("/metadata/managedFields")
-        .and_then(Value::as_array)
-        .map(|entries| entries.iter().filter_map(ManagedFieldsEntry::from_json).collect())
-        .unwrap_or_default()
+    read_managed_fields(object).0
+}
+
+/// The owners that an object's `metadata.managedFields` names, and the managers of entries that cannot be read: what those
+/// own is unknown.
+#[must_use]
+pub fn read_managed_fields(object: &Value) -> (Vec<ManagedFieldsEntry>, Vec<String>) {
+    let (mut entries, mut unreadable) = (Vec::new(), Vec::new());
+    for (entry, value) in raw_entries(object) {
+        match entry {
+            Some(entry) => entries.push(entry),
+            None => unreadable.push(value.get("manager").and_then(Value::as_str).unwrap_or_default().to_owned()),
+        }
+    }
+    (entries, unreadable)
+}
+
+/// Owners as `metadata.managedFields` of an object, for an update of it: an entry that the object has already is repeated as it
+/// is written there, so that nothing is lost in reading and writing it.
+#[must_use]
+pub fn managed_fields_for<'e>(object: &Value, entries: impl Iterator<Item = &'e ManagedFieldsEntry>) -> Value {
+    let written: Vec<(Option<ManagedFieldsEntry>, &Value)> = raw_entries(object).collect();
+    let as_written = |entry: &ManagedFieldsEntry| {
+        let same = written.iter().find(|(other, _)| other.as_ref() == Some(entry));
+        same.map_or_else(|| entry.to_json(), |(_, value)| (*value).clone())
+    };
+    entries.map(as_written).collect()
+}
+
+fn raw_entries(object: &Value) -> impl Iterator<Item = (Option<ManagedFieldsEntry>, &Value)> {
+    let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
+    entries.into_iter().flatten().map(|value| (ManagedFieldsEntry::from_json(value), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_that_cannot_be_read_is_named() {
+        let entry = |manager: &str, fields: Value| json!({"manager": manager, "operation": "Update", "apiVersion": "v1", "fieldsV1": fields});
+        let entries = [entry("a", json!({"f:spec": {}})), entry("b", json!({"k:{": {}})), json!({"manager": "c"})];
+        let (readable, unreadable) = read_managed_fields(&json!({"metadata": {"managedFields": entries}}));
+        assert_eq!(readable.iter().map(|entry| entry.manager.as_str()).collect::<Vec<_>>(), ["a"]);
+        assert_eq!(unreadable, ["b", "c"]);
+    }
+
+    #[test]
+    fn an_entry_that_stays_is_repeated_as_it_is_written() {
+        let odd = json!({"manager": "a", "operation": "Update", "apiVersion": "v1", "time": "2026-01-01T00:00:00Z",
+            "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"v:1.0": {}, "i:-1": {}, "x:later": {}}}});
+        let object = json!({"metadata": {"managedFields": [odd]}});
+        let entries = managed_fields(&object);
+        assert_eq!(managed_fields_for(&object, entries.iter()), json!([odd]));
+        let other = ManagedFieldsEntry { manager: "b".to_owned(), ..entries[0].clone() };
+        assert_eq!(managed_fields_for(&object, std::iter::once(&other)), json!([other.to_json()]));
+    }
 }

@@ -16,7 +16,9 @@ pub use field_set::FieldSet;
 pub use fields_v1::FieldsV1Error;
 pub use key::{GroupVersionKind, ObjectKey};
 pub use lookup::Lookup;
-pub use managed_fields::{LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields};
+pub use managed_fields::{
+    LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields, managed_fields_for, read_managed_fields,
+};
 pub use metadata::{SERVER_METADATA, without_system_fields};
 pub use names::{DNS_LABEL, MAX_LABEL, indefinite, is_dns_label};
 pub use path::{FieldPath, PathElement};

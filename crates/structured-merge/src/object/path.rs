@@ -13,8 +13,8 @@ pub enum PathElement {
     Key(Vec<(String, Scalar)>),
     /// The member of a set.
     Member(Scalar),
-    /// A position, in atomic lists only.
-    Index(usize),
+    /// A position, in atomic lists only. The API server reads and keeps negative ones, too.
+    Index(i64),
 }
 
 impl PathElement {
@@ -23,6 +23,12 @@ impl PathElement {
         let mut pairs: Vec<_> = pairs.into_iter().collect();
         pairs.sort();
         Self::Key(pairs)
+    }
+
+    /// The position of a list item.
+    #[must_use]
+    pub fn index(position: usize) -> Self {
+        Self::Index(i64::try_from(position).unwrap_or(i64::MAX))
     }
 }
 
@@ -92,7 +98,7 @@ impl FieldPath {
     pub fn value_in<'v>(&self, object: &'v Value) -> Option<&'v Value> {
         self.0.iter().try_fold(object, |value, element| match element {
             PathElement::Field(name) => value.get(name),
-            PathElement::Index(index) => value.get(index),
+            PathElement::Index(index) => value.get(usize::try_from(*index).ok()?),
             PathElement::Member(member) => value.as_array()?.iter().find(|item| Scalar::from_json(item) == *member),
             PathElement::Key(keys) => value.as_array()?.iter().find(|item| {
                 keys.iter().all(|(name, key)| item.get(name).is_some_and(|found| Scalar::from_json(found) == *key))

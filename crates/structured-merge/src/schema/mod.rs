@@ -11,6 +11,7 @@ mod builtin;
 mod defaults;
 mod equality;
 mod field_set;
+mod nulls;
 mod openapi;
 mod pointers;
 mod table;
@@ -19,7 +20,8 @@ mod validity;
 pub use builtin::{builtin, builtin_kind, untyped_object};
 pub use equality::{is_default, is_left_out, is_nothing, is_nothing_here, is_served_as, same_meaning, seem_same};
 pub use field_set::{field_set, fields_of, is_current, with_named_parents};
-pub use openapi::{CompileError, Origin, compile};
+pub use nulls::{RefusedNull, take_out_refused_nulls};
+pub use openapi::{CompileError, Origin, compile, compile_definition};
 pub use table::{
     Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeId, TypeRef, TypeTable, item_element, items_by_element,
 };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::defaults::known_default;
 use super::table::{Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeId, TypeTable};
@@ -33,7 +33,7 @@ pub enum CompileError {
 /// same in all of them, as they do within one server's built-in types.
 pub fn compile<'d>(documents: impl IntoIterator<Item = &'d Value>, origin: Origin) -> Result<TypeTable, CompileError> {
     let (named, scalars) = (HashMap::new(), HashMap::new());
-    let mut compiler = Compiler { origin, table: TypeTable::default(), named, scalars, depth: 0 };
+    let mut compiler = Compiler { origin, table: TypeTable::default(), named, scalars, depth: 0, is_defined: false };
     for document in documents {
         let schemas =
             document.pointer("/components/schemas").and_then(Value::as_object).ok_or(CompileError::NoSchemas)?;
@@ -42,7 +42,9 @@ pub fn compile<'d>(documents: impl IntoIterator<Item = &'d Value>, origin: Origi
             let kinds = schema.get("x-kubernetes-group-version-kind").and_then(Value::as_array);
             for gvk in kinds.into_iter().flatten().filter_map(gvk_of) {
                 if let Some(found) = paths.get(&gvk) {
+                    compiler.is_defined = origin == Origin::Custom && is_defined(schema);
                     let root = compiler.named(name, schemas, Overrides::default());
+                    compiler.is_defined = false;
                     compiler.table.kinds.push(KindInfo {
                         gvk,
                         root,
@@ -82,6 +84,25 @@ fn gvk_of(value: &Value) -> Option<GroupVersionKind> {
     Some(GroupVersionKind { group: text("group")?, version: text("version")?, kind: text("kind")? })
 }
 
+/// Whether a kind's schema comes from a CustomResourceDefinition, which refers to no schema but that of the metadata.
+fn is_defined(schema: &Value) -> bool {
+    let fields = schema.get("properties").and_then(Value::as_object);
+    fields.into_iter().flatten().all(|(name, property)| name == "metadata" || reference(property).is_none())
+}
+
+/// Compiles the type of a kind from its CustomResourceDefinition. None where that has no schema for the version.
+#[must_use]
+pub fn compile_definition(definition: &Value, gvk: &GroupVersionKind) -> Option<TypeTable> {
+    let versions = definition.pointer("/spec/versions")?.as_array()?;
+    let version = versions.iter().find(|version| version.get("name").is_some_and(|name| *name == *gvk.version))?;
+    let mut schema = version.pointer("/schema/openAPIV3Schema")?.clone();
+    let kind = json!({"group": gvk.group, "version": gvk.version, "kind": gvk.kind});
+    schema.as_object_mut()?.insert("x-kubernetes-group-version-kind".to_owned(), json!([kind]));
+    let paths = json!({"/{name}": {"patch": {"x-kubernetes-group-version-kind": kind}}});
+    let schemas = Value::Object(Map::from_iter([(gvk.kind.clone(), schema)]));
+    compile([&json!({"components": {"schemas": schemas}, "paths": paths})], Origin::Custom).ok()
+}
+
 /// What the place of use says over a referenced schema.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct Overrides {
@@ -95,6 +116,9 @@ struct Compiler {
     scalars: HashMap<ScalarKind, TypeId>,
     /// Levels that are being compiled.
     depth: usize,
+    /// Whether what is compiled stands in a CustomResourceDefinition itself, whose fields must not be null unless it says so. In Go
+    /// types a null means the same as nothing.
+    is_defined: bool,
 }
 
 impl Compiler {
@@ -148,7 +172,10 @@ impl Compiler {
         let map_is_atomic = schema.get("x-kubernetes-map-type").and_then(Value::as_str).map(|kind| kind == "atomic");
         let overrides = Overrides { map_is_atomic };
         if let Some(name) = reference(schema) {
-            return self.named(name, schemas, overrides);
+            let is_defined = std::mem::replace(&mut self.is_defined, false);
+            let id = self.named(name, schemas, overrides);
+            self.is_defined = is_defined;
+            return id;
         }
         let shape = self.shape(schema, None, schemas, overrides);
         self.push(shape)
@@ -185,7 +212,8 @@ impl Compiler {
         let mut fields = BTreeMap::new();
         for (field, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
             let default = name.and_then(|name| known_default(name, field)).or_else(|| property.get("default").cloned());
-            fields.insert(field.clone(), Field { id: self.place(property, schemas), default });
+            let refuses_null = self.is_defined && refuses_null(property);
+            fields.insert(field.clone(), Field { id: self.place(property, schemas), default, refuses_null });
         }
         let preserves = schema.get("x-kubernetes-preserve-unknown-fields").and_then(Value::as_bool).unwrap_or(false);
         let rest = match schema.get("additionalProperties") {
@@ -194,12 +222,14 @@ impl Compiler {
             _ if preserves => Some(self.push(Shape::Untyped)),
             _ => None,
         };
+        let rest_refuses_null = self.is_defined
+            && schema.get("additionalProperties").is_some_and(|entry| entry.is_object() && refuses_null(entry));
         let own = schema.get("x-kubernetes-map-type").and_then(Value::as_str).map(|kind| kind == "atomic");
         let atomic = overrides.map_is_atomic.or(own).unwrap_or(false);
         if fields.is_empty() && rest.is_none() && !atomic {
             return Shape::Untyped;
         }
-        Shape::Map(MapShape { fields, rest, atomic })
+        Shape::Map(MapShape { fields, rest, rest_refuses_null, atomic })
     }
 
     fn list(&mut self, schema: &Value, schemas: &Map<String, Value>) -> Shape {
@@ -217,6 +247,13 @@ impl Compiler {
         };
         Shape::List(kind, item)
     }
+}
+
+/// Whether null is no value for a field of a custom resource, nor replaced by a default (apiextensions-apiserver
+/// `defaulting/prunenulls.go`, `isNonNullableNonDefaultableNull`).
+fn refuses_null(schema: &Value) -> bool {
+    let nullable = schema.get("nullable").and_then(Value::as_bool).unwrap_or(false);
+    !nullable && schema.get("default").is_none_or(Value::is_null)
 }
 
 fn strings(value: Option<&Value>) -> Vec<String> {

@@ -67,6 +67,9 @@ pub struct MapShape {
     /// Type of the entries that aren't declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<TypeId>,
+    /// Whether entries that aren't declared must not be null.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rest_refuses_null: bool,
     /// Whether it is replaced as a whole.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub atomic: bool,
@@ -81,6 +84,9 @@ pub struct Field {
     /// What the server puts in when it is left out, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
+    /// Whether it must not be null: a field of a custom resource that is not nullable and has no default.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refuses_null: bool,
 }
 
 /// How a list merges.
@@ -210,6 +216,15 @@ impl<'t> TypeRef<'t> {
         match self.shape() {
             Shape::Map(map) => map.fields.get(name)?.default.as_ref(),
             _ => None,
+        }
+    }
+
+    /// Whether a field or entry must not be null.
+    #[must_use]
+    pub fn refuses_null(self, name: &str) -> bool {
+        match self.shape() {
+            Shape::Map(map) => map.fields.get(name).map_or(map.rest_refuses_null, |field| field.refuses_null),
+            _ => false,
         }
     }
 

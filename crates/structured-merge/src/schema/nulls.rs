@@ -1,0 +1,108 @@
+//! Nulls that the type of a custom resource does not allow. The server leaves them out of what is created or replaced
+//! (apiextensions-apiserver `defaulting.PruneNonNullableNullsWithoutDefaults`), and refuses them in an apply.
+
+use serde_json::Value;
+
+use super::table::{ListKind, Shape, TypeRef};
+use crate::object::{FieldPath, PathElement};
+
+/// A null that was taken out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedNull {
+    /// Where it was, list items by position.
+    pub path: FieldPath,
+    /// The empty value that could be written instead, where the type has one.
+    pub empty: Option<&'static str>,
+}
+
+/// Takes the nulls out of a custom resource that its type does not allow, as a creation does; answers with their places.
+pub fn take_out_refused_nulls(object: &mut Value, of: TypeRef<'_>) -> Vec<RefusedNull> {
+    /// What every object has is no part of its own type.
+    const COMMON: [&str; 3] = ["apiVersion", "kind", "metadata"];
+    let mut found = Vec::new();
+    if let Value::Object(map) = object {
+        map.retain(|name, child| {
+            COMMON.contains(&name.as_str()) || keeps(name, child, of, &FieldPath::root(), &mut found)
+        });
+    }
+    found
+}
+
+/// Whether a field stays; what is below it may not.
+fn keeps(name: &str, value: &mut Value, of: TypeRef<'_>, above: &FieldPath, found: &mut Vec<RefusedNull>) -> bool {
+    let (path, below) = (above.field(name), of.field(name));
+    if value.is_null() && of.refuses_null(name) {
+        found.push(RefusedNull { path, empty: empty(below) });
+        return false;
+    }
+    walk(value, below, &path, found);
+    true
+}
+
+fn walk(value: &mut Value, of: TypeRef<'_>, at: &FieldPath, found: &mut Vec<RefusedNull>) {
+    match value {
+        Value::Object(map) => map.retain(|name, child| keeps(name, child, of, at, found)),
+        Value::Array(items) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                walk(item, of.item(), &at.child(PathElement::index(index)), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn empty(of: TypeRef<'_>) -> Option<&'static str> {
+    match of.shape() {
+        Shape::Map(_) => Some("{}"),
+        Shape::List(ListKind::Atomic | ListKind::Set | ListKind::Keyed(_), _) => Some("[]"),
+        Shape::Scalar(_) | Shape::Opaque | Shape::Untyped => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::GroupVersionKind;
+    use crate::schema::compile_definition;
+    use serde_json::json;
+
+    #[test]
+    fn a_null_goes_where_its_type_neither_allows_nor_replaces_it() {
+        let text = json!({"type": "string"});
+        let definition = json!({"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+            "metadata": {"type": "object"},
+            "spec": {"type": "object", "properties": {
+                "tuning": {"type": "object", "properties": {"a": text}},
+                "list": {"type": "array", "items": {"type": "object", "properties": {"a": text}}},
+                "map": {"type": "object", "additionalProperties": text},
+                "maybe": {"type": "string", "nullable": true},
+                "defaulted": {"type": "array", "items": text, "default": ["x"]},
+                "open": {"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {"known": text}},
+                "either": {"x-kubernetes-int-or-string": true},
+            }},
+        }}}}]}});
+        let table = compile_definition(&definition, &GroupVersionKind::new("example.com/v1", "Gadget")).unwrap();
+        let of = table.object(&GroupVersionKind::new("example.com/v1", "Gadget")).unwrap();
+        let mut object = json!({"metadata": {"labels": null}, "spec": {
+            "tuning": null, "list": [{"a": null, "b": 1}, null], "map": {"a": null, "b": "x"}, "maybe": null, "defaulted": null,
+            "open": {"known": null, "other": null}, "either": null}});
+        let found = take_out_refused_nulls(&mut object, of);
+        let mut found: Vec<_> = found.iter().map(|null| (null.path.to_string(), null.empty)).collect();
+        found.sort();
+        assert_eq!(
+            found,
+            [
+                ("spec.either".to_owned(), None),
+                ("spec.list[0].a".to_owned(), None),
+                ("spec.map.a".to_owned(), None),
+                ("spec.open.known".to_owned(), None),
+                ("spec.tuning".to_owned(), Some("{}")),
+            ]
+        );
+        assert_eq!(
+            object,
+            json!({"metadata": {"labels": null}, "spec": {"list": [{"b": 1}, null], "map": {"b": "x"}, "maybe": null,
+                "defaulted": null, "open": {"other": null}}})
+        );
+    }
+}

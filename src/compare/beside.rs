@@ -1,0 +1,67 @@
+//! Items that manual changes added beside the manifest's own in a keyed list: a container that was renamed by hand runs on beside
+//! the one of the manifest. They are nobody else's, and no difference, as an apply leaves them alone.
+
+use serde_json::Value;
+
+use super::owners::{Owners, Policy};
+use crate::object::{FieldPath, FieldSet, PathElement};
+
+/// The items of keyed lists that only manual changes own, in lists of which `ours` has other items.
+#[must_use]
+pub(super) fn beside(live: &Value, owners: &Owners, ours: &FieldSet, policy: &Policy) -> Vec<FieldPath> {
+    let mut found = Vec::new();
+    for entry in owners.others.iter().filter(|entry| policy.is_hand(entry) && entry.subresource != "status") {
+        collect(&entry.fields, ours, &FieldPath::root(), &mut found);
+    }
+    let by_hand = |path: &FieldPath| {
+        let mut owning = owners.others.iter().filter(|entry| entry.fields.contains_at_or_below(path));
+        owning.all(|entry| policy.is_hand(entry))
+    };
+    found.retain(|path| path.value_in(live).is_some() && by_hand(path));
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Walks both sets at once: an item that only `theirs` has counts where `ours` has another of the same list.
+fn collect(theirs: &FieldSet, ours: &FieldSet, at: &FieldPath, found: &mut Vec<FieldPath>) {
+    let is_item = |element: &PathElement| matches!(element, PathElement::Key(_));
+    let is_list_of_ours = ours.nodes().any(|(element, _, _)| is_item(element));
+    for (element, member, below) in theirs.nodes() {
+        match ours.step(element) {
+            Some((_, own)) => collect(below, own, &at.child(element.clone()), found),
+            None if member && is_list_of_ours && is_item(element) => found.push(at.child(element.clone())),
+            None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_item_counts_in_a_list_of_ours_and_where_only_hands_own_it() {
+        let item = |name: &str| format!("k:{{\"name\":\"{name}\"}}");
+        let fields = |names: &[&str]| -> Value {
+            let items = names.iter().map(|name| (item(name), json!({".": {}, "f:name": {}, "f:image": {}})));
+            json!({"f:spec": {"f:containers": items.collect::<serde_json::Map<_, _>>()}})
+        };
+        let entry = |manager: &str, operation: &str, fields: Value| json!({"manager": manager, "operation": operation, "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": fields});
+        let live = json!({
+            "metadata": {"managedFields": [
+                entry("kubectl-reconcile", "Apply", fields(&["web"])),
+                entry("kubectl-edit", "Update", fields(&["web", "webx", "shared", "gone"])),
+                entry("kubectl-edit", "Update", json!({"f:spec": {"f:volumes": {item("data"): {".": {}}}}})),
+                entry("injector", "Update", fields(&["shared", "proxy"])),
+            ]},
+            "spec": {"containers": [{"name": "web"}, {"name": "webx"}, {"name": "shared"}, {"name": "proxy"}],
+                     "volumes": [{"name": "data"}]},
+        });
+        let policy = Policy::of("kubectl-reconcile");
+        let owners = Owners::of(&live, &policy.manager);
+        let found = beside(&live, &owners, &owners.our_fields(), &policy);
+        assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), ["spec.containers[name=webx]"]);
+    }
+}

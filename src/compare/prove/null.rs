@@ -1,0 +1,80 @@
+//! Fields without a value: what the server makes of a null, where that can be told.
+
+use serde_json::{Map, Value};
+
+use super::{Doubt, Walk};
+use crate::compare::trail::Trail;
+use crate::object::FieldPath;
+use crate::schema::{ScalarKind, Shape, TypeRef};
+
+impl Walk<'_> {
+    /// A null in a map or struct of type `of`.
+    pub(super) fn null(
+        &self,
+        at: &Trail<'_>,
+        name: &str,
+        found: Option<&Value>,
+        of: TypeRef<'_>,
+        whole: Option<&Trail<'_>>,
+    ) -> Result<(), Doubt> {
+        let below = of.field(name);
+        let is_typed = !matches!(below.shape(), Shape::Opaque | Shape::Untyped);
+        match found {
+            Some(Value::Null) => Ok(()),
+            // Merged with nothing, what others have in a map or list stays as it is (structured-merge-diff `typed/merge.go`).
+            Some(there) if whole.is_none() && is_typed && holds_entries(there) && !below.is_atomic(there) => Ok(()),
+            // To a Go map of texts it is the empty text.
+            Some(Value::String(text))
+                if (self.built_in || is_metadata(at))
+                    && text.is_empty()
+                    && whole.is_none()
+                    && of.is_free_map()
+                    && below.scalar() == ScalarKind::Text =>
+            {
+                self.respelled(at, whole)
+            }
+            // To a Go struct it is nothing: the server leaves the field out, or serves the empty struct that it is.
+            found
+                if (self.built_in || is_metadata(at))
+                    && is_typed
+                    && of.declares(name)
+                    && found.is_none_or(|there| is_empty_struct(there, name, of)) =>
+            {
+                self.respelled(at, whole)
+            }
+            _ => Err(Doubt::Null(at.path())),
+        }
+    }
+}
+
+/// Whether a place is in the metadata, which is of a Go type in custom resources, too.
+fn is_metadata(at: &Trail<'_>) -> bool {
+    FieldPath::of(&["metadata"]).is_prefix_of(&at.path())
+}
+
+/// Whether there is anything in a map or list.
+fn holds_entries(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => !map.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether the server serves such an empty struct where a manifest has none: it is no pointer, or the security context of a
+/// pod, which always has one (`SetDefaults_PodSpec`).
+fn is_empty_struct(value: &Value, name: &str, of: TypeRef<'_>) -> bool {
+    let is_default = || of.default_of(name).is_some_and(|default| default.as_object().is_some_and(Map::is_empty));
+    let is_pods = || name == "securityContext" && of.declares("containers");
+    value.as_object().is_some_and(Map::is_empty) && (is_default() || is_pods())
+}
+
+/// Whether a port of a Service has no target of its own in the manifest, so that the server sends to the port itself
+/// (`SetDefaults_Service`).
+pub(super) fn is_filled_from_port(name: &str, wanted: &Value, found: &Map<String, Value>, of: TypeRef<'_>) -> bool {
+    let is_none = || wanted.is_null() || wanted.as_i64() == Some(0) || wanted.as_str() == Some("");
+    name == "targetPort"
+        && of.declares("nodePort")
+        && is_none()
+        && found.get("port").is_some_and(|port| found.get("targetPort") == Some(port))
+}

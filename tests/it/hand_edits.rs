@@ -1,0 +1,269 @@
+//! Changes by hand that the server would not accept together with the manifest: they go with the apply. And those that it accepts
+//! and nobody asked for: they are counted.
+
+use serde_json::{Value, json};
+
+use crate::control_plane::{Fault, Proxy, Run, Workspace};
+use crate::manifests::WEB;
+
+const SERVICE: &str = "
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec:
+  selector: {app: web}
+  ports:
+  - {name: http, port: 80, targetPort: 8080}
+";
+
+const POD: &str = "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  strategy: {type: Recreate}
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      volumes: [{name: data, emptyDir: {}}]
+      containers:
+      - name: web
+        image: shop/web:1
+        env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]
+        ports: [{name: http, containerPort: 8080}]
+        livenessProbe: {httpGet: {port: 8080}}
+        volumeMounts: [{name: data, mountPath: /data}]
+";
+
+fn patched(ws: &Workspace, object: &str, patch: &Value) {
+    ws.kubectl(["patch", object, "--type=json", "-p", &patch.to_string()]).exits_with(0);
+}
+
+/// The difference is an update, applying it brings the values back, and then there is nothing more to do.
+#[track_caller]
+fn heals(ws: &Workspace, kind: &str, before: &Value) -> Run {
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.object(kind, "web")["action"], "update", "{diff}");
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(apply.object(kind, "web")["outcome"], "updated", "{apply}");
+    assert_eq!(ws.get(kind, "web")["spec"], *before, "{apply}");
+    let after = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!((&after.report()["summary"]["proven"], &after.report()["summary"]["beside"]), (&json!(1), &json!(0)));
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+    diff
+}
+
+#[test]
+fn a_port_that_was_edited_by_hand_heals() {
+    let named = SERVICE.to_owned();
+    let unnamed = SERVICE.replace("name: http, ", "");
+    for manifest in [named, unnamed] {
+        let ws = Workspace::new();
+        ws.write("web.yaml", &manifest);
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        let before = ws.get("Service", "web")["spec"].clone();
+        patched(&ws, "service/web", &json!([{"op": "replace", "path": "/spec/ports/0/port", "value": 81}]));
+        let diff = heals(&ws, "Service", &before);
+        let item = |port: u32| format!("spec.ports[port={port},protocol=TCP]");
+        assert_eq!(
+            diff.changes("Service", "web"),
+            [format!("removedByOther {}", item(80)), format!("changedByOther {}", item(81))]
+        );
+        let foreign = diff.change("Service", "web", &item(81));
+        assert_eq!((&foreign["op"], &foreign["managers"][0]["manager"]), (&json!("remove"), &json!("kubectl-patch")));
+        assert_eq!(diff.change("Service", "web", &item(80))["op"], "add");
+    }
+}
+
+#[test]
+fn a_port_of_an_object_that_is_wholly_in_hands_heals() {
+    for how in ["create", "apply"] {
+        let ws = Workspace::new();
+        ws.write("web.yaml", SERVICE);
+        ws.kubectl([how, "-f", "web.yaml"]).exits_with(0);
+        let before = ws.get("Service", "web")["spec"].clone();
+        patched(&ws, "service/web", &json!([{"op": "replace", "path": "/spec/ports/0/port", "value": 81}]));
+        heals(&ws, "Service", &before);
+    }
+}
+
+#[test]
+fn whatever_hands_put_in_the_way_of_a_deployment_goes() {
+    let container = "/spec/template/spec/containers/0";
+    let replace = |path: &str, value: Value| json!([{"op": "replace", "path": path, "value": value}]);
+    for patch in [
+        replace(&format!("{container}/ports/0/containerPort"), json!(8081)),
+        replace(&format!("{container}/env/0"), json!({"name": "A", "value": "by hand"})),
+        replace("/spec/template/spec/volumes/0", json!({"name": "data", "hostPath": {"path": "/x"}})),
+        replace(&format!("{container}/livenessProbe"), json!({"tcpSocket": {"port": 8080}})),
+        replace("/spec/strategy", json!({"type": "RollingUpdate"})),
+    ] {
+        let ws = Workspace::new();
+        ws.write("web.yaml", POD);
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        let before = ws.get("Deployment", "web")["spec"].clone();
+        patched(&ws, "deployment/web", &patch);
+        heals(&ws, "Deployment", &before);
+    }
+}
+
+#[test]
+fn what_others_than_hands_put_in_the_way_is_no_mistake_of_the_manifest() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", SERVICE);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let patch = json!([{"op": "replace", "path": "/spec/ports/0/port", "value": 81}]).to_string();
+    let by = |manager: &str| {
+        ws.kubectl(["patch", "service/web", "--type=json", "--field-manager", manager, "-p", &patch]).exits_with(0);
+    };
+    by("robot");
+    let before = ws.all_resource_versions();
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+    let error = &diff.object("Service", "web")["error"];
+    assert_eq!(error.get("mistakes"), None, "{diff}");
+    assert!(diff.stdout.contains("cannot compare: the server would refuse the result: "), "{diff}");
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.contains("`spec.ports[port=81,protocol=TCP]` (set by `robot`)"), "{hint}");
+    ws.reconcile(["apply", "-f", "."]).exits_with(4);
+    assert_eq!(ws.all_resource_versions(), before);
+    // Nor is it where nothing may be taken from hands.
+    ws.write("web.yaml", &SERVICE.replace("name: http, ", ""));
+    let diff = ws.reconcile(["diff", "-f", ".", "--force-conflicts=none"]).exits_with(4);
+    assert_eq!(diff.object("Service", "web")["error"].get("mistakes"), None, "{diff}");
+    // A mistake of the manifest itself stays one, at its place.
+    ws.write("web.yaml", &SERVICE.replace("targetPort: 8080", "targetPort: 808000"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+    assert!(diff.stdout.contains("a mistake in the manifest"), "{diff}");
+    assert!(diff.stdout.contains("web.yaml:8:40"), "{diff}");
+}
+
+#[test]
+fn a_version_that_objects_may_be_stored_in_is_to_be_kept() {
+    let ws = Workspace::new();
+    let crd = |versions: &str| {
+        format!(
+            "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: widgets.$NS.example.com}}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {{plural: widgets, singular: widget, kind: Widget}}
+  versions: [{versions}]
+"
+        )
+    };
+    let version = |name: &str| {
+        format!(
+            "{{name: {name}, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}}}"
+        )
+    };
+    ws.write("crd.yaml", &crd(&version("v1beta1")));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("crd.yaml", &crd(&version("v1")));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+    let error = &diff.object("CustomResourceDefinition", &ws.fill_in("widgets.$NS.example.com"))["error"];
+    assert_eq!(error.get("mistakes"), None, "{diff}");
+    assert!(error["message"].as_str().unwrap().starts_with("the server would refuse the result: "), "{diff}");
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.contains("keep it in `spec.versions` with `served: false`") && hint.contains("`v1beta1`"), "{hint}");
+    assert!(!diff.stdout.contains("kubectl replace"), "{diff}");
+}
+
+#[test]
+fn items_of_hands_beside_those_of_the_manifest_are_counted() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let rename = |at: &str, name: &str| json!([{"op": "replace", "path": format!("/spec/template/spec/containers/{at}"), "value": name}]);
+    patched(&ws, "deployment/web", &rename("1/name", "proxyx"));
+    patched(&ws, "deployment/web", &rename("0/env/0/name", "LOGX"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    let object = diff.object("Deployment", "web");
+    let container = "spec.template.spec.containers";
+    assert_eq!(
+        object["beside"],
+        json!([format!("{container}[name=proxyx]"), format!("{container}[name=web].env[name=LOGX]")]),
+        "{diff}"
+    );
+    assert_eq!(diff.report()["summary"]["beside"], 2);
+    let clause = "1 container, 1 environment variable beside the manifest: --show-unmanaged";
+    assert!(diff.stdout.trim_end().ends_with(clause), "{diff}");
+    let shown = ws.reconcile(["diff", "-f", ".", "--show-unmanaged"]).exits_with(0);
+    assert!(shown.changes("Deployment", "web").contains(&format!("unmanaged {container}[name=proxyx]")), "{shown}");
+    // What a controller adds is its own business.
+    let patch =
+        json!({"spec": {"template": {"spec": {"containers": [{"name": "sidecar", "image": "mesh:1"}]}}}}).to_string();
+    ws.kubectl(["patch", "deployment/web", "--field-manager=injector", "-p", &patch]).exits_with(0);
+    assert_eq!(ws.reconcile(["diff", "-f", "."]).exits_with(0).report()["summary"]["beside"], 2);
+}
+
+#[test]
+fn an_owner_with_a_negative_position_keeps_its_conflict_and_its_record() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let scale = json!({"spec": {"replicas": 7}}).to_string();
+    ws.kubectl(["patch", "deployment/web", "--field-manager=autoscaler", "--type=merge", "-p", &scale]).exits_with(0);
+    let entries = ws.get("Deployment", "web")["metadata"]["managedFields"].as_array().unwrap().clone();
+    let at = entries.iter().position(|entry| entry["manager"] == "autoscaler").unwrap();
+    let path = format!("/metadata/managedFields/{at}/fieldsV1/f:spec/f:args");
+    patched(&ws, "deployment/web", &json!([{"op": "add", "path": path, "value": {"i:-1": {}}}]));
+    let record = |ws: &Workspace| {
+        let entries = ws.get("Deployment", "web")["metadata"]["managedFields"].as_array().unwrap().clone();
+        entries.into_iter().find(|entry| entry["manager"] == "autoscaler").unwrap()
+    };
+    let odd = record(&ws);
+    assert!(odd.to_string().contains("i:-1"), "{odd}");
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.object("Deployment", "web")["conflicts"][0]["manager"], "autoscaler", "{diff}");
+    ws.reconcile(["apply", "-f", "."]).exits_with(4);
+    // A takeover from a hand writes the record of the others as it is.
+    ws.write("web.yaml", &WEB.replace("  replicas: 2\n", ""));
+    ws.patch_as("kubectl-edit", "deployment/web", &json!({"metadata": {"labels": {"tier": "back"}}}));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(record(&ws), odd);
+}
+
+#[test]
+fn an_owner_that_cannot_be_read_leaves_the_object_uncompared() {
+    let ws = Workspace::new();
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it, namespace: x}, data: {a: '1'}}");
+    ws.write(
+        "live/it.yaml",
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: it, namespace: x, managedFields: [{manager: robot, operation: Update,
+          apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {'f:data': {'k:{': {}}}}]}, data: {a: '2'}}",
+    );
+    let diff = ws.reconcile(["diff", "-f", "it.yaml", "--live", "live/it.yaml"]).exits_with(4);
+    let error = &diff.object("ConfigMap", "it")["error"];
+    assert_eq!(error["reason"], "UnreadableOwners", "{diff}");
+    assert!(error["message"].as_str().unwrap().contains("`robot`"), "{diff}");
+}
+
+#[test]
+fn a_failed_apply_gives_back_what_it_took_over_from_hands() {
+    let ws = Workspace::new();
+    let manifest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {a: '1', b: '2'}}";
+    ws.write("it.yaml", manifest);
+    ws.kubectl(["create", "-f", "it.yaml"]).exits_with(0);
+    ws.write("it.yaml", &manifest.replace("'2'", "'3'"));
+    let before = ws.get("ConfigMap", "it");
+    let proxy = Proxy::new(&ws);
+    let refusal = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "reason": "Invalid", "code": 422,
+        "message": "ConfigMap \"it\" is invalid: data.b: Forbidden: not today",
+        "details": {"name": "it", "kind": "ConfigMap", "causes": [{"reason": "FieldValueForbidden", "message": "Forbidden: not today", "field": "data.b"}]}});
+    let json = vec![("content-type", "application/json".to_owned())];
+    proxy.inject(1, "PATCH", "configmaps/it force=true !dryRun", Fault::Answer(422, json, refusal.to_string()));
+    let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", "."]).exits_with(4);
+    assert_eq!(apply.object("ConfigMap", "it")["outcome"], "failed", "{apply}");
+    let after = ws.get("ConfigMap", "it");
+    assert_eq!(after["metadata"]["managedFields"], before["metadata"]["managedFields"], "{apply}");
+    assert_eq!(after["data"], before["data"]);
+    // It took over, was refused, and gave back.
+    assert_eq!(proxy.requests().iter().filter(|one| one.starts_with("PATCH") && !one.contains("dryRun")).count(), 3);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+}

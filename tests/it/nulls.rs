@@ -1,0 +1,233 @@
+//! Fields without a value (`tuning:`): what kubectl's own writes leave out is left out here, with a word to the author, and what
+//! the server keeps is kept.
+
+use serde_json::{Value, json};
+
+use crate::control_plane::Workspace;
+
+const GADGETS: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gadgets.$NS.example.com}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {plural: gadgets, singular: gadget, kind: Gadget}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              size: {type: integer}
+              tuning: {type: object, properties: {a: {type: string}}}
+              tags: {type: array, items: {type: string}}
+              steps: {type: array, items: {type: object, properties: {name: {type: string}, run: {type: string}}}}
+              map: {type: object, additionalProperties: {type: string}}
+              maybe: {type: string, nullable: true}
+              defaulted: {type: string, default: given}
+              open: {type: object, x-kubernetes-preserve-unknown-fields: true}
+";
+
+const GADGET: &str = "
+apiVersion: $NS.example.com/v1
+kind: Gadget
+metadata: {name: g, annotations: null}
+spec:
+  size: 1
+  tuning:
+  tags: null
+  steps: [{name: a, run: }]
+  map: {a: x, b: ~}
+  maybe: null
+  defaulted: null
+  open: {a: null, b: {c: null}}
+";
+
+#[track_caller]
+fn gadget(ws: &Workspace, name: &str) -> Value {
+    ws.get(&ws.fill_in("Gadget.$NS.example.com"), name)
+}
+
+/// What `diff` and `apply` say of the gadget in the end, and the warnings about it.
+#[track_caller]
+fn settles(ws: &Workspace) {
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let before = ws.all_resource_versions();
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(diff.object("Gadget", "g")["action"], "none", "{diff}");
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!((apply.writes(), ws.all_resource_versions()), (0, before), "{apply}");
+}
+
+#[test]
+fn a_new_kind_and_its_resource_with_nulls_are_created_at_once() {
+    let ws = Workspace::new();
+    ws.write("1.yaml", GADGETS);
+    ws.write("2.yaml", GADGET);
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(apply.object("Gadget", "g")["outcome"], "created", "{apply}");
+    let warnings = apply.object("Gadget", "g")["warnings"].to_string();
+    for (line, rest) in [
+        (7, "`spec.tuning` has no value and is left out: write `{}` or delete the line"),
+        (8, "`spec.tags` has no value and is left out: write `[]` or delete the line"),
+        (9, "`spec.steps[0].run` has no value and is left out: write a value or delete the line"),
+        (10, "`spec.map.b` has no value and is left out: write a value or delete the line"),
+    ] {
+        assert!(warnings.contains(&format!("2.yaml:{line}: {rest}")), "{rest}: {warnings}");
+    }
+    for kept in ["spec.maybe", "spec.defaulted", "spec.open"] {
+        assert!(!warnings.contains(kept), "{warnings}");
+    }
+    // As kubectl leaves it.
+    let ours = gadget(&ws, "g")["spec"].clone();
+    ws.write("other/3.yaml", &GADGET.replace("name: g,", "name: other,"));
+    ws.kubectl(["create", "-f", "other/3.yaml"]).exits_with(0);
+    assert_eq!(ours, gadget(&ws, "other")["spec"]);
+    settles(&ws);
+    // With the types that the server has published meanwhile, too.
+    ws.wait_for_types();
+    settles(&ws);
+    ws.write("1.yaml", "");
+    settles(&ws);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(diff.object("Gadget", "g")["evidence"], "server", "a null with a default is the server's to judge");
+    ws.write("2.yaml", &GADGET.replace("  defaulted: null\n", ""));
+    settles(&ws);
+    assert_eq!(ws.reconcile(["diff", "-f", "."]).exits_with(0).object("Gadget", "g")["evidence"], "proven");
+}
+
+#[test]
+fn what_kubectl_made_of_nulls_is_in_sync_and_adopted() {
+    for how in [&["create"][..], &["apply"], &["apply", "--server-side=false"]] {
+        let ws = Workspace::new();
+        ws.write("crd/1.yaml", GADGETS);
+        ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
+        ws.wait_for_types();
+        // kubectl apply sends no null at all.
+        let open = GADGET.replace("  maybe: null\n", "").replace("open: {a: null, b: {c: null}}", "open: {a: x}");
+        ws.write("2.yaml", if how[0] == "apply" { &open } else { GADGET });
+        ws.kubectl([how, &["-f", "2.yaml"]].concat()).exits_with(0);
+        let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+        assert_eq!(diff.changes("Gadget", "g"), ["adopted"], "{diff}");
+        settles(&ws);
+    }
+}
+
+#[test]
+fn a_null_where_another_value_is_live_takes_it_out_as_kubectl_apply_does() {
+    let ws = Workspace::new();
+    ws.write("crd/1.yaml", GADGETS);
+    ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
+    ws.wait_for_types();
+    ws.write("2.yaml", &GADGET.replace("  tuning:\n", "  tuning: {a: x}\n"));
+    settles(&ws);
+    ws.write("2.yaml", GADGET);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.changes("Gadget", "g"), ["pruned spec.tuning"], "{diff}");
+    settles(&ws);
+    assert_eq!(gadget(&ws, "g")["spec"].get("tuning"), None);
+}
+
+#[test]
+fn an_apply_that_the_server_refuses_leaves_owners_as_they_are() {
+    let ws = Workspace::new();
+    // A null in a list is refused whoever sends it, and a rule that only a change meets as well.
+    let crd = GADGETS.replace(
+        "size: {type: integer}",
+        "size: {type: integer, x-kubernetes-validations: [{rule: 'self >= oldSelf'}]}",
+    );
+    ws.write("crd/1.yaml", &crd);
+    ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
+    ws.wait_for_types();
+    ws.write("2.yaml", &GADGET.replace("size: 1", "size: 3"));
+    ws.kubectl(["create", "-f", "2.yaml"]).exits_with(0);
+    let before = gadget(&ws, "g");
+    for refused in [GADGET.to_owned(), GADGET.replace("tags: null", "tags: [a, null]").replace("size: 1", "size: 3")] {
+        ws.write("2.yaml", &refused);
+        let diff = ws.reconcile(["diff", "-f", "."]);
+        let apply = ws.reconcile(["apply", "-f", "."]).exits_with(4);
+        assert_eq!(gadget(&ws, "g"), before, "{apply}");
+        assert_eq!(ws.reconcile(["diff", "-f", "."]).report()["objects"], diff.report()["objects"]);
+    }
+}
+
+#[test]
+fn helms_empty_fields_are_proven() {
+    let ws = Workspace::new();
+    ws.write(
+        "web.yaml",
+        "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, labels: , annotations: }
+spec:
+  replicas: 1
+  strategy:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}, annotations: , creationTimestamp: }
+    spec:
+      serviceAccountName:
+      securityContext:
+      initContainers:
+      nodeSelector:
+      affinity:
+      tolerations:
+      volumes:
+      imagePullSecrets:
+      containers:
+      - name: web
+        image: shop/web:1
+        command:
+        args:
+        env: [{name: A, value: }, {name: B, valueFrom: }]
+        envFrom:
+        ports:
+        resources:
+        securityContext:
+        livenessProbe:
+        lifecycle:
+        volumeMounts:
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: web, annotations: }, data: , binaryData: }
+---
+{apiVersion: v1, kind: Secret, metadata: {name: web}, data: , stringData: , type: Opaque}
+---
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: web, annotations: }, secrets: , imagePullSecrets: }
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, annotations: }
+spec:
+  selector: {app: web}
+  externalIPs:
+  loadBalancerSourceRanges:
+  ports: [{name: a, port: 80, targetPort: 0}, {name: b, port: 81, targetPort: , appProtocol: , nodePort: }]
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: web}, rules: }
+---
+{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: web}, spec: {podSelector: {matchLabels: }, ingress: , egress: , policyTypes: }}
+",
+    );
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", ".", "-v"]).exits_with(0);
+    let asked: Vec<_> = diff.each("evidence").into_iter().filter(|one| !one.ends_with("proven")).collect();
+    // The policy types are filled in by a default.
+    assert_eq!(asked, ["NetworkPolicy web: server"], "{diff}");
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+    // What others put where the manifest has nothing is not touched, and proven still.
+    ws.patch_as("robot", "deployment/web", &json!({"metadata": {"annotations": {"a": "b"}}}));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    // The null, which was ours, was replaced: the server has it recorded as ours again.
+    assert_eq!(diff.changes("Deployment", "web"), ["adopted"], "{diff}");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(diff.object("Deployment", "web")["evidence"], "proven", "{diff}");
+    assert_eq!(ws.get("Deployment", "web")["metadata"]["annotations"], json!({"a": "b"}));
+}

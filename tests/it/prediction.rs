@@ -209,9 +209,13 @@ fn what_was_changed_from_outside_goes_back_as_predicted() {
         ws.reconcile(["apply", "-f", "."]).exits_with(0);
         ws.kubectl(["patch", "deployment/web", "--type=json", "-p", &patch.to_string()]).exits_with(0);
         if what == "a value from elsewhere" {
-            // A variable has either: the server refuses both, and nobody may take away what somebody else owns.
-            let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
-            assert!(diff.stdout.contains("set by `kubectl-patch`"), "{diff}");
+            // A variable has either, and the server refuses both: what a hand alone owns goes.
+            let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+            let source =
+                diff.change("Deployment", "web", "spec.template.spec.containers[name=web].env[name=LOG].valueFrom");
+            assert_eq!((&source["op"], &source["managers"][0]["manager"]), (&json!("remove"), &json!("kubectl-patch")));
+            ws.reconcile(["apply", "-f", "."]).exits_with(0);
+            ws.reconcile(["diff", "-f", "."]).exits_with(0);
             continue;
         }
         is_kept(&ws, what, "Deployment", "web");

@@ -203,9 +203,7 @@ impl<'a> Questions<'a> {
     /// Why an answer says nothing about the object, if it does not. Under one resourceVersion there is one uid.
     fn bad_answer(&self, answer: &Answer) -> Option<Trouble> {
         match (&self.state, answer) {
-            (_, Answer::Refused(error)) if error.is_bad_answer() => {
-                Some(Trouble::about(&self.target.key.gvk, error))
-            }
+            (_, Answer::Refused(error)) if error.is_bad_answer() => Some(Trouble::about(&self.target.key.gvk, error)),
             (
                 State::Asking(Some(live)) | State::Pruning { live, .. } | State::Succeeding { live, .. },
                 Answer::Object(object, _),

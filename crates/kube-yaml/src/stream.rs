@@ -229,8 +229,7 @@ fn after_blank_line(rest: &[u8]) -> Option<usize> {
 }
 
 pub(super) fn too_large(mark: Mark) -> SyntaxDiagnostic {
-    SyntaxDiagnostic::refused(mark, "the document is larger than 8 MiB")
-        .hint("split it into several documents")
+    SyntaxDiagnostic::refused(mark, "the document is larger than 8 MiB").hint("split it into several documents")
 }
 
 fn bad_separator(mark: Mark, rest: &[u8]) -> SyntaxDiagnostic {

@@ -54,7 +54,7 @@ pub(in crate::compare) fn refused_result(subject: &Subject<'_>, status: &StatusE
     let mut messages: Vec<String> = Vec::new();
     for cause in &status.causes {
         let place = follow_validation(Place::root(&merged, subject.of), &merged, &cause.field);
-        let message = message_of(subject, place, cause);
+        let message = message_of(place, cause);
         if !messages.contains(&message) {
             messages.push(message);
         }

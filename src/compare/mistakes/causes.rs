@@ -47,7 +47,7 @@ pub(super) fn mistakes(subject: &Subject<'_>, causes: &[Cause]) -> Vec<InputProb
 }
 
 /// What a cause says of a place, which need not be in the manifest.
-pub(super) fn message_of(subject: &Subject<'_>, place: Place<'_>, cause: &Cause) -> String {
+pub(super) fn message_of(place: Place<'_>, cause: &Cause) -> String {
     let complaint = Complaint::read(cause);
     let (place, is_key) = complaint.narrowed(place);
     capped(&worded(&place, is_key, &complaint).0)

@@ -43,8 +43,7 @@ async fn a_connection_knows_where_it_leads() {
     assert_eq!(cluster.server(), "https://127.0.0.1:6443");
     assert_eq!(cluster.default_namespace(), "shop");
 
-    for (flag, expected) in [("dev", "dev"), ("ns/dev", "dev"), ("Namespaces/dev", "dev"), ("ns/", "ns/"), ("", "shop")]
-    {
+    for (flag, expected) in [("dev", "dev"), ("ns/dev", "dev"), ("Namespaces/dev", "dev"), ("", "shop")] {
         let options = ConnectOptions { namespace: Some(flag.into()), ..options.clone() };
         let cluster = connect(&options, &Environment::default()).await.unwrap();
         assert_eq!(cluster.default_namespace(), expected, "--namespace={flag}");

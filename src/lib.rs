@@ -13,12 +13,12 @@
 //! 3. [`compare`] *proves* from the live object alone that an apply would change nothing, or says what to *ask*; from the
 //!    server's answer it tells what differs, and whose doing that is. Secret values become numbers here.
 //! 4. [`plan`] puts objects into the order in which they can be written, and tells which members of an apply set go.
-//! 5. [`apply`] writes, under a lock on the version that was judged, and judges again when the object moved.
-//! 6. [`wait`] follows the objects until they are ready: rules that only compute, and the watches that feed them.
+//! 5. [`engine`] writes, under a lock on the version that was judged, and judges again when the object moved.
+//! 6. [`engine::wait`] follows the objects until they are ready: rules that only compute, and the watches that feed them.
 //! 7. [`report`] is one model and a file for each format that shows it.
 //!
 //! Below them: [`text`], which makes texts of others fit to be shown, [`object`], the vocabulary of all stages (keys, field
-//! paths, field sets, quantities), and [`schema`], the API's types as a compact table. At the edges: [`cluster`] (kubeconfig,
+//! paths, field sets, quantities), and [`schema`], the API's types as a compact table. At the edges: [`client`] (kubeconfig,
 //! transport, retries), [`program`] (where others' programs are) and [`terminal`] (the only door to stdout and stderr). On top:
 //! [`cli`], what can be typed, and [`commands`], one file for each command.
 //!
@@ -37,18 +37,19 @@
 //! | 5 | [`report::EXIT_NOT_READY`] | applied, but not ready; or not ready (`status`) |
 //! | 130 | [`report::EXIT_INTERRUPTED`] | interrupted |
 
-pub mod apply;
 pub mod cli;
-pub mod cluster;
+pub mod client;
 pub mod commands;
 pub mod compare;
+mod config;
 pub mod desired;
+pub mod engine;
 pub mod live;
 pub mod object;
 pub mod plan;
 pub mod program;
 pub mod report;
+mod session;
 pub use structured_merge::schema;
 pub mod terminal;
 pub mod text;
-pub mod wait;

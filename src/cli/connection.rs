@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cluster::RequestTimeout;
+use crate::client::RequestTimeout;
 
 /// Which cluster, by kubectl's own flags.
 #[derive(Debug, Args)]

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cluster::{InvalidTimeout, RequestTimeout};
+use crate::client::{InvalidTimeout, RequestTimeout};
 
 /// Whether readiness is waited for.
 #[derive(Debug, Args)]

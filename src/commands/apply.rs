@@ -1,16 +1,16 @@
 //! `apply`: read desired, read current, compare, show, act wave by wave, report.
 
-use super::comparison::Comparison;
-use super::confirm::{confirmed, somebody_to_ask};
-use super::failure::Failure;
-use super::interrupt::Interrupt;
-use super::news::News;
-use super::output::Output;
-use super::pass::Pass;
-use super::prune::{Prune, requested};
-use super::reading::Reading;
-use super::setup::{Connected, connected, planned, policy};
-use super::wait::Waiting;
+use crate::engine::comparison::Comparison;
+use crate::session::confirm::{confirmed, somebody_to_ask};
+use crate::session::failure::Failure;
+use crate::engine::interrupt::Interrupt;
+use crate::engine::progress::News;
+use crate::session::output::Output;
+use crate::engine::apply_run::Pass;
+use crate::engine::prune::{Prune, requested};
+use crate::session::reading::Reading;
+use crate::session::setup::{Connected, connected, planned, policy};
+use crate::engine::waiting::Waiting;
 use crate::cli::{ApplyArgs, DiffArgs, WaitArgs};
 use crate::compare::EvidenceMode;
 use crate::desired::InputProblem;

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::{Arg, Command, CommandFactory as _};
 
 use crate::cli::{Cli, CompleteArgs};
-use crate::cluster::{Environment, config_names};
+use crate::client::{Environment, config_names};
 use crate::report::EXIT_CLEAN;
 use crate::terminal::{ColorChoice, Terminal};
 use crate::text::is_hidden;
@@ -97,7 +97,7 @@ fn values(arg: &Arg, word: &str, before: &[String]) -> (Vec<String>, u8) {
 }
 
 /// The names in the kubeconfig; none when it can't be read, which the command itself will tell.
-fn names(before: &[String]) -> crate::cluster::ConfigNames {
+fn names(before: &[String]) -> crate::client::ConfigNames {
     let explicit = before.iter().enumerate().find_map(|(index, word)| match word.strip_prefix("--kubeconfig") {
         Some("") => before.get(index + 1).map(String::as_str),
         Some(rest) => rest.strip_prefix('='),

@@ -1,14 +1,14 @@
 //! `diff`: read desired, read current, compare, report.
 
-use super::comparison::Comparison;
-use super::failure::Failure;
-use super::interrupt::Interrupt;
-use super::output::Output;
-use super::prune::{Prune, Requested, requested};
-use super::reading::Reading;
-use super::setup::{Connected, connected, planned, policy};
+use crate::engine::comparison::Comparison;
+use crate::session::failure::Failure;
+use crate::engine::interrupt::Interrupt;
+use crate::session::output::Output;
+use crate::engine::prune::{Prune, Requested, requested};
+use crate::session::reading::Reading;
+use crate::session::setup::{Connected, connected, planned, policy};
 use crate::cli::{ApplyArgs, DiffArgs, DryRun, EvidenceChoice};
-use crate::cluster::namespace_flag;
+use crate::client::namespace_flag;
 use crate::compare::{Evidence, Policy, Redactor, Setting, leave_out_nulls, offline};
 use crate::desired::files::Inputs;
 use crate::desired::{DesiredSet, InputProblem};

@@ -3,8 +3,8 @@
 use anyhow::Context as _;
 use clap::CommandFactory as _;
 
-use super::failure::Failure;
-use super::output::tell;
+use crate::session::failure::Failure;
+use crate::session::output::tell;
 use crate::cli::{Cli, ManArgs};
 use crate::report::EXIT_CLEAN;
 use crate::terminal::{ColorChoice, Terminal};

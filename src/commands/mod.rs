@@ -1,26 +1,12 @@
 //! One file for each command: they compose the stages, and nothing else.
 
 mod apply;
-mod comparison;
 mod complete;
 mod completion;
-mod configuration;
-mod confirm;
 mod diff;
-mod failure;
-mod interrupt;
 mod man;
-mod news;
-mod output;
-mod pass;
-mod prune;
-mod reading;
-mod report_file;
-mod setup;
 mod snapshot;
 mod status;
-mod turn;
-mod wait;
 
 use std::process::ExitCode;
 

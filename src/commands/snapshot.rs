@@ -5,11 +5,11 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde_json::Value;
 
-use super::failure::Failure;
-use super::output::{tell, unwritable};
-use super::reading::Reading;
-use super::report_file::{Readers, ReportFile};
-use super::setup::{Connected, connected, planned};
+use crate::session::failure::Failure;
+use crate::session::output::{tell, unwritable};
+use crate::session::reading::Reading;
+use crate::session::report_file::{Readers, ReportFile};
+use crate::session::setup::{Connected, connected, planned};
 use crate::cli::SnapshotArgs;
 use crate::compare::{Redactor, withheld};
 use crate::live::fetch::fetch;

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use super::failure::Failure;
-use super::interrupt::Interrupt;
-use super::output::Output;
-use super::reading::Reading;
-use super::setup::{Connected, connected, planned};
-use super::wait::Waiting;
+use crate::session::failure::Failure;
+use crate::engine::interrupt::Interrupt;
+use crate::session::output::Output;
+use crate::session::reading::Reading;
+use crate::session::setup::{Connected, connected, planned};
+use crate::engine::waiting::Waiting;
 use crate::cli::StatusArgs;
 use crate::report::{ObjectReport, Report, readiness};
-use crate::wait::Watched;
+use crate::engine::wait::Watched;
 
 const COMMAND: &str = "status";
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::diff::Evidence;
 use super::merge::{Prediction, predict, predict_without, respell, verbatim};
-use super::mistakes::{Blame, Subject, blame, in_the_way, refused_result};
+use super::rejection::{Blame, Subject, blame, in_the_way, refused_result};
 use super::nulls::holds_null;
 use super::owners::{Owners, Policy, with_string_data};
 use super::patch::{replacement, version};

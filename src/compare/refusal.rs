@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::mistakes::{Blame, Subject, blame, is_typed, mistakes, refused_result};
+use super::rejection::{Blame, Subject, blame, is_typed, mistakes, refused_result};
 use crate::live::discreet::Discreet;
 use crate::live::{StatusError, Target, Trouble};
 use crate::object::holds_secrets;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{Catalog, Resolution, Resource, json};
-use crate::cluster::{Cluster, Request};
+use crate::client::{Cluster, Request};
 use crate::object::GroupVersionKind;
 
 /// Where rules stand: the kind, and the path from an object to its rules.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::catalog::Resource;
 use super::parse;
-use crate::cluster::{Cluster, RequestError};
+use crate::client::{Cluster, RequestError};
 use crate::object::{GroupVersionKind, ObjectKey};
 
 /// The object that an answer has to be.

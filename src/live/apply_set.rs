@@ -12,7 +12,7 @@ use super::catalog::{Catalog, Resource};
 use super::fetch::IN_FLIGHT;
 use super::list::Pages;
 use super::page::Spoilt;
-use crate::cluster::{Cluster, Request, RequestError};
+use crate::client::{Cluster, Request, RequestError};
 use crate::object::{GroupKind, GroupVersionKind, ObjectKey};
 
 /// The collections of one resource that are searched.

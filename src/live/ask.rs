@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::answer::Asked;
 use super::catalog::Resource;
 use super::{LiveState, Target, fetch};
-use crate::cluster::{Change, Cluster, DryRun, RequestError};
+use crate::client::{Change, Cluster, DryRun, RequestError};
 
 /// The next thing to ask.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use futures::StreamExt as _;
 use serde_json::Value;
 
 use super::fetch::IN_FLIGHT;
-use crate::cluster::{Address, Cluster, Request, RequestError, is_path_segment};
+use crate::client::{Address, Cluster, Request, RequestError, is_path_segment};
 use crate::object::{GroupKind, GroupVersionKind};
 use crate::schema;
 

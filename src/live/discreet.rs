@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::Trouble;
-use crate::cluster::{Cause, StatusError};
+use crate::client::{Cause, StatusError};
 use crate::object::FieldPath;
 
 /// Where to read what is left out here.

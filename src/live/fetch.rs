@@ -11,7 +11,7 @@ use super::catalog::Resource;
 use super::list::Pages;
 use super::resolve::Target;
 use super::{LiveState, Trouble};
-use crate::cluster::{Cluster, Request, RequestError, StatusError};
+use crate::client::{Cluster, Request, RequestError, StatusError};
 use crate::object::ObjectKey;
 
 /// Requests under way at once. HTTP/1.1 needs a connection for each; the server's own work grows beyond this.

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::answer::unexpected;
 use super::catalog::Resource;
 use super::page::{Page, read};
-use crate::cluster::{Address, Cluster, Request, RequestError};
+use crate::client::{Address, Cluster, Request, RequestError};
 
 /// Objects in one page.
 const PAGE: usize = 500;

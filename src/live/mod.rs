@@ -23,9 +23,9 @@ pub mod types;
 
 use serde_json::Value;
 
-use crate::cluster::{Cluster, Request};
+use crate::client::{Cluster, Request};
 
-pub use crate::cluster::{Cause, RequestCounts, RequestError, StatusError};
+pub use crate::client::{Cause, RequestCounts, RequestError, StatusError};
 pub use catalog::{Catalog, Resolution, Resource};
 pub use resolve::Target;
 pub use trouble::Trouble;

@@ -1,5 +1,5 @@
 use super::discreet::Discreet;
-use crate::cluster::RequestError;
+use crate::client::RequestError;
 use crate::desired::InputProblem;
 use crate::object::GroupVersionKind;
 

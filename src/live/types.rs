@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::cache::{Cache, Document, has_hash};
 use super::fetch::IN_FLIGHT;
 use super::{json, parse};
-use crate::cluster::{Address, Cluster, Request};
+use crate::client::{Address, Cluster, Request};
 use crate::object::GroupVersionKind;
 use crate::schema::{self, Origin, TypeRef, TypeTable};
 

@@ -8,7 +8,7 @@ use crate::compare::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff}
 use crate::desired::{InputProblem, Source};
 use crate::live::{RequestCounts, Target, Trouble};
 use crate::object::{FieldPath, ObjectKey};
-use crate::wait::{Readiness, State};
+use crate::engine::wait::{Readiness, State};
 
 /// Everything that a run found and did: the contract behind `-o json`, and what every format shows.
 #[derive(Clone, Debug, Serialize)]

@@ -2,7 +2,7 @@
 
 use super::styled::{Role, Styled};
 use super::{ObjectReport, ReadinessCounts, Report, Verdict};
-use crate::wait::{Readiness, State};
+use crate::engine::wait::{Readiness, State};
 
 /// Width of the longest name of a state.
 const STATE_WIDTH: usize = 11;

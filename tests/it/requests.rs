@@ -10,7 +10,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use kubectl_reconcile::cluster::{Cluster, ConnectOptions, Environment, connect};
+use kubectl_reconcile::client::{Cluster, ConnectOptions, Environment, connect};
 use kubectl_reconcile::compare::{Policy, Questions};
 use kubectl_reconcile::desired::files::Input;
 use kubectl_reconcile::desired::yaml::Validation;

@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::StreamExt as _;
 use http::Method;
-use kubectl_reconcile::cluster::{
+use kubectl_reconcile::client::{
     Address, Change, Cluster, ConnectOptions, Environment, Request, Retry, StatusError, connect,
 };
 use kubectl_reconcile::desired::files::Input;

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use kubectl_reconcile::cluster::{ConnectOptions, Environment, Request, connect};
+use kubectl_reconcile::client::{ConnectOptions, Environment, Request, connect};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tokio::process::Command;
 use tokio_rustls::rustls::{

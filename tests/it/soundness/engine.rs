@@ -1,6 +1,6 @@
 //! The whole comparison against the API server: conflicts, predictions, writes, and what is said without asking.
 
-use kubectl_reconcile::apply::{DELETION, Decision, HalfWay, Writes, Written};
+use kubectl_reconcile::engine::write::{DELETION, Decision, HalfWay, Writes, Written};
 use kubectl_reconcile::compare::{
     Action, Finding, ForceConflicts, Owners, Policy, Questions, Redactor, Setting, changes, predict, respell, verdict,
 };

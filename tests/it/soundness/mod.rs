@@ -8,7 +8,7 @@ mod manifest;
 mod tally;
 
 use futures::StreamExt as _;
-use kubectl_reconcile::cluster::StatusError;
+use kubectl_reconcile::client::StatusError;
 use kubectl_reconcile::compare::{Doubt, Policy, Proof, prove};
 use kubectl_reconcile::live::Target;
 use kubectl_reconcile::object::managed_fields;

@@ -1,0 +1,150 @@
+//! When a request is sent again, and after how long. Pure: the clock and the dice are the caller's.
+
+use std::{
+    hash::{BuildHasher, RandomState},
+    time::Duration,
+};
+
+use super::{error::RequestError, requests::Retry};
+
+/// How often a request is sent again at most.
+pub(super) const MAX_RETRIES: u32 = 4;
+/// The longest wait that a server may ask for. What takes longer is reported instead of waited for.
+pub(super) const MAX_WAIT: Duration = Duration::from_secs(30);
+/// The first wait; each further one doubles.
+const BASE: Duration = Duration::from_millis(250);
+
+/// What a failure says about sending again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// The server did not process the request.
+    NotProcessed,
+    /// Nobody knows, or a part was done: again only when that is harmless.
+    Unknown,
+    /// The same would come again.
+    Final,
+}
+
+/// How long to wait before sending again after the failure number `failures` (from 1), or `None` when it is final: because of
+/// what it is, because enough was tried, or because the wait would outlast `remaining`. `dice` is from 0 to 1.
+///
+/// Sent again are: 429; 503 with `Retry-After`; 504; a connection that broke or closed before the whole answer was there.
+/// A request that is not [`Retry::Safe`] only on 429 with `Retry-After`, with which the server says that it did not process it.
+/// Every other refusal is final, 500 included: the same would come again.
+pub(super) fn wait(
+    retry: Retry,
+    error: &RequestError,
+    failures: u32,
+    remaining: Option<Duration>,
+    dice: f64,
+) -> Option<Duration> {
+    if failures > MAX_RETRIES {
+        return None;
+    }
+    let (verdict, asked) = judge(error);
+    match (verdict, retry) {
+        (Verdict::NotProcessed, _) | (Verdict::Unknown, Retry::Safe) => {}
+        (Verdict::Unknown, Retry::Never) | (Verdict::Final, _) => return None,
+    }
+    let wait = backoff(failures, dice).max(asked.unwrap_or_default());
+    let bound = remaining.map_or(MAX_WAIT, |remaining| remaining.min(MAX_WAIT));
+    (wait < bound).then_some(wait)
+}
+
+fn judge(error: &RequestError) -> (Verdict, Option<Duration>) {
+    match error {
+        RequestError::Status(status) => {
+            let verdict = match (status.code, status.retry_after) {
+                (429, Some(_)) => Verdict::NotProcessed,
+                (429 | 504, _) | (503, Some(_)) => Verdict::Unknown,
+                _ => Verdict::Final,
+            };
+            (verdict, status.retry_after)
+        }
+        RequestError::Interrupted { .. } => (Verdict::Unknown, None),
+        _ => (Verdict::Final, None),
+    }
+}
+
+/// 250 ms, 500 ms, 1 s, 2 s, each between three quarters and five quarters of it, so that many do not come back at once.
+fn backoff(failures: u32, dice: f64) -> Duration {
+    (BASE * 2_u32.saturating_pow(failures.saturating_sub(1))).mul_f64(0.75 + dice.clamp(0.0, 1.0) / 2.0)
+}
+
+/// A number from 0 to 1, different each time: the keys of the standard library's hash maps are random.
+pub(super) fn dice() -> f64 {
+    let bits = RandomState::new().hash_one(0_u8);
+    f64::from((bits >> 32) as u32) / f64::from(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::status::StatusError;
+
+    fn refusal(code: u16, retry_after: Option<u64>) -> RequestError {
+        RequestError::Status(Box::new(StatusError {
+            code,
+            reason: String::new(),
+            message: String::new(),
+            causes: Vec::new(),
+            details_kind: None,
+            details_name: None,
+            retry_after: retry_after.map(Duration::from_secs),
+        }))
+    }
+
+    fn broken() -> RequestError {
+        RequestError::Interrupted { server: "https://x".into(), cause: "connection reset by the server".into() }
+    }
+
+    #[test]
+    fn what_is_sent_again_depends_on_what_is_known_about_the_first_time() {
+        let safe = |error: &RequestError| wait(Retry::Safe, error, 1, None, 0.5).is_some();
+        let never = |error: &RequestError| wait(Retry::Never, error, 1, None, 0.5).is_some();
+
+        for (error, when_safe, when_never) in [
+            (refusal(429, None), true, false),
+            (refusal(429, Some(1)), true, true),
+            (refusal(503, None), false, false),
+            (refusal(503, Some(1)), true, false),
+            (refusal(504, None), true, false),
+            (refusal(500, None), false, false),
+            (refusal(500, Some(1)), false, false),
+            (refusal(409, Some(1)), false, false),
+            (broken(), true, false),
+            (RequestError::TimedOut { server: String::new(), after: Duration::ZERO }, false, false),
+        ] {
+            assert_eq!((safe(&error), never(&error)), (when_safe, when_never), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn waits_double_and_are_spread() {
+        let waits = |dice| (1..=5).map(|n| wait(Retry::Safe, &broken(), n, None, dice)).collect::<Vec<_>>();
+        let millis = |values: [u64; 4]| values.map(|value| Some(Duration::from_millis(value)));
+        assert_eq!(waits(0.5)[..4], millis([250, 500, 1000, 2000]));
+        assert_eq!(waits(0.5)[4], None, "four times is enough");
+        assert_eq!(waits(1.0)[0], Some(Duration::from_micros(312_500)));
+        assert_eq!(waits(0.0)[0], Some(Duration::from_micros(187_500)));
+    }
+
+    #[test]
+    fn the_server_is_listened_to_as_far_as_the_deadline_allows() {
+        let after = |seconds, remaining: Option<u64>| {
+            wait(Retry::Safe, &refusal(429, Some(seconds)), 1, remaining.map(Duration::from_secs), 0.5)
+        };
+        assert_eq!(after(3, None), Some(Duration::from_secs(3)));
+        assert_eq!(after(0, None), Some(Duration::from_millis(250)), "never at once");
+        assert_eq!(after(3, Some(10)), Some(Duration::from_secs(3)));
+        assert_eq!(after(10, Some(10)), None, "there would be no time left");
+        assert_eq!(after(3600, None), None, "nobody waits an hour");
+    }
+
+    #[test]
+    fn dice_are_dice() {
+        let rolls: Vec<_> = (0..100).map(|_| dice()).collect();
+        assert!(rolls.iter().all(|roll| (0.0..=1.0).contains(roll)));
+        assert!(rolls.iter().any(|roll| *roll < 0.5) && rolls.iter().any(|roll| *roll > 0.5));
+    }
+}

@@ -1,0 +1,70 @@
+//! Manifests by their URL.
+
+use std::time::Duration;
+
+use super::server::{Act, Server, answer};
+use crate::client::{Bounds, Environment, download};
+
+/// A server that does these things one after the other, and the last of them from then on.
+async fn scripted(acts: impl IntoIterator<Item = Act>) -> Server {
+    let acts: Vec<Act> = acts.into_iter().collect();
+    Server::start(move |index, _| acts[index.min(acts.len() - 1)].clone()).await
+}
+
+async fn fetch(server: &Server, path: &str) -> Result<Vec<u8>, String> {
+    fetch_within(server, path, Duration::from_mins(1)).await
+}
+
+async fn fetch_within(server: &Server, path: &str, within: Duration) -> Result<Vec<u8>, String> {
+    let bounds = Bounds { within, pause: Duration::from_millis(1), size: 2 << 20 };
+    download(&format!("http://{}{path}", server.address()), &Environment::default(), bounds).await
+}
+
+#[tokio::test]
+async fn the_content_is_read_with_the_query_and_without_credentials_of_a_cluster() {
+    let server = scripted([answer("200 OK", &[], "kind: x")]).await;
+    assert_eq!(fetch(&server, "/a.yaml?ref=main#top").await.unwrap(), b"kind: x");
+    let seen = server.seen();
+    assert_eq!(seen[0].line, "GET /a.yaml?ref=main HTTP/1.1");
+    assert_eq!(seen[0].header("authorization"), [""; 0]);
+}
+
+#[tokio::test]
+async fn failures_of_the_server_are_tried_three_times() {
+    let server =
+        scripted([answer("503 Service Unavailable", &[], ""), Act::Reset, answer("200 OK", &[], "kind: x")]).await;
+    assert_eq!(fetch(&server, "/").await.unwrap(), b"kind: x");
+    let server = scripted([answer("500 Internal Server Error", &[], "")]).await;
+    assert_eq!(fetch(&server, "/").await.unwrap_err(), "the server answered 500 Internal Server Error (3 tries)");
+    assert_eq!(server.seen().len(), 3);
+}
+
+#[tokio::test]
+async fn refusals_are_final() {
+    let server = scripted([answer("404 Not Found", &[], "no such page")]).await;
+    assert_eq!(fetch(&server, "/").await.unwrap_err(), "the server answered 404 Not Found");
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn redirections_are_followed_but_not_in_circles() {
+    let server = scripted([
+        answer("302 Found", &["location: /b/c.yaml"], ""),
+        answer("307 Temporary Redirect", &["location: d.yaml"], ""),
+        answer("200 OK", &[], "kind: x"),
+    ])
+    .await;
+    assert_eq!(fetch(&server, "/a").await.unwrap(), b"kind: x");
+    assert_eq!(server.seen()[2].line, "GET /b/d.yaml HTTP/1.1");
+    let server = scripted([answer("302 Found", &["location: /a"], "")]).await;
+    assert_eq!(fetch(&server, "/a").await.unwrap_err(), "it redirects more than 10 times");
+}
+
+#[tokio::test]
+async fn time_and_size_are_bounded() {
+    let server = scripted([Act::Silence]).await;
+    let within = Duration::from_millis(200);
+    assert_eq!(fetch_within(&server, "/", within).await.unwrap_err(), "no answer within 200ms (3 tries)");
+    let server = scripted([Act::Flood(b"HTTP/1.1 200 OK\r\n\r\n".to_vec())]).await;
+    assert_eq!(fetch(&server, "/").await.unwrap_err(), "it is larger than 2 MiB");
+}

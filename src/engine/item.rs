@@ -1,0 +1,141 @@
+//! One object's turn in the pass: whether it is written, and what became of that.
+
+use std::time::Duration;
+
+use crate::engine::interrupt::Interrupt;
+use crate::engine::write::{Decision, Written};
+use crate::client::Cluster;
+use crate::compare::Action;
+use crate::live::Trouble;
+use crate::plan::{Plan, Strength};
+use crate::report::{ErrorInfo, ObjectReport, Outcome};
+use crate::engine::wait::{Until, Watched, observe};
+
+/// Why an object isn't written.
+pub(crate) enum Skip {
+    Interrupted,
+    Needs { what: String, which: &'static str },
+    Unready { what: String, message: String },
+}
+
+/// Why an object that would be written is not.
+pub(crate) fn skipped(plan: &Plan, reports: &[ObjectReport], index: usize, interrupted: bool) -> Option<Skip> {
+    match interrupted {
+        true => Some(Skip::Interrupted),
+        false if is_change(&reports[index]) => blocked(plan, reports, index),
+        false => None,
+    }
+}
+
+/// Whether something is to be written.
+pub(crate) fn is_change(report: &ObjectReport) -> bool {
+    let differs = !matches!(report.action, Action::None | Action::Unknown) || report.is_ownership_only();
+    differs && report.conflicts.is_empty()
+}
+
+/// What an author says comes first.
+pub(crate) fn explicit(plan: &Plan, index: usize) -> Vec<Watched> {
+    let explicit = plan.needs[index].iter().filter(|need| need.strength == Strength::Explicit);
+    explicit.map(|need| Watched::existing(&plan.targets[need.on])).collect()
+}
+
+/// Waits until all of these are ready; the first that doesn't get there is the reason not to go on.
+pub(crate) async fn unready(
+    cluster: &Cluster,
+    first: &[Watched],
+    timeout: Duration,
+    interrupt: &Interrupt,
+) -> Option<Skip> {
+    if first.is_empty() {
+        return None;
+    }
+    let stopped = || interrupt.is_set();
+    let until = Until { timeout, stopped: &stopped };
+    let seen = observe(cluster, first, &until, |_, _| {}).await;
+    let mut both = first.iter().zip(seen.readiness);
+    match both.find(|(_, readiness)| !readiness.is_current()) {
+        Some(_) if interrupt.is_set() => Some(Skip::Interrupted),
+        Some((one, readiness)) => Some(Skip::Unready { what: one.key.to_string(), message: readiness.message }),
+        None => None,
+    }
+}
+
+/// What an object needs and doesn't have.
+pub(crate) fn blocked(plan: &Plan, reports: &[ObjectReport], index: usize) -> Option<Skip> {
+    plan.needs[index].iter().find_map(|need| {
+        let other = &reports[need.on];
+        let which = match other.outcome {
+            Some(Outcome::Failed) if other.action == Action::Create => "could not be created",
+            Some(Outcome::Failed) => "could not be written",
+            Some(Outcome::Conflict) => "was left alone",
+            Some(Outcome::Skipped) if other.action == Action::Unknown => "could not be compared",
+            Some(Outcome::Skipped) => "was skipped",
+            _ => return None,
+        };
+        let is_missed = match need.strength {
+            Strength::Order => false,
+            // What the API refuses is not created, and may not exist.
+            Strength::Existence | Strength::Inside => {
+                other.action == Action::Create || !plan.targets[need.on].manifest.refused.is_empty()
+            }
+            Strength::Success | Strength::Explicit => true,
+        };
+        is_missed.then(|| Skip::Needs { what: other.key.to_string(), which })
+    })
+}
+
+pub(crate) fn settle(report: &mut ObjectReport, decision: &Decision, result: Result<Option<Written>, Skip>) {
+    report.outcome = Some(match result {
+        Err(Skip::Interrupted) => skip(report, "the run was interrupted".to_owned()),
+        Err(Skip::Needs { what, which }) => skip(report, format!("it needs {what}, which {which}")),
+        Err(Skip::Unready { what, message }) => skip(report, format!("it needs {what}, which is not ready: {message}")),
+        Ok(None) => left_alone(report, decision),
+        Ok(Some(Written::Created)) => Outcome::Created,
+        Ok(Some(Written::Updated)) => Outcome::Updated,
+        Ok(Some(Written::Adopted)) => Outcome::Adopted,
+        Ok(Some(Written::Replaced)) => Outcome::Replaced,
+        Ok(Some(Written::Failed(trouble))) => return fail(report, trouble),
+        Ok(Some(Written::Noted(done, warning))) => {
+            report.note(warning);
+            return settle(report, decision, Ok(Some(*done)));
+        }
+        Ok(Some(Written::Moved(diff))) => {
+            let was_missing = report.action == Action::Create;
+            (report.action, report.changes, report.conflicts) = (diff.action, diff.changes, diff.conflicts);
+            report.is_moved = true;
+            let message = if was_missing {
+                "somebody else created it meanwhile: left alone"
+            } else {
+                "it changed while it was applied, and differs otherwise now: left alone"
+            };
+            return fail(report, Trouble::new("Conflict", message).with_hint("run again"));
+        }
+    });
+}
+
+pub(crate) fn left_alone(report: &mut ObjectReport, decision: &Decision) -> Outcome {
+    match decision.diff.action {
+        _ if !decision.diff.conflicts.is_empty() => Outcome::Conflict,
+        Action::None => Outcome::Unchanged,
+        Action::Replace => {
+            let reason = decision.diff.reason.as_deref().unwrap_or_default();
+            report.reason = Some(format!("{reason}: it has to be deleted and created anew"));
+            Outcome::Failed
+        }
+        _ => {
+            let trouble = decision.diff.trouble.as_ref();
+            let why = trouble.map(|trouble| format!(": {}", trouble.message)).unwrap_or_default();
+            skip(report, format!("it could not be compared{why}"))
+        }
+    }
+}
+
+pub(crate) fn skip(report: &mut ObjectReport, reason: String) -> Outcome {
+    report.reason = Some(reason);
+    Outcome::Skipped
+}
+
+pub(crate) fn fail(report: &mut ObjectReport, trouble: Trouble) {
+    report.error = Some(ErrorInfo::from(trouble));
+    report.outcome = Some(Outcome::Failed);
+}

@@ -1,0 +1,130 @@
+//! From the flags to the parent as it stands, and labels on the manifests.
+
+use std::collections::BTreeSet;
+
+use super::Pruning;
+use crate::cli::{InputArgs, PruneArgs};
+use crate::client::Cluster;
+use crate::session::failure::Failure;
+use crate::desired::{DesiredSet, InputProblem};
+use crate::live::apply_set::is_parent_type;
+use crate::live::fetch::find;
+use crate::live::resolve::Namespaces;
+use crate::live::{Catalog, LiveState, Resource, Trouble};
+use crate::object::{GroupKind, ObjectKey};
+use crate::plan::apply_set::{ApplySet, Contents, IS_PARENT_TYPE, Reference, Refusal, Standing, enlist};
+use crate::report::Verdict;
+
+/// What the flags ask for.
+pub(crate) struct Requested {
+    /// The set, by its parent.
+    reference: Reference,
+    /// Whether members that the parent does not list are pruned, too.
+    recovers: bool,
+}
+
+/// The apply set that the flags name, if they do.
+pub(crate) fn requested(args: &PruneArgs, input: &InputArgs) -> Result<Option<Requested>, Failure> {
+    if args.applyset_recover && !(args.prune && args.applyset.is_some()) {
+        let hint = "name the set whose lost members may be deleted, as in `--prune --applyset=NAME --applyset-recover`";
+        return Err(refused("`--applyset-recover` needs `--prune` and `--applyset`", hint));
+    }
+    let set = match (args.prune, &args.applyset) {
+        (false, None) => return Ok(None),
+        (true, Some(set)) => set,
+        (true, None) => {
+            let hint = "name the set whose members may be deleted, as in `--prune --applyset=NAME`";
+            return Err(refused("`--prune` needs `--applyset`", hint));
+        }
+        (false, Some(set)) => {
+            let hint = format!("pass `--prune --applyset={set}`: only an apply set that is pruned stays true");
+            return Err(refused("`--applyset` needs `--prune`", hint));
+        }
+    };
+    if input.selector.is_some() {
+        let hint = "what the selector leaves out would be deleted: apply the whole set";
+        return Err(refused("`--prune` and `--selector` exclude each other", hint));
+    }
+    match Reference::parse(set) {
+        Ok(reference) => Ok(Some(Requested { reference, recovers: args.applyset_recover })),
+        Err(message) => Err(refused(message, "write `NAME` for a Secret, or `RESOURCE[.GROUP]/NAME`")),
+    }
+}
+
+impl Pruning {
+    /// Finds the parent, makes sure that the set is ours to change, and makes members of the manifests. A parent whose kind
+    /// has namespaces lives where manifests without a namespace do.
+    pub(super) async fn prepare(
+        Requested { reference, recovers }: &Requested,
+        adopt: &BTreeSet<String>,
+        (cluster, catalog, namespaces): (&Cluster, &Catalog, &Namespaces),
+        desired: &mut DesiredSet,
+    ) -> Result<Self, Failure> {
+        let served = catalog.resources().filter(|resource| !resource.pending);
+        let resource = reference.pick(served).map_err(|message| {
+            let hint = "a parent is a Secret, a ConfigMap, or a custom resource of a kind that allows it";
+            refused(format!("`--applyset`: {message}"), hint)
+        })?;
+        let namespace = resource.namespaced.then(|| namespaces.default.clone());
+        let set = ApplySet::of(ObjectKey { gvk: resource.gvk.clone(), namespace, name: reference.name.clone() });
+        let standing = standing(cluster, &set, resource, adopt).await?;
+        enlist(&mut desired.manifests, &set, &namespaces.default)?;
+        let mut pruning = Self::new(set, resource.clone(), adopt.clone(), standing);
+        pruning.recovers = *recovers;
+        let manifests = || desired.manifests.iter();
+        let places = manifests().filter_map(|manifest| manifest.namespace.clone());
+        pruning.mentioned = Contents {
+            kinds: manifests().map(|manifest| GroupKind::from(&manifest.gvk)).collect(),
+            namespaces: places.chain([namespaces.default.clone()]).collect(),
+        };
+        pruning.plan_search(catalog);
+        Ok(pruning)
+    }
+}
+
+/// The parent as it stands; none where it can be created.
+async fn standing(
+    cluster: &Cluster,
+    set: &ApplySet,
+    resource: &Resource,
+    adopt: &BTreeSet<String>,
+) -> Result<Option<Standing>, Failure> {
+    let parent = &set.parent;
+    let gvk = &parent.gvk;
+    let can_be_created = gvk.group.is_empty() && ["Secret", "ConfigMap"].contains(&gvk.kind.as_str());
+    if !can_be_created {
+        match is_parent_type(cluster, resource, IS_PARENT_TYPE).await {
+            Ok(true) => {}
+            Ok(false) => {
+                let hint = format!(
+                    "use a Secret or a ConfigMap, or label the kind's CustomResourceDefinition `{IS_PARENT_TYPE}=true`"
+                );
+                return Err(refused(format!("`{}` can't be the kind of an apply set's parent", gvk.kind), hint));
+            }
+            Err(error) => return Err(unreadable(set, &Trouble::about(gvk, &error))),
+        }
+    }
+    match find(cluster, resource, parent).await {
+        LiveState::Present(live) => {
+            let standing = Standing::of(set, &live, adopt);
+            standing.map(Some).map_err(|Refusal { message, hint }| refused(message, hint))
+        }
+        LiveState::Absent if can_be_created => Ok(None),
+        LiveState::Absent => {
+            let hint = "a custom resource has to exist before it can be a parent";
+            Err(refused(format!("{parent}, the parent of the apply set, doesn't exist"), hint))
+        }
+        LiveState::Unreadable(trouble) => Err(unreadable(set, &trouble)),
+    }
+}
+
+fn refused(message: impl Into<String>, hint: impl Into<String>) -> Failure {
+    Failure::invalid(InputProblem::general(message).with_hint(hint))
+}
+
+/// Without its parent nothing is known of a set: nothing is compared.
+fn unreadable(set: &ApplySet, trouble: &Trouble) -> Failure {
+    let message = format!("{}, the parent of the apply set, can't be read: {}", set.parent, trouble.message);
+    let problem = InputProblem { hint: trouble.hint.clone(), ..InputProblem::general(message) };
+    Failure { verdict: Verdict::Incomplete, problems: vec![problem] }
+}

@@ -1,0 +1,53 @@
+//! Writes what the parent of an apply set records: by server-side apply, under a lock on the version that was read.
+
+use serde_json::Value;
+
+use crate::client::{Change, Cluster, Retry};
+use crate::live::answer::Asked;
+use crate::live::{Resource, Trouble};
+use crate::plan::apply_set::{ApplySet, Record, Standing};
+
+/// A version that no object has: etcd begins to count behind it. An object that is there already refuses it, and where there
+/// is none, the server doesn't look at it.
+const NONE: &str = "1";
+
+/// What became of a record.
+#[derive(Clone, Debug)]
+pub enum Recorded {
+    /// It is written; this is the parent now.
+    Written(Value),
+    /// Somebody else changed the parent since it was read.
+    Moved,
+    /// It could not be written.
+    Failed(Trouble),
+}
+
+/// Writes a record into the parent, which is created where there is none. The annotations are the set's own, so whoever
+/// else holds them is overruled; the version that was read is the lock.
+pub async fn record(
+    cluster: &Cluster,
+    resource: &Resource,
+    set: &ApplySet,
+    standing: Option<&Standing>,
+    record: &Record,
+) -> Recorded {
+    let mut body = record.manifest(set);
+    if let Some(standing) = standing {
+        body["metadata"]["uid"] = standing.uid.as_str().into();
+        body["metadata"]["resourceVersion"] = standing.resource_version.as_str().into();
+    } else {
+        // What somebody creates meanwhile does not become a parent.
+        body["metadata"]["resourceVersion"] = NONE.into();
+    }
+    // What is begun is finished, also when the run is interrupted.
+    let cluster = &cluster.until_done();
+    let path = resource.object_path(set.parent.namespace.as_deref(), &set.parent.name);
+    let change = Change::apply(path, &record.manager(), true, &body);
+    let answer = cluster.send(change.write(Retry::Safe)).await;
+    let answer = answer.and_then(|reply| Asked::key(&set.parent).sent(&body).read(cluster, &reply.body));
+    match answer {
+        Ok(parent) => Recorded::Written(parent),
+        Err(error) if error.status().is_some_and(|status| status.code == 409) => Recorded::Moved,
+        Err(error) => Recorded::Failed(Trouble::about(&set.parent.gvk, &error)),
+    }
+}

@@ -1,0 +1,256 @@
+//! Creates one object.
+//!
+//! ```text
+//! plain:     apply without force ─201─▶ created
+//!                                ─200─▶ somebody was there first: what the object holds beside the manifest is told
+//! agreed to, or after a deletion: POST ─201─▶ our fields become applied ones ─▶ apply changes nothing
+//!                                      ─409─▶ somebody was there first: left alone
+//! ```
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{ROUNDS, Writer, Written, is_conflict};
+use crate::client::{Reply, RequestError, Retry};
+use crate::compare::{Action, Class, Finding, ObjectDiff, Owners, Policy, Setting, verdict};
+use crate::live::{LiveState, Trouble, fetch, parse};
+use crate::object::{FieldSet, ManagedFieldsEntry, Operation};
+use crate::schema;
+
+/// How many fields of others are named.
+const NAMED: usize = 5;
+
+/// The wait before a creation is tried again whose answer got lost; each further one doubles.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+
+/// The wait after which it is not tried again.
+const LAST_PAUSE: Duration = Duration::from_secs(4);
+
+/// What became of a creation that must not meet another object.
+pub(super) enum Creation {
+    /// It exists now; with what there is to know about it.
+    Done(Option<String>),
+    /// Somebody else created it first: nothing was written.
+    Taken,
+    /// Nothing was created.
+    Refused(RequestError),
+    /// Nobody knows.
+    Unknown(RequestError),
+}
+
+/// Why a creation has no answer that says that it was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Miss {
+    /// Nothing was created.
+    Refused,
+    /// The object exists.
+    Taken,
+    /// Nobody knows; it may be tried again.
+    Lost,
+    /// Nobody knows; the server may still be at it.
+    TimedOut,
+}
+
+fn is_worth_another(error: &RequestError, pause: Duration) -> bool {
+    miss_of(error) != Miss::TimedOut && pause < LAST_PAUSE
+}
+
+fn miss_of(error: &RequestError) -> Miss {
+    match error {
+        RequestError::Status(status) => match (status.code, status.reason.as_str()) {
+            (409, "AlreadyExists") => Miss::Taken,
+            (503 | 504, _) => Miss::Lost,
+            _ => Miss::Refused,
+        },
+        RequestError::Interrupted { .. } | RequestError::Unreachable { .. } => Miss::Lost,
+        RequestError::TimedOut { .. } | RequestError::Unreadable { .. } | RequestError::TooLarge { .. } => {
+            Miss::TimedOut
+        }
+        _ => Miss::Refused,
+    }
+}
+
+impl Writer<'_> {
+    /// Creates what is missing. What somebody agreed to is created as it was shown, or not at all.
+    pub(super) async fn create(&self, shown: &ObjectDiff) -> Written {
+        if !self.agreed {
+            return self.create_by_apply(shown).await;
+        }
+        match self.create_new().await {
+            Creation::Done(warning) => Written::Created.noting(warning),
+            Creation::Refused(error) | Creation::Unknown(error) => self.failed(&error, None),
+            Creation::Taken => match self.judge_again().await {
+                // Another run of ours.
+                Some((_, _, diff)) if diff.action == Action::None && !diff.is_ownership_only() => Written::Created,
+                Some((_, _, diff)) if !diff.same_difference(shown) => Written::Moved(Box::new(diff)),
+                _ => Written::Failed(
+                    Trouble::new("Conflict", "somebody else creates and deletes it at the same time")
+                        .with_hint("run again"),
+                ),
+            },
+        }
+    }
+
+    /// Without force: who created the object meanwhile is not overruled unseen.
+    async fn create_by_apply(&self, shown: &ObjectDiff) -> Written {
+        match self.apply(self.target.manifest.value.clone(), false).await {
+            Ok(reply) if reply.status == 201 => Written::Created,
+            Ok(reply) => self.joined(&reply),
+            Err(error) if is_conflict(&error) => match self.judge_again().await {
+                Some((_, _, diff)) if !diff.same_difference(shown) => Written::Moved(Box::new(diff)),
+                _ => self.failed(&error, None),
+            },
+            Err(error) => self.failed(&error, None),
+        }
+    }
+
+    /// The answer of an apply that was to create the object, and found one. An object without any other owner is the one
+    /// that we created, when the first answer got lost and we asked again.
+    fn joined(&self, reply: &Reply) -> Written {
+        let Ok(object) = parse::<Value>(self.cluster, &reply.body) else { return Written::Updated };
+        let owners = Owners::of(&object, &self.policy.manager);
+        if owners.others.is_empty() && owners.unreadable.is_empty() {
+            return Written::Created;
+        }
+        let policy = Policy { show_unmanaged: true, ..self.policy.clone() };
+        let setting = Setting { of: self.of, policy: &policy, types_will_change: false };
+        let finding = Finding::Proven(Some(object));
+        let mut beside = verdict(self.target, &finding, setting, self.redactor).changes;
+        beside.retain(|change| change.class == Class::Unmanaged);
+        if beside.is_empty() {
+            return Written::Updated;
+        }
+        let owners: BTreeSet<&str> =
+            beside.iter().flat_map(|change| &change.managers).map(|owner| owner.manager.as_str()).collect();
+        let owners = owners.into_iter().map(|owner| format!("`{owner}`")).collect::<Vec<_>>().join(", ");
+        let mut fields: Vec<String> = beside.iter().take(NAMED).map(|change| change.path.to_string()).collect();
+        if beside.len() > NAMED {
+            fields.push(format!("and {} more", beside.len() - NAMED));
+        }
+        let fields = fields.join(", ");
+        let warning = format!(
+            "somebody created it meanwhile: it holds fields that the manifest does not, set by {owners}: {fields}"
+        );
+        Written::Updated.noting(Some(warning))
+    }
+
+    /// Creates the object, and never writes to one that is there already. A creation leaves an `Update` entry among the
+    /// owners, which becomes the `Apply` entry of an apply, so that the next pass has nothing to write.
+    pub(super) async fn create_new(&self) -> Creation {
+        let mut pause = FIRST_PAUSE;
+        let mut is_repeated = false;
+        loop {
+            let request = self.creation(&self.target.manifest.value).write(Retry::Never);
+            let error = match self.cluster.send(request).await.and_then(|reply| parse(self.cluster, &reply.body)) {
+                Ok(created) => return Creation::Done(self.record_as_applied(created).await),
+                Err(error) => error,
+            };
+            match miss_of(&error) {
+                Miss::Refused => return Creation::Refused(error),
+                Miss::Taken if !is_repeated => return Creation::Taken,
+                Miss::Taken | Miss::Lost | Miss::TimedOut => {}
+            }
+            // An answer that got lost may have been about this very object.
+            match fetch::get(self.cluster, self.target, self.resource).await {
+                LiveState::Present(object) if self.is_created_by_us(&object) => {
+                    return Creation::Done(self.record_as_applied(object).await);
+                }
+                LiveState::Present(_) => return Creation::Taken,
+                LiveState::Absent | LiveState::Unreadable(_) if is_worth_another(&error, pause) => {}
+                LiveState::Absent => return Creation::Refused(error),
+                LiveState::Unreadable(_) => return Creation::Unknown(error),
+            }
+            tokio::time::sleep(pause).await;
+            (pause, is_repeated) = (pause * 2, true);
+        }
+    }
+
+    /// Whether an object is the one that a creation of ours left, whatever controllers have added to it since.
+    fn is_created_by_us(&self, object: &Value) -> bool {
+        let owners = Owners::of(object, &self.policy.manager);
+        owners.ours.is_none() && owners.others.iter().any(|entry| self.is_our_creation(entry))
+    }
+
+    fn is_our_creation(&self, entry: &ManagedFieldsEntry) -> bool {
+        entry.manager == self.policy.manager
+            && entry.operation == Operation::Update
+            && entry.subresource.is_empty()
+            && entry.api_version == self.target.key.gvk.api_version()
+    }
+
+    /// Turns the owner that a creation left into that of an apply. Answers with why that did not work: the object is as it
+    /// should be all the same, and the next apply makes up for it.
+    async fn record_as_applied(&self, created: Value) -> Option<String> {
+        let claims = schema::field_set(&self.target.manifest.value, self.of, self.target.kind().as_ref());
+        // What claims nothing, such as a Namespace with only a name, leaves no entry.
+        if claims.is_empty() {
+            return None;
+        }
+        let error = match self.try_record(&created, &claims).await {
+            Ok(()) => return None,
+            Err(error) => error,
+        };
+        let why = match self.failed(&error, Some(&created)) {
+            Written::Failed(trouble) => trouble.message,
+            _ => String::new(),
+        };
+        Some(format!("it is created, but its fields are not recorded as applied until the next `apply`: {why}"))
+    }
+
+    async fn try_record(&self, created: &Value, claims: &FieldSet) -> Result<(), RequestError> {
+        let uid = created.pointer("/metadata/uid").cloned().unwrap_or_default();
+        let mut now = created.clone();
+        for round in 0.. {
+            let Some(owners) = self.as_applied(&now, claims) else { break };
+            let version = now.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
+            match self.record_owners(owners.to_json(&now), &version).await {
+                Ok(_) => break,
+                // Controllers write to what is new: as long as our fields are ours, it is tried again.
+                Err(error) if is_conflict(&error) && round < ROUNDS => {
+                    match fetch::get(self.cluster, self.target, self.resource).await {
+                        LiveState::Present(again)
+                            if again.pointer("/metadata/uid") == Some(&uid) && self.same_claims(created, &again) =>
+                        {
+                            now = again;
+                        }
+                        _ => return Err(error),
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        // The server's own reckoning of what an apply claims.
+        let mut body = self.target.manifest.value.clone();
+        if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
+            metadata.insert("uid".into(), uid);
+        }
+        self.apply(body, false).await.map(drop)
+    }
+
+    /// The owners of an object with an applied entry in the place of the one that our creation left. None where there is
+    /// no such entry (any more).
+    fn as_applied(&self, object: &Value, claims: &FieldSet) -> Option<Owners> {
+        let Owners { ours, mut others, unreadable } = Owners::of(object, &self.policy.manager);
+        // Written back without an entry that cannot be read, the record would lose an owner.
+        if !unreadable.is_empty() {
+            return None;
+        }
+        let position = others.iter().position(|entry| ours.is_none() && self.is_our_creation(entry))?;
+        let entry = others.remove(position);
+        let ours = ManagedFieldsEntry { operation: Operation::Apply, fields: claims.clone(), ..entry };
+        Some(Owners { ours: Some(ours), others, unreadable })
+    }
+
+    /// Whether what our creation claimed is still all ours, or is recorded as applied by now.
+    fn same_claims(&self, created: &Value, now: &Value) -> bool {
+        let claimed = |object: &Value| {
+            let owners = Owners::of(object, &self.policy.manager);
+            let entry = owners.others.into_iter().find(|entry| self.is_our_creation(entry));
+            (owners.ours.is_some(), entry.map(|entry| entry.fields))
+        };
+        let (is_applied, fields) = claimed(now);
+        is_applied || fields == claimed(created).1
+    }
+}

@@ -1,0 +1,155 @@
+//! Deletes one object, under a lock on what was judged, and waits until it is gone.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::client::{Change, Cluster, Retry};
+use crate::live::fetch::find;
+use crate::live::{LiveState, Resource, Trouble};
+use crate::object::ObjectKey;
+
+/// How long finalizers and the grace period of what is deleted may take, unless `--timeout` says otherwise.
+pub const DELETION: Duration = Duration::from_mins(1);
+
+/// The first wait between two looks at an object that is being deleted; each further one doubles.
+const FIRST_LOOK: Duration = Duration::from_millis(50);
+
+/// The longest wait between two looks.
+const LAST_LOOK: Duration = Duration::from_secs(2);
+
+/// The moment until which something is waited for. It is taken before anything is deleted, so that nothing can go wrong
+/// with the clock between a deletion and what follows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    /// None where the clock cannot hold it: there is no end.
+    at: Option<Instant>,
+}
+
+impl Deadline {
+    /// The moment after this long from now.
+    #[must_use]
+    pub fn after(timeout: Duration) -> Self {
+        Self { at: Instant::now().checked_add(timeout) }
+    }
+
+    /// The time that is left until then.
+    fn left(self) -> Duration {
+        self.at.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()))
+    }
+}
+
+/// What became of a deletion.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Deleted {
+    /// There is no such object any more.
+    Gone,
+    /// The server deletes it, once its dependents, its grace period or its finalizers allow it.
+    Terminating,
+    /// It is not what was judged any more, and was left alone: this is what it is now.
+    Moved(Box<Value>),
+}
+
+/// Deletes the object with this uid, and only in this version where one is given; what it owns follows in the background
+/// (`propagationPolicy: Background`, kubectl's default). That there is none counts as done. Whatever became of an answer
+/// that got lost, the object itself tells.
+pub async fn delete(
+    cluster: &Cluster,
+    resource: &Resource,
+    key: &ObjectKey,
+    uid: &str,
+    resource_version: Option<&str>,
+) -> Result<Deleted, Trouble> {
+    // What is begun is finished, also when the run is interrupted.
+    let cluster = &cluster.until_done();
+    let mut preconditions = json!({ "uid": uid });
+    if let Some(version) = resource_version {
+        preconditions["resourceVersion"] = version.into();
+    }
+    let options = json!({
+        "apiVersion": "v1", "kind": "DeleteOptions",
+        "propagationPolicy": "Background", "preconditions": preconditions,
+    });
+    let path = resource.object_path(key.namespace.as_deref(), &key.name);
+    // The uid makes it safe to repeat: an object that somebody created meanwhile has another one.
+    let error = match cluster.send(Change::delete(path, &options).write(Retry::Safe)).await {
+        Ok(reply) if is_final(&reply.body) => return Ok(Deleted::Gone),
+        Ok(_) => return Ok(Deleted::Terminating),
+        Err(error) => error,
+    };
+    let code = error.status().map(|status| status.code);
+    match code {
+        Some(404) => return Ok(Deleted::Gone),
+        Some(409) => {}
+        Some(refused) if refused < 500 => return Err(Trouble::about(&key.gvk, &error)),
+        _ => {}
+    }
+    match find(cluster, resource, key).await {
+        LiveState::Absent => Ok(Deleted::Gone),
+        LiveState::Present(now) if uid_of(&now) == uid && is_terminating(&now) => Ok(Deleted::Terminating),
+        LiveState::Present(now) if code == Some(409) && !is_version(&now, uid, resource_version) => {
+            Ok(Deleted::Moved(Box::new(now)))
+        }
+        LiveState::Present(_) | LiveState::Unreadable(_) => Err(Trouble::about(&key.gvk, &error)),
+    }
+}
+
+/// Looks until the object with this uid is gone: at most until the deadline, and not once `stop` says so. Answers with what is
+/// there at last.
+pub async fn wait_until_gone(
+    cluster: &Cluster,
+    resource: &Resource,
+    key: &ObjectKey,
+    uid: &str,
+    deadline: Deadline,
+    stop: impl Fn() -> bool,
+) -> LiveState {
+    let cluster = &cluster.until_done();
+    let mut pause = FIRST_LOOK;
+    loop {
+        let now = match find(cluster, resource, key).await {
+            LiveState::Present(now) if uid_of(&now) == uid => LiveState::Present(now),
+            LiveState::Absent | LiveState::Present(_) => return LiveState::Absent,
+            LiveState::Unreadable(trouble) => return LiveState::Unreadable(trouble),
+        };
+        let left = deadline.left();
+        if stop() || left.is_zero() {
+            return now;
+        }
+        tokio::time::sleep(pause.min(left)).await;
+        pause = (pause * 2).min(LAST_LOOK);
+    }
+}
+
+/// Whether the answer to a deletion says that nothing is left: a `Status`, where an object that still has finalizers or a
+/// grace period answers with itself (apiserver `registry/generic/registry/store.go`, `Delete`).
+fn is_final(body: &[u8]) -> bool {
+    let answer: Value = serde_json::from_slice(body).unwrap_or_default();
+    answer.get("kind").is_some_and(|kind| kind == "Status")
+}
+
+fn uid_of(object: &Value) -> &str {
+    object.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default()
+}
+
+fn is_terminating(object: &Value) -> bool {
+    object.pointer("/metadata/deletionTimestamp").is_some()
+}
+
+fn is_version(object: &Value, uid: &str, resource_version: Option<&str>) -> bool {
+    let version = object.pointer("/metadata/resourceVersion").and_then(Value::as_str);
+    uid_of(object) == uid && (resource_version.is_none() || resource_version == version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadline_holds_any_timeout() {
+        assert_eq!(Deadline::after(Duration::MAX).left(), Duration::MAX);
+        assert_eq!(Deadline::after(Duration::ZERO).left(), Duration::ZERO);
+        assert!(Deadline::after(crate::client::MAX_TIMEOUT).left() > Duration::from_hours(24));
+    }
+}

@@ -1,0 +1,262 @@
+//! Stage 5, act: server-side apply of one object, under a lock on the version that was judged.
+//!
+//! ```text
+//! ObjectDiff ─▶ create: apply, or POST where nothing may be merged into what somebody else creates meanwhile
+//!            ─▶ replace: delete, wait until it is gone, create
+//!            ─▶ update, adopt: [hands' claims pass to us] ─▶ apply with uid and resourceVersion ─409─▶ judge again
+//! ```
+
+mod apply_set;
+mod create;
+mod delete;
+mod established;
+mod half_way;
+mod replace;
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+pub use apply_set::{Recorded, record};
+pub use delete::{DELETION, Deadline, Deleted, delete, wait_until_gone};
+pub use established::{catalog_with, wait_until_established};
+pub use half_way::HalfWay;
+
+use crate::client::{Address, Change, Cluster, Reply, RequestError, Retry};
+use crate::compare::Refusal;
+use crate::compare::{
+    Action, Finding, ForceConflicts, ObjectDiff, Owners, Policy, Prediction, Questions, Redactor, Replace, Setting,
+    refusal, respell, verdict,
+};
+use crate::live::answer::Asked;
+use crate::live::ask::settle;
+use crate::live::{LiveState, Resource, Target, Trouble, fetch};
+use crate::object::FieldSet;
+use crate::schema::TypeRef;
+
+/// How often an object that changes while it is written is judged again.
+const ROUNDS: usize = 5;
+
+/// What was found and decided about one object, as far as a write needs it.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    /// What the comparison rests on.
+    pub finding: Finding,
+    /// The verdict that was shown.
+    pub diff: ObjectDiff,
+}
+
+/// What became of a write.
+#[derive(Clone, Debug)]
+pub enum Written {
+    /// It exists now.
+    Created,
+    /// Its fields are as wanted now.
+    Updated,
+    /// It is recorded as ours now.
+    Adopted,
+    /// It was deleted and created anew.
+    Replaced,
+    /// Somebody changed it since the difference was shown, so that another write would be needed: it was left alone.
+    Moved(Box<ObjectDiff>),
+    /// It could not be written.
+    Failed(Trouble),
+    /// This was done, and there is something to know about it.
+    Noted(Box<Written>, String),
+}
+
+impl Written {
+    fn noting(self, warning: Option<String>) -> Self {
+        match warning {
+            Some(warning) => Self::Noted(Box::new(self), warning),
+            None => self,
+        }
+    }
+}
+
+/// What all writes of one pass have in common.
+#[derive(Clone, Copy)]
+pub struct Writes<'a> {
+    /// Where to.
+    pub cluster: &'a Cluster,
+    /// As whom, and what may be taken from others.
+    pub policy: &'a Policy,
+    /// That of the run: what was shown as one number is one value still.
+    pub redactor: &'a Redactor,
+    /// How long what is replaced may take to be gone.
+    pub deletion: Duration,
+    /// Whether somebody agreed to what was shown, and to nothing else.
+    pub agreed: bool,
+    /// Where replacements under way are noted.
+    pub half_way: &'a HalfWay,
+}
+
+impl Writes<'_> {
+    /// Writes one object that differs or isn't ours yet. Nothing is sent for any other.
+    pub async fn write(&self, target: &Target, decision: &Decision, of: TypeRef<'_>) -> Option<Written> {
+        let Ok(resource) = &target.resource else { return None };
+        let Self { policy, redactor, deletion, agreed, half_way, .. } = *self;
+        // What is begun is finished, also when the run is interrupted.
+        let cluster = &self.cluster.until_done();
+        let writer = Writer { cluster, target, resource, of, policy, redactor, deletion, agreed, half_way };
+        match (&decision.finding, decision.diff.action) {
+            _ if !decision.diff.conflicts.is_empty() => None,
+            (_, Action::Create) => Some(writer.create(&decision.diff).await),
+            (Finding::Predicted { live, prediction }, Action::Update) => {
+                Some(writer.update(live.clone(), After::of(prediction), &decision.diff).await)
+            }
+            (Finding::Predicted { live, prediction }, Action::None) if decision.diff.is_ownership_only() => {
+                Some(writer.update(live.clone(), After::of(prediction), &decision.diff).await)
+            }
+            (Finding::Refused { live: Some(live), .. }, Action::Replace) if policy.replace == Replace::Immutable => {
+                Some(writer.replace(live.clone(), &decision.diff).await)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What an apply leaves beside values.
+#[derive(Default)]
+struct After {
+    /// Whose fields are whose.
+    owners: Owners,
+    /// What manual changes own and has to pass to us, so that it goes.
+    in_the_way: FieldSet,
+}
+
+impl After {
+    fn of(prediction: &Prediction) -> Self {
+        Self { owners: prediction.owners.clone(), in_the_way: prediction.in_the_way.clone() }
+    }
+}
+
+struct Writer<'a> {
+    cluster: &'a Cluster,
+    target: &'a Target,
+    resource: &'a Resource,
+    of: TypeRef<'a>,
+    policy: &'a Policy,
+    redactor: &'a Redactor,
+    deletion: Duration,
+    agreed: bool,
+    half_way: &'a HalfWay,
+}
+
+impl Writer<'_> {
+    async fn update(&self, mut live: Value, mut after: After, shown: &ObjectDiff) -> Written {
+        let done = if shown.action == Action::None { Written::Adopted } else { Written::Updated };
+        for round in 0.. {
+            let error = match self.write_over(&live, &after).await {
+                Ok(()) => return done,
+                Err(error) => error,
+            };
+            if !is_conflict(&error) || round == ROUNDS {
+                return self.failed(&error, Some(&live));
+            }
+            match self.judge_again().await {
+                // An answer that got lost: the write was done.
+                Some((_, _, diff)) if diff.action == Action::None && !diff.is_ownership_only() => return done,
+                Some((Some(now), then, diff)) if diff.same_difference(shown) && diff.conflicts.is_empty() => {
+                    (live, after) = (now, then);
+                }
+                Some((_, _, diff)) => return Written::Moved(Box::new(diff)),
+                None => return self.failed(&error, Some(&live)),
+            }
+        }
+        done
+    }
+
+    /// Takes over the hands' claims where some would stay beside ours, then applies; both locked to the version judged. When the
+    /// apply fails, the claims go back, so that it has changed nothing.
+    async fn write_over(&self, live: &Value, after: &After) -> Result<(), RequestError> {
+        let manager = &self.policy.manager;
+        let api_version = self.target.key.gvk.api_version();
+        let claims = after.owners.our_fields();
+        let mut version = live.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
+        let mut has_taken_over = false;
+        let before = Owners::of(live, manager);
+        // What the manifest dropped counts too: it goes only when no hand is left beside us.
+        let concerned = claims.union(&before.our_fields()).union(&after.in_the_way);
+        if let Some(settled) = before.without_hands(&concerned, &api_version, self.policy)
+            && after.owners.without_hands(&concerned, &api_version, self.policy).is_some()
+        {
+            version = self.record_owners(settled.to_json(live), &version).await?;
+            has_taken_over = true;
+        }
+        let mut body = respell(&self.target.manifest.value, live, self.of);
+        if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
+            metadata.insert("uid".into(), live.pointer("/metadata/uid").cloned().unwrap_or_default());
+            metadata.insert("resourceVersion".into(), version.clone());
+        }
+        // Whose fields may be taken was judged for this very version; whoever is adopted yields in any case.
+        let force = self.policy.force != ForceConflicts::None || !self.policy.adopt.is_empty();
+        let result = self.apply(body, force).await.map(drop);
+        if has_taken_over && result.is_err() {
+            // Under a lock on the version that the takeover left: where somebody has written since, or the apply was done after
+            // all, the record is no longer ours to restore.
+            let _ = self.record_owners(recorded_owners(live), &version).await;
+        }
+        result
+    }
+
+    /// Rewrites `metadata.managedFields` of the version given; answers with the new resourceVersion.
+    async fn record_owners(&self, owners: Value, version: &Value) -> Result<Value, RequestError> {
+        let patch = json!([
+            {"op": "replace", "path": "/metadata/managedFields", "value": owners},
+            {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
+        ]);
+        let patch = Change::json_patch(self.path(), &self.policy.manager, &patch);
+        let reply = self.cluster.send(patch.write(Retry::Safe)).await?;
+        let object = Asked::key(&self.target.key).read(self.cluster, &reply.body)?;
+        Ok(object.pointer("/metadata/resourceVersion").cloned().unwrap_or_default())
+    }
+
+    /// Answers with 201 for a new object. Applying twice is the same as once, so it may be repeated.
+    async fn apply(&self, body: Value, force: bool) -> Result<Reply, RequestError> {
+        let change = Change::apply(self.path(), &self.policy.manager, force, &body);
+        let reply = self.cluster.send(change.write(Retry::Safe)).await?;
+        Asked::key(&self.target.key).sent(&body).read(self.cluster, &reply.body)?;
+        Ok(reply)
+    }
+
+    fn path(&self) -> Address {
+        self.resource.object_path(self.target.key.namespace.as_deref(), &self.target.key.name)
+    }
+
+    /// Reads the object again and asks anew. None when nothing can be said.
+    async fn judge_again(&self) -> Option<(Option<Value>, After, ObjectDiff)> {
+        let live = fetch::get(self.cluster, self.target, self.resource).await;
+        if matches!(live, LiveState::Unreadable(_)) {
+            return None;
+        }
+        let mut questions = Questions::new(self.target, live, self.of, self.policy);
+        settle(self.cluster, self.target, self.resource, &self.policy.manager, &mut questions).await;
+        let finding = questions.found().finding;
+        let setting = Setting { of: self.of, policy: self.policy, types_will_change: false };
+        let diff = verdict(self.target, &finding, setting, self.redactor);
+        Some(match finding {
+            Finding::Predicted { live, prediction } => (Some(live), After::of(&prediction), diff),
+            Finding::Refused { live, .. } => (live, After::default(), diff),
+            _ => (None, After::default(), diff),
+        })
+    }
+
+    fn failed(&self, error: &RequestError, live: Option<&Value>) -> Written {
+        let Some(status) = error.status() else { return Written::Failed(Trouble::about(&self.target.key.gvk, error)) };
+        Written::Failed(match refusal(self.target, live, self.of, status) {
+            Refusal::NoNamespace(name) => Trouble::new("NotFound", format!("namespace `{name}` doesn't exist")),
+            Refusal::Immutable(reason) => Trouble::new("Invalid", reason),
+            Refusal::Typed(trouble) | Refusal::NotTried(trouble) | Refusal::Other(trouble) => trouble,
+        })
+    }
+}
+
+/// `metadata.managedFields` of an object, as an update of it states them.
+fn recorded_owners(object: &Value) -> Value {
+    object.pointer("/metadata/managedFields").cloned().unwrap_or_else(|| json!([{}]))
+}
+
+fn is_conflict(error: &RequestError) -> bool {
+    error.status().is_some_and(|status| status.code == 409)
+}

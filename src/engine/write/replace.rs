@@ -1,0 +1,199 @@
+//! Replaces one object: deletes it and creates it anew, and puts the former one back when that fails.
+//!
+//! ```text
+//! trial (dry-run creation under another name) ─▶ delete (uid, resourceVersion) ─▶ gone ─▶ POST ─failed─▶ put back
+//! ```
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::create::Creation;
+use super::delete::{Deadline, Deleted, delete, wait_until_gone};
+use super::{Writer, Written, recorded_owners};
+use crate::client::{Change, RequestError, Retry};
+use crate::compare::{Action, ObjectDiff, protection, trial};
+use crate::live::answer::Asked;
+use crate::live::fetch::find;
+use crate::live::{LiveState, Trouble};
+use crate::object::{Quantity, without_system_fields};
+
+/// How often an object that changes while it is about to be deleted is judged again.
+const ROUNDS: usize = 5;
+
+impl Writer<'_> {
+    /// Nothing is deleted before the server has accepted the new object in a trial.
+    pub(super) async fn replace(&self, mut live: Value, shown: &ObjectDiff) -> Written {
+        if let Some(reason) = protection(self.target) {
+            return Written::Failed(Trouble::new("Protected", reason));
+        }
+        if let Err(error) = self.try_creation(&live).await {
+            return self.failed(&error, Some(&live));
+        }
+        let deadline = Deadline::after(self.deletion);
+        let _under_way = self.half_way.begin(&self.target.key);
+        for _ in 0..ROUNDS {
+            let text = |pointer: &str| live.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let (uid, version) = (text("/metadata/uid"), text("/metadata/resourceVersion"));
+            match delete(self.cluster, self.resource, &self.target.key, &uid, Some(&version)).await {
+                Ok(Deleted::Gone) => return self.create_anew(&live).await,
+                Ok(Deleted::Terminating) => return self.once_gone(&live, &uid, deadline).await,
+                Ok(Deleted::Moved(_)) => {}
+                Err(trouble) => return Written::Failed(trouble),
+            }
+            match self.judge_again().await {
+                Some((Some(now), _, diff)) if diff.same_difference(shown) && diff.action == Action::Replace => {
+                    live = now;
+                }
+                Some((_, _, diff)) => return Written::Moved(Box::new(diff)),
+                None => break,
+            }
+        }
+        Written::Failed(Trouble::new("Conflict", "it keeps changing: it was not replaced").with_hint("run again"))
+    }
+
+    /// The creation under another name. A quota that the object itself may fill up is no obstacle.
+    async fn try_creation(&self, live: &Value) -> Result<(), RequestError> {
+        let Some(body) = trial(&self.target.key.gvk, &self.target.manifest.value, live) else { return Ok(()) };
+        let answer = self.cluster.send(self.creation(&body).dry_run()).await;
+        let asked = Asked::key(&self.target.key).created(&body);
+        match answer.and_then(|reply| asked.read(self.cluster, &reply.body)) {
+            Err(error) if !error.status().is_some_and(|status| may_fit(&status.message)) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn creation(&self, body: &Value) -> Change {
+        let collection = self.resource.collection_path(self.target.key.namespace.as_deref());
+        Change::create(collection, &self.policy.manager, body)
+    }
+
+    async fn once_gone(&self, live: &Value, uid: &str, deadline: Deadline) -> Written {
+        // The replacement is not left half-way when the run is interrupted.
+        match wait_until_gone(self.cluster, self.resource, &self.target.key, uid, deadline, || false).await {
+            LiveState::Absent => self.create_anew(live).await,
+            LiveState::Present(now) => {
+                let finalizers = now.pointer("/metadata/finalizers").and_then(Value::as_array).into_iter().flatten();
+                let finalizers: Vec<&str> = finalizers.filter_map(Value::as_str).collect();
+                let waits = if finalizers.is_empty() {
+                    String::new()
+                } else {
+                    format!(", it waits for the finalizers {}", finalizers.join(", "))
+                };
+                let message = format!("it is still being deleted after {} seconds{waits}", self.deletion.as_secs());
+                let hint = "run again when it is gone: it is created then";
+                Written::Failed(Trouble::new("Terminating", message).with_hint(hint))
+            }
+            LiveState::Unreadable(trouble) => {
+                let message = format!("it is being deleted, and can't be read any more: {}", trouble.message);
+                Written::Failed(
+                    Trouble::new(&trouble.reason, message).with_hint("run again: it is created when it is gone"),
+                )
+            }
+        }
+    }
+
+    async fn create_anew(&self, former: &Value) -> Written {
+        let (error, is_known) = match self.create_new().await {
+            Creation::Done(warning) => return Written::Replaced.noting(warning),
+            Creation::Taken => return self.taken().await,
+            Creation::Refused(error) => (error, true),
+            Creation::Unknown(error) => (error, false),
+        };
+        let failed = self.failed(&error, None);
+        let Written::Failed(trouble) = failed else { return failed };
+        if !is_known {
+            let message = format!("it was deleted, and whether it was created anew is not known: {}", trouble.message);
+            return Written::Failed(Trouble { message, ..trouble }.with_hint("run again"));
+        }
+        let fate = match self.put_back(former).await {
+            Ok(true) => "the former object was put back".to_owned(),
+            Ok(false) => "the former object had finished and is not put back, as it would run again".to_owned(),
+            Err(error) => {
+                let trouble = Trouble::about(&self.target.key.gvk, &error);
+                format!("the former object could not be put back either: {}", trouble.message)
+            }
+        };
+        let message = format!("it was deleted and could not be created anew, {fate}: {}", trouble.message);
+        // The message has them all, and says more than that there are some.
+        Written::Failed(Trouble { message, mistakes: Vec::new(), ..trouble })
+    }
+
+    /// Somebody else has created the object after it was deleted.
+    async fn taken(&self) -> Written {
+        match self.judge_again().await {
+            // Another run of ours.
+            Some((_, _, diff)) if diff.action == Action::None && !diff.is_ownership_only() => Written::Replaced,
+            _ => {
+                let message = "it was deleted, and somebody else has created it meanwhile: that object was left alone";
+                let hint = "see with `diff` how it differs from the manifest, and run again";
+                Written::Failed(Trouble::new("Conflict", message).with_hint(hint))
+            }
+        }
+    }
+
+    /// Creates the former object, with the owners of its fields. Whether that was done.
+    async fn put_back(&self, former: &Value) -> Result<bool, RequestError> {
+        if has_finished(former) {
+            return Ok(false);
+        }
+        let reply = self.cluster.send(self.creation(&without_system_fields(former)).write(Retry::Never)).await;
+        let created: Value = match reply {
+            Ok(reply) => Asked::key(&self.target.key).read(self.cluster, &reply.body)?,
+            Err(error) => match find(self.cluster, self.resource, &self.target.key).await {
+                // An answer that got lost.
+                LiveState::Present(created) if error.status().is_none() => created,
+                _ => return Err(error),
+            },
+        };
+        let version = created.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
+        // The object is there; whose fields are whose is worth a try, not a failure.
+        let _ = self.record_owners(recorded_owners(former), &version).await;
+        Ok(true)
+    }
+}
+
+/// Whether a quota refuses an object only because of what is used already, as far as its message tells: `exceeded quota: cpu,
+/// requested: pods=1,requests.cpu=2, used: …, limited: pods=9,requests.cpu=4` (`pkg/quota/v1` and the admission plugin).
+fn may_fit(message: &str) -> bool {
+    let part = |name: &str| {
+        let (_, rest) = message.split_once(&format!("{name}: "))?;
+        let list = rest.split(", ").next()?;
+        let entries = list.split(',').filter_map(|entry| entry.split_once('='));
+        Some(entries.filter_map(|(of, amount)| Some((of, Quantity::parse(amount)?))).collect::<HashMap<_, _>>())
+    };
+    let (Some(requested), Some(limited)) = (part("requested"), part("limited")) else { return false };
+    let fits = |(of, amount): (&&str, &Quantity)| limited.get(*of).is_some_and(|limit| amount <= limit);
+    message.contains("exceeded quota") && requested.iter().all(fits)
+}
+
+/// A Job or a pod that has ended: created anew, it would run once more.
+fn has_finished(object: &Value) -> bool {
+    let conditions = object.pointer("/status/conditions").and_then(Value::as_array).into_iter().flatten();
+    let phase = object.pointer("/status/phase").and_then(Value::as_str);
+    match object.get("kind").and_then(Value::as_str) {
+        Some("Job") => conditions.into_iter().any(|condition| {
+            let is = |name: &str, value: &str| condition.get(name).is_some_and(|found| found == value);
+            is("status", "True") && (is("type", "Complete") || is("type", "Failed"))
+        }),
+        Some("Pod") => matches!(phase, Some("Succeeded" | "Failed")),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quota_that_the_object_alone_exceeds_is_an_obstacle() {
+        let message = |requested: &str| {
+            format!(
+                "pods \"a\" is forbidden: exceeded quota: q, requested: {requested}, used: pods=1,requests.cpu=1, limited: pods=1,requests.cpu=1500m"
+            )
+        };
+        assert!(may_fit(&message("pods=1,requests.cpu=1")));
+        assert!(!may_fit(&message("pods=1,requests.cpu=5")));
+        assert!(!may_fit("exceeded quota: in a form of its own"));
+    }
+}

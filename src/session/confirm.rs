@@ -1,0 +1,56 @@
+//! `--confirm`: nothing is written before somebody at a terminal has said yes.
+
+use std::sync::mpsc::TryRecvError;
+use std::time::Duration;
+
+use crate::session::failure::Failure;
+use crate::engine::interrupt::Interrupt;
+use crate::session::output::Output;
+use crate::cli::InputArgs;
+use crate::desired::InputProblem;
+use crate::report::styled::{Role, Styled};
+use crate::report::{ApplySetInfo, ClusterInfo, Report, text};
+use crate::terminal;
+
+/// Between two looks for an answer or for Ctrl-C.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Without somebody to ask, nothing is begun.
+pub(crate) fn somebody_to_ask(input: &InputArgs) -> Result<(), Failure> {
+    let refused = |hint: &str| {
+        let problem = InputProblem::general("`--confirm` asks on a terminal, and there is none");
+        Err(Failure::invalid(problem.with_hint(hint)))
+    };
+    if input.filename.iter().any(|path| path == "-") {
+        return refused("standard input is taken by `-f -`: read the manifests from a file");
+    }
+    if terminal::can_ask() {
+        Ok(())
+    } else {
+        refused("leave it out in a pipeline, where `diff` and `apply` are two steps")
+    }
+}
+
+/// Shows what would be done, where that isn't on the screen yet, and asks. Only yes is yes.
+pub(crate) async fn confirmed(report: &Report, cluster: &ClusterInfo, output: &Output, interrupt: &Interrupt) -> bool {
+    if !output.shows_text() {
+        output.terminal.message(&text::differences(report));
+    }
+    output.terminal.message(&text::plan(report));
+    let place = match &cluster.context {
+        Some(context) => format!("`{context}` ({})", cluster.server),
+        None => cluster.server.clone(),
+    };
+    let elsewhere = report.apply_set.as_ref().and_then(ApplySetInfo::elsewhere);
+    let deletions = elsewhere.map(|elsewhere| format!(", with deletions in {elsewhere}")).unwrap_or_default();
+    output.terminal.message(&Styled::new().with(Role::Name, format!("Apply this to {place}{deletions}? [y/N] ")));
+    let answer = terminal::line();
+    loop {
+        match answer.try_recv() {
+            Ok(line) => return ["y", "yes"].contains(&line.trim().to_ascii_lowercase().as_str()),
+            Err(TryRecvError::Disconnected) => return false,
+            Err(TryRecvError::Empty) if interrupt.is_set() => return false,
+            Err(TryRecvError::Empty) => tokio::time::sleep(LOOK).await,
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Reading the input, beside other work and on several processors: its chunks are independent, and only the order of their results
+//! counts.
+
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::future::{Either, select};
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use crate::session::failure::Failure;
+use crate::cli::{InputArgs, ValidateLevel};
+use crate::client::{Bounds, Environment, download};
+use crate::desired::files::{Input, Inputs};
+use crate::desired::yaml::Validation;
+use crate::desired::{Chunk, DesiredSet, InputProblem, ReadChunk, ReadOptions, Selector, alias_budget, gather};
+use crate::report::styled::Role;
+use crate::terminal::Terminal;
+
+/// How much text is worth a thread, in bytes.
+const TEXT_OF_A_THREAD: usize = 1 << 20;
+
+/// An input whose bytes are there, while their meaning is worked out.
+pub(crate) struct Reading {
+    desired: JoinHandle<Result<DesiredSet, Vec<InputProblem>>>,
+    terminal: Terminal,
+}
+
+impl Reading {
+    /// Gets all files, URLs and whatever else the input is made of.
+    pub async fn begin(args: &InputArgs, terminal: &Terminal) -> Result<Self, Failure> {
+        let options = options(args)?;
+        let inputs = inputs(args, terminal).await?;
+        let desired = spawn_blocking(move || gather(read_chunks(&inputs, &options), &options));
+        Ok(Self { desired, terminal: terminal.clone() })
+    }
+
+    /// The manifests; tells what is odd about them.
+    pub async fn desired(self) -> Result<DesiredSet, Failure> {
+        let desired = match self.desired.await {
+            Ok(desired) => desired?,
+            Err(panic) => resume_unwind(panic.into_panic()),
+        };
+        for warning in &desired.warnings {
+            self.terminal.note(Role::Note, &format!("warning: {warning}"));
+        }
+        Ok(desired)
+    }
+
+    /// The manifests, and what `other` work brings meanwhile. A problem of the input ends it, and is what is told of the two.
+    pub async fn beside<T>(self, other: impl Future<Output = Result<T, Failure>>) -> Result<(DesiredSet, T), Failure> {
+        match select(pin!(self.desired()), pin!(other)).await {
+            Either::Left((desired, other)) => Ok((desired?, other.await?)),
+            Either::Right((other, desired)) => Ok((desired.await?, other?)),
+        }
+    }
+}
+
+fn options(args: &InputArgs) -> Result<ReadOptions, Failure> {
+    let selector = args.selector.as_deref().map(Selector::parse).transpose().map_err(|error| {
+        let hint = "selectors look like `app=web`, `tier in (a, b)`, `!legacy`";
+        Failure::invalid(InputProblem::general(error.to_string()).with_hint(hint))
+    })?;
+    let validation = match args.validate {
+        ValidateLevel::Strict => Validation::Strict,
+        ValidateLevel::Warn => Validation::Warn,
+        ValidateLevel::Ignore => Validation::Ignore,
+    };
+    Ok(ReadOptions { validation, selector: selector.unwrap_or_default(), allow_empty: args.allow_empty })
+}
+
+/// Reads files, standard input, URLs and what a kustomization makes.
+async fn inputs(args: &InputArgs, terminal: &Terminal) -> Result<Vec<Input>, Vec<InputProblem>> {
+    let mut inputs = Inputs::default();
+    for path in &args.filename {
+        match path.to_str().filter(|path| path.starts_with("http://") || path.starts_with("https://")) {
+            Some(url) => {
+                let content = download(url, &Environment::from_process(), Bounds::default()).await;
+                inputs.content(url, content);
+            }
+            None => inputs.path(path, args.recursive),
+        }
+    }
+    if let Some(directory) = &args.kustomize {
+        for warning in inputs.kustomization(directory) {
+            terminal.note(Role::Note, &warning);
+        }
+    }
+    inputs.finish()
+}
+
+/// Reads all chunks, on several processors if there is much to read, and gives what was read in their order.
+fn read_chunks(inputs: &[Input], options: &ReadOptions) -> Vec<ReadChunk> {
+    let (chunks, budget) = (Chunk::of(inputs), alias_budget(inputs));
+    let text: usize = inputs.iter().map(|input| input.text.bytes().len()).sum();
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let workers = processors.min(1 + text / TEXT_OF_A_THREAD);
+    let next = AtomicUsize::new(0);
+    let work = || -> Vec<(usize, ReadChunk)> {
+        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let taken = numbers.map_while(|number| Some((number, chunks.get(number)?)));
+        taken.map(|(number, chunk)| (number, chunk.read(options, &budget))).collect()
+    };
+    let mut read = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
+        let mut read = work();
+        for other in others {
+            match other.join() {
+                Ok(chunk) => read.extend(chunk),
+                Err(panic) => resume_unwind(panic),
+            }
+        }
+        read
+    });
+    if budget.is_exhausted() {
+        // Which document met the bound is a matter of timing here. Read in order, it is always the same one.
+        drop(read);
+        return Chunk::read_in_order(inputs, options);
+    }
+    read.sort_unstable_by_key(|(number, _)| *number);
+    read.into_iter().map(|(_, chunk)| chunk).collect()
+}

@@ -1,0 +1,178 @@
+//! Files that hold the result of a run: opened before anything is done, and written whole or not at all.
+
+use std::fs::{File, OpenOptions};
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{Error, ErrorKind, Result, Write as _};
+use std::path::{Path, PathBuf};
+
+/// How often another name is tried for the draft.
+const ATTEMPTS: usize = 16;
+
+/// Where the system shows what is open already.
+const STREAMS: [&str; 4] = ["/dev/fd", "/dev/stderr", "/dev/stdout", "/proc"];
+
+/// Who may read the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Readers {
+    /// Whoever may read new files, or could read the former one.
+    Usual,
+    /// Its owner alone.
+    Owner,
+}
+
+/// A file that can be written. A former file stays until all of the new one is there, and a link is replaced, not followed:
+/// somebody else may have put it there. Devices and pipes are written to directly.
+#[derive(Debug)]
+pub(crate) struct ReportFile {
+    file: File,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    /// A device or a pipe.
+    Direct,
+    /// A draft beside the file, until it takes its name.
+    Draft { draft: PathBuf, path: PathBuf },
+}
+
+impl ReportFile {
+    /// Opens what a path names, or says why it cannot be written.
+    pub fn open(path: &Path, readers: Readers) -> Result<Self> {
+        let metadata = std::fs::metadata(path);
+        // What is behind `/dev/stdout` may be a regular file that others write to as well.
+        let is_stream = STREAMS.iter().any(|stream| path.starts_with(stream));
+        match &metadata {
+            Ok(metadata) if metadata.is_dir() => return Err(Error::from(ErrorKind::IsADirectory)),
+            Ok(metadata) if is_stream || !metadata.is_file() => {
+                let file = OpenOptions::new().append(true).open(path)?;
+                return Ok(Self { file, place: Place::Direct });
+            }
+            _ => {}
+        }
+        let former = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file);
+        if former.is_some() {
+            OpenOptions::new().write(true).open(path)?;
+        }
+        let (file, draft) = draft(path, readers)?;
+        let report = Self { file, place: Place::Draft { draft, path: path.to_owned() } };
+        if let Some(former) = former.filter(|_| readers == Readers::Usual) {
+            report.file.set_permissions(former.permissions())?;
+        }
+        Ok(report)
+    }
+
+    /// Writes the content, and gives the file its name.
+    pub fn write(mut self, content: &[u8]) -> Result<()> {
+        self.file.write_all(content)?;
+        self.file.flush()?;
+        match &self.place {
+            Place::Direct => Ok(()),
+            Place::Draft { draft, path } => std::fs::rename(draft, path),
+        }
+    }
+}
+
+impl Drop for ReportFile {
+    /// A draft that did not become the file is of no use.
+    fn drop(&mut self) {
+        if let Place::Draft { draft, .. } = &self.place {
+            let _ = std::fs::remove_file(draft);
+        }
+    }
+}
+
+/// A new file in the folder of `path`, whose name nobody can foresee.
+fn draft(path: &Path, readers: Readers) -> Result<(File, PathBuf)> {
+    let name = path.file_name().ok_or_else(|| Error::from(ErrorKind::IsADirectory))?;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if readers == Readers::Owner {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    let mut refused = Error::from(ErrorKind::AlreadyExists);
+    for attempt in 0..ATTEMPTS {
+        // The keys of the standard library's hash maps are random.
+        let number = RandomState::new().hash_one(attempt);
+        let draft = path.with_file_name(format!(".{}.{number:016x}.tmp", name.to_string_lossy()));
+        match options.open(&draft) {
+            Ok(file) => return Ok((file, draft)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => refused = error,
+            Err(error) => return Err(error),
+        }
+    }
+    Err(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn the_former_file_stays_until_the_new_one_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("report.json");
+        std::fs::write(&path, "former").unwrap();
+        let dropped = ReportFile::open(&path, Readers::Usual).unwrap();
+        assert_eq!(names(folder.path()).len(), 2);
+        drop(dropped);
+        assert_eq!(
+            (names(folder.path()), std::fs::read_to_string(&path).unwrap()),
+            (vec!["report.json".to_owned()], "former".to_owned())
+        );
+        ReportFile::open(&path, Readers::Usual).unwrap().write(b"new").unwrap();
+        assert_eq!(
+            (names(folder.path()), std::fs::read_to_string(&path).unwrap()),
+            (vec!["report.json".to_owned()], "new".to_owned())
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_known_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in [
+            folder.path().to_owned(),
+            folder.path().join("none/report.json"),
+            PathBuf::from("/proc/none"),
+            PathBuf::from(".."),
+        ] {
+            assert!(ReportFile::open(&path, Readers::Usual).is_err(), "{}", path.display());
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_replaced_and_modes_are_kept_or_closed() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let (victim, link) = (folder.path().join("victim"), folder.path().join("report.json"));
+        std::fs::write(&victim, "untouched").unwrap();
+        std::os::unix::fs::symlink(&victim, &link).unwrap();
+        ReportFile::open(&link, Readers::Usual).unwrap().write(b"new").unwrap();
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "untouched");
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_file());
+
+        let mode = || std::fs::metadata(&link).unwrap().permissions().mode() & 0o777;
+        std::fs::set_permissions(&link, std::fs::Permissions::from_mode(0o640)).unwrap();
+        ReportFile::open(&link, Readers::Usual).unwrap().write(b"new").unwrap();
+        assert_eq!(mode(), 0o640);
+        ReportFile::open(&link, Readers::Owner).unwrap().write(b"new").unwrap();
+        assert_eq!(mode(), 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_written_to() {
+        ReportFile::open(Path::new("/dev/null"), Readers::Usual).unwrap().write(b"new").unwrap();
+        assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
+    }
+}

@@ -1,0 +1,130 @@
+//! What was typed → what it means: the connection, the plan, and whose fields are whose.
+
+use std::path::PathBuf;
+
+use crate::config::Configuration;
+use crate::session::failure::Failure;
+use crate::engine::interrupt::Interrupt;
+use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ReplaceChoice};
+use crate::client::{Cluster, ConnectOptions, Environment, Log, Request, connect};
+use crate::compare::{EvidenceMode, ForceConflicts, Policy, Replace};
+use crate::desired::{DesiredSet, InputProblem};
+use crate::live::resolve::{Namespaces, resolve};
+use crate::live::{Catalog, json};
+use crate::plan::Plan;
+use crate::report::ClusterInfo;
+use crate::report::styled::Role;
+use crate::terminal::Terminal;
+
+/// A connected cluster with its catalog.
+pub(crate) struct Connected {
+    /// The connection.
+    pub cluster: Cluster,
+    /// What it serves.
+    pub catalog: Catalog,
+    /// What the report says of it.
+    pub info: ClusterInfo,
+    /// Which namespaces apply.
+    pub namespaces: Namespaces,
+    /// Where things are kept between runs.
+    pub cache: Option<PathBuf>,
+}
+
+/// Connects, and asks for the catalog and the version at once. `input` tells whether standard input is taken.
+pub(crate) async fn connected(
+    args: &ConnectionArgs,
+    verbosity: u8,
+    input: &InputArgs,
+    terminal: &Terminal,
+    interrupt: Option<&Interrupt>,
+) -> Result<Connected, Failure> {
+    let options = connect_options(args, verbosity, input, terminal);
+    let environment = Environment::from_process();
+    let home = environment.home.as_ref().map(|home| home.join(".kube").join("cache"));
+    let cache = args.cache_dir.clone().or(home);
+    let cluster = connect(&options, &environment).await?;
+    let cluster = match interrupt {
+        Some(interrupt) => cluster.stopped_by(interrupt.flag()),
+        None => cluster,
+    };
+    let (catalog, version) = futures::join!(Catalog::load(&cluster), version(&cluster));
+    let info =
+        ClusterInfo { context: cluster.context().map(ToOwned::to_owned), server: cluster.server().to_owned(), version };
+    let default = cluster.default_namespace().to_owned();
+    let required = args.namespace.as_ref().filter(|name| !name.is_empty()).map(|_| default.clone());
+    let namespaces = Namespaces { required, default };
+    Ok(Connected { catalog: catalog?, info, namespaces, cache, cluster })
+}
+
+/// The server's version; not being allowed to know it is no error.
+async fn version(cluster: &Cluster) -> Option<String> {
+    let version = json(cluster, Request::read("/version")).await.ok()?;
+    version.get("gitVersion")?.as_str().map(ToOwned::to_owned)
+}
+
+fn connect_options(args: &ConnectionArgs, verbosity: u8, input: &InputArgs, terminal: &Terminal) -> ConnectOptions {
+    let terminal = terminal.clone();
+    ConnectOptions {
+        kubeconfig: args.kubeconfig.clone(),
+        context: args.context.clone(),
+        cluster: args.cluster.clone(),
+        user: args.user.clone(),
+        server: args.server.clone(),
+        token: args.token.clone().map(Into::into),
+        as_user: args.as_user.clone(),
+        as_uid: args.as_uid.clone(),
+        as_groups: args.as_group.clone(),
+        as_user_extra: args.as_user_extra.clone(),
+        certificate_authority: args.certificate_authority.clone(),
+        client_certificate: args.client_certificate.clone(),
+        client_key: args.client_key.clone(),
+        insecure_skip_tls_verify: args.insecure_skip_tls_verify,
+        tls_server_name: args.tls_server_name.clone(),
+        disable_compression: args.disable_compression,
+        request_timeout: args.request_timeout,
+        namespace: args.namespace.clone(),
+        verbose: verbosity,
+        stdin_is_free: !input.filename.iter().any(|path| path == "-"),
+        log: Log::to(move |line| terminal.note(Role::Note, line)),
+    }
+}
+
+/// Resolves the manifests, with the kinds that the input itself defines, and orders them.
+pub(crate) fn planned(desired: DesiredSet, mut catalog: Catalog, namespaces: &Namespaces) -> Result<Plan, Failure> {
+    for manifest in desired.manifests.iter().filter(|manifest| manifest.gvk.is_crd()) {
+        catalog.expect(&manifest.value);
+    }
+    Ok(Plan::of(resolve(desired.manifests, &catalog, namespaces)?)?)
+}
+
+/// Whose manager we are, and what we take.
+pub(crate) fn policy(args: &CompareArgs, input: &InputArgs, terminal: &Terminal) -> Result<Policy, Failure> {
+    let Configuration { hands } = Configuration::load(args.config.as_deref(), input, terminal)?;
+    let manager = args.field_manager.clone();
+    if manager.is_empty() || manager.len() > 128 || manager.chars().any(|c| !c.is_ascii_graphic() && c != ' ') {
+        let message = "`--field-manager` takes 1 to 128 printable characters";
+        return Err(Failure::invalid(InputProblem::general(message)));
+    }
+    if manager == "kubectl" {
+        let message = "`--field-manager=kubectl` would share the fields of `kubectl apply --server-side`";
+        let hint = "the API server treats this name in a way of its own: choose another";
+        return Err(Failure::invalid(InputProblem::general(message).with_hint(hint)));
+    }
+    let force = match args.force_conflicts {
+        ForceChoice::ByHand => ForceConflicts::ByHand,
+        ForceChoice::All => ForceConflicts::All,
+        ForceChoice::None => ForceConflicts::None,
+    };
+    let evidence = match args.evidence {
+        EvidenceChoice::Auto => EvidenceMode::Auto,
+        EvidenceChoice::Server => EvidenceMode::Server,
+        EvidenceChoice::ReadOnly => EvidenceMode::ReadOnly,
+    };
+    let replace = match args.replace {
+        ReplaceChoice::Never => Replace::Never,
+        ReplaceChoice::Immutable => Replace::Immutable,
+    };
+    let adopt = args.adopt.iter().cloned().collect();
+    let show_unmanaged = args.show_unmanaged;
+    Ok(Policy { force, show_unmanaged, evidence, hands, adopt, replace, ..Policy::of(&manager) })
+}

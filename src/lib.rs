@@ -29,7 +29,7 @@
 //!
 //! | code | constant | meaning |
 //! | --- | --- | --- |
-//! | 0 | [`report::EXIT_CLEAN`] | in sync, or the pass is complete, or all is ready |
+//! | 0 | [`report::EXIT_SUCCESS`] | in sync, or the pass is complete, or all is ready |
 //! | 1 | [`report::EXIT_DRIFT`] | `diff` found drift |
 //! | 2 | [`report::EXIT_INVALID`] | usage or configuration error, or input that can't be read |
 //! | 3 | [`report::EXIT_UNREACHABLE`] | no cluster |

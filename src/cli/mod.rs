@@ -215,7 +215,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub strict_ownership: bool,
     /// What may be taken from other owners: what hands changed, everything (also when no value is given), or nothing
-    #[arg(long, value_name = "WHOSE", num_args = 0..=1, require_equals = true, default_value = "by-hand",
+    #[arg(long, value_name = "WHOSE", num_args = 0..=1, require_equals = true, default_value = "manual",
           default_missing_value = "all", help_heading = "Act")]
     pub force_conflicts: ForceChoice,
     /// What is done where a field that can't be changed differs: nothing, or the object is deleted and created anew
@@ -245,7 +245,7 @@ pub enum EvidenceChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ForceChoice {
     /// What kubectl and its commands changed
-    ByHand,
+    Manual,
     /// Whatever other appliers and controllers own, too
     All,
     /// Nothing

@@ -5,7 +5,7 @@ use http::Method;
 use serde_json::Value;
 
 use super::address::Address;
-use super::requests::{Purpose, Request, Retry};
+use super::request::{Request, RequestKind, Retry};
 
 /// A change, of which it is not said yet whether it is tried or made: [`Change::dry_run`] and [`Change::write`] do.
 #[derive(Clone, Debug)]
@@ -53,16 +53,16 @@ impl Change {
     /// The server tries it (`dryRun=All`) and changes nothing, which it may be asked for again.
     #[must_use]
     pub fn dry_run(self) -> DryRun {
-        DryRun(self.request(Purpose::DryRun, Retry::Safe))
+        DryRun(self.request(RequestKind::DryRun, Retry::Safe))
     }
 
     /// The server makes it.
     #[must_use]
     pub fn write(self, retry: Retry) -> Write {
-        Write(self.request(Purpose::Write, retry))
+        Write(self.request(RequestKind::Write, retry))
     }
 
-    fn request(self, purpose: Purpose, retry: Retry) -> Request {
+    fn request(self, purpose: RequestKind, retry: Retry) -> Request {
         let Self { method, address, content_type, body } = self;
         Request { purpose, method, address, accept: None, content_type: Some(content_type), body, retry }
     }
@@ -108,10 +108,10 @@ mod tests {
         ];
         for change in changes {
             let tried = Request::from(change.clone().dry_run());
-            assert_eq!((tried.purpose, tried.retry), (Purpose::DryRun, Retry::Safe));
+            assert_eq!((tried.purpose, tried.retry), (RequestKind::DryRun, Retry::Safe));
             assert!(tried.text().contains("?dryRun=All"), "{}", tried.text());
             let made = Request::from(change.write(Retry::Never));
-            assert_eq!((made.purpose, made.retry), (Purpose::Write, Retry::Never));
+            assert_eq!((made.purpose, made.retry), (RequestKind::Write, Retry::Never));
             assert!(!made.text().contains("dryRun"), "{}", made.text());
         }
     }

@@ -23,7 +23,7 @@ mod kubeconfig;
 mod options;
 mod pod;
 mod proxy;
-mod requests;
+mod request;
 mod retry;
 mod selection;
 mod session;
@@ -54,7 +54,7 @@ pub use self::{
     exec::ExecError,
     kubeconfig::KubeconfigError,
     options::{ConnectOptions, Environment, InvalidTimeout, Log, MAX_TIMEOUT, RequestTimeout},
-    requests::{Purpose, Reply, Request, RequestCounts, Retry},
+    request::{Reply, Request, RequestCounts, RequestKind, Retry},
     settings::namespace_flag,
     status::{Cause, StatusError},
     watch::{Watch, WatchEvent},
@@ -62,10 +62,10 @@ pub use self::{
 use self::{
     connector::Connector,
     kubeconfig::Kubeconfig,
-    requests::Counters,
+    request::Counters,
     session::{Session, Sessions},
     settings::Settings,
-    transport::{Budget, Target},
+    transport::{Deadline, Target},
 };
 
 /// From this verbosity on, repetitions are told.
@@ -230,7 +230,7 @@ impl Cluster {
     }
 
     async fn repeat(&self, session: &Session, request: &Request) -> Result<Reply, RequestError> {
-        let budget = Budget::new(self.0.timeout);
+        let budget = Deadline::new(self.0.timeout);
         let mut failures = 0;
         loop {
             let error = match self.once(session, request, budget).await {
@@ -272,13 +272,13 @@ impl Cluster {
     }
 
     async fn open(&self, session: &Session, request: &Request) -> Result<Watch, RequestError> {
-        let budget = Budget::new(self.0.timeout);
+        let budget = Deadline::new(self.0.timeout);
         let opening = transport::open(session, &self.0.target, request, budget);
         let body = self.attempt(session, request, opening, |_| StatusCode::OK.as_u16()).await?;
         Ok(Watch::new(self.clone(), body))
     }
 
-    async fn once(&self, session: &Session, request: &Request, budget: Budget) -> Result<Reply, RequestError> {
+    async fn once(&self, session: &Session, request: &Request, budget: Deadline) -> Result<Reply, RequestError> {
         let exchange = transport::exchange(session, &self.0.target, request, budget);
         self.attempt(session, request, exchange, |reply| reply.status).await
     }

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use super::{error::RequestError, requests::Retry};
+use super::{error::RequestError, request::Retry};
 
 /// How often a request is sent again at most.
 pub(super) const MAX_RETRIES: u32 = 4;

@@ -19,7 +19,7 @@ use super::{
     client::received,
     error::RequestError,
     options::RequestTimeout,
-    requests::{Reply, Request},
+    request::{Reply, Request},
     session::Session,
     status::StatusError,
     warnings,
@@ -49,12 +49,12 @@ pub(super) struct Target {
 
 /// The time that is left for a request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Budget {
+pub(super) struct Deadline {
     timeout: RequestTimeout,
     start: Instant,
 }
 
-impl Budget {
+impl Deadline {
     /// The clock starts now.
     pub(super) fn new(timeout: RequestTimeout) -> Self {
         Self { timeout, start: Instant::now() }
@@ -83,7 +83,7 @@ pub(super) async fn exchange(
     session: &Session,
     target: &Target,
     request: &Request,
-    budget: Budget,
+    budget: Deadline,
 ) -> Result<Reply, RequestError> {
     let (head, body) = begin(session, target, request, budget).await?;
     let body = read(target, request, &head, body, budget).await?;
@@ -98,7 +98,7 @@ pub(super) async fn open(
     session: &Session,
     target: &Target,
     request: &Request,
-    budget: Budget,
+    budget: Deadline,
 ) -> Result<Body, RequestError> {
     let (head, body) = begin(session, target, request, budget).await?;
     if head.status.is_success() {
@@ -110,7 +110,7 @@ pub(super) async fn open(
 
 /// The next part of a body that is a stream, or nothing at its end. A server that is silent for too long counts as gone.
 pub(super) async fn next_part(target: &Target, body: &mut Body) -> Result<Option<Bytes>, RequestError> {
-    let unbounded = Budget::new(RequestTimeout::Unbounded);
+    let unbounded = Deadline::new(RequestTimeout::Unbounded);
     while let Some(frame) = unbounded.spend(&target.server, body.frame()).await? {
         let frame = frame.map_err(|error| interrupted(target, &error))?;
         if let Ok(data) = frame.into_data() {
@@ -124,7 +124,7 @@ async fn begin(
     session: &Session,
     target: &Target,
     request: &Request,
-    budget: Budget,
+    budget: Deadline,
 ) -> Result<(Parts, Body), RequestError> {
     let message = message(session, request)?;
     let response = budget.spend(&target.server, session.client.send(message)).await?;
@@ -138,7 +138,7 @@ async fn read(
     request: &Request,
     head: &Parts,
     mut body: Body,
-    budget: Budget,
+    budget: Deadline,
 ) -> Result<Bytes, RequestError> {
     let limit = request.purpose.body_limit();
     let mut own = Held { all: &target.held, own: 0 };

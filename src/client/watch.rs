@@ -6,7 +6,7 @@ use kube::client::Body;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Cluster, RequestError, requests::Purpose, status::StatusError, transport};
+use super::{Cluster, RequestError, request::RequestKind, status::StatusError, transport};
 
 /// What a watch tells (apimachinery `pkg/watch/watch.go`).
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +53,7 @@ impl Watch {
                     return self.read(&line).map(Some);
                 }
             }
-            let limit = Purpose::Watch.body_limit();
+            let limit = RequestKind::Watch.body_limit();
             if self.line.len() > limit {
                 return Err(RequestError::TooLarge { limit });
             }

@@ -1,20 +1,20 @@
 //! `apply`: read desired, read current, compare, show, act wave by wave, report.
 
-use crate::engine::comparison::Comparison;
-use crate::session::confirm::{confirmed, somebody_to_ask};
-use crate::session::failure::Failure;
-use crate::engine::interrupt::Interrupt;
-use crate::engine::progress::News;
-use crate::session::output::Output;
-use crate::engine::apply_run::Pass;
-use crate::engine::prune::{Prune, requested};
-use crate::session::reading::Reading;
-use crate::session::setup::{Connected, connected, planned, policy};
-use crate::engine::waiting::Waiting;
 use crate::cli::{ApplyArgs, DiffArgs, WaitArgs};
 use crate::compare::EvidenceMode;
 use crate::desired::InputProblem;
-use crate::report::{Gate, Report, outcomes, readiness, text};
+use crate::engine::apply_run::ApplyRun;
+use crate::engine::comparison::Comparison;
+use crate::engine::interrupt::Interrupt;
+use crate::engine::progress::News;
+use crate::engine::prune::{Prune, requested};
+use crate::engine::waiting::Waiting;
+use crate::report::{FailOn, Report, outcomes, readiness, text};
+use crate::session::confirm::{confirmed, somebody_to_ask};
+use crate::session::failure::Failure;
+use crate::session::output::Output;
+use crate::session::reading::Reading;
+use crate::session::setup::{Connected, connected, planned, policy};
 use crate::terminal::Closed;
 
 const COMMAND: &str = "apply";
@@ -62,13 +62,13 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     let plan = planned(desired, catalog, &namespaces)?;
     let comparison = Comparison::new(&cluster, &policy, cache.as_deref(), interrupt.clone())
         .showing(output.terminal.progress("compared", plan.targets.len()));
-    let (mut pass, ()) = futures::join!(Pass::compare(comparison, plan), prune.search(&cluster));
+    let (mut pass, ()) = futures::join!(ApplyRun::compare(comparison, plan), prune.search(&cluster));
     prune.judge(&pass.targets().collect::<Vec<_>>(), &policy, pass.redactor());
     output.details(verbosity, pass.doubts());
     // A reader that went away changes nothing about the pass.
     let objects = [pass.objects(), prune.objects()].concat();
     let objects_to_do = objects.len();
-    let would_be = prune.tell(Report::compared("diff", objects, Gate::default()));
+    let would_be = prune.tell(Report::compared("diff", objects, FailOn::default()));
     let _ = output.text(&text::differences(&would_be));
     if args.confirm && (pass.has_work() || prune.has_work()) {
         if !confirmed(&would_be, &info, output, &interrupt).await {
@@ -94,7 +94,7 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
         waiting.after(pass.targets(), &mut objects).await;
     }
     objects.extend(prune.objects());
-    let mut report = prune.tell(Report::compared(COMMAND, objects, Gate::default()));
+    let mut report = prune.tell(Report::compared(COMMAND, objects, FailOn::default()));
     report.cluster = Some(info);
     report.requests = cluster.counts();
     Ok(if interrupt.is_set() { report.interrupted() } else { report })

@@ -7,7 +7,7 @@ use clap::{Arg, Command, CommandFactory as _};
 
 use crate::cli::{Cli, CompleteArgs};
 use crate::client::{Environment, config_names};
-use crate::report::EXIT_CLEAN;
+use crate::report::EXIT_SUCCESS;
 use crate::terminal::{ColorChoice, Terminal};
 use crate::text::is_hidden;
 
@@ -22,7 +22,7 @@ pub(super) fn run(args: &CompleteArgs) -> u8 {
     let directive = format!(":{directive}\n");
     let lines = candidates.join("\n") + if candidates.is_empty() { "" } else { "\n" };
     let _ = Terminal::new(ColorChoice::Never, false).data(&(lines + &directive));
-    EXIT_CLEAN
+    EXIT_SUCCESS
 }
 
 fn complete(words: &[String]) -> (Vec<String>, u8) {

@@ -3,7 +3,7 @@
 use clap::CommandFactory as _;
 
 use crate::cli::{Cli, CompletionArgs};
-use crate::report::EXIT_CLEAN;
+use crate::report::EXIT_SUCCESS;
 use crate::terminal::{ColorChoice, Terminal};
 
 /// What kubectl runs for `kubectl reconcile <TAB>`: an executable of this name on PATH (kubectl `pkg/cmd/plugin`).
@@ -24,5 +24,5 @@ pub(super) fn run(args: &CompletionArgs) -> u8 {
         }
     };
     let _ = Terminal::new(ColorChoice::Never, false).data(&script);
-    EXIT_CLEAN
+    EXIT_SUCCESS
 }

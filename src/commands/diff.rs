@@ -1,23 +1,23 @@
 //! `diff`: read desired, read current, compare, report.
 
-use crate::engine::comparison::Comparison;
-use crate::session::failure::Failure;
-use crate::engine::interrupt::Interrupt;
-use crate::session::output::Output;
-use crate::engine::prune::{Prune, Requested, requested};
-use crate::session::reading::Reading;
-use crate::session::setup::{Connected, connected, planned, policy};
 use crate::cli::{ApplyArgs, DiffArgs, DryRun, EvidenceChoice};
 use crate::client::namespace_flag;
-use crate::compare::{Evidence, Policy, Redactor, Setting, leave_out_nulls, offline};
+use crate::compare::{CompareContext, Evidence, Policy, Redactor, leave_out_nulls, offline};
 use crate::desired::files::Inputs;
 use crate::desired::{DesiredSet, InputProblem};
-use crate::live::Catalog;
+use crate::engine::comparison::Comparison;
+use crate::engine::interrupt::Interrupt;
+use crate::engine::prune::{Prune, Requested, requested};
+use crate::live::Discovery;
 use crate::live::admission::Admission;
 use crate::live::resolve::Namespaces;
 use crate::live::snapshot::Snapshot;
 use crate::live::types::Types;
-use crate::report::{Gate, ObjectReport, Report, text};
+use crate::report::{FailOn, ObjectReport, Report, text};
+use crate::session::failure::Failure;
+use crate::session::output::Output;
+use crate::session::reading::Reading;
+use crate::session::setup::{Connected, connected, planned, policy};
 
 const COMMAND: &str = "diff";
 
@@ -33,8 +33,8 @@ pub(super) async fn run(args: DiffArgs) -> u8 {
     }
 }
 
-fn gate(args: &DiffArgs) -> Gate {
-    Gate { exit_zero: args.exit_zero, strict_ownership: args.compare.strict_ownership }
+fn gate(args: &DiffArgs) -> FailOn {
+    FailOn { exit_zero: args.exit_zero, strict_ownership: args.compare.strict_ownership }
 }
 
 /// A reader that went away ends the run quietly, with the verdict that was found.
@@ -101,14 +101,14 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
     let snapshot = Snapshot::read(&captured.finish()?)?;
     let required = namespace_flag(args.connection.namespace.as_deref())?;
     let default = required.clone().unwrap_or_else(|| "default".to_owned());
-    let mut catalog = Catalog::builtin();
+    let mut catalog = Discovery::builtin();
     snapshot.objects().for_each(|object| catalog.learn(object));
     let mut targets = planned(desired, catalog, &Namespaces { required, default })?.targets;
     let types = Types::default();
     leave_out_nulls(&mut targets, |gvk| types.of(gvk));
     let redactor = Redactor::default();
     let judged = targets.iter().map(|target| {
-        let setting = Setting { of: types.of(&target.key.gvk), policy, types_will_change: false };
+        let setting = CompareContext { of: types.of(&target.key.gvk), policy, types_will_change: false };
         ObjectReport::new(target, offline(target, &snapshot.state(&target.key), setting, &redactor))
     });
     Ok(Report::compared(COMMAND, judged.collect(), gate(args)))

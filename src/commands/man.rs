@@ -3,10 +3,10 @@
 use anyhow::Context as _;
 use clap::CommandFactory as _;
 
+use crate::cli::{Cli, ManArgs};
+use crate::report::EXIT_SUCCESS;
 use crate::session::failure::Failure;
 use crate::session::output::tell;
-use crate::cli::{Cli, ManArgs};
-use crate::report::EXIT_CLEAN;
 use crate::terminal::{ColorChoice, Terminal};
 
 /// Prints the page. A reader that went away ends the run quietly.
@@ -15,7 +15,7 @@ pub(super) fn run(args: &ManArgs) -> u8 {
     match page(args) {
         Ok(page) => {
             let _ = terminal.data(&page);
-            EXIT_CLEAN
+            EXIT_SUCCESS
         }
         Err(error) => {
             let failure = Failure::from(error);

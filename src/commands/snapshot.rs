@@ -5,18 +5,18 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde_json::Value;
 
-use crate::session::failure::Failure;
-use crate::session::output::{tell, unwritable};
-use crate::session::reading::Reading;
-use crate::session::report_file::{Readers, ReportFile};
-use crate::session::setup::{Connected, connected, planned};
 use crate::cli::SnapshotArgs;
 use crate::compare::{Redactor, withheld};
 use crate::live::fetch::fetch;
 use crate::live::snapshot::unreadable;
 use crate::live::{LiveState, Target};
 use crate::report::styled::Role;
-use crate::report::{EXIT_CLEAN, EXIT_INCOMPLETE};
+use crate::report::{EXIT_INCOMPLETE, EXIT_SUCCESS};
+use crate::session::failure::Failure;
+use crate::session::output::{tell, unwritable};
+use crate::session::reading::Reading;
+use crate::session::report_file::{Readers, ReportFile};
+use crate::session::setup::{Connected, connected, planned};
 use crate::terminal::Terminal;
 
 /// Runs the command to its exit code.
@@ -48,7 +48,7 @@ async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure
     let states = fetch(&cluster, &targets).await;
     let redactor = Redactor::default();
     let mut documents = Vec::new();
-    let mut code = EXIT_CLEAN;
+    let mut code = EXIT_SUCCESS;
     for (target, state) in targets.iter().zip(states) {
         match state {
             LiveState::Absent => {}

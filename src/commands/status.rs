@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use crate::session::failure::Failure;
+use crate::cli::StatusArgs;
 use crate::engine::interrupt::Interrupt;
+use crate::engine::wait::Watched;
+use crate::engine::waiting::Waiting;
+use crate::report::{ObjectReport, Report, readiness};
+use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::reading::Reading;
 use crate::session::setup::{Connected, connected, planned};
-use crate::engine::waiting::Waiting;
-use crate::cli::StatusArgs;
-use crate::report::{ObjectReport, Report, readiness};
-use crate::engine::wait::Watched;
 
 const COMMAND: &str = "status";
 

@@ -10,14 +10,14 @@ use crate::object::{FieldPath, FieldSet, PathElement};
 #[must_use]
 pub(super) fn beside(live: &Value, owners: &Owners, ours: &FieldSet, policy: &Policy) -> Vec<FieldPath> {
     let mut found = Vec::new();
-    for entry in owners.others.iter().filter(|entry| policy.is_hand(entry) && entry.subresource != "status") {
+    for entry in owners.others.iter().filter(|entry| policy.is_manual(entry) && entry.subresource != "status") {
         collect(&entry.fields, ours, &FieldPath::root(), &mut found);
     }
-    let by_hand = |path: &FieldPath| {
+    let manual = |path: &FieldPath| {
         let mut owning = owners.others.iter().filter(|entry| entry.fields.contains_at_or_below(path));
-        owning.all(|entry| policy.is_hand(entry))
+        owning.all(|entry| policy.is_manual(entry))
     };
-    found.retain(|path| path.value_in(live).is_some() && by_hand(path));
+    found.retain(|path| path.value_in(live).is_some() && manual(path));
     found.sort();
     found.dedup();
     found

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::trail::Trail;
+use super::path_stack::PathStack;
 use crate::object::{FieldPath, PathElement, SERVER_METADATA, Scalar};
 use crate::schema::{ListKind, TypeRef, item_element};
 
@@ -51,11 +51,11 @@ pub fn changes(from: &Value, to: &Value, of: TypeRef<'_>, status_is_apart: bool)
         }
         object
     };
-    walk(&Trail::root(), Some(&strip(from)), Some(&strip(to)), of, &mut found);
+    walk(&PathStack::root(), Some(&strip(from)), Some(&strip(to)), of, &mut found);
     found
 }
 
-fn walk(at: &Trail<'_>, from: Option<&Value>, to: Option<&Value>, of: TypeRef<'_>, found: &mut Vec<Change>) {
+fn walk(at: &PathStack<'_>, from: Option<&Value>, to: Option<&Value>, of: TypeRef<'_>, found: &mut Vec<Change>) {
     match (from, to) {
         (Some(a), Some(b)) if a == b => {}
         (Some(Value::Object(a)), Some(Value::Object(b))) => fields(at, a, b, of, found),
@@ -80,7 +80,7 @@ fn is_free_map(value: &Map<String, Value>, of: TypeRef<'_>) -> bool {
 }
 
 fn fields(
-    at: &Trail<'_>,
+    at: &PathStack<'_>,
     from: &Map<String, Value>,
     to: &Map<String, Value>,
     of: TypeRef<'_>,
@@ -94,7 +94,7 @@ fn fields(
     }
 }
 
-fn items(at: &Trail<'_>, from: &[Value], to: &[Value], of: TypeRef<'_>, found: &mut Vec<Change>) {
+fn items(at: &PathStack<'_>, from: &[Value], to: &[Value], of: TypeRef<'_>, found: &mut Vec<Change>) {
     if let (Some(before), Some(after)) = (elements(from, of), elements(to, of)) {
         keyed(at, &before, &after, of, found);
     } else if from.len() == to.len() {
@@ -123,7 +123,7 @@ fn elements<'v>(items: &'v [Value], of: TypeRef<'_>) -> Option<Vec<Item<'v>>> {
     unique.then_some(elements)
 }
 
-fn keyed(at: &Trail<'_>, from: &[Item<'_>], to: &[Item<'_>], of: TypeRef<'_>, found: &mut Vec<Change>) {
+fn keyed(at: &PathStack<'_>, from: &[Item<'_>], to: &[Item<'_>], of: TypeRef<'_>, found: &mut Vec<Change>) {
     let (before, after) = (by_element(from), by_element(to));
     for (element, item) in from {
         walk(&at.item(element), Some(item), after.get(element).copied(), of.item(), found);

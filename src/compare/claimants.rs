@@ -11,7 +11,7 @@ const NAMED: usize = 20;
 
 /// How sure it is that a manager owns a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Strength {
+pub(super) enum ClaimStrength {
     /// It does not.
     None,
     /// It claims only a map or a list that the field is in. Where entries have owners of their own, that says nothing of the
@@ -23,25 +23,25 @@ pub(super) enum Strength {
 
 /// How a set of fields claims a path in an object of a type.
 #[must_use]
-pub(super) fn strength(set: &FieldSet, path: &FieldPath, of: TypeRef<'_>) -> Strength {
+pub(super) fn strength(set: &FieldSet, path: &FieldPath, of: TypeRef<'_>) -> ClaimStrength {
     let (mut set, mut of) = (set, of);
     let mut elements = path.elements().iter().peekable();
     while let Some(element) = elements.next() {
-        let Some((is_member, below)) = set.step(element) else { return Strength::None };
+        let Some((is_member, below)) = set.step(element) else { return ClaimStrength::None };
         of = step(of, element);
         match elements.peek() {
-            Some(next) if below.is_empty() => return if is_member { above(of, next) } else { Strength::None },
+            Some(next) if below.is_empty() => return if is_member { above(of, next) } else { ClaimStrength::None },
             _ => set = below,
         }
     }
-    Strength::Own
+    ClaimStrength::Own
 }
 
 /// What a claim on a value of this type says of the fields in it.
-fn above(of: TypeRef<'_>, next: &PathElement) -> Strength {
+fn above(of: TypeRef<'_>, next: &PathElement) -> ClaimStrength {
     // Positions occur only in lists that are replaced as a whole.
     let is_whole = of.is_atomic_type() || *of.shape() == Shape::Opaque || matches!(next, PathElement::Index(_));
-    if is_whole { Strength::Own } else { Strength::Above }
+    if is_whole { ClaimStrength::Own } else { ClaimStrength::Above }
 }
 
 /// The type of what is one step below.
@@ -97,7 +97,7 @@ impl<'e> Claimants<'e> {
 
     /// Who has the best claim on a path, the latest claims only, and how good it is.
     #[must_use]
-    pub fn best(&self, path: &FieldPath, of: TypeRef<'_>) -> (Strength, Vec<&'e ManagedFieldsEntry>) {
+    pub fn best(&self, path: &FieldPath, of: TypeRef<'_>) -> (ClaimStrength, Vec<&'e ManagedFieldsEntry>) {
         let (mut own, mut around): (Vec<&[usize]>, Vec<&[usize]>) = (Vec::new(), Vec::new());
         let (mut node, mut of) = (&self.root, of);
         let mut elements = path.elements().iter().peekable();
@@ -107,7 +107,7 @@ impl<'e> Claimants<'e> {
             node = child;
             match elements.peek() {
                 None => own.push(&node.here),
-                Some(next) if above(of, next) == Strength::Own => own.push(&node.ends),
+                Some(next) if above(of, next) == ClaimStrength::Own => own.push(&node.ends),
                 Some(_) => around.push(&node.ends),
             }
         }
@@ -115,12 +115,12 @@ impl<'e> Claimants<'e> {
             let found = found.iter().rev().flat_map(|indices| indices.iter().rev()).take(NAMED);
             found.filter_map(|index| self.entries.get(*index)).collect()
         };
-        for (strength, found) in [(Strength::Own, own), (Strength::Above, around)] {
+        for (strength, found) in [(ClaimStrength::Own, own), (ClaimStrength::Above, around)] {
             if found.iter().any(|indices| !indices.is_empty()) {
                 return (strength, named(&found));
             }
         }
-        (Strength::None, Vec::new())
+        (ClaimStrength::None, Vec::new())
     }
 }
 
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn best(entries: &[ManagedFieldsEntry], path: &FieldPath, of: TypeRef<'_>) -> (Strength, Vec<String>) {
+    fn best(entries: &[ManagedFieldsEntry], path: &FieldPath, of: TypeRef<'_>) -> (ClaimStrength, Vec<String>) {
         let (strength, found) = Claimants::of(entries).best(path, of);
         (strength, found.into_iter().map(|entry| entry.manager.clone()).collect())
     }
@@ -164,11 +164,11 @@ mod tests {
     fn an_exact_claim_counts_more_than_one_on_a_map_around_it() {
         let entries = [entry("map", &[&["spec", "context"]]), entry("field", &[&["spec", "context", "user"]])];
         let user = FieldPath::of(&["spec", "context", "user"]);
-        assert_eq!(best(&entries, &user, TypeRef::untyped()), (Strength::Own, vec!["field".to_owned()]));
-        assert_eq!(best(&entries[..1], &user, TypeRef::untyped()), (Strength::Above, vec!["map".to_owned()]));
-        assert_eq!(strength(&entries[0].fields, &user, TypeRef::untyped()), Strength::Above);
+        assert_eq!(best(&entries, &user, TypeRef::untyped()), (ClaimStrength::Own, vec!["field".to_owned()]));
+        assert_eq!(best(&entries[..1], &user, TypeRef::untyped()), (ClaimStrength::Above, vec!["map".to_owned()]));
+        assert_eq!(strength(&entries[0].fields, &user, TypeRef::untyped()), ClaimStrength::Above);
         let other = FieldPath::of(&["spec", "other"]);
-        assert_eq!(best(&entries, &other, TypeRef::untyped()), (Strength::None, Vec::new()));
+        assert_eq!(best(&entries, &other, TypeRef::untyped()), (ClaimStrength::None, Vec::new()));
     }
 
     #[test]
@@ -176,16 +176,16 @@ mod tests {
         let service = builtin().object(&GroupVersionKind::new("v1", "Service")).unwrap();
         let entries = [entry("a", &[&["spec", "selector"]])];
         let app = FieldPath::of(&["spec", "selector", "app"]);
-        assert_eq!(best(&entries, &app, service), (Strength::Own, vec!["a".to_owned()]));
-        assert_eq!(strength(&entries[0].fields, &app, service), Strength::Own);
+        assert_eq!(best(&entries, &app, service), (ClaimStrength::Own, vec!["a".to_owned()]));
+        assert_eq!(strength(&entries[0].fields, &app, service), ClaimStrength::Own);
         let first = FieldPath::of(&["spec", "selector"]).child(PathElement::Index(0));
-        assert_eq!(strength(&entries[0].fields, &first, TypeRef::untyped()), Strength::Own);
+        assert_eq!(strength(&entries[0].fields, &first, TypeRef::untyped()), ClaimStrength::Own);
     }
 
     #[test]
     fn a_few_of_very_many_managers_are_named() {
         let entries: Vec<_> = (0..100).map(|number| entry(&format!("m{number}"), &[&["data", "a"]])).collect();
         let (strength, named) = best(&entries, &FieldPath::of(&["data"]), TypeRef::untyped());
-        assert_eq!((strength, named.len(), named[0].as_str()), (Strength::Own, NAMED, "m99"));
+        assert_eq!((strength, named.len(), named[0].as_str()), (ClaimStrength::Own, NAMED, "m99"));
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::beside::beside;
 use super::bookkeeping::leave_out_bookkeeping;
 use super::changes::{Change, Op, changes};
-use super::claimants::{Claimants, Strength, strength};
+use super::claimants::{ClaimStrength, Claimants, strength};
 use super::diff::{Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
 use super::merge::{Prediction, merge, with_string_data_folded};
 use super::owners::{Owners, Policy, with_string_data};
@@ -18,7 +18,7 @@ use crate::schema::TypeRef;
 
 /// One object as it is wanted and as it is.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub struct ObjectPair<'a> {
     /// Its type.
     pub gvk: &'a GroupVersionKind,
     /// The manifest.
@@ -33,7 +33,7 @@ pub struct Subject<'a> {
 
 /// Judges what an apply would change.
 #[must_use]
-pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, redactor: &Redactor) -> ObjectDiff {
+pub fn judge(subject: ObjectPair<'_>, prediction: &Prediction, policy: &Policy, redactor: &Redactor) -> ObjectDiff {
     let before = Owners::of(subject.live, &policy.manager);
     let taken: Vec<_> =
         before.taken(&prediction.owners).into_iter().filter(|(_, entry)| !policy.takes_from(entry)).collect();
@@ -43,7 +43,7 @@ pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, red
         taken_paths: taken.iter().map(|(path, _)| path.clone()).collect(),
         taken,
         passing: before
-            .without_hands(&prediction.owners.our_fields(), &subject.gvk.api_version(), policy)
+            .with_manual_claims_transferred(&prediction.owners.our_fields(), &subject.gvk.api_version(), policy)
             .map(|settled| settled.our_fields())
             .unwrap_or_default(),
         ours_before: with_string_data(subject.gvk, before.our_fields(), &before),
@@ -107,7 +107,7 @@ pub fn judge(subject: Subject<'_>, prediction: &Prediction, policy: &Policy, red
 
 /// The apply set that the object belongs to, where the manifest would put it into another: an object belongs to one at
 /// most (KEP-3659), and is never taken out of it, whoever owns the label.
-fn other_apply_set<'a>(subject: &Subject<'a>) -> Option<&'a str> {
+fn other_apply_set<'a>(subject: &ObjectPair<'a>) -> Option<&'a str> {
     let wanted = part_of(subject.manifest)?;
     part_of(subject.live).filter(|id| *id != wanted)
 }
@@ -148,10 +148,10 @@ impl Context<'_> {
         let will_be_ours = self.ours_after.covers(path);
         match change.op {
             Op::Move => Class::Reordered,
-            _ if !will_be_ours && (ours > Strength::None || self.passing.covers(path)) => Class::Pruned,
-            Op::Change | Op::Remove if theirs > Strength::None && ours < theirs => Class::ChangedByOther,
+            _ if !will_be_ours && (ours > ClaimStrength::None || self.passing.covers(path)) => Class::Pruned,
+            Op::Change | Op::Remove if theirs > ClaimStrength::None && ours < theirs => Class::ChangedByOther,
             Op::Remove => Class::Pruned,
-            Op::Add if ours < Strength::Own && self.before.ours.is_some() => Class::RemovedByOther,
+            Op::Add if ours < ClaimStrength::Own && self.before.ours.is_some() => Class::RemovedByOther,
             Op::Add | Op::Change => Class::Pending,
         }
     }
@@ -231,7 +231,9 @@ impl Context<'_> {
         known.insert(&FieldPath::of(&["status"]));
         let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
         let is_ours = |path: &FieldPath| {
-            [&self.ours_before, &self.ours_after].into_iter().any(|ours| strength(ours, path, self.of) == Strength::Own)
+            [&self.ours_before, &self.ours_after]
+                .into_iter()
+                .any(|ours| strength(ours, path, self.of) == ClaimStrength::Own)
         };
         let of_objects = self.before.others.iter().filter(|entry| entry.subresource != "status");
         let theirs = of_objects.fold(FieldSet::new(), |theirs, entry| theirs.union(&entry.fields));
@@ -275,7 +277,7 @@ fn whole_object(class: Class) -> FieldChange {
 
 /// Where the manifest's value isn't the one that an apply would leave, although nothing would change: admission or the
 /// server keeps its own.
-fn overridden(subject: Subject<'_>, prediction: &Prediction, found: &[FieldChange]) -> Vec<FieldChange> {
+fn overridden(subject: ObjectPair<'_>, prediction: &Prediction, found: &[FieldChange]) -> Vec<FieldChange> {
     let wanted = merge(&with_string_data_folded(subject.manifest), &prediction.object, subject.of);
     let differs = paths_of(found);
     let mut kept = changes(&prediction.object, &wanted, subject.of, subject.status_is_apart);

@@ -3,15 +3,15 @@
 use serde_json::Value;
 
 use super::diff::Evidence;
-use super::merge::{Prediction, predict, predict_without, respell, verbatim};
-use super::rejection::{Blame, Subject, blame, in_the_way, refused_result};
+use super::merge::{Prediction, predict, predict_without, verbatim, with_live_spelling};
 use super::nulls::holds_null;
 use super::owners::{Owners, Policy, with_string_data};
 use super::patch::{replacement, version};
-use super::prove::{Doubt, Proof, prove};
+use super::prove::{Proof, Unproven, prove};
 use super::prune::prune;
 use super::refusal::{Refusal, is_secret, refusal, unchangeable};
-use super::replacement::{may_be_immutable, trial};
+use super::rejection::{Blame, RejectedObject, blame, in_the_way, refused_result};
+use super::replacement::{may_be_immutable, probe_object};
 use crate::live::ask::{Answer, Inquiry, Step};
 use crate::live::{LiveState, RequestError, StatusError, Target, Trouble, discreet};
 use crate::object::{FieldSet, without_system_fields};
@@ -65,7 +65,7 @@ pub struct Questions<'a> {
     state: State,
     rounds: usize,
     warnings: Vec<String>,
-    doubt: Option<Doubt>,
+    doubt: Option<Unproven>,
 }
 
 /// What was found about one object.
@@ -76,7 +76,7 @@ pub struct Found {
     /// What the server warned of.
     pub warnings: Vec<String>,
     /// Why nothing could be proven, where that was tried.
-    pub doubt: Option<Doubt>,
+    pub doubt: Option<Unproven>,
 }
 
 impl From<Finding> for Found {
@@ -149,22 +149,22 @@ impl<'a> Questions<'a> {
                     let is_shown = self.policy.show_unmanaged || self.policy.may_be_handled(&object);
                     State::Done(Finding::Proven(is_shown.then_some(object)))
                 }
-                Proof::Open(_) if let Some(trouble) = Owners::of(&object, &self.policy.manager).trouble() => {
+                Proof::Inconclusive(_) if let Some(trouble) = Owners::of(&object, &self.policy.manager).trouble() => {
                     State::Done(Finding::Unknown(trouble))
                 }
-                Proof::Open(_) if read_only => self.compared_here(object),
-                Proof::Open(_) => State::Asking(Some(object)),
+                Proof::Inconclusive(_) if read_only => self.compared_here(object),
+                Proof::Inconclusive(_) => State::Asking(Some(object)),
             },
         }
     }
 
     fn proof(&mut self, live: &Value) -> Proof {
-        let Some(kind) = self.target.kind() else { return Proof::Open(Doubt::NoEntry) };
+        let Some(kind) = self.target.kind() else { return Proof::Inconclusive(Unproven::NoEntry) };
         if self.policy.evidence == EvidenceMode::Server {
-            return Proof::Open(Doubt::NoEntry);
+            return Proof::Inconclusive(Unproven::NoEntry);
         }
         let proof = prove(&self.target.manifest.value, live, self.of, &kind, self.policy);
-        if let Proof::Open(doubt) = &proof {
+        if let Proof::Inconclusive(doubt) = &proof {
             self.doubt = Some(doubt.clone());
         }
         proof
@@ -187,7 +187,7 @@ impl<'a> Questions<'a> {
         let claims = owners.our_fields();
         let in_the_way = FieldSet::new();
         let mut prediction = Prediction { object: answer, owners, evidence: Evidence::Server, in_the_way };
-        let settled = Owners::of(&live, manager).without_hands(&claims, &api_version, self.policy);
+        let settled = Owners::of(&live, manager).with_manual_claims_transferred(&claims, &api_version, self.policy);
         let Some(settled) = settled else { return State::Done(Finding::Predicted { live, prediction }) };
         let stays = schema::fields_of(&self.target.manifest.value, self.of);
         let stays = with_string_data(&self.target.key.gvk, stays, &Owners::default());
@@ -238,12 +238,12 @@ impl<'a> Questions<'a> {
         let in_the_way = in_the_way(&self.subject(Some(live)), error.status()?, self.policy);
         let claims = schema::field_set(manifest, self.of, kind.as_ref()).union(&in_the_way);
         let api_version = self.target.key.gvk.api_version();
-        Owners::of(live, &self.policy.manager).without_hands(&claims, &api_version, self.policy)?;
+        Owners::of(live, &self.policy.manager).with_manual_claims_transferred(&claims, &api_version, self.policy)?;
         Some(predict_without(manifest, live, self.of, kind.as_ref(), self.policy, in_the_way))
     }
 
-    fn subject<'s>(&'s self, live: Option<&'s Value>) -> Subject<'s> {
-        Subject { target: self.target, live, of: self.of }
+    fn subject<'s>(&'s self, live: Option<&'s Value>) -> RejectedObject<'s> {
+        RejectedObject { target: self.target, live, of: self.of }
     }
 
     /// The server refuses what is left once hands' claims have passed, or the object has moved meanwhile.
@@ -301,11 +301,11 @@ impl<'a> Questions<'a> {
         let gvk = &self.target.key.gvk;
         let manifest = &self.target.manifest.value;
         let subject = self.subject(Some(live));
-        let own = |tells| Some(Trial { object: trial(gvk, manifest, live)?, refused: trouble.clone(), tells });
+        let own = |tells| Some(Trial { object: probe_object(gvk, manifest, live)?, refused: trouble.clone(), tells });
         let refused = refused_result(&subject, status);
         if may_be_immutable(status) {
             let merged = predict(manifest, live, self.of, self.target.kind().as_ref(), self.policy).object;
-            let object = trial(gvk, &without_system_fields(&merged), live)?;
+            let object = probe_object(gvk, &without_system_fields(&merged), live)?;
             let accepted = Refusal::Immutable(unchangeable(self.target, live, status));
             return Some((vec![Trial { object, refused, tells: false }, own(false)?], accepted));
         }
@@ -320,7 +320,9 @@ fn uid(object: &Value) -> Option<&str> {
 impl Inquiry for Questions<'_> {
     fn next(&mut self) -> Option<Step> {
         match &self.state {
-            State::Asking(Some(live)) => Some(Step::Apply(respell(&self.target.manifest.value, live, self.of))),
+            State::Asking(Some(live)) => {
+                Some(Step::Apply(with_live_spelling(&self.target.manifest.value, live, self.of)))
+            }
             State::Asking(None) => Some(Step::Apply(self.target.manifest.value.clone())),
             State::Reading(_) => Some(Step::Read),
             State::Pruning { live, prediction } => Some(Step::Patch(replacement(live, &prediction.object))),

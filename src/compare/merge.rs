@@ -12,7 +12,8 @@ use super::owners::{Owners, Policy, with_string_data};
 use super::prune::prune;
 use crate::object::{FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement};
 use crate::schema::{
-    self, KindInfo, ListKind, ScalarKind, TypeRef, is_default, item_element, items_by_element, same_meaning, seem_same,
+    self, KindInfo, ListKind, ScalarKind, TypeRef, equivalent_offline, is_default, item_element, items_by_element,
+    semantically_equal,
 };
 
 /// An object as an apply would leave it, and who would own what.
@@ -54,8 +55,9 @@ pub(super) fn predict_without(
     let api_version = manifest.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
     let claims = schema::field_set(manifest, of, kind);
     let before = Owners::of(live, &policy.manager);
-    let settled =
-        before.without_hands(&claims.clone().union(&in_the_way), api_version, policy).unwrap_or_else(|| before.clone());
+    let settled = before
+        .with_manual_claims_transferred(&claims.clone().union(&in_the_way), api_version, policy)
+        .unwrap_or_else(|| before.clone());
     let mut object = merge(&with_string_data_folded(manifest), live, of);
     for name in kind.map(KindInfo::resets).unwrap_or_default() {
         match (object.as_object_mut(), live.get(*name)) {
@@ -151,7 +153,7 @@ pub(super) fn merge(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
                     }
                     _ if value.is_null() => emptied(&mut merged, name, of),
                     Some(there) => drop(merged.insert(name.clone(), merge(value, there, of.field(name)))),
-                    None if schema::is_left_out(value, name, of) => {}
+                    None if schema::is_omitted_when_empty(value, name, of) => {}
                     None => drop(merged.insert(name.clone(), value.clone())),
                 }
             }
@@ -160,7 +162,7 @@ pub(super) fn merge(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
         (Value::Array(wanted), Value::Array(found)) if *of.list_kind() != ListKind::Atomic => {
             merge_items(wanted, found, of).map_or_else(|| manifest.clone(), Value::Array)
         }
-        _ if seem_same(manifest, live, of) => live.clone(),
+        _ if equivalent_offline(manifest, live, of) => live.clone(),
         _ => completed(manifest, live, of),
     }
 }
@@ -274,12 +276,13 @@ fn merge_items(wanted: &[Value], found: &[Value], of: TypeRef<'_>) -> Option<Vec
 /// The manifest in the live object's spelling wherever both mean the same: the server compares text, and `1000m` against
 /// a co-owner's `1` would be a conflict although nothing differs.
 #[must_use]
-pub fn respell(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
+pub fn with_live_spelling(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
     match (manifest, live) {
         (Value::Object(wanted), Value::Object(found)) if !of.is_atomic(manifest) => {
             let field = |(name, value): (&String, &Value)| {
-                let spelled =
-                    found.get(name).map_or_else(|| value.clone(), |there| respell(value, there, of.field(name)));
+                let spelled = found
+                    .get(name)
+                    .map_or_else(|| value.clone(), |there| with_live_spelling(value, there, of.field(name)));
                 (name.clone(), spelled)
             };
             Value::Object(wanted.iter().map(field).collect())
@@ -288,12 +291,14 @@ pub fn respell(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
             let found = items_by_element(found, of);
             let item = |item: &Value| {
                 let there = item_element(item, of).and_then(|element| found.get(&element).copied());
-                there.map_or_else(|| item.clone(), |there| respell(item, there, of.item()))
+                there.map_or_else(|| item.clone(), |there| with_live_spelling(item, there, of.item()))
             };
             Value::Array(wanted.iter().map(item).collect())
         }
         // Only what is one claim as a whole: the live value of anything else may claim more.
-        _ if !manifest.is_null() && same_meaning(manifest, live, of) && is_one_value(manifest, of) => live.clone(),
+        _ if !manifest.is_null() && semantically_equal(manifest, live, of) && is_one_value(manifest, of) => {
+            live.clone()
+        }
         _ => manifest.clone(),
     }
 }

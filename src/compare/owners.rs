@@ -17,7 +17,7 @@ use crate::object::{
 pub enum ForceConflicts {
     /// What people changed by hand is taken back; what appliers and controllers own is a conflict.
     #[default]
-    ByHand,
+    Manual,
     /// Everything is taken.
     All,
     /// Nothing is taken.
@@ -48,7 +48,7 @@ pub struct Policy {
     /// Whether the server is asked, before anything is written, if it would create what is missing.
     pub tries_creations: bool,
     /// Field managers that count as hands, beside those of kubectl.
-    pub hands: BTreeSet<String>,
+    pub manual_managers: BTreeSet<String>,
     /// Field managers whose claims on our manifests' fields pass to us, whatever they are.
     pub adopt: BTreeSet<String>,
     /// What is done where a field that can't be changed differs.
@@ -65,7 +65,7 @@ impl Policy {
             show_unmanaged: false,
             evidence: EvidenceMode::default(),
             tries_creations: true,
-            hands: BTreeSet::new(),
+            manual_managers: BTreeSet::new(),
             adopt: BTreeSet::new(),
             replace: Replace::default(),
         }
@@ -75,7 +75,7 @@ impl Policy {
     /// invents for objects older than field management, or one that the configuration names; or our
     /// own, of an object that was put back. The subresource doesn't matter.
     #[must_use]
-    pub fn is_hand(&self, entry: &ManagedFieldsEntry) -> bool {
+    pub fn is_manual(&self, entry: &ManagedFieldsEntry) -> bool {
         entry.operation == Operation::Update && self.is_hands_name(&entry.manager)
     }
 
@@ -91,7 +91,7 @@ impl Policy {
 
     fn is_hands_name(&self, manager: &str) -> bool {
         let kubectl = manager == "kubectl" || manager.starts_with("kubectl-");
-        kubectl || manager == "before-first-apply" || self.hands.contains(manager) || manager == self.manager
+        kubectl || manager == "before-first-apply" || self.manual_managers.contains(manager) || manager == self.manager
     }
 
     /// Whether this owner was named to be succeeded by us.
@@ -106,14 +106,14 @@ impl Policy {
         self.is_adopted(entry)
             || match self.force {
                 ForceConflicts::All => true,
-                ForceConflicts::ByHand => self.is_hand(entry),
+                ForceConflicts::Manual => self.is_manual(entry),
                 ForceConflicts::None => false,
             }
     }
 
     /// Whether this owner's claims pass to us where we claim the same.
     fn succeeds(&self, entry: &ManagedFieldsEntry) -> bool {
-        self.is_adopted(entry) || self.force != ForceConflicts::None && self.is_hand(entry)
+        self.is_adopted(entry) || self.force != ForceConflicts::None && self.is_manual(entry)
     }
 }
 
@@ -188,7 +188,12 @@ impl Owners {
     /// a claim. Where a hand is client-side apply, everything it applied passes to us, as it is our manifest's former
     /// state (client-go `csaupgrade.UpgradeManagedFields`).
     #[must_use]
-    pub fn without_hands(&self, manifest: &FieldSet, api_version: &str, policy: &Policy) -> Option<Self> {
+    pub fn with_manual_claims_transferred(
+        &self,
+        manifest: &FieldSet,
+        api_version: &str,
+        policy: &Policy,
+    ) -> Option<Self> {
         // Fields of another version may be named otherwise: the apply itself brings our entry to this version first.
         let other_version = self.ours.as_ref().is_some_and(|entry| entry.api_version != api_version);
         if other_version {
@@ -237,7 +242,7 @@ impl Owners {
 
     /// What only manual changes own at a path and below it, where it may pass to us. None where others own any of it, or nobody.
     #[must_use]
-    pub fn fields_of_hands(&self, at: &FieldPath, policy: &Policy) -> Option<FieldSet> {
+    pub fn manual_fields(&self, at: &FieldPath, policy: &Policy) -> Option<FieldSet> {
         let mut fields = FieldSet::new();
         for entry in self.others.iter().filter(|entry| entry.fields.contains_at_or_below(at)) {
             if !policy.succeeds(entry) {

@@ -17,11 +17,11 @@ use serde_json::{Map, Value};
 use super::claimants::Claimants;
 use super::merge::encoded;
 use super::owners::{Owners, Policy};
-use super::trail::Trail;
+use super::path_stack::PathStack;
 use crate::object::{FieldPath, GroupVersionKind, ManagedFieldsEntry, Operation, PathElement, Quantity, Scalar};
 use crate::schema::{
-    self, KindInfo, ListKind, ScalarKind, TypeRef, is_default, is_left_out, is_nothing_here, is_served_as,
-    item_element, same_meaning,
+    self, KindInfo, ListKind, ScalarKind, TypeRef, is_default, is_nothing_here, is_omitted_when_empty, item_element,
+    semantically_equal, serializes_as,
 };
 use null::is_filled_from_port;
 
@@ -31,12 +31,12 @@ pub enum Proof {
     /// It is, for certain.
     Proven,
     /// The server has to be asked, for this reason.
-    Open(Doubt),
+    Inconclusive(Unproven),
 }
 
 /// Why there is no proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Doubt {
+pub enum Unproven {
     /// We never applied it, or under another name.
     NoEntry,
     /// We applied it in another version of its API.
@@ -65,7 +65,7 @@ pub enum Doubt {
     Unreadable(String),
 }
 
-impl fmt::Display for Doubt {
+impl fmt::Display for Unproven {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoEntry => f.write_str("it was not applied under this field manager"),
@@ -91,8 +91,10 @@ impl fmt::Display for Doubt {
 pub fn prove(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, policy: &Policy) -> Proof {
     match doubt(manifest, live, of, kind, policy) {
         Ok(()) => Proof::Proven,
-        Err(Doubt::Differs(path)) if is_servers_own(&path, manifest, kind) => Proof::Open(Doubt::ServersOwn(path)),
-        Err(doubt) => Proof::Open(doubt),
+        Err(Unproven::Differs(path)) if is_servers_own(&path, manifest, kind) => {
+            Proof::Inconclusive(Unproven::ServersOwn(path))
+        }
+        Err(doubt) => Proof::Inconclusive(doubt),
     }
 }
 
@@ -110,35 +112,35 @@ fn is_servers_own(path: &FieldPath, manifest: &Value, kind: &KindInfo) -> bool {
     kind.gvk.group.is_empty() && (KEPT.iter().any(is_kept) || kind.gvk.is_secret() && overridden())
 }
 
-fn doubt(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, policy: &Policy) -> Result<(), Doubt> {
+fn doubt(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, policy: &Policy) -> Result<(), Unproven> {
     let owners = Owners::of(live, &policy.manager);
     if let Some(manager) = owners.unreadable.first() {
-        return Err(Doubt::Unreadable(manager.clone()));
+        return Err(Unproven::Unreadable(manager.clone()));
     }
     let claims = schema::field_set(manifest, of, Some(kind));
     match owners.ours.as_slice() {
         [entry] if manifest.get("apiVersion").and_then(Value::as_str) != Some(&entry.api_version) => {
-            return Err(Doubt::OtherVersion(entry.api_version.clone()));
+            return Err(Unproven::OtherVersion(entry.api_version.clone()));
         }
         [entry] if claims == entry.fields => {}
         [entry] => {
             let odd = claims.difference(&entry.fields).union(&entry.fields.difference(&claims));
-            return Err(Doubt::OtherFields(odd.first().unwrap_or_default()));
+            return Err(Unproven::OtherFields(odd.first().unwrap_or_default()));
         }
         // A manifest that claims nothing, such as a Namespace with only a name, leaves no entry. (An apply would still
         // write where there is no record at all: the server then invents one for those who came before.)
         [] if claims.is_empty() => {}
-        _ => return Err(Doubt::NoEntry),
+        _ => return Err(Unproven::NoEntry),
     }
     if owners.is_adopting(&claims, policy) {
-        return Err(Doubt::Adopting);
+        return Err(Unproven::Adopting);
     }
     for entry in &owners.others {
         if !is_kept(entry, manifest, of, kind) {
-            return Err(Doubt::OldRecord(entry.manager.clone()));
+            return Err(Unproven::OldRecord(entry.manager.clone()));
         }
     }
-    let Value::Object(fields) = manifest else { return Err(Doubt::Absent(FieldPath::root())) };
+    let Value::Object(fields) = manifest else { return Err(Unproven::Absent(FieldPath::root())) };
     let built_in = schema::builtin_kind(&kind.gvk).is_some();
     Walk { owners: &owners, others: OnceCell::new(), built_in }.object(fields, live, of, kind)
 }
@@ -166,17 +168,23 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// The whole object. What the server resets in every write is only checked for what would make it refuse the rest.
-    fn object(&self, wanted: &Map<String, Value>, live: &Value, of: TypeRef<'_>, kind: &KindInfo) -> Result<(), Doubt> {
-        let root = Trail::root();
+    fn object(
+        &self,
+        wanted: &Map<String, Value>,
+        live: &Value,
+        of: TypeRef<'_>,
+        kind: &KindInfo,
+    ) -> Result<(), Unproven> {
+        let root = PathStack::root();
         for (name, value) in wanted {
             let at = root.field(name);
             // The specs of these two are those of the live object after any update.
             let keeps_spec = kind.gvk.kind == "CertificateSigningRequest" || kind.gvk.is_namespace();
             let is_reset = kind.status && name == "status" || keeps_spec && name == "spec";
             match live.get(name) {
-                _ if is_reset && schema::fits(value, of.field(name)) => {}
+                _ if is_reset && schema::conforms(value, of.field(name)) => {}
                 Some(there) if is_reset && value == there => {}
-                _ if is_reset => return Err(Doubt::Ignored(at.path())),
+                _ if is_reset => return Err(Unproven::Ignored(at.path())),
                 _ if kind.gvk.is_secret() && name == "stringData" => self.string_data(&at, value, live)?,
                 there => self.field(&at, name, value, there, of, None)?,
             }
@@ -186,19 +194,19 @@ impl Walk<'_> {
 
     /// `stringData` lives on in `data`. The server compares it with nothing, so that it conflicts with whoever has
     /// written it, too.
-    fn string_data(&self, at: &Trail<'_>, wanted: &Value, live: &Value) -> Result<(), Doubt> {
+    fn string_data(&self, at: &PathStack<'_>, wanted: &Value, live: &Value) -> Result<(), Unproven> {
         let nothing = Map::new();
         let texts = match wanted {
             Value::Object(texts) => texts,
             Value::Null => &nothing,
-            _ => return Err(Doubt::Differs(at.path())),
+            _ => return Err(Unproven::Differs(at.path())),
         };
         for (name, text) in texts {
             let found = live.get("data").and_then(|data| data.get(name)).and_then(Value::as_str);
             match text {
                 Value::String(text) if found == Some(&encoded(text)) => {}
-                Value::Null => return Err(Doubt::Null(at.field(name).path())),
-                _ => return Err(Doubt::Differs(at.field(name).path())),
+                Value::Null => return Err(Unproven::Null(at.field(name).path())),
+                _ => return Err(Unproven::Differs(at.field(name).path())),
             }
         }
         self.respelled(at, None)
@@ -207,19 +215,19 @@ impl Walk<'_> {
     /// `whole` is the path of the value around that is replaced as a whole, when there is one.
     fn value(
         &self,
-        at: &Trail<'_>,
+        at: &PathStack<'_>,
         wanted: &Value,
         found: &Value,
         of: TypeRef<'_>,
-        whole: Option<&Trail<'_>>,
-    ) -> Result<(), Doubt> {
+        whole: Option<&PathStack<'_>>,
+    ) -> Result<(), Unproven> {
         let whole = if whole.is_none() && of.is_atomic(wanted) { Some(at) } else { whole };
         match (wanted, found) {
-            (Value::Null, _) => Err(Doubt::Null(at.path())),
+            (Value::Null, _) => Err(Unproven::Null(at.path())),
             (Value::Object(wanted), Value::Object(found)) => self.fields(at, wanted, found, of, whole),
             (Value::Array(wanted), Value::Array(found)) if whole.is_some() => {
                 if wanted.len() != found.len() {
-                    return Err(Doubt::Differs(at.path()));
+                    return Err(Unproven::Differs(at.path()));
                 }
                 let mut pairs = wanted.iter().zip(found).enumerate();
                 pairs.try_for_each(|(index, (a, b))| self.value(&at.index(index), a, b, of.item(), whole))
@@ -231,12 +239,12 @@ impl Walk<'_> {
 
     fn fields(
         &self,
-        at: &Trail<'_>,
+        at: &PathStack<'_>,
         wanted: &Map<String, Value>,
         found: &Map<String, Value>,
         of: TypeRef<'_>,
-        whole: Option<&Trail<'_>>,
-    ) -> Result<(), Doubt> {
+        whole: Option<&PathStack<'_>>,
+    ) -> Result<(), Unproven> {
         for (name, value) in wanted {
             let at = at.field(name);
             if is_filled_from_port(name, value, found, of) {
@@ -248,7 +256,7 @@ impl Walk<'_> {
         let Some(atomic) = whole else { return Ok(()) };
         for (name, there) in found.iter().filter(|(name, _)| !wanted.contains_key(*name)) {
             if !is_default(there, name, of) || there.is_null() && !self.built_in {
-                return Err(Doubt::Extra(at.field(name).path()));
+                return Err(Unproven::Extra(at.field(name).path()));
             }
             self.respelled(atomic, whole)?;
         }
@@ -258,13 +266,13 @@ impl Walk<'_> {
     /// One field of a map or struct of type `of`.
     fn field(
         &self,
-        at: &Trail<'_>,
+        at: &PathStack<'_>,
         name: &str,
         value: &Value,
         found: Option<&Value>,
         of: TypeRef<'_>,
-        whole: Option<&Trail<'_>>,
-    ) -> Result<(), Doubt> {
+        whole: Option<&PathStack<'_>>,
+    ) -> Result<(), Unproven> {
         match found {
             // `kubectl create --dry-run` prints this in templates; the server drops it.
             None if name == "creationTimestamp" && value.is_null() && self.built_in => Ok(()),
@@ -273,24 +281,24 @@ impl Walk<'_> {
             // Left out as empty, unless the server would refuse it: there are no empty times, nor numbers for texts.
             // What is replaced as a whole was perhaps written without it: a pointer would keep it.
             None if self.built_in
-                && is_left_out(value, name, of)
+                && is_omitted_when_empty(value, name, of)
                 && (whole.is_none() || is_nothing_here(value, name, of))
-                && schema::fits(value, of.field(name)) =>
+                && schema::conforms(value, of.field(name)) =>
             {
                 self.respelled(at, whole)
             }
-            None => Err(Doubt::Absent(at.path())),
+            None => Err(Unproven::Absent(at.path())),
         }
     }
 
     /// Items of keyed lists and sets: all there, each key once on either side, in the same order.
-    fn items(&self, at: &Trail<'_>, wanted: &[Value], found: &[Value], of: TypeRef<'_>) -> Result<(), Doubt> {
-        let differs = || Doubt::Differs(at.path());
+    fn items(&self, at: &PathStack<'_>, wanted: &[Value], found: &[Value], of: TypeRef<'_>) -> Result<(), Unproven> {
+        let differs = || Unproven::Differs(at.path());
         let keys = |items: &[Value]| items.iter().map(|item| item_element(item, of)).collect::<Option<Vec<_>>>();
         let (wanted_keys, found_keys) = (keys(wanted).ok_or_else(differs)?, keys(found).ok_or_else(differs)?);
         // Of several items with one key the server keeps some, or refuses them.
         if !all_different(&wanted_keys) || !all_different(&found_keys) {
-            return Err(Doubt::ServersOwn(at.path()));
+            return Err(Unproven::ServersOwn(at.path()));
         }
         let mut next = 0;
         for (key, item) in wanted_keys.iter().zip(wanted) {
@@ -306,12 +314,12 @@ impl Walk<'_> {
 
     fn scalar(
         &self,
-        at: &Trail<'_>,
+        at: &PathStack<'_>,
         wanted: &Value,
         found: &Value,
         of: TypeRef<'_>,
-        whole: Option<&Trail<'_>>,
-    ) -> Result<(), Doubt> {
+        whole: Option<&PathStack<'_>>,
+    ) -> Result<(), Unproven> {
         if wanted == found || Scalar::from_json(wanted) == Scalar::from_json(found) {
             return Ok(());
         }
@@ -322,23 +330,23 @@ impl Walk<'_> {
         };
         let too_fine = of.scalar() == ScalarKind::Quantity && (is_fine(wanted) || is_fine(found));
         let normalised = matches!(of.scalar(), ScalarKind::Quantity | ScalarKind::Time | ScalarKind::Bytes);
-        let is_same = self.built_in && same_meaning(wanted, found, of) && is_served_as(wanted, found, of);
+        let is_same = self.built_in && semantically_equal(wanted, found, of) && serializes_as(wanted, found, of);
         let is_empty = wanted.as_str().map_or_else(|| wanted.as_i64() == Some(0), str::is_empty);
         if self.built_in && is_empty && !is_same {
             // Empty means absent to many a field, which the server then fills in.
-            return Err(Doubt::ServersOwn(at.path()));
+            return Err(Unproven::ServersOwn(at.path()));
         }
         if !normalised || too_fine || !is_same {
-            return Err(Doubt::Differs(at.path()));
+            return Err(Unproven::Differs(at.path()));
         }
         self.respelled(at, whole)
     }
 
     /// A value that only means the same is compared as text by the server when somebody else owns it, too.
-    fn respelled(&self, at: &Trail<'_>, whole: Option<&Trail<'_>>) -> Result<(), Doubt> {
+    fn respelled(&self, at: &PathStack<'_>, whole: Option<&PathStack<'_>>) -> Result<(), Unproven> {
         let path = whole.unwrap_or(at).path();
         let others = self.others.get_or_init(|| Claimants::of(&self.owners.others));
-        if others.is_claimed(&path) { Err(Doubt::Respelled(path)) } else { Ok(()) }
+        if others.is_claimed(&path) { Err(Unproven::Respelled(path)) } else { Ok(()) }
     }
 }
 

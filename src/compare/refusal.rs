@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::rejection::{Blame, Subject, blame, is_typed, mistakes, refused_result};
+use super::rejection::{Blame, RejectedObject, blame, is_typed, mistakes, refused_result};
 use crate::live::discreet::Discreet;
 use crate::live::{StatusError, Target, Trouble};
 use crate::object::holds_secrets;
@@ -54,7 +54,7 @@ pub fn refusal(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &
     if is_about_immutable_fields(status) {
         return immutable(status.causes.iter().map(|cause| cause.field.clone()).collect());
     }
-    let subject = Subject { target, live, of };
+    let subject = RejectedObject { target, live, of };
     if blame(&subject, status) == Blame::Live {
         return Refusal::Other(refused_result(&subject, status));
     }
@@ -94,8 +94,11 @@ fn refusal_of_secret(target: &Target, live: Option<&Value>, of: TypeRef<'_>, sta
         return if fields.is_empty() { immutable(vec!["a field".to_owned()]) } else { immutable(fields) };
     }
     let trouble = discreet.trouble(status);
-    let mistakes =
-        if Discreet::names_author(status) { Vec::new() } else { mistakes(&Subject { target, live, of }, status) };
+    let mistakes = if Discreet::names_author(status) {
+        Vec::new()
+    } else {
+        mistakes(&RejectedObject { target, live, of }, status)
+    };
     if !mistakes.is_empty() {
         let message = mistakes.iter().map(|mistake| mistake.message.as_str()).collect::<Vec<_>>().join("; ");
         let trouble = Trouble { mistakes, ..Trouble::new("Invalid", message) };

@@ -15,7 +15,7 @@ const STEM: usize = 40;
 /// Why an object is not replaced, although it could be: its deletion takes with it what no manifest holds. Only the
 /// manifest allows it: the live object can be annotated by others.
 #[must_use]
-pub fn protection(target: &Target) -> Option<String> {
+pub fn replace_guard(target: &Target) -> Option<String> {
     let gvk = &target.key.gvk;
     let volumes = ["PersistentVolume", "PersistentVolumeClaim"];
     let is_protected =
@@ -90,7 +90,7 @@ pub(super) fn may_be_immutable(status: &StatusError) -> bool {
 /// An object under another name than the live one: that the server would create it proves that its values are fine. None for
 /// kinds whose names follow from their content.
 #[must_use]
-pub fn trial(gvk: &GroupVersionKind, object: &Value, live: &Value) -> Option<Value> {
+pub fn probe_object(gvk: &GroupVersionKind, object: &Value, live: &Value) -> Option<Value> {
     if gvk.is_crd() || gvk.kind == "APIService" {
         return None;
     }
@@ -141,7 +141,7 @@ mod tests {
         let name = |kind: &str, name: &str| {
             let manifest = json!({"metadata": {"name": name}});
             let live = json!({"metadata": {"uid": "0123abcd-ef01-2345-6789-abcdef012345"}});
-            trial(&GroupVersionKind::new("batch/v1", kind), &manifest, &live)
+            probe_object(&GroupVersionKind::new("batch/v1", kind), &manifest, &live)
                 .map(|trial| trial["metadata"]["name"].as_str().unwrap().to_owned())
         };
         assert_eq!(name("Job", "migrate").as_deref(), Some("migrate-0123abcd"));
@@ -154,9 +154,9 @@ mod tests {
     fn the_trial_of_a_service_wants_no_address_that_is_taken() {
         let manifest = json!({"metadata": {"name": "web"}, "spec": {"clusterIP": "10.0.0.5", "ports": [{"port": 80, "nodePort": 30000}]}});
         let service = GroupVersionKind::new("v1", "Service");
-        assert_eq!(trial(&service, &manifest, &manifest).unwrap()["spec"], json!({"ports": [{"port": 80}]}));
+        assert_eq!(probe_object(&service, &manifest, &manifest).unwrap()["spec"], json!({"ports": [{"port": 80}]}));
         let other = json!({"spec": {"clusterIP": "10.0.0.6", "ports": [{"port": 80, "nodePort": 30001}]}});
-        assert_eq!(trial(&service, &manifest, &other).unwrap()["spec"], manifest["spec"]);
+        assert_eq!(probe_object(&service, &manifest, &other).unwrap()["spec"], manifest["spec"]);
     }
 
     #[test]

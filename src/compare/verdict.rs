@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::classify::{Subject, judge};
+use super::classify::{ObjectPair, judge};
 use super::diff::{Action, Evidence, ObjectDiff};
 use super::inquiry::Finding;
 use super::merge::{Prediction, predict};
@@ -10,7 +10,7 @@ use super::owners::{Owners, Policy, Replace};
 use super::prove::{Proof, prove};
 use super::redact::{Redactor, is_withheld};
 use super::refusal::Refusal;
-use super::replacement::{cost, protection};
+use super::replacement::{cost, replace_guard};
 use super::secrecy::Secrecy;
 use crate::live::{LiveState, Target, Trouble};
 use crate::object::{FieldPath, FieldSet};
@@ -18,7 +18,7 @@ use crate::schema::{self, TypeRef};
 
 /// What a verdict needs beside the finding.
 #[derive(Clone, Copy)]
-pub struct Setting<'a> {
+pub struct CompareContext<'a> {
     /// The type's fields.
     pub of: TypeRef<'a>,
     /// Whose manager we are.
@@ -29,7 +29,7 @@ pub struct Setting<'a> {
 
 /// The verdict. Objects must come in a fixed order, for the numbers of their secrets.
 #[must_use]
-pub fn verdict(target: &Target, finding: &Finding, setting: Setting<'_>, redactor: &Redactor) -> ObjectDiff {
+pub fn verdict(target: &Target, finding: &Finding, setting: CompareContext<'_>, redactor: &Redactor) -> ObjectDiff {
     match finding {
         Finding::Missing(evidence) => create(target, *evidence, redactor),
         Finding::Proven(None) => ObjectDiff::of(Vec::new(), Vec::new(), Evidence::Proven),
@@ -49,8 +49,8 @@ pub fn verdict(target: &Target, finding: &Finding, setting: Setting<'_>, redacto
                 diff.action = Action::Replace;
                 diff.reason = Some(reason.clone());
                 diff.warnings.extend(cost(&target.key.gvk, live));
-                diff.hint = match (protection(target), setting.policy.replace) {
-                    (Some(protection), _) => Some(protection),
+                diff.hint = match (replace_guard(target), setting.policy.replace) {
+                    (Some(replace_guard), _) => Some(replace_guard),
                     (None, Replace::Never) => {
                         Some("pass `--replace=immutable` to delete it and create it anew".to_owned())
                     }
@@ -84,7 +84,7 @@ pub fn verdict(target: &Target, finding: &Finding, setting: Setting<'_>, redacto
 
 /// The verdict without a server.
 #[must_use]
-pub fn offline(target: &Target, live: &LiveState, setting: Setting<'_>, redactor: &Redactor) -> ObjectDiff {
+pub fn offline(target: &Target, live: &LiveState, setting: CompareContext<'_>, redactor: &Redactor) -> ObjectDiff {
     match live {
         _ if let (false, Err(trouble)) = (target.manifest.refused.is_empty(), &target.resource) => {
             ObjectDiff::unknown(trouble.clone())
@@ -121,16 +121,16 @@ fn create(target: &Target, evidence: Evidence, redactor: &Redactor) -> ObjectDif
     ObjectDiff::create(redactor.value(&secrecy, &FieldPath::root(), manifest), evidence)
 }
 
-fn local(target: &Target, live: &Value, setting: Setting<'_>, redactor: &Redactor) -> ObjectDiff {
+fn local(target: &Target, live: &Value, setting: CompareContext<'_>, redactor: &Redactor) -> ObjectDiff {
     let kind = target.kind();
     let prediction = predict(&target.manifest.value, live, setting.of, kind.as_ref(), setting.policy);
     judge(subject(target, live, setting.of), &prediction, setting.policy, redactor)
 }
 
-fn subject<'a>(target: &'a Target, live: &'a Value, of: TypeRef<'a>) -> Subject<'a> {
+fn subject<'a>(target: &'a Target, live: &'a Value, of: TypeRef<'a>) -> ObjectPair<'a> {
     // A kind of which nothing is known keeps its status to itself, as nearly all do.
     let status_is_apart = target.resource.as_ref().map_or(true, |resource| resource.status);
-    Subject { gvk: &target.key.gvk, manifest: &target.manifest.value, live, of, status_is_apart }
+    ObjectPair { gvk: &target.key.gvk, manifest: &target.manifest.value, live, of, status_is_apart }
 }
 
 /// Whether a CustomResourceDefinition defines a kind.

@@ -7,25 +7,25 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::session::failure::Failure;
 use crate::cli::InputArgs;
 use crate::desired::files::CONFIGURATION;
 use crate::desired::yaml::{self, Positions, Step, Validation};
 use crate::desired::{InputProblem, SourceText};
 use crate::report::styled::Role;
+use crate::session::failure::Failure;
 use crate::terminal::Terminal;
 
 /// Largest configuration that is read, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
 
 /// All settings that there are.
-const SETTINGS: [&str; 1] = ["hands"];
+const SETTINGS: [&str; 1] = ["manualManagers"];
 
 /// What a configuration file settles.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Configuration {
-    /// Field managers that count as hands, beside those of kubectl.
-    pub hands: BTreeSet<String>,
+    /// Field managers whose changes count as manual, beside those of kubectl.
+    pub manual_managers: BTreeSet<String>,
 }
 
 impl Configuration {
@@ -76,8 +76,13 @@ impl Configuration {
         let mut documents = stream.documents.iter();
         if let Some(document) = documents.next() {
             match &document.value {
-                Value::Object(settings) => configuration.hands = file.settings(settings, &document.positions),
-                _ => file.problem(&document.positions, &[], "expected a mapping of settings", "write `hands: [k9s]`"),
+                Value::Object(settings) => configuration.manual_managers = file.settings(settings, &document.positions),
+                _ => file.problem(
+                    &document.positions,
+                    &[],
+                    "expected a mapping of settings",
+                    "write `manualManagers: [k9s]`",
+                ),
             }
         }
         if let Some(second) = documents.next() {
@@ -100,26 +105,26 @@ impl File<'_> {
             let hint = format!("the settings are: `{}`", SETTINGS.join("`, `"));
             self.problem(positions, &[Step::Key(name)], &format!("there is no setting `{name}`"), &hint);
         }
-        let mut hands = BTreeSet::new();
-        match settings.get("hands") {
+        let mut manual_managers = BTreeSet::new();
+        match settings.get("manualManagers") {
             None | Some(Value::Null) => {}
             Some(Value::Array(names)) => {
                 for (index, name) in names.iter().enumerate() {
                     if let Some(name) = name.as_str().filter(|name| !name.is_empty()) {
-                        hands.insert(name.to_owned());
+                        manual_managers.insert(name.to_owned());
                     } else {
-                        let at = [Step::Key("hands"), Step::Index(index)];
+                        let at = [Step::Key("manualManagers"), Step::Index(index)];
                         let hint = "as `managedFields` has it, such as `k9s`";
                         self.problem(positions, &at, "expected the name of a field manager", hint);
                     }
                 }
             }
             Some(_) => {
-                let message = "`hands` is a list of field managers";
-                self.problem(positions, &[Step::Key("hands")], message, "write `hands: [k9s]`");
+                let message = "`manualManagers` is a list of field managers";
+                self.problem(positions, &[Step::Key("manualManagers")], message, "write `manualManagers: [k9s]`");
             }
         }
-        hands
+        manual_managers
     }
 
     fn problem(&mut self, positions: &Positions, at: &[Step<'_>], message: &str, hint: &str) {
@@ -186,27 +191,33 @@ mod tests {
 
     fn parse(text: &str) -> Result<Vec<String>, Vec<String>> {
         let parsed = Configuration::parse(&"c.yaml".into(), text.into());
-        let hands = parsed.map(|configuration| configuration.hands.into_iter().collect());
-        hands.map_err(|problems| problems.iter().map(ToString::to_string).collect())
+        let manual_managers = parsed.map(|configuration| configuration.manual_managers.into_iter().collect());
+        manual_managers.map_err(|problems| problems.iter().map(ToString::to_string).collect())
     }
 
     #[test]
     fn settings_are_read() {
-        assert_eq!(parse("hands: [k9s, lens]"), Ok(vec!["k9s".to_owned(), "lens".to_owned()]));
+        assert_eq!(parse("manualManagers: [k9s, lens]"), Ok(vec!["k9s".to_owned(), "lens".to_owned()]));
         assert_eq!(parse("# nothing yet\n"), Ok(vec![]));
-        assert_eq!(parse("hands:\n"), Ok(vec![]));
+        assert_eq!(parse("manualManagers:\n"), Ok(vec![]));
     }
 
     #[test]
     fn every_mistake_is_told_at_its_place() {
         let refused = |text: &str| parse(text).unwrap_err();
         assert_eq!(
-            refused("hand: [k9s]\nhands: k9s\n"),
-            ["c.yaml:1:1: there is no setting `hand`", "c.yaml:2:1: `hands` is a list of field managers"]
+            refused("manualManager: [k9s]\nmanualManagers: k9s\n"),
+            [
+                "c.yaml:1:1: there is no setting `manualManager`",
+                "c.yaml:2:1: `manualManagers` is a list of field managers"
+            ]
         );
-        assert_eq!(refused("hands: [k9s, 1]"), ["c.yaml:1:14: expected the name of a field manager"]);
+        assert_eq!(refused("manualManagers: [k9s, 1]"), ["c.yaml:1:14: expected the name of a field manager"]);
         assert_eq!(refused("[k9s]"), ["c.yaml:1:1: expected a mapping of settings"]);
-        assert_eq!(refused("hands: []\n---\nhands: []\n"), ["c.yaml:3:1: a configuration is one document"]);
-        assert_eq!(refused("hands: [\n").len(), 1);
+        assert_eq!(
+            refused("manualManagers: []\n---\nmanualManagers: []\n"),
+            ["c.yaml:3:1: a configuration is one document"]
+        );
+        assert_eq!(refused("manualManagers: [\n").len(), 1);
     }
 }

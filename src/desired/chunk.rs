@@ -8,7 +8,7 @@ use super::mismatch::kind_of;
 use super::problem::InputProblem;
 use super::set::ReadOptions;
 use super::source::Source;
-use super::structure::manifest;
+use super::validate::manifest;
 use super::yaml::{self, AliasBudget, Positions, Severity, Step, SyntaxDiagnostic, Validation};
 
 /// How much text is worth a chunk of its own, in bytes.

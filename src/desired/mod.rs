@@ -12,12 +12,12 @@ mod excerpt;
 pub mod files;
 mod manifest;
 mod mismatch;
-mod names;
+mod name_rules;
 mod problem;
 mod selector;
 mod set;
 mod source;
-mod structure;
+mod validate;
 
 pub use chunk::{Chunk, ReadChunk, alias_budget};
 pub use excerpt::{Excerpt, Line, Underline};

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::names::{label_key_refused, label_value_refused};
+use super::name_rules::{label_key_refused, label_value_refused};
 
 /// A label selector; the empty one matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,18 +6,18 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 
+use crate::compare::{Action, Evidence, Finding, ObjectDiff, Redactor, defines};
 use crate::engine::comparison::Comparison;
 use crate::engine::item::{self, blocked, is_change};
-use crate::engine::write::{DELETION, Decision, Writes, catalog_with, wait_until_established};
-use crate::compare::{Action, Evidence, Finding, ObjectDiff, Redactor, defines};
+use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Decision, Writes, wait_for_discovery, wait_until_established};
 use crate::live::Trouble;
 use crate::live::fetch::IN_FLIGHT;
 use crate::live::resolve::{Target, resource_of};
-use crate::plan::{Plan, Queue};
+use crate::plan::{Plan, ReadySet};
 use crate::report::{ObjectReport, Outcome};
 
 /// All objects of one run, compared and then acted on.
-pub(crate) struct Pass<'a> {
+pub(crate) struct ApplyRun<'a> {
     comparison: Comparison<'a>,
     plan: Plan,
     decisions: Vec<Decision>,
@@ -38,7 +38,7 @@ pub(crate) trait Listener {
     fn in_order(&self, object: &ObjectReport);
 }
 
-impl<'a> Pass<'a> {
+impl<'a> ApplyRun<'a> {
     /// Compares the objects of a plan.
     pub async fn compare(mut comparison: Comparison<'a>, mut plan: Plan) -> Self {
         comparison.leave_out_nulls(&mut plan.targets).await;
@@ -123,7 +123,7 @@ impl<'a> Pass<'a> {
         let Self { comparison, plan, decisions, reports, told, wait, agreed } = self;
         let Comparison { cluster, types, interrupt, .. } = &*comparison;
         let writes = writes(comparison, *wait, *agreed);
-        let mut queue = Queue::of(plan, wave);
+        let mut queue = ReadySet::of(plan, wave);
         let mut under_way = FuturesUnordered::new();
         loop {
             while under_way.len() < IN_FLIGHT
@@ -218,7 +218,7 @@ impl<'a> Pass<'a> {
         let targets = provisional.iter().map(|index| &self.plan.targets[*index]);
         let defined = targets.filter(|target| crds.iter().any(|crd| defines(crd, target)));
         let awaited: Vec<_> = defined.map(|target| target.key.gvk.clone()).collect();
-        if let Ok(catalog) = catalog_with(cluster, &awaited).await {
+        if let Ok(catalog) = wait_for_discovery(cluster, &awaited).await {
             self.comparison.types.forget();
             for index in provisional {
                 let target = &mut self.plan.targets[index];
@@ -241,6 +241,6 @@ impl<'a> Pass<'a> {
 /// How this run writes. A replacement is not left half-way because others were to be looked at for a short time only.
 fn writes<'a>(comparison: &'a Comparison<'_>, wait: Option<Duration>, agreed: bool) -> Writes<'a> {
     let Comparison { cluster, policy, redactor, interrupt, .. } = comparison;
-    let deletion = wait.unwrap_or_default().max(DELETION);
+    let deletion = wait.unwrap_or_default().max(DEFAULT_DELETE_TIMEOUT);
     Writes { cluster, policy, redactor, deletion, agreed, half_way: interrupt.half_way() }
 }

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use futures::StreamExt as _;
 
-use crate::engine::interrupt::Interrupt;
-use crate::engine::write::Decision;
 use crate::client::Cluster;
 use crate::compare::{
-    Action, Evidence, Finding, Found, Policy, Questions, Redactor, Setting, defines, leave_out_nulls,
+    Action, CompareContext, Evidence, Finding, Found, Policy, Questions, Redactor, defines, leave_out_nulls,
     may_hold_refused_nulls, verdict,
 };
+use crate::engine::interrupt::Interrupt;
+use crate::engine::write::Decision;
 use crate::live::ask::settle;
 use crate::live::fetch::{IN_FLIGHT, fetch};
 use crate::live::types::Types;
@@ -71,7 +71,7 @@ impl<'a> Comparison<'a> {
         for (target, Found { finding, warnings, doubt }) in targets.iter().zip(found) {
             self.doubts.extend(doubt.map(|doubt| format!("not proven: {}: {doubt}", target.key)));
             let types_will_change = changing_crds.iter().any(|crd| defines(crd, target));
-            let setting = Setting { of: self.types.of(&target.key.gvk), policy: self.policy, types_will_change };
+            let setting = CompareContext { of: self.types.of(&target.key.gvk), policy: self.policy, types_will_change };
             let mut diff = verdict(target, &finding, setting, &self.redactor);
             diff.warnings.extend(warnings);
             if target.key.gvk.is_crd() && diff.action != Action::None {

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use crate::engine::interrupt::Interrupt;
-use crate::engine::write::{Decision, Written};
 use crate::client::Cluster;
 use crate::compare::Action;
+use crate::engine::interrupt::Interrupt;
+use crate::engine::wait::{WaitOptions, Watched, observe};
+use crate::engine::write::{Decision, Written};
 use crate::live::Trouble;
-use crate::plan::{Plan, Strength};
+use crate::plan::{DependencyKind, Plan};
 use crate::report::{ErrorInfo, ObjectReport, Outcome};
-use crate::engine::wait::{Until, Watched, observe};
 
 /// Why an object isn't written.
 pub(crate) enum Skip {
@@ -35,7 +35,7 @@ pub(crate) fn is_change(report: &ObjectReport) -> bool {
 
 /// What an author says comes first.
 pub(crate) fn explicit(plan: &Plan, index: usize) -> Vec<Watched> {
-    let explicit = plan.needs[index].iter().filter(|need| need.strength == Strength::Explicit);
+    let explicit = plan.needs[index].iter().filter(|need| need.strength == DependencyKind::Explicit);
     explicit.map(|need| Watched::existing(&plan.targets[need.on])).collect()
 }
 
@@ -50,7 +50,7 @@ pub(crate) async fn unready(
         return None;
     }
     let stopped = || interrupt.is_set();
-    let until = Until { timeout, stopped: &stopped };
+    let until = WaitOptions { timeout, stopped: &stopped };
     let seen = observe(cluster, first, &until, |_, _| {}).await;
     let mut both = first.iter().zip(seen.readiness);
     match both.find(|(_, readiness)| !readiness.is_current()) {
@@ -73,12 +73,12 @@ pub(crate) fn blocked(plan: &Plan, reports: &[ObjectReport], index: usize) -> Op
             _ => return None,
         };
         let is_missed = match need.strength {
-            Strength::Order => false,
+            DependencyKind::Order => false,
             // What the API refuses is not created, and may not exist.
-            Strength::Existence | Strength::Inside => {
+            DependencyKind::Existence | DependencyKind::Inside => {
                 other.action == Action::Create || !plan.targets[need.on].manifest.refused.is_empty()
             }
-            Strength::Success | Strength::Explicit => true,
+            DependencyKind::Success | DependencyKind::Explicit => true,
         };
         is_missed.then(|| Skip::Needs { what: other.key.to_string(), which })
     })

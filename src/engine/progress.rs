@@ -4,9 +4,9 @@ use std::cell::Cell;
 
 use jiff::{Timestamp, Unit};
 
-use crate::session::output::Output;
 use crate::engine::apply_run::Listener;
 use crate::report::{ObjectReport, outcomes};
+use crate::session::output::Output;
 use crate::terminal::Progress;
 
 /// Tells of objects as the pass is done with them.

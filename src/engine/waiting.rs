@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use crate::client::Cluster;
 use crate::engine::interrupt::Interrupt;
 use crate::engine::progress::now;
-use crate::session::output::Output;
-use crate::client::Cluster;
+use crate::engine::wait::{Readiness, State, WaitEnd, WaitOptions, Watched, observe};
 use crate::live::Target;
 use crate::object::ObjectKey;
 use crate::report::styled::{Role, Styled};
 use crate::report::{ObjectReport, Outcome, readiness};
-use crate::engine::wait::{Ending, Readiness, State, Until, Watched, observe};
+use crate::session::output::Output;
 
 /// How long is waited, and who hears of it.
 pub(crate) struct Waiting<'a> {
@@ -52,7 +52,7 @@ impl Waiting<'_> {
         let mut ready: BTreeSet<ObjectKey> = BTreeSet::new();
         let mut told: BTreeMap<ObjectKey, State> = BTreeMap::new();
         let stopped = || self.interrupt.is_set();
-        let until = Until { timeout: self.timeout, stopped: &stopped };
+        let until = WaitOptions { timeout: self.timeout, stopped: &stopped };
         let observation = observe(self.cluster, watched, &until, |one, readiness| {
             if readiness.is_current() {
                 ready.insert(one.key.clone())
@@ -76,7 +76,7 @@ impl Waiting<'_> {
         });
         let observation = observation.await;
         drop(progress);
-        if observation.ending == Ending::TimedOut {
+        if observation.ending == WaitEnd::TimedOut {
             let unready = observation.readiness.iter().filter(|readiness| !readiness.is_current()).count();
             let noun = if unready == 1 { "object is" } else { "objects are" };
             let line = format!("error: {unready} {noun} not ready after {}", in_words(self.timeout));

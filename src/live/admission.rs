@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{Catalog, Resolution, Resource, json};
+use super::{Discovery, Resolution, Resource, json};
 use crate::client::{Cluster, Request};
 use crate::object::GroupVersionKind;
 
@@ -29,7 +29,7 @@ struct Rule {
 
 impl Admission {
     /// Lists webhooks and policies. Not being allowed to see them is no error: then nothing is said of them.
-    pub async fn load(cluster: &Cluster, catalog: &Catalog) -> Self {
+    pub async fn load(cluster: &Cluster, catalog: &Discovery) -> Self {
         let lists = SOURCES.map(|(kind, rules_at)| async move {
             let gvk = GroupVersionKind::new("admissionregistration.k8s.io/v1", kind);
             let Resolution::Known(resource) = catalog.resolve(&gvk) else { return Vec::new() };

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::catalog::Resource;
+use super::discovery::Resource;
 use super::parse;
 use crate::client::{Cluster, RequestError};
 use crate::object::{GroupVersionKind, ObjectKey};

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Trouble;
 use super::answer::{Asked, unexpected};
-use super::catalog::{Catalog, Resource};
+use super::discovery::{Discovery, Resource};
 use super::fetch::IN_FLIGHT;
 use super::list::Pages;
 use super::page::Spoilt;
@@ -154,7 +154,7 @@ async fn list(
 /// All kinds whose objects could be members, each in its preferred version: what can be listed and deleted. Events are
 /// nobody's wish.
 #[must_use]
-pub fn searchable(catalog: &Catalog) -> Vec<Resource> {
+pub fn searchable(catalog: &Discovery) -> Vec<Resource> {
     let mut preferred: BTreeMap<GroupKind, &Resource> = BTreeMap::new();
     let can = |resource: &&Resource, verb: &str| resource.verbs.contains(verb);
     let candidates = catalog.resources().filter(|found| can(found, "list") && can(found, "delete") && !found.pending);

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::answer::Asked;
-use super::catalog::Resource;
+use super::discovery::Resource;
 use super::{LiveState, Target, fetch};
 use crate::client::{Change, Cluster, DryRun, RequestError};
 

@@ -7,7 +7,7 @@ use futures::StreamExt as _;
 use serde_json::Value;
 
 use super::answer::Asked;
-use super::catalog::Resource;
+use super::discovery::Resource;
 use super::list::Pages;
 use super::resolve::Target;
 use super::{LiveState, Trouble};

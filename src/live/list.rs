@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use super::answer::unexpected;
-use super::catalog::Resource;
+use super::discovery::Resource;
 use super::page::{Page, read};
 use crate::client::{Address, Cluster, Request, RequestError};
 

@@ -11,7 +11,7 @@ pub(crate) mod answer;
 pub mod apply_set;
 pub mod ask;
 mod cache;
-pub mod catalog;
+pub mod discovery;
 pub mod discreet;
 pub mod fetch;
 pub(crate) mod list;
@@ -26,7 +26,7 @@ use serde_json::Value;
 use crate::client::{Cluster, Request};
 
 pub use crate::client::{Cause, RequestCounts, RequestError, StatusError};
-pub use catalog::{Catalog, Resolution, Resource};
+pub use discovery::{Discovery, Resolution, Resource};
 pub use resolve::Target;
 pub use trouble::Trouble;
 

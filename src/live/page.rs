@@ -5,7 +5,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::answer::misfit_of_item;
-use super::catalog::Resource;
+use super::discovery::Resource;
 
 /// A page of a list.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 use super::Trouble;
-use super::catalog::{Catalog, Resolution, Resource};
+use super::discovery::{Discovery, Resolution, Resource};
 use crate::desired::yaml::Step;
 use crate::desired::{InputProblem, Manifest, leave_out_copies, repeated};
 use crate::object::ObjectKey;
@@ -46,7 +46,7 @@ pub struct Namespaces {
 /// namespace is known, are problems of the input.
 pub fn resolve(
     manifests: Vec<Manifest>,
-    catalog: &Catalog,
+    catalog: &Discovery,
     namespaces: &Namespaces,
 ) -> Result<Vec<Target>, Vec<InputProblem>> {
     let mut targets: Vec<Target> = manifests.into_iter().map(|manifest| place(manifest, catalog, namespaces)).collect();
@@ -89,7 +89,7 @@ fn refused(manifest: &Manifest) -> Option<Trouble> {
 }
 
 /// The resource of one kind, or why there is none.
-pub fn resource_of(manifest: &Manifest, catalog: &Catalog) -> Result<Resource, Trouble> {
+pub fn resource_of(manifest: &Manifest, catalog: &Discovery) -> Result<Resource, Trouble> {
     let gvk = &manifest.gvk;
     match catalog.resolve(gvk) {
         Resolution::Known(resource) => Ok(resource.clone()),
@@ -108,7 +108,7 @@ pub fn resource_of(manifest: &Manifest, catalog: &Catalog) -> Result<Resource, T
     }
 }
 
-fn place(mut manifest: Manifest, catalog: &Catalog, namespaces: &Namespaces) -> Target {
+fn place(mut manifest: Manifest, catalog: &Discovery, namespaces: &Namespaces) -> Target {
     let resource = resource_of(&manifest, catalog);
     // A kind that nobody knows keeps what is written: its scope can't be told.
     let namespace = match &resource {

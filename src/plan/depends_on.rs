@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::graph::Strength;
+use super::graph::DependencyKind;
 use super::references::Reference;
 use crate::desired::yaml::Step;
 use crate::desired::{InputProblem, Manifest};
@@ -49,7 +49,7 @@ fn parse(reference: &str) -> Option<Reference> {
     }
     let namespace = namespace.map(ToOwned::to_owned);
     let (group, kind, name) = (group.to_owned(), kind.to_owned(), name.to_owned());
-    Some(Reference { group, kind, namespace, name, strength: Strength::Explicit })
+    Some(Reference { group, kind, namespace, name, strength: DependencyKind::Explicit })
 }
 
 fn malformed(manifest: &Manifest, reference: &str) -> InputProblem {

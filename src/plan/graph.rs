@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::depends_on::{DEPENDS_ON, depends_on, is_annotated, problem};
-use super::index::Index;
+use super::object_index::ObjectIndex;
 use super::references::{Reference, references};
 use super::wave::Wave;
 use crate::desired::InputProblem;
@@ -12,7 +12,7 @@ use crate::object::ObjectKey;
 
 /// How much one object needs another that comes before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Strength {
+pub enum DependencyKind {
     /// It only comes later.
     Order,
     /// It can't be written unless the other exists.
@@ -27,16 +27,16 @@ pub enum Strength {
 
 /// One object needs another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Need {
+pub struct Dependency {
     /// The other one's place in the plan.
     pub on: usize,
     /// How much.
-    pub strength: Strength,
+    pub strength: DependencyKind,
 }
 
 /// What each of some targets needs, by their indices. There is no circle in it.
 pub(super) struct Graph {
-    pub needs: Vec<Vec<Need>>,
+    pub needs: Vec<Vec<Dependency>>,
     pub waves: Vec<Wave>,
 }
 
@@ -70,7 +70,7 @@ fn sort_key(key: &ObjectKey) -> (&str, Option<&str>, &str, &str, &str) {
 }
 
 /// What is needed first, and else by rank. Whatever is in a circle, or waits for one, is left out.
-fn sorted<R: Ord>(needs: &[Vec<Need>], counts: fn(&Need) -> bool, rank: impl Fn(usize) -> R) -> Vec<usize> {
+fn sorted<R: Ord>(needs: &[Vec<Dependency>], counts: fn(&Dependency) -> bool, rank: impl Fn(usize) -> R) -> Vec<usize> {
     let mut open: Vec<usize> = needs.iter().map(|needs| needs.iter().filter(|need| counts(need)).count()).collect();
     let dependents = dependents(needs, counts);
     let mut ready: BTreeMap<R, usize> = BTreeMap::new();
@@ -88,7 +88,7 @@ fn sorted<R: Ord>(needs: &[Vec<Need>], counts: fn(&Need) -> bool, rank: impl Fn(
     order
 }
 
-fn dependents(needs: &[Vec<Need>], counts: fn(&Need) -> bool) -> Vec<Vec<usize>> {
+fn dependents(needs: &[Vec<Dependency>], counts: fn(&Dependency) -> bool) -> Vec<Vec<usize>> {
     let mut dependents = vec![Vec::new(); needs.len()];
     for (index, needs) in needs.iter().enumerate() {
         needs.iter().filter(|need| counts(need)).for_each(|need| dependents[need.on].push(index));
@@ -97,13 +97,13 @@ fn dependents(needs: &[Vec<Need>], counts: fn(&Need) -> bool) -> Vec<Vec<usize>>
 }
 
 /// What each target needs of the others: one need for each of them, the strongest.
-fn needs(targets: &mut [Target]) -> Result<Vec<Vec<Need>>, Vec<InputProblem>> {
+fn needs(targets: &mut [Target]) -> Result<Vec<Vec<Dependency>>, Vec<InputProblem>> {
     let mut problems = Vec::new();
-    let mut needs: Vec<BTreeMap<usize, Strength>> = vec![BTreeMap::new(); targets.len()];
-    let index = Index::of(targets);
+    let mut needs: Vec<BTreeMap<usize, DependencyKind>> = vec![BTreeMap::new(); targets.len()];
+    let index = ObjectIndex::of(targets);
     let mut warnings = Vec::new();
     for (at, target) in targets.iter().enumerate() {
-        let mut add = |on: usize, strength: Strength| {
+        let mut add = |on: usize, strength: DependencyKind| {
             let known = needs[at].entry(on).or_insert(strength);
             *known = strength.max(*known);
         };
@@ -111,14 +111,14 @@ fn needs(targets: &mut [Target]) -> Result<Vec<Vec<Need>>, Vec<InputProblem>> {
             if let Some(on) = index.find(&reference).filter(|on| *on != at) {
                 add(on, reference.strength);
             }
-            index.behind(targets, &reference, &target.key).for_each(|on| add(on, Strength::Success));
+            index.behind(targets, &reference, &target.key).for_each(|on| add(on, DependencyKind::Success));
         }
-        index.definitions(targets, target).for_each(|on| add(on, Strength::Inside));
+        index.definitions(targets, target).for_each(|on| add(on, DependencyKind::Inside));
         match depends_on(&target.manifest) {
             Ok(references) => {
                 for reference in references {
                     match index.find(&reference) {
-                        Some(on) => add(on, Strength::Explicit),
+                        Some(on) => add(on, DependencyKind::Explicit),
                         None => warnings.push((at, outside(&reference))),
                     }
                 }
@@ -132,7 +132,8 @@ fn needs(targets: &mut [Target]) -> Result<Vec<Vec<Need>>, Vec<InputProblem>> {
     for (at, warning) in warnings {
         targets[at].manifest.warnings.push(warning);
     }
-    let listed = |needs: BTreeMap<usize, Strength>| needs.into_iter().map(|(on, strength)| Need { on, strength });
+    let listed =
+        |needs: BTreeMap<usize, DependencyKind>| needs.into_iter().map(|(on, strength)| Dependency { on, strength });
     Ok(needs.into_iter().map(|needs| listed(needs).collect()).collect())
 }
 
@@ -143,12 +144,12 @@ fn outside(reference: &Reference) -> String {
 }
 
 /// What no plan may disregard.
-fn is_binding(need: &Need) -> bool {
-    need.strength >= Strength::Inside
+fn is_binding(need: &Dependency) -> bool {
+    need.strength >= DependencyKind::Inside
 }
 
 /// The circles that no plan could resolve: of explicit dependencies, Namespaces and CustomResourceDefinitions.
-fn circles(targets: &[Target], needs: &[Vec<Need>]) -> Vec<InputProblem> {
+fn circles(targets: &[Target], needs: &[Vec<Dependency>]) -> Vec<InputProblem> {
     let mut is_left = vec![true; needs.len()];
     for index in sorted(needs, is_binding, |index| index) {
         is_left[index] = false;
@@ -180,7 +181,7 @@ fn circle(targets: &[Target], members: &[usize]) -> InputProblem {
 }
 
 /// Drops needs that are only derived where they would close a circle; answers with an order that suits what is left.
-fn without_circles(needs: &mut [Vec<Need>]) -> Vec<usize> {
+fn without_circles(needs: &mut [Vec<Dependency>]) -> Vec<usize> {
     let dependents = dependents(needs, |_| true);
     let mut open: Vec<usize> = needs.iter().map(Vec::len).collect();
     let mut ready: Vec<usize> = (0..needs.len()).rev().filter(|index| open[*index] == 0).collect();

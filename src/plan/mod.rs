@@ -8,16 +8,16 @@
 pub mod apply_set;
 mod depends_on;
 mod graph;
-mod index;
-mod queue;
+mod object_index;
+mod ready_set;
 mod references;
 mod wave;
 
 use crate::desired::InputProblem;
 use crate::live::Target;
 pub use depends_on::DEPENDS_ON;
-pub use graph::{Need, Strength};
-pub use queue::Queue;
+pub use graph::{Dependency, DependencyKind};
+pub use ready_set::ReadySet;
 pub use wave::Wave;
 
 /// Targets in the order in which `apply` acts.
@@ -26,7 +26,7 @@ pub struct Plan {
     /// The objects: by wave, what is needed first, then by kind, namespace and name.
     pub targets: Vec<Target>,
     /// What each of them needs, by place in the plan: always an earlier one.
-    pub needs: Vec<Vec<Need>>,
+    pub needs: Vec<Vec<Dependency>>,
     /// The wave of each: that of its kind, or a later one that something it needs is in.
     pub waves: Vec<Wave>,
 }
@@ -39,7 +39,7 @@ impl Plan {
         let order = graph.order(&targets);
         let mut place = vec![0; order.len()];
         order.iter().enumerate().for_each(|(at, index)| place[*index] = at);
-        let placed = |need: &Need| Need { on: place[need.on], strength: need.strength };
+        let placed = |need: &Dependency| Dependency { on: place[need.on], strength: need.strength };
         let needs = order.iter().map(|index| graph.needs[*index].iter().map(placed).collect()).collect();
         let waves = order.iter().map(|index| graph.waves[*index]).collect();
         let mut targets: Vec<Option<Target>> = targets.into_iter().map(Some).collect();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::graph::Strength;
+use super::graph::DependencyKind;
 use crate::object::{GroupVersionKind, ObjectKey};
 
 /// An object that a manifest names. The version doesn't matter: it is one object in all of them.
@@ -17,7 +17,7 @@ pub struct Reference {
     /// Name.
     pub name: String,
     /// How much it is needed.
-    pub strength: Strength,
+    pub strength: DependencyKind,
 }
 
 /// Where the pod template of a workload is, a custom one's too.
@@ -29,7 +29,7 @@ const POD_SPECS: [&str; 4] = ["/spec/template/spec", "/spec/jobTemplate/spec/tem
 pub fn references(key: &ObjectKey, manifest: &Value) -> Vec<Reference> {
     let mut found = Found { namespace: key.namespace.as_deref(), references: Vec::new() };
     if let Some(namespace) = &key.namespace {
-        found.add("", "Namespace", None, Some(namespace), Strength::Inside);
+        found.add("", "Namespace", None, Some(namespace), DependencyKind::Inside);
     }
     let pods = POD_SPECS.iter().filter_map(|pointer| at(manifest, pointer));
     if let Some(spec) = pods.into_iter().find(|spec| spec.get("containers").is_some_and(Value::is_array)) {
@@ -45,7 +45,7 @@ struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    fn add(&mut self, group: &str, kind: &str, namespace: Option<&str>, name: Option<&str>, strength: Strength) {
+    fn add(&mut self, group: &str, kind: &str, namespace: Option<&str>, name: Option<&str>, strength: DependencyKind) {
         if let Some(name) = name.filter(|name| !name.is_empty()) {
             let (group, kind, name) = (group.to_owned(), kind.to_owned(), name.to_owned());
             self.references.push(Reference {
@@ -59,28 +59,33 @@ impl<'a> Found<'a> {
     }
 
     /// An object of the same namespace.
-    fn beside(&mut self, group: &str, kind: &str, name: Option<&str>, strength: Strength) {
+    fn beside(&mut self, group: &str, kind: &str, name: Option<&str>, strength: DependencyKind) {
         self.add(group, kind, self.namespace, name, strength);
     }
 
     /// A class, volume or other cluster-scoped object.
-    fn cluster_scoped(&mut self, group: &str, kind: &str, name: Option<&str>, strength: Strength) {
+    fn cluster_scoped(&mut self, group: &str, kind: &str, name: Option<&str>, strength: DependencyKind) {
         self.add(group, kind, None, name, strength);
     }
 
     /// `core/v1` `PodSpec`: a pod doesn't start without what it names, unless that is `optional`.
     fn pod(&mut self, spec: &'a Value) {
         let account = text(spec, "/serviceAccountName").or_else(|| text(spec, "/serviceAccount"));
-        self.beside("", "ServiceAccount", account, Strength::Success);
-        self.cluster_scoped("scheduling.k8s.io", "PriorityClass", text(spec, "/priorityClassName"), Strength::Success);
-        self.cluster_scoped("node.k8s.io", "RuntimeClass", text(spec, "/runtimeClassName"), Strength::Success);
+        self.beside("", "ServiceAccount", account, DependencyKind::Success);
+        self.cluster_scoped(
+            "scheduling.k8s.io",
+            "PriorityClass",
+            text(spec, "/priorityClassName"),
+            DependencyKind::Success,
+        );
+        self.cluster_scoped("node.k8s.io", "RuntimeClass", text(spec, "/runtimeClassName"), DependencyKind::Success);
         for secret in items(spec, "/imagePullSecrets") {
-            self.beside("", "Secret", text(secret, "/name"), Strength::Order);
+            self.beside("", "Secret", text(secret, "/name"), DependencyKind::Order);
         }
         for claim in items(spec, "/resourceClaims") {
             let template = text(claim, "/resourceClaimTemplateName");
-            self.beside("resource.k8s.io", "ResourceClaim", text(claim, "/resourceClaimName"), Strength::Success);
-            self.beside("resource.k8s.io", "ResourceClaimTemplate", template, Strength::Success);
+            self.beside("resource.k8s.io", "ResourceClaim", text(claim, "/resourceClaimName"), DependencyKind::Success);
+            self.beside("resource.k8s.io", "ResourceClaimTemplate", template, DependencyKind::Success);
         }
         for volume in items(spec, "/volumes") {
             self.volume(volume);
@@ -94,7 +99,7 @@ impl<'a> Found<'a> {
 
     fn volume(&mut self, volume: &'a Value) {
         let claim = text(volume, "/persistentVolumeClaim/claimName");
-        self.beside("", "PersistentVolumeClaim", claim, Strength::Success);
+        self.beside("", "PersistentVolumeClaim", claim, DependencyKind::Success);
         self.configuration("Secret", volume.get("secret"), "/secretName");
         self.configuration("ConfigMap", volume.get("configMap"), "/name");
         for source in items(volume, "/projected/sources") {
@@ -105,7 +110,7 @@ impl<'a> Found<'a> {
         let drivers = volume.as_object().into_iter().flatten().filter_map(|(_, driver)| driver.as_object());
         for driver in drivers {
             let secrets = ["secretRef", "nodePublishSecretRef"].iter().filter_map(|name| driver.get(*name));
-            secrets.for_each(|secret| self.beside("", "Secret", text(secret, "/name"), Strength::Success));
+            secrets.for_each(|secret| self.beside("", "Secret", text(secret, "/name"), DependencyKind::Success));
         }
     }
 
@@ -123,7 +128,12 @@ impl<'a> Found<'a> {
     fn configuration(&mut self, kind: &str, source: Option<&'a Value>, name: &str) {
         let Some(source) = source else { return };
         let optional = source.get("optional").and_then(Value::as_bool).unwrap_or(false);
-        self.beside("", kind, text(source, name), if optional { Strength::Order } else { Strength::Success });
+        self.beside(
+            "",
+            kind,
+            text(source, name),
+            if optional { DependencyKind::Order } else { DependencyKind::Success },
+        );
     }
 
     /// What the built-in kinds name outside of pods.
@@ -132,19 +142,19 @@ impl<'a> Found<'a> {
             // Not `secrets`: the account may list its own tokens, and those come after it.
             ("", "ServiceAccount") => {
                 for secret in items(manifest, "/imagePullSecrets") {
-                    self.beside("", "Secret", text(secret, "/name"), Strength::Order);
+                    self.beside("", "Secret", text(secret, "/name"), DependencyKind::Order);
                 }
             }
             // The token controller deletes a token of an account that does not exist.
             ("", "Secret") if text(manifest, "/type") == Some("kubernetes.io/service-account-token") => {
                 let annotations = at(manifest, "/metadata/annotations");
                 let account = annotations.and_then(|annotations| annotations.get("kubernetes.io/service-account.name"));
-                self.beside("", "ServiceAccount", account.and_then(Value::as_str), Strength::Existence);
+                self.beside("", "ServiceAccount", account.and_then(Value::as_str), DependencyKind::Existence);
             }
             ("", "PersistentVolumeClaim") => self.claim(manifest.get("spec")),
             ("", "PersistentVolume") => self.storage_class(manifest.get("spec")),
             ("apps", "StatefulSet") => {
-                self.beside("", "Service", text(manifest, "/spec/serviceName"), Strength::Order);
+                self.beside("", "Service", text(manifest, "/spec/serviceName"), DependencyKind::Order);
                 for claim in items(manifest, "/spec/volumeClaimTemplates") {
                     self.claim(claim.get("spec"));
                 }
@@ -155,7 +165,7 @@ impl<'a> Found<'a> {
                     target("/spec/scaleTargetRef/apiVersion").unwrap_or_default(),
                     target("/spec/scaleTargetRef/kind").unwrap_or_default(),
                 );
-                self.beside(&gvk.group, &gvk.kind, target("/spec/scaleTargetRef/name"), Strength::Existence);
+                self.beside(&gvk.group, &gvk.kind, target("/spec/scaleTargetRef/name"), DependencyKind::Existence);
             }
             ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => self.binding(gvk, manifest),
             ("networking.k8s.io", "Ingress") => self.ingress(manifest),
@@ -168,38 +178,38 @@ impl<'a> Found<'a> {
     fn claim(&mut self, spec: Option<&'a Value>) {
         self.storage_class(spec);
         let volume = spec.and_then(|spec| text(spec, "/volumeName"));
-        self.cluster_scoped("", "PersistentVolume", volume, Strength::Existence);
+        self.cluster_scoped("", "PersistentVolume", volume, DependencyKind::Existence);
     }
 
     fn storage_class(&mut self, spec: Option<&'a Value>) {
         let class = spec.and_then(|spec| text(spec, "/storageClassName"));
-        self.cluster_scoped("storage.k8s.io", "StorageClass", class, Strength::Existence);
+        self.cluster_scoped("storage.k8s.io", "StorageClass", class, DependencyKind::Existence);
     }
 
     fn binding(&mut self, gvk: &GroupVersionKind, manifest: &'a Value) {
         let role = text(manifest, "/roleRef/name");
         match text(manifest, "/roleRef/kind") {
-            Some("Role") => self.beside(&gvk.group, "Role", role, Strength::Existence),
-            Some("ClusterRole") => self.cluster_scoped(&gvk.group, "ClusterRole", role, Strength::Existence),
+            Some("Role") => self.beside(&gvk.group, "Role", role, DependencyKind::Existence),
+            Some("ClusterRole") => self.cluster_scoped(&gvk.group, "ClusterRole", role, DependencyKind::Existence),
             _ => {}
         }
         for (namespace, name) in subjects(manifest) {
-            self.add("", "ServiceAccount", namespace.or(self.namespace), Some(name), Strength::Order);
+            self.add("", "ServiceAccount", namespace.or(self.namespace), Some(name), DependencyKind::Order);
         }
     }
 
     fn ingress(&mut self, manifest: &'a Value) {
         let class = text(manifest, "/spec/ingressClassName");
-        self.cluster_scoped("networking.k8s.io", "IngressClass", class, Strength::Existence);
+        self.cluster_scoped("networking.k8s.io", "IngressClass", class, DependencyKind::Existence);
         let paths = items(manifest, "/spec/rules").flat_map(|rule| items(rule, "/http/paths"));
         let backends = paths.map(|path| text(path, "/backend/service/name"));
         let backends: Vec<_> =
             backends.chain(std::iter::once(text(manifest, "/spec/defaultBackend/service/name"))).collect();
         for name in backends {
-            self.beside("", "Service", name, Strength::Order);
+            self.beside("", "Service", name, DependencyKind::Order);
         }
         for tls in items(manifest, "/spec/tls") {
-            self.beside("", "Secret", text(tls, "/secretName"), Strength::Order);
+            self.beside("", "Secret", text(tls, "/secretName"), DependencyKind::Order);
         }
     }
 
@@ -213,13 +223,13 @@ impl<'a> Found<'a> {
             }
         };
         let name = text(manifest, "/spec/policyName");
-        self.cluster_scoped("admissionregistration.k8s.io", policy, name, Strength::Existence);
+        self.cluster_scoped("admissionregistration.k8s.io", policy, name, DependencyKind::Existence);
     }
 
     /// Whoever sends requests of others to a service must not be there before it.
     fn service(&mut self, service: Option<&'a Value>) {
         let Some(service) = service else { return };
-        self.add("", "Service", text(service, "/namespace"), text(service, "/name"), Strength::Success);
+        self.add("", "Service", text(service, "/namespace"), text(service, "/name"), DependencyKind::Success);
     }
 }
 

@@ -1,7 +1,7 @@
 use serde::Serialize;
 
 /// In sync, or the pass is complete, or all is ready.
-pub const EXIT_CLEAN: u8 = 0;
+pub const EXIT_SUCCESS: u8 = 0;
 /// `diff` found drift.
 pub const EXIT_DRIFT: u8 = 1;
 /// Usage or configuration error, or input that can't be read: nothing was compared or changed.
@@ -42,8 +42,8 @@ impl Verdict {
     #[must_use]
     pub fn exit_code(self, exit_zero: bool) -> u8 {
         match self {
-            Self::Drift if exit_zero => EXIT_CLEAN,
-            Self::InSync | Self::Applied => EXIT_CLEAN,
+            Self::Drift if exit_zero => EXIT_SUCCESS,
+            Self::InSync | Self::Applied => EXIT_SUCCESS,
             Self::Drift => EXIT_DRIFT,
             Self::Incomplete => EXIT_INCOMPLETE,
             Self::NotReady => EXIT_NOT_READY,

@@ -15,6 +15,7 @@ mod value;
 
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
 pub use exit::{
-    EXIT_CLEAN, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_UNREACHABLE, Verdict,
+    EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE,
+    Verdict,
 };
-pub use model::{ClusterInfo, ErrorInfo, Gate, ObjectReport, Outcome, ReadinessCounts, Report, Summary};
+pub use model::{ClusterInfo, ErrorInfo, FailOn, ObjectReport, Outcome, ReadinessCounts, Report, Summary};

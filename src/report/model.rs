@@ -6,9 +6,9 @@ use super::apply_set::ApplySetInfo;
 use super::exit::Verdict;
 use crate::compare::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff};
 use crate::desired::{InputProblem, Source};
+use crate::engine::wait::{Readiness, State};
 use crate::live::{RequestCounts, Target, Trouble};
 use crate::object::{FieldPath, ObjectKey};
-use crate::engine::wait::{Readiness, State};
 
 /// Everything that a run found and did: the contract behind `-o json`, and what every format shows.
 #[derive(Clone, Debug, Serialize)]
@@ -336,14 +336,14 @@ impl ObjectReport {
 
 /// What makes a run fail that found something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Gate {
+pub struct FailOn {
     /// Drift doesn't fail it (`--exit-zero`).
     pub exit_zero: bool,
     /// Ownership that is only to be recorded is drift, too (`--strict-ownership`).
     pub strict_ownership: bool,
 }
 
-impl Gate {
+impl FailOn {
     fn is_drift(self, object: &ObjectReport) -> bool {
         object.action != Action::None || self.strict_ownership && object.is_ownership_only()
     }
@@ -352,7 +352,7 @@ impl Gate {
 impl Report {
     /// The report of a run that got as far as comparing.
     #[must_use]
-    pub fn compared(command: &'static str, objects: Vec<ObjectReport>, gate: Gate) -> Self {
+    pub fn compared(command: &'static str, objects: Vec<ObjectReport>, gate: FailOn) -> Self {
         let verdict = if objects.iter().any(ObjectReport::is_incomplete) {
             Verdict::Incomplete
         } else if objects.iter().any(ObjectReport::is_unready) {
@@ -370,14 +370,14 @@ impl Report {
     /// The report of a run that looked at the readiness of objects and compared nothing.
     #[must_use]
     pub fn observed(command: &'static str, objects: Vec<ObjectReport>) -> Self {
-        let mut report = Self::compared(command, objects, Gate::default());
+        let mut report = Self::compared(command, objects, FailOn::default());
         report.summary.in_sync = 0;
         report
     }
 
     /// The report of a run that ended before it compared anything.
     #[must_use]
-    pub fn stopped(command: &'static str, verdict: Verdict, errors: Vec<InputProblem>, gate: Gate) -> Self {
+    pub fn stopped(command: &'static str, verdict: Verdict, errors: Vec<InputProblem>, gate: FailOn) -> Self {
         Self {
             api_version: "kubectl-reconcile/v1",
             kind: "Report",

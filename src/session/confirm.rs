@@ -3,13 +3,13 @@
 use std::sync::mpsc::TryRecvError;
 use std::time::Duration;
 
-use crate::session::failure::Failure;
-use crate::engine::interrupt::Interrupt;
-use crate::session::output::Output;
 use crate::cli::InputArgs;
 use crate::desired::InputProblem;
+use crate::engine::interrupt::Interrupt;
 use crate::report::styled::{Role, Styled};
 use crate::report::{ApplySetInfo, ClusterInfo, Report, text};
+use crate::session::failure::Failure;
+use crate::session::output::Output;
 use crate::terminal;
 
 /// Between two looks for an answer or for Ctrl-C.

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use crate::session::failure::Failure;
-use crate::session::report_file::{Readers, ReportFile};
 use crate::cli::{Format, OutputArgs, OutputTarget};
 use crate::desired::InputProblem;
 use crate::report::styled::{Role, Styled};
-use crate::report::{EXIT_INVALID, Gate, Report, excerpt, json, text};
+use crate::report::{EXIT_INVALID, FailOn, Report, excerpt, json, text};
+use crate::session::failure::Failure;
+use crate::session::report_file::{Readers, ReportFile};
 use crate::terminal::{Closed, Terminal, plain};
 use crate::text::io_reason;
 
@@ -112,7 +112,7 @@ impl Output {
     /// Reports a run that ended before it compared anything.
     pub fn failed(&self, command: &'static str, failure: Failure) -> u8 {
         tell(&self.terminal, &failure.problems);
-        let report = Report::stopped(command, failure.verdict, failure.problems, Gate::default());
+        let report = Report::stopped(command, failure.verdict, failure.problems, FailOn::default());
         self.finish(&report).unwrap_or(report.exit_code)
     }
 }

@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures::future::{Either, select};
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use crate::session::failure::Failure;
 use crate::cli::{InputArgs, ValidateLevel};
 use crate::client::{Bounds, Environment, download};
 use crate::desired::files::{Input, Inputs};
 use crate::desired::yaml::Validation;
 use crate::desired::{Chunk, DesiredSet, InputProblem, ReadChunk, ReadOptions, Selector, alias_budget, gather};
 use crate::report::styled::Role;
+use crate::session::failure::Failure;
 use crate::terminal::Terminal;
 
 /// How much text is worth a thread, in bytes.

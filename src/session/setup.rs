@@ -2,18 +2,18 @@
 
 use std::path::PathBuf;
 
-use crate::config::Configuration;
-use crate::session::failure::Failure;
-use crate::engine::interrupt::Interrupt;
 use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ReplaceChoice};
 use crate::client::{Cluster, ConnectOptions, Environment, Log, Request, connect};
 use crate::compare::{EvidenceMode, ForceConflicts, Policy, Replace};
+use crate::config::Configuration;
 use crate::desired::{DesiredSet, InputProblem};
+use crate::engine::interrupt::Interrupt;
 use crate::live::resolve::{Namespaces, resolve};
-use crate::live::{Catalog, json};
+use crate::live::{Discovery, json};
 use crate::plan::Plan;
 use crate::report::ClusterInfo;
 use crate::report::styled::Role;
+use crate::session::failure::Failure;
 use crate::terminal::Terminal;
 
 /// A connected cluster with its catalog.
@@ -21,7 +21,7 @@ pub(crate) struct Connected {
     /// The connection.
     pub cluster: Cluster,
     /// What it serves.
-    pub catalog: Catalog,
+    pub catalog: Discovery,
     /// What the report says of it.
     pub info: ClusterInfo,
     /// Which namespaces apply.
@@ -47,7 +47,7 @@ pub(crate) async fn connected(
         Some(interrupt) => cluster.stopped_by(interrupt.flag()),
         None => cluster,
     };
-    let (catalog, version) = futures::join!(Catalog::load(&cluster), version(&cluster));
+    let (catalog, version) = futures::join!(Discovery::load(&cluster), version(&cluster));
     let info =
         ClusterInfo { context: cluster.context().map(ToOwned::to_owned), server: cluster.server().to_owned(), version };
     let default = cluster.default_namespace().to_owned();
@@ -90,7 +90,7 @@ fn connect_options(args: &ConnectionArgs, verbosity: u8, input: &InputArgs, term
 }
 
 /// Resolves the manifests, with the kinds that the input itself defines, and orders them.
-pub(crate) fn planned(desired: DesiredSet, mut catalog: Catalog, namespaces: &Namespaces) -> Result<Plan, Failure> {
+pub(crate) fn planned(desired: DesiredSet, mut catalog: Discovery, namespaces: &Namespaces) -> Result<Plan, Failure> {
     for manifest in desired.manifests.iter().filter(|manifest| manifest.gvk.is_crd()) {
         catalog.expect(&manifest.value);
     }
@@ -99,7 +99,7 @@ pub(crate) fn planned(desired: DesiredSet, mut catalog: Catalog, namespaces: &Na
 
 /// Whose manager we are, and what we take.
 pub(crate) fn policy(args: &CompareArgs, input: &InputArgs, terminal: &Terminal) -> Result<Policy, Failure> {
-    let Configuration { hands } = Configuration::load(args.config.as_deref(), input, terminal)?;
+    let Configuration { manual_managers } = Configuration::load(args.config.as_deref(), input, terminal)?;
     let manager = args.field_manager.clone();
     if manager.is_empty() || manager.len() > 128 || manager.chars().any(|c| !c.is_ascii_graphic() && c != ' ') {
         let message = "`--field-manager` takes 1 to 128 printable characters";
@@ -111,7 +111,7 @@ pub(crate) fn policy(args: &CompareArgs, input: &InputArgs, terminal: &Terminal)
         return Err(Failure::invalid(InputProblem::general(message).with_hint(hint)));
     }
     let force = match args.force_conflicts {
-        ForceChoice::ByHand => ForceConflicts::ByHand,
+        ForceChoice::Manual => ForceConflicts::Manual,
         ForceChoice::All => ForceConflicts::All,
         ForceChoice::None => ForceConflicts::None,
     };
@@ -126,5 +126,5 @@ pub(crate) fn policy(args: &CompareArgs, input: &InputArgs, terminal: &Terminal)
     };
     let adopt = args.adopt.iter().cloned().collect();
     let show_unmanaged = args.show_unmanaged;
-    Ok(Policy { force, show_unmanaged, evidence, hands, adopt, replace, ..Policy::of(&manager) })
+    Ok(Policy { force, show_unmanaged, evidence, manual_managers, adopt, replace, ..Policy::of(&manager) })
 }

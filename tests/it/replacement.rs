@@ -426,7 +426,7 @@ fn an_absurd_timeout_is_refused_before_anything_is_deleted_and_the_longest_one_w
 
 #[test]
 fn what_is_replaced_is_recorded_as_what_is_created() {
-    for force in ["--force-conflicts=by-hand", "--force-conflicts=none"] {
+    for force in ["--force-conflicts=manual", "--force-conflicts=none"] {
         let ws = with_job();
         let (_, requests) =
             ws.requests_during(|| ws.reconcile(["apply", "-f", ".", "--replace=immutable", force]).exits_with(0));

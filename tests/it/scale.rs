@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kubectl_reconcile::compare::{Policy, Prediction, Redactor, Subject, judge, predict, prove, respell};
+use kubectl_reconcile::compare::{ObjectPair, Policy, Prediction, Redactor, judge, predict, prove, with_live_spelling};
 use kubectl_reconcile::object::GroupVersionKind;
 use kubectl_reconcile::schema::{TypeRef, builtin, builtin_kind, field_set};
 use serde_json::{Map, Value, json};
@@ -30,9 +30,9 @@ fn compare((manifest, live): &(Value, Value)) -> usize {
         let _ = prove(manifest, live, of, kind, &policy);
     }
     let prediction: Prediction = predict(manifest, live, of, kind, &policy);
-    let subject = Subject { gvk: &gvk, manifest, live, of, status_is_apart: true };
+    let subject = ObjectPair { gvk: &gvk, manifest, live, of, status_is_apart: true };
     let diff = judge(subject, &prediction, &policy, &Redactor::default());
-    assert!(respell(manifest, live, of).is_object());
+    assert!(with_live_spelling(manifest, live, of).is_object());
     diff.changes.len() + diff.conflicts.len()
 }
 

@@ -24,7 +24,7 @@ pub(super) enum Severity {
 }
 
 /// One thing that is wrong with a Pod.
-pub(super) struct Ailment {
+pub(super) struct PodIssue {
     pub severity: Severity,
     /// `ImagePullBackOff`
     pub reason: String,
@@ -71,11 +71,11 @@ fn quoted(name: &str) -> String {
 }
 
 /// What is wrong with a Pod, the worst first.
-pub(super) fn ailment(pod: &Value) -> Option<Ailment> {
+pub(super) fn ailment(pod: &Value) -> Option<PodIssue> {
     let phase = text(pod, "/status/phase");
     if phase == Some("Failed") {
         let reason = text(pod, "/status/reason").unwrap_or("Failed").to_owned();
-        return Some(Ailment { severity: Severity::Ended, words: why_failed(pod, &reason), reason });
+        return Some(PodIssue { severity: Severity::Ended, words: why_failed(pod, &reason), reason });
     }
     if phase == Some("Succeeded") {
         return None;
@@ -85,7 +85,7 @@ pub(super) fn ailment(pod: &Value) -> Option<Ailment> {
     waiting.max_by_key(|ailment| ailment.severity).or_else(|| {
         let scheduled = condition(pod, "PodScheduled")?;
         let stuck = scheduled.is_false() && scheduled.reason == "Unschedulable";
-        stuck.then(|| Ailment {
+        stuck.then(|| PodIssue {
             severity: Severity::Unschedulable,
             reason: "Unschedulable".to_owned(),
             words: format!("no node for it: {}", scheduled.why()),
@@ -95,14 +95,14 @@ pub(super) fn ailment(pod: &Value) -> Option<Ailment> {
 
 /// What keeps a container waiting that isn't just being started (kubelet `pkg/kubelet/images/types.go`,
 /// `kuberuntime_manager.go`): every such reason starts or ends like an error.
-fn of_container(container: &Value) -> Option<Ailment> {
+fn of_container(container: &Value) -> Option<PodIssue> {
     let name = text(container, "/name").unwrap_or_default();
     let reason = text(container, "/state/waiting/reason")?;
     if reason == "CrashLoopBackOff" {
         let restarts = counted(usize::try_from(count(container, "/restartCount")).unwrap_or(0), "restart");
         let end = ended(container, "/lastState/terminated").map(|end| format!(" with {end}")).unwrap_or_default();
         let words = format!("container `{name}` ends again and again{end} ({reason}, {restarts})");
-        return Some(Ailment { severity: Severity::Crashing, reason: reason.to_owned(), words });
+        return Some(PodIssue { severity: Severity::Crashing, reason: reason.to_owned(), words });
     }
     let is_error = reason.starts_with("Err") || ["Error", "BackOff"].iter().any(|end| reason.ends_with(end));
     if !is_error && reason != "InvalidImageName" && reason != "RegistryUnavailable" {
@@ -112,7 +112,7 @@ fn of_container(container: &Value) -> Option<Ailment> {
     let image = text(container, "/image").map(|image| format!(" from image `{image}`")).unwrap_or_default();
     let because = message.map(|message| format!(": {message}")).unwrap_or_default();
     let words = format!("container `{name}` can't be started{image} ({reason}){because}");
-    Some(Ailment { severity: Severity::Stuck, reason: reason.to_owned(), words })
+    Some(PodIssue { severity: Severity::Stuck, reason: reason.to_owned(), words })
 }
 
 fn why_failed(pod: &Value, reason: &str) -> String {

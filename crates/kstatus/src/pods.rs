@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::fields::{counted, list, text};
-use super::pod::{Ailment, Severity, ailment};
+use super::pod::{PodIssue, Severity, ailment};
 use super::{GroupKind, Readiness, State, not_observed, readiness};
 
 /// The Deployment's own record of the revision that is rolled out, which its ReplicaSets carry, too.
@@ -87,7 +87,7 @@ pub(super) fn explain(
 /// The worst that is wrong with any of these Pods, in words.
 fn worst(pods: &[&Value], now: Timestamp) -> Option<(Severity, String)> {
     let pod_kind = GroupKind::new("", "Pod");
-    let mut ill: Vec<(&str, Ailment)> = Vec::new();
+    let mut ill: Vec<(&str, PodIssue)> = Vec::new();
     for pod in pods.iter().filter(|pod| text(pod, "/metadata/deletionTimestamp").is_none()) {
         if let Some(ailment) = ailment(pod).filter(|_| !readiness(pod_kind, pod, now).is_current()) {
             ill.push((text(pod, "/metadata/name").unwrap_or_default(), ailment));

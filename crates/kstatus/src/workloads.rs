@@ -113,8 +113,8 @@ pub(super) fn daemon_set(set: &Value, _: Timestamp) -> Readiness {
         return Readiness::in_progress("it is not known yet on how many nodes it has to run");
     };
     let of = |field: &str| count(set, &format!("/status/{field}"));
-    let by_hand = text(set, "/spec/updateStrategy/type") == Some("OnDelete");
-    let updated = if by_hand { wanted } else { of("updatedNumberScheduled") };
+    let manual = text(set, "/spec/updateStrategy/type") == Some("OnDelete");
+    let updated = if manual { wanted } else { of("updatedNumberScheduled") };
     let unfinished = short(&[
         (of("currentNumberScheduled"), wanted, "scheduled"),
         (updated, wanted, "updated"),

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{Doubt, Walk};
-use crate::compare::trail::Trail;
+use super::{Unproven, Walk};
+use crate::compare::path_stack::PathStack;
 use crate::object::FieldPath;
 use crate::schema::{ScalarKind, Shape, TypeRef};
 
@@ -11,12 +11,12 @@ impl Walk<'_> {
     /// A null in a map or struct of type `of`.
     pub(super) fn null(
         &self,
-        at: &Trail<'_>,
+        at: &PathStack<'_>,
         name: &str,
         found: Option<&Value>,
         of: TypeRef<'_>,
-        whole: Option<&Trail<'_>>,
-    ) -> Result<(), Doubt> {
+        whole: Option<&PathStack<'_>>,
+    ) -> Result<(), Unproven> {
         let below = of.field(name);
         let is_typed = !matches!(below.shape(), Shape::Opaque | Shape::Untyped);
         match found {
@@ -42,13 +42,13 @@ impl Walk<'_> {
             {
                 self.respelled(at, whole)
             }
-            _ => Err(Doubt::Null(at.path())),
+            _ => Err(Unproven::Null(at.path())),
         }
     }
 }
 
 /// Whether a place is in the metadata, which is of a Go type in custom resources, too.
-fn is_metadata(at: &Trail<'_>) -> bool {
+fn is_metadata(at: &PathStack<'_>) -> bool {
     FieldPath::of(&["metadata"]).is_prefix_of(&at.path())
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Subject;
+use super::RejectedObject;
 use super::causes::message_of;
 use super::place::{Place, follow_validation};
 use crate::compare::owners::{Owners, Policy};
@@ -25,7 +25,7 @@ pub(in crate::compare) enum Blame {
 
 /// Whom the causes of a 422 blame.
 #[must_use]
-pub(in crate::compare) fn blame(subject: &Subject<'_>, status: &StatusError) -> Blame {
+pub(in crate::compare) fn blame(subject: &RejectedObject<'_>, status: &StatusError) -> Blame {
     if status.code != 422 || subject.live.is_none() {
         return Blame::Manifest;
     }
@@ -45,7 +45,7 @@ pub(in crate::compare) fn blame(subject: &Subject<'_>, status: &StatusError) -> 
 
 /// A refusal of what an apply would make of the live object, where the manifest is right by itself.
 #[must_use]
-pub(in crate::compare) fn refused_result(subject: &Subject<'_>, status: &StatusError) -> Trouble {
+pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &StatusError) -> Trouble {
     if subject.is_secret() {
         let objects: Vec<&Value> = std::iter::once(subject.manifest()).chain(subject.live).collect();
         return Discreet::of(&objects).trouble(status);
@@ -62,7 +62,7 @@ pub(in crate::compare) fn refused_result(subject: &Subject<'_>, status: &StatusE
     let trouble = Trouble::new(&status.reason, format!("the server would refuse the result: {}", messages.join("; ")));
     let stored = status.causes.iter().find_map(|cause| stored_version(subject, cause));
     let clash = || {
-        let found = |find: fn(&Subject<'_>, &Value, &Cause) -> Option<FieldPath>| {
+        let found = |find: fn(&RejectedObject<'_>, &Value, &Cause) -> Option<FieldPath>| {
             status.causes.iter().find_map(|cause| find(subject, &merged, cause))
         };
         found(culprit).or_else(|| found(company)).and_then(|path| subject.clash(&path))
@@ -76,44 +76,44 @@ pub(in crate::compare) fn refused_result(subject: &Subject<'_>, status: &StatusE
 /// What only manual changes own of what a refusal may be about: it can pass to us, so that the apply takes it out. The fields
 /// and items that the causes name come first; where there are none, the neighbours that they may mean.
 #[must_use]
-pub(in crate::compare) fn in_the_way(subject: &Subject<'_>, status: &StatusError, policy: &Policy) -> FieldSet {
+pub(in crate::compare) fn in_the_way(subject: &RejectedObject<'_>, status: &StatusError, policy: &Policy) -> FieldSet {
     let Some(live) = subject.live else { return FieldSet::new() };
     let owners = Owners::of(live, &policy.manager);
     let merged = subject.merged();
-    let by_hand = |paths: Vec<FieldPath>| {
-        let fields = paths.iter().filter_map(|path| owners.fields_of_hands(path, policy));
+    let manual = |paths: Vec<FieldPath>| {
+        let fields = paths.iter().filter_map(|path| owners.manual_fields(path, policy));
         fields.fold(FieldSet::new(), |all, fields| all.union(&fields))
     };
-    let named = by_hand(status.causes.iter().filter_map(|cause| culprit(subject, &merged, cause)).collect());
+    let named = manual(status.causes.iter().filter_map(|cause| culprit(subject, &merged, cause)).collect());
     if !named.is_empty() {
         return named;
     }
     let near = |cause| neighbours(subject, &merged, cause).into_iter().chain(company(subject, &merged, cause));
-    by_hand(status.causes.iter().flat_map(near).collect())
+    manual(status.causes.iter().flat_map(near).collect())
 }
 
 /// The field or item that a cause is about, where the live object has it and the manifest does not.
-fn culprit(subject: &Subject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
+fn culprit(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
     let place = follow_validation(Place::root(subject.manifest(), subject.of), merged, &cause.field);
     place.kept.or_else(|| twin(subject, merged, cause))
 }
 
 /// The item that has the same value as one of the manifest's, where that must differ.
-fn twin(subject: &Subject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
+fn twin(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
     let is_duplicate = cause.reason == "FieldValueDuplicate";
     is_duplicate.then(|| stranger(subject, merged, cause, |item, value, inner| at(item, inner) == Some(value)))?
 }
 
 /// An item that the live object has beside the one that a cause is about: alone, the manifest's may be right (the only port of a
 /// Service needs no name).
-fn company(subject: &Subject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
+fn company(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
     stranger(subject, merged, cause, |_, _, _| true)
 }
 
 /// An item that the manifest does not have, in a keyed list around the place of a cause. `is_meant` gets the item, the value at
 /// the place, and the way to that from its own item.
 fn stranger(
-    subject: &Subject<'_>,
+    subject: &RejectedObject<'_>,
     merged: &Value,
     cause: &Cause,
     is_meant: impl Fn(&Value, &Value, &[Step<'_>]) -> bool,
@@ -149,7 +149,7 @@ fn at<'v>(value: &'v Value, steps: &[Step<'_>]) -> Option<&'v Value> {
 
 /// Fields that the live object has and the manifest does not, beside the field that a cause names (a second source of a
 /// volume) or mentioned in its text (`may not be specified when 'value' is not empty`).
-fn neighbours(subject: &Subject<'_>, merged: &Value, cause: &Cause) -> Vec<FieldPath> {
+fn neighbours(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Vec<FieldPath> {
     let own = follow_validation(Place::root(subject.manifest(), subject.of), merged, &cause.field);
     let place = follow_validation(Place::root(merged, subject.of), merged, &cause.field);
     let (_, text) = cause.message.split_once(": ").unwrap_or(("", &cause.message));
@@ -172,7 +172,7 @@ fn neighbours(subject: &Subject<'_>, merged: &Value, cause: &Cause) -> Vec<Field
 }
 
 /// What to do about a version that a CustomResourceDefinition drops while objects may be stored in it.
-fn stored_version(subject: &Subject<'_>, cause: &Cause) -> Option<String> {
+fn stored_version(subject: &RejectedObject<'_>, cause: &Cause) -> Option<String> {
     if !subject.target.key.gvk.is_crd() || !cause.field.starts_with("status.storedVersions") {
         return None;
     }

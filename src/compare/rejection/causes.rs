@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::place::{Place, follow_validation};
-use super::{Subject, suggest};
+use super::{RejectedObject, suggest};
 use crate::desired::InputProblem;
 use crate::desired::yaml::Step;
 use crate::live::Cause;
@@ -15,7 +15,7 @@ const NO_FIELD: &str = "<nil>";
 /// Longest text of a complaint.
 const LONGEST: usize = 300;
 
-pub(super) fn mistakes(subject: &Subject<'_>, causes: &[Cause]) -> Vec<InputProblem> {
+pub(super) fn mistakes(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<InputProblem> {
     if subject.is_secret() {
         return of_secret(subject, causes);
     }
@@ -53,7 +53,7 @@ pub(super) fn message_of(place: Place<'_>, cause: &Cause) -> String {
     capped(&worded(&place, is_key, &complaint).0)
 }
 
-fn mistake(subject: &Subject<'_>, place: Place<'_>, cause: &Cause) -> InputProblem {
+fn mistake(subject: &RejectedObject<'_>, place: Place<'_>, cause: &Cause) -> InputProblem {
     let complaint = Complaint::read(cause);
     let (place, is_key) = complaint.narrowed(place);
     let (message, hint) = worded(&place, is_key, &complaint);
@@ -73,7 +73,7 @@ fn mistake(subject: &Subject<'_>, place: Place<'_>, cause: &Cause) -> InputProbl
 }
 
 /// Of a Secret, the field and what the cause's reason says: the text of a cause may quote its values.
-fn of_secret(subject: &Subject<'_>, causes: &[Cause]) -> Vec<InputProblem> {
+fn of_secret(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<InputProblem> {
     let objects: Vec<&Value> = std::iter::once(subject.manifest()).chain(subject.live).collect();
     let discreet = Discreet::of(&objects);
     let fields = causes.iter().filter_map(|cause| Some((discreet.field(&cause.field)?, cause)));
@@ -137,7 +137,7 @@ fn worded(place: &Place<'_>, is_key: bool, complaint: &Complaint) -> (String, Op
 }
 
 /// How to look a field up; entries of maps and items of lists have no explanation of their own.
-fn explain(subject: &Subject<'_>, place: &Place<'_>) -> String {
+fn explain(subject: &RejectedObject<'_>, place: &Place<'_>) -> String {
     let fields = place.missing.split('[').next().unwrap_or_default();
     let path =
         fields.split('.').filter(|name| !name.is_empty()).fold(place.path.clone(), |path, name| path.field(name));

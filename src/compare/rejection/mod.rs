@@ -27,7 +27,7 @@ pub(super) use blame::{Blame, blame, in_the_way, refused_result};
 use place::Place;
 
 /// What a refusal is about.
-pub(super) struct Subject<'a> {
+pub(super) struct RejectedObject<'a> {
     /// The manifest, and which object it is.
     pub target: &'a Target,
     /// The object as it is, where it exists.
@@ -49,7 +49,7 @@ pub(super) fn is_typed(status: &StatusError) -> bool {
 
 /// The mistakes that a refusal tells of, in the order of the file; none where it tells of something else.
 #[must_use]
-pub(super) fn mistakes(subject: &Subject<'_>, status: &StatusError) -> Vec<InputProblem> {
+pub(super) fn mistakes(subject: &RejectedObject<'_>, status: &StatusError) -> Vec<InputProblem> {
     let mut found = if is_typed(status) && status.message.contains(NOT_TYPED) {
         typed::mistakes(subject, &status.message)
     } else if is_typed(status) {
@@ -64,7 +64,7 @@ pub(super) fn mistakes(subject: &Subject<'_>, status: &StatusError) -> Vec<Input
     found
 }
 
-impl<'a> Subject<'a> {
+impl<'a> RejectedObject<'a> {
     fn manifest(&self) -> &'a Value {
         &self.target.manifest.value
     }

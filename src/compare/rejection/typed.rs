@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::place::{Place, follow_managed, keys};
-use super::{Subject, named, suggest};
+use super::{RejectedObject, named, suggest};
 use crate::desired::{Expected, InputProblem, advice, mismatch};
 use crate::object::FieldPath;
 use crate::schema::{ScalarKind, Shape, item_element};
@@ -17,7 +17,7 @@ const UNKNOWN: &str = "field not declared in schema";
 /// What stands before each of several complaints.
 const SEVERAL: &str = "errors:";
 
-pub(super) fn mistakes(subject: &Subject<'_>, message: &str) -> Vec<InputProblem> {
+pub(super) fn mistakes(subject: &RejectedObject<'_>, message: &str) -> Vec<InputProblem> {
     // `failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): …`
     let Some((_, complaints)) = message.split_once("): ") else { return Vec::new() };
     let lines = match complaints.strip_prefix(SEVERAL) {
@@ -34,7 +34,7 @@ pub(super) fn mistakes(subject: &Subject<'_>, message: &str) -> Vec<InputProblem
 
 /// Validation leaves a map at its first unknown field, and takes fields in no fixed order: what it may not have come to is looked
 /// for here, so that two runs say the same.
-fn beside_unknown(subject: &Subject<'_>, place: &Place<'_>, found: &mut Vec<InputProblem>) {
+fn beside_unknown(subject: &RejectedObject<'_>, place: &Place<'_>, found: &mut Vec<InputProblem>) {
     let (value, of) = place.here();
     let expected = match of.shape() {
         Shape::Scalar(ScalarKind::Text | ScalarKind::Time | ScalarKind::Bytes) => Expected::Text,
@@ -67,7 +67,7 @@ fn beside_unknown(subject: &Subject<'_>, place: &Place<'_>, found: &mut Vec<Inpu
     }
 }
 
-fn misfit(subject: &Subject<'_>, place: &Place<'_>, expected: Expected) -> InputProblem {
+fn misfit(subject: &RejectedObject<'_>, place: &Place<'_>, expected: Expected) -> InputProblem {
     let (value, _) = place.here();
     let message = format!("{}: {}", named(&place.path), mismatch(expected, value));
     let mut problem = subject.of_value(place, message);
@@ -75,7 +75,7 @@ fn misfit(subject: &Subject<'_>, place: &Place<'_>, expected: Expected) -> Input
     problem
 }
 
-fn mistake(subject: &Subject<'_>, line: &str) -> InputProblem {
+fn mistake(subject: &RejectedObject<'_>, line: &str) -> InputProblem {
     let (mut place, rest) = follow_managed(Place::root(subject.manifest(), subject.of), line);
     let complaint = match rest.strip_prefix(": ") {
         Some(complaint) => complaint,
@@ -124,7 +124,7 @@ fn mistake(subject: &Subject<'_>, line: &str) -> InputProblem {
     subject.of_value(&place, format!("{}: {}", named(&place.path), without_dump(complaint)))
 }
 
-fn unknown_field(subject: &Subject<'_>, place: &Place<'_>) -> InputProblem {
+fn unknown_field(subject: &RejectedObject<'_>, place: &Place<'_>) -> InputProblem {
     let Some((name, outer)) = place.path.elements().split_last() else {
         return subject.of_key(place, "a field is unknown to the server".to_owned());
     };
@@ -143,7 +143,7 @@ fn unknown_field(subject: &Subject<'_>, place: &Place<'_>) -> InputProblem {
 }
 
 /// The second of two items with one key is the mistake; the first is shown beside it.
-fn duplicate(subject: &Subject<'_>, place: &Place<'_>, list: &str) -> InputProblem {
+fn duplicate(subject: &RejectedObject<'_>, place: &Place<'_>, list: &str) -> InputProblem {
     let (value, of) = place.here();
     let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
     let wanted = keys(list).map(|(keys, _)| keys).unwrap_or_default();

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use super::{Entry, Pruning};
-use crate::engine::write::{Recorded, record};
 use crate::client::Cluster;
-use crate::engine::interrupt::Interrupt;
-use crate::engine::apply_run::Listener;
 use crate::desired::InputProblem;
+use crate::engine::apply_run::Listener;
+use crate::engine::interrupt::Interrupt;
+use crate::engine::write::{Recorded, record};
 use crate::live::fetch::find;
 use crate::live::{LiveState, Trouble};
-use crate::plan::apply_set::{Contents, Fate, Record, Refusal, Standing};
+use crate::plan::apply_set::{Inventory, ParentAnnotations, ParentState, PruneDecision, Refusal};
 use crate::report::{ObjectReport, Outcome};
 
 /// How often what changes meanwhile is read again.
@@ -30,7 +30,8 @@ impl Pruning {
 
     async fn list_superset(&mut self, cluster: &Cluster) -> Result<(), Trouble> {
         let mut contents = self.listed.clone();
-        let members = self.members.iter().filter(|entry| matches!(entry.fate, Fate::Pruned | Fate::Kept(_)));
+        let members =
+            self.members.iter().filter(|entry| matches!(entry.fate, PruneDecision::Pruned | PruneDecision::Kept(_)));
         members.for_each(|entry| contents.add(&entry.member.key));
         if let Some(wanted) = &self.wanted {
             contents = contents.union(&wanted.contents);
@@ -59,7 +60,7 @@ impl Pruning {
         listener: &impl Listener,
     ) {
         let Some(mut wanted) = self.wanted.take() else { return };
-        for entry in self.members.iter_mut().filter(|entry| entry.fate != Fate::Pruned) {
+        for entry in self.members.iter_mut().filter(|entry| entry.fate != PruneDecision::Pruned) {
             entry.report.outcome = Some(Outcome::Unchanged);
         }
         let left = pass.iter().filter(|object| !object.is_done()).count();
@@ -73,7 +74,8 @@ impl Pruning {
         let mut start = 0;
         while let Some(turn) = self.members.get(start).map(|entry| entry.turn) {
             let same = self.members[start..].iter().take_while(|entry| entry.turn == turn).count();
-            let of_turn = self.members[start..start + same].iter_mut().filter(|entry| entry.fate == Fate::Pruned);
+            let of_turn =
+                self.members[start..start + same].iter_mut().filter(|entry| entry.fate == PruneDecision::Pruned);
             let of_turn: Vec<&mut Entry> = of_turn.collect();
             held = match held {
                 None => super::delete::turn(cluster, of_turn, &mut wanted, (timeout, interrupt), listener).await,
@@ -93,7 +95,7 @@ impl Pruning {
     }
 
     /// The parent lists exactly what is left. Where somebody else wrote another list meanwhile, that stays.
-    async fn end(&mut self, cluster: &Cluster, contents: &Contents) {
+    async fn end(&mut self, cluster: &Cluster, contents: &Inventory) {
         for _ in 0..ROUNDS {
             let before = self.standing.clone();
             let trouble = match self.record(cluster, contents).await {
@@ -103,7 +105,8 @@ impl Pruning {
                     (Err(trouble), _, _) => trouble,
                     // Nobody touched the list, or it was our own answer that got lost.
                     (Ok(()), Some(before), Some(now))
-                        if before.same_record(now) || now.says(&Record::of(&self.set, Some(now), contents)) =>
+                        if before.same_record(now)
+                            || now.says(&ParentAnnotations::of(&self.set, Some(now), contents)) =>
                     {
                         continue;
                     }
@@ -120,14 +123,14 @@ impl Pruning {
     }
 
     /// Writes a record, unless the parent says the same.
-    async fn record(&mut self, cluster: &Cluster, contents: &Contents) -> Recorded {
-        let wanted = Record::of(&self.set, self.standing.as_ref(), contents);
+    async fn record(&mut self, cluster: &Cluster, contents: &Inventory) -> Recorded {
+        let wanted = ParentAnnotations::of(&self.set, self.standing.as_ref(), contents);
         if self.standing.as_ref().is_some_and(|standing| standing.says(&wanted)) {
             return Recorded::Written(serde_json::Value::Null);
         }
         let recorded = record(cluster, &self.resource, &self.set, self.standing.as_ref(), &wanted).await;
         if let Recorded::Written(parent) = &recorded {
-            match Standing::of(&self.set, parent, &self.adopt) {
+            match ParentState::of(&self.set, parent, &self.adopt) {
                 Ok(standing) => self.standing = Some(standing),
                 Err(refusal) => return Recorded::Failed(trouble(refusal)),
             }
@@ -139,7 +142,7 @@ impl Pruning {
         self.standing = match find(cluster, &self.resource, &self.set.parent).await {
             LiveState::Absent => None,
             LiveState::Unreadable(trouble) => return Err(trouble),
-            LiveState::Present(parent) => Some(Standing::of(&self.set, &parent, &self.adopt).map_err(trouble)?),
+            LiveState::Present(parent) => Some(ParentState::of(&self.set, &parent, &self.adopt).map_err(trouble)?),
         };
         Ok(())
     }

@@ -6,13 +6,13 @@ use futures::StreamExt as _;
 use serde_json::Value;
 
 use super::Entry;
-use crate::engine::write::{Deadline, Deleted, delete, wait_until_gone};
 use crate::client::Cluster;
-use crate::engine::interrupt::Interrupt;
 use crate::engine::apply_run::Listener;
+use crate::engine::interrupt::Interrupt;
+use crate::engine::write::{Deadline, Deleted, delete, wait_until_gone};
 use crate::live::fetch::IN_FLIGHT;
 use crate::live::{LiveState, Trouble};
-use crate::plan::apply_set::{Fate, Member, Wanted};
+use crate::plan::apply_set::{DesiredMembers, Member, PruneDecision};
 use crate::report::{ErrorInfo, Outcome};
 
 /// How often a member that changes while it is deleted is judged again.
@@ -27,7 +27,7 @@ enum End {
     /// The server deletes it; this is what is there.
     Terminating(LiveState),
     /// It changed, and has another fate now.
-    Spared(Fate),
+    Spared(PruneDecision),
     /// It could not be deleted.
     Failed(Trouble),
     /// It was not tried.
@@ -39,12 +39,12 @@ enum End {
 pub(super) async fn turn(
     cluster: &Cluster,
     mut members: Vec<&mut Entry>,
-    wanted: &mut Wanted,
+    wanted: &mut DesiredMembers,
     (timeout, interrupt): (Duration, &Interrupt),
     listener: &impl Listener,
 ) -> Option<String> {
     let deadline = Deadline::after(timeout);
-    let judge: &Wanted = wanted;
+    let judge: &DesiredMembers = wanted;
     let deletions = members.iter_mut().map(|entry| delete_member(cluster, &mut entry.member, judge, interrupt));
     let ends: Vec<End> = futures::stream::iter(deletions).buffered(IN_FLIGHT).collect().await;
     let waits = members.iter().zip(ends).map(|(entry, end)| wait(cluster, &entry.member, end, deadline, interrupt));
@@ -65,7 +65,7 @@ pub(super) async fn turn(
 }
 
 /// Deletes a member as long as that is its fate, whatever happens to it meanwhile.
-async fn delete_member(cluster: &Cluster, member: &mut Member, wanted: &Wanted, interrupt: &Interrupt) -> End {
+async fn delete_member(cluster: &Cluster, member: &mut Member, wanted: &DesiredMembers, interrupt: &Interrupt) -> End {
     if interrupt.is_set() {
         return End::Interrupted;
     }
@@ -75,7 +75,7 @@ async fn delete_member(cluster: &Cluster, member: &mut Member, wanted: &Wanted, 
         }
         // What was found out in an earlier turn may speak for it.
         match wanted.fate(member) {
-            Fate::Pruned => {}
+            PruneDecision::Pruned => {}
             spared => return End::Spared(spared),
         }
         let Member { key, resource, .. } = &*member;
@@ -115,7 +115,7 @@ impl Entry {
         self.report.outcome = Some(outcome);
     }
 
-    fn settle(&mut self, end: End, wanted: &mut Wanted, after: Option<Duration>) {
+    fn settle(&mut self, end: End, wanted: &mut DesiredMembers, after: Option<Duration>) {
         match end {
             End::Gone => self.report.outcome = Some(Outcome::Deleted),
             End::Failed(trouble) => {

@@ -15,19 +15,21 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::session::failure::Failure;
-use crate::engine::interrupt::Interrupt;
-use crate::engine::apply_run::Listener;
-use crate::engine::write::DELETION;
 use crate::client::Cluster;
 use crate::compare::{Action, ObjectDiff, Policy, Redactor, Replace, Secrecy};
 use crate::desired::{DesiredSet, InputProblem};
+use crate::engine::apply_run::Listener;
+use crate::engine::interrupt::Interrupt;
+use crate::engine::write::DEFAULT_DELETE_TIMEOUT;
 use crate::live::apply_set::Search;
 use crate::live::resolve::Namespaces;
-use crate::live::{Catalog, Resource, Target};
+use crate::live::{Discovery, Resource, Target};
 use crate::object::{FieldPath, GroupKind, ObjectKey};
-use crate::plan::apply_set::{ApplySet, Contents, Fate, Member, Record, Standing, Turn, Wanted};
+use crate::plan::apply_set::{
+    ApplySet, DesiredMembers, Inventory, Member, ParentAnnotations, ParentState, PruneDecision, PruneStep,
+};
 use crate::report::{ApplySetInfo, ObjectReport, ParentAction, Report};
+use crate::session::failure::Failure;
 
 pub(crate) use prepare::{Requested, requested};
 
@@ -37,11 +39,11 @@ struct Pruning {
     resource: Resource,
     adopt: BTreeSet<String>,
     /// The parent as it was read last; none where there is none yet.
-    standing: Option<Standing>,
+    standing: Option<ParentState>,
     /// Where the parent says that there are members, as far as that counts and the server still knows the kinds.
-    listed: Contents,
+    listed: Inventory,
     /// Where the manifests put objects.
-    mentioned: Contents,
+    mentioned: Inventory,
     searches: Vec<Search>,
     /// Kinds that the parent lists and the server doesn't serve.
     unknown: Vec<GroupKind>,
@@ -52,7 +54,7 @@ struct Pruning {
     /// Whether members that the parent does not list are pruned, too.
     recovers: bool,
     found: Vec<Member>,
-    wanted: Option<Wanted>,
+    wanted: Option<DesiredMembers>,
     members: Vec<Entry>,
     parent_action: ParentAction,
     warnings: Vec<String>,
@@ -67,21 +69,21 @@ struct Pruning {
 
 /// A member that isn't wanted, on its way.
 struct Entry {
-    turn: Turn,
+    turn: PruneStep,
     member: Member,
-    fate: Fate,
+    fate: PruneDecision,
     report: ObjectReport,
 }
 
 impl Pruning {
-    fn new(set: ApplySet, resource: Resource, adopt: BTreeSet<String>, standing: Option<Standing>) -> Self {
+    fn new(set: ApplySet, resource: Resource, adopt: BTreeSet<String>, standing: Option<ParentState>) -> Self {
         Self {
             set,
             resource,
             adopt,
             standing,
-            listed: Contents::default(),
-            mentioned: Contents::default(),
+            listed: Inventory::default(),
+            mentioned: Inventory::default(),
             searches: Vec::new(),
             unknown: Vec::new(),
             unseen: Vec::new(),
@@ -100,18 +102,18 @@ impl Pruning {
     }
 
     fn judge(&mut self, targets: &[&Target], policy: &Policy, redactor: &Redactor) {
-        let wanted = Wanted::of(&self.set, targets, policy).recovering(self.recovers);
+        let wanted = DesiredMembers::of(&self.set, targets, policy).recovering(self.recovers);
         let mut wanted = wanted.without_sight_of(std::mem::take(&mut self.unseen));
         // Nobody knows what they are: they stay, and so does what they live in.
         self.unreadable.drain(..).for_each(|member| wanted.keep(&member));
         self.named_namespaces = targets.iter().filter_map(|target| concerned(&target.key)).collect();
         self.replaces = policy.replace == Replace::Immutable;
         let unwanted = wanted.unwanted(std::mem::take(&mut self.found));
-        let (turns, unwanted): (Vec<Turn>, Vec<Member>) = unwanted.into_iter().unzip();
+        let (turns, unwanted): (Vec<PruneStep>, Vec<Member>) = unwanted.into_iter().unzip();
         let fates = wanted.fates(&unwanted);
         let members = turns.into_iter().zip(unwanted).zip(fates);
         self.members = members.map(|((turn, member), fate)| Entry::new(turn, member, fate, redactor)).collect();
-        let record = Record::of(&self.set, self.standing.as_ref(), &wanted.contents);
+        let record = ParentAnnotations::of(&self.set, self.standing.as_ref(), &wanted.contents);
         self.parent_action = match &self.standing {
             None => ParentAction::Create,
             Some(standing) if standing.says(&record) => ParentAction::None,
@@ -150,7 +152,7 @@ impl Prune {
     pub async fn prepare(
         requested: Option<&Requested>,
         adopt: &BTreeSet<String>,
-        server: (&Cluster, &Catalog, &Namespaces),
+        server: (&Cluster, &Discovery, &Namespaces),
         desired: &mut DesiredSet,
     ) -> Result<Self, Failure> {
         let Some(requested) = requested else { return Ok(Self(None)) };
@@ -181,7 +183,7 @@ impl Prune {
     pub fn has_work(&self) -> bool {
         self.0.as_ref().is_some_and(|pruning| {
             pruning.parent_action != ParentAction::None
-                || pruning.members.iter().any(|entry| entry.fate == Fate::Pruned)
+                || pruning.members.iter().any(|entry| entry.fate == PruneDecision::Pruned)
         })
     }
 
@@ -208,7 +210,7 @@ impl Prune {
         listener: &impl Listener,
     ) {
         if let Some(pruning) = &mut self.0 {
-            pruning.act(cluster, pass, (timeout.unwrap_or(DELETION), interrupt), listener).await;
+            pruning.act(cluster, pass, (timeout.unwrap_or(DEFAULT_DELETE_TIMEOUT), interrupt), listener).await;
         }
     }
 
@@ -222,7 +224,7 @@ impl Prune {
 }
 
 impl Entry {
-    fn new(turn: Turn, member: Member, fate: Fate, redactor: &Redactor) -> Self {
+    fn new(turn: PruneStep, member: Member, fate: PruneDecision, redactor: &Redactor) -> Self {
         let diff = match fate.reason() {
             None => ObjectDiff::delete(shown(&member, redactor), "no manifest names it any more"),
             Some(reason) => ObjectDiff::untouched(reason),

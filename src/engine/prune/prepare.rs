@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use super::Pruning;
 use crate::cli::{InputArgs, PruneArgs};
 use crate::client::Cluster;
-use crate::session::failure::Failure;
 use crate::desired::{DesiredSet, InputProblem};
 use crate::live::apply_set::is_parent_type;
 use crate::live::fetch::find;
 use crate::live::resolve::Namespaces;
-use crate::live::{Catalog, LiveState, Resource, Trouble};
+use crate::live::{Discovery, LiveState, Resource, Trouble};
 use crate::object::{GroupKind, ObjectKey};
-use crate::plan::apply_set::{ApplySet, Contents, IS_PARENT_TYPE, Reference, Refusal, Standing, enlist};
+use crate::plan::apply_set::{ApplySet, IS_PARENT_TYPE, Inventory, ParentState, Reference, Refusal, enlist};
 use crate::report::Verdict;
+use crate::session::failure::Failure;
 
 /// What the flags ask for.
 pub(crate) struct Requested {
@@ -57,7 +57,7 @@ impl Pruning {
     pub(super) async fn prepare(
         Requested { reference, recovers }: &Requested,
         adopt: &BTreeSet<String>,
-        (cluster, catalog, namespaces): (&Cluster, &Catalog, &Namespaces),
+        (cluster, catalog, namespaces): (&Cluster, &Discovery, &Namespaces),
         desired: &mut DesiredSet,
     ) -> Result<Self, Failure> {
         let served = catalog.resources().filter(|resource| !resource.pending);
@@ -73,7 +73,7 @@ impl Pruning {
         pruning.recovers = *recovers;
         let manifests = || desired.manifests.iter();
         let places = manifests().filter_map(|manifest| manifest.namespace.clone());
-        pruning.mentioned = Contents {
+        pruning.mentioned = Inventory {
             kinds: manifests().map(|manifest| GroupKind::from(&manifest.gvk)).collect(),
             namespaces: places.chain([namespaces.default.clone()]).collect(),
         };
@@ -88,7 +88,7 @@ async fn standing(
     set: &ApplySet,
     resource: &Resource,
     adopt: &BTreeSet<String>,
-) -> Result<Option<Standing>, Failure> {
+) -> Result<Option<ParentState>, Failure> {
     let parent = &set.parent;
     let gvk = &parent.gvk;
     let can_be_created = gvk.group.is_empty() && ["Secret", "ConfigMap"].contains(&gvk.kind.as_str());
@@ -106,7 +106,7 @@ async fn standing(
     }
     match find(cluster, resource, parent).await {
         LiveState::Present(live) => {
-            let standing = Standing::of(set, &live, adopt);
+            let standing = ParentState::of(set, &live, adopt);
             standing.map(Some).map_err(|Refusal { message, hint }| refused(message, hint))
         }
         LiveState::Absent if can_be_created => Ok(None),

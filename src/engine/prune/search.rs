@@ -6,14 +6,14 @@ use super::Pruning;
 use crate::client::Cluster;
 use crate::desired::InputProblem;
 use crate::live::apply_set::{Scope, Search, Unreadable, Unsearched, defined_kinds, find, searchable};
-use crate::live::{Catalog, Resolution};
+use crate::live::{Discovery, Resolution};
 use crate::object::{GroupKind, ObjectKey, PART_OF};
-use crate::plan::apply_set::{Listed, Member, Sight, Standing};
+use crate::plan::apply_set::{Listed, Member, ParentState, Sight};
 
 impl Pruning {
     /// Plans the search: the kinds and namespaces that the parent lists; and all kinds everywhere where it doesn't say, where
     /// there is no parent, as one may have been deleted, which leaves its members their labels, and where that is asked for.
-    pub(super) fn plan_search(&mut self, catalog: &Catalog) {
+    pub(super) fn plan_search(&mut self, catalog: &Discovery) {
         let mut likely = self.mentioned.namespaces.clone();
         let mut is_known = false;
         if let Some(standing) = self.standing.clone() {
@@ -26,7 +26,7 @@ impl Pruning {
         }
     }
 
-    fn plan_listed(&mut self, catalog: &Catalog, standing: &Standing) {
+    fn plan_listed(&mut self, catalog: &Discovery, standing: &ParentState) {
         self.listed.namespaces = standing.vouched_namespaces(&self.mentioned);
         let scope = Scope::Namespaces(standing.namespaces.iter().cloned().collect());
         let kinds: BTreeSet<GroupKind> = match &standing.listed {
@@ -76,7 +76,7 @@ impl Pruning {
     }
 
     /// Searches all kinds, in these namespaces where they may not be listed as a whole.
-    fn crawl(&mut self, catalog: &Catalog, likely: BTreeSet<String>) {
+    fn crawl(&mut self, catalog: &Discovery, likely: BTreeSet<String>) {
         let scope = Scope::Everywhere(likely.into_iter().collect());
         let all = searchable(catalog);
         self.searches.retain(|search| !all.iter().any(|one| one.gvk == search.resource.gvk));
@@ -158,7 +158,7 @@ impl Pruning {
 const HELD: &str = "none of them is pruned, and the set goes on listing the kind";
 
 /// The kind of a resource such as `deployments.apps`; one that the server doesn't know keeps its name.
-fn kind_of(catalog: &Catalog, resource: &str) -> GroupKind {
+fn kind_of(catalog: &Discovery, resource: &str) -> GroupKind {
     let named = GroupKind::parse(resource);
     let found = catalog.resources().find(|found| found.plural == named.kind && found.gvk.group == named.group);
     found.map_or(named, |found| GroupKind::from(&found.gvk))

@@ -7,13 +7,13 @@
 //! The [`rules`] are pure. [`observe`] looks once, or waits until everything is ready, nothing can become ready any
 //! more, or the time is over.
 
-mod feed;
+mod list_watch;
 mod observe;
 mod readiness;
 pub mod rules;
-mod scene;
-mod scope;
+mod tracker;
+mod watcher;
 
-pub use observe::{Ending, Observation, Until, observe};
+pub use observe::{Observation, WaitEnd, WaitOptions, observe};
 pub use readiness::{Outlook, Readiness, State};
-pub use scene::Watched;
+pub use tracker::Watched;

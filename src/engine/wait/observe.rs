@@ -8,9 +8,9 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::interval;
 
-use super::feed::{Feed, Looks};
 use super::readiness::{Readiness, State};
-use super::scene::{Scene, Watched};
+use super::tracker::{ReadinessTracker, Watched};
+use super::watcher::{Looks, Watcher};
 use crate::client::Cluster;
 
 /// How often it is looked at the clock, and at who wants to stop.
@@ -28,7 +28,7 @@ const STREAMS: usize = 32;
 const NEWS: usize = 256;
 
 /// How long is waited.
-pub struct Until<'s> {
+pub struct WaitOptions<'s> {
     /// At most this long; zero for one look at everything.
     pub timeout: Duration,
     /// Or until this says so: it is asked ten times a second.
@@ -37,7 +37,7 @@ pub struct Until<'s> {
 
 /// Why the waiting ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum WaitEnd {
     /// Everything is ready.
     Ready,
     /// Something isn't, and waiting doesn't help: it failed for good, nothing is under way any more, or one look was wanted.
@@ -54,7 +54,7 @@ pub struct Observation {
     /// One for each watched object, in order.
     pub readiness: Vec<Readiness>,
     /// Why nothing more was waited for.
-    pub ending: Ending,
+    pub ending: WaitEnd,
 }
 
 /// Follows the readiness of objects. `on_change` hears of each object's readiness when it is first known, and whenever it is
@@ -63,22 +63,22 @@ pub struct Observation {
 pub async fn observe(
     cluster: &Cluster,
     watched: &[Watched],
-    until: &Until<'_>,
+    until: &WaitOptions<'_>,
     mut on_change: impl FnMut(&Watched, &Readiness),
 ) -> Observation {
     let looks = if until.timeout.is_zero() { Looks::Once } else { Looks::Ongoing };
-    let mut scene = Scene::new(watched);
+    let mut scene = ReadinessTracker::new(watched);
     let (sender, mut news) = mpsc::channel(NEWS);
     let streams = Arc::new(Semaphore::new(STREAMS));
     // Dropping the set ends all of them.
     let mut feeds = JoinSet::new();
-    let mut patience = Patience::new(until.timeout);
+    let mut patience = StopPolicy::new(until.timeout);
     let mut ticks = interval(TICK);
     let mut judged: Option<Instant> = None;
     loop {
         for (number, scope) in scene.unstarted() {
             let (cluster, news, streams) = (cluster.clone(), sender.clone(), Arc::clone(&streams));
-            feeds.spawn(Feed { cluster, scope, number, news, streams }.run(looks));
+            feeds.spawn(Watcher { cluster, scope, number, news, streams }.run(looks));
         }
         tokio::select! {
             Some((number, first)) = news.recv() => {
@@ -94,7 +94,7 @@ pub async fn observe(
             scene.judge(Timestamp::now(), &mut on_change);
             judged = Some(Instant::now());
         }
-        let ending = if (until.stopped)() { Some(Ending::Stopped) } else { patience.ending(&scene) };
+        let ending = if (until.stopped)() { Some(WaitEnd::Stopped) } else { patience.ending(&scene) };
         if let Some(ending) = ending {
             return Observation { readiness: scene.into_readiness(), ending };
         }
@@ -102,7 +102,7 @@ pub async fn observe(
 }
 
 /// Decides when it is enough.
-struct Patience {
+struct StopPolicy {
     timeout: Duration,
     start: Instant,
     /// Since when something has failed for good.
@@ -111,27 +111,27 @@ struct Patience {
     stuck: Option<Instant>,
 }
 
-impl Patience {
+impl StopPolicy {
     fn new(timeout: Duration) -> Self {
         Self { timeout, start: Instant::now(), failed: None, stuck: None }
     }
 
-    fn ending(&mut self, scene: &Scene<'_>) -> Option<Ending> {
+    fn ending(&mut self, scene: &ReadinessTracker<'_>) -> Option<WaitEnd> {
         if !scene.is_seen() {
             return self.time_is_over();
         }
         let any = |test: &dyn Fn(&Readiness) -> bool| scene.readiness().any(test);
         if !any(&|readiness| !readiness.is_current()) {
-            return Some(Ending::Ready);
+            return Some(WaitEnd::Ready);
         }
         if self.timeout.is_zero() {
-            return scene.is_explained().then_some(Ending::Settled);
+            return scene.is_explained().then_some(WaitEnd::Settled);
         }
         let over = |since: Instant, bound: Duration| since.elapsed() >= bound;
         if any(&Readiness::is_final_failure) {
             let since = *self.failed.get_or_insert_with(Instant::now);
             if scene.is_explained() || over(since, EXPLANATION) {
-                return Some(Ending::Settled);
+                return Some(WaitEnd::Settled);
             }
         }
         if any(&Readiness::is_under_way) {
@@ -139,13 +139,13 @@ impl Patience {
         } else if !any(&|readiness| readiness.state == State::Failed)
             || over(*self.stuck.get_or_insert_with(Instant::now), PATIENCE)
         {
-            return Some(Ending::Settled);
+            return Some(WaitEnd::Settled);
         }
         self.time_is_over()
     }
 
-    fn time_is_over(&self) -> Option<Ending> {
+    fn time_is_over(&self) -> Option<WaitEnd> {
         let is_over = !self.timeout.is_zero() && self.start.elapsed() >= self.timeout;
-        is_over.then_some(Ending::TimedOut)
+        is_over.then_some(WaitEnd::TimedOut)
     }
 }

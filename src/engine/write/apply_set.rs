@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::client::{Change, Cluster, Retry};
 use crate::live::answer::Asked;
 use crate::live::{Resource, Trouble};
-use crate::plan::apply_set::{ApplySet, Record, Standing};
+use crate::plan::apply_set::{ApplySet, ParentAnnotations, ParentState};
 
 /// A version that no object has: etcd begins to count behind it. An object that is there already refuses it, and where there
 /// is none, the server doesn't look at it.
@@ -28,8 +28,8 @@ pub async fn record(
     cluster: &Cluster,
     resource: &Resource,
     set: &ApplySet,
-    standing: Option<&Standing>,
-    record: &Record,
+    standing: Option<&ParentState>,
+    record: &ParentAnnotations,
 ) -> Recorded {
     let mut body = record.manifest(set);
     if let Some(standing) = standing {

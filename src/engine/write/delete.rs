@@ -11,7 +11,7 @@ use crate::live::{LiveState, Resource, Trouble};
 use crate::object::ObjectKey;
 
 /// How long finalizers and the grace period of what is deleted may take, unless `--timeout` says otherwise.
-pub const DELETION: Duration = Duration::from_mins(1);
+pub const DEFAULT_DELETE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The first wait between two looks at an object that is being deleted; each further one doubles.
 const FIRST_LOOK: Duration = Duration::from_millis(50);

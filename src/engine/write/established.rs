@@ -3,7 +3,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::client::{Cluster, RequestError};
-use crate::live::{Catalog, LiveState, Resolution, Target, Trouble, fetch};
+use crate::live::{Discovery, LiveState, Resolution, Target, Trouble, fetch};
 use crate::object::GroupVersionKind;
 
 /// Between two looks at a CustomResourceDefinition; the server takes about as long to publish one.
@@ -32,15 +32,15 @@ pub async fn wait_until_established(cluster: &Cluster, crd: &Target) -> Result<(
 
 /// The catalog, once it names these kinds: discovery follows `Established` with a delay. What is still missing after the
 /// same 30 seconds stays missing.
-pub async fn catalog_with(cluster: &Cluster, awaited: &[GroupVersionKind]) -> Result<Catalog, RequestError> {
+pub async fn wait_for_discovery(cluster: &Cluster, awaited: &[GroupVersionKind]) -> Result<Discovery, RequestError> {
     for _ in 0..LOOKS {
-        let catalog = Catalog::load(cluster).await?;
+        let catalog = Discovery::load(cluster).await?;
         if awaited.iter().all(|gvk| matches!(catalog.resolve(gvk), Resolution::Known(_))) {
             return Ok(catalog);
         }
         cluster.pause(INTERVAL).await;
     }
-    Catalog::load(cluster).await
+    Discovery::load(cluster).await
 }
 
 fn is(crd: &Value, condition: &str, status: &str) -> bool {

@@ -18,15 +18,15 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 pub use apply_set::{Recorded, record};
-pub use delete::{DELETION, Deadline, Deleted, delete, wait_until_gone};
-pub use established::{catalog_with, wait_until_established};
+pub use delete::{DEFAULT_DELETE_TIMEOUT, Deadline, Deleted, delete, wait_until_gone};
+pub use established::{wait_for_discovery, wait_until_established};
 pub use half_way::HalfWay;
 
 use crate::client::{Address, Change, Cluster, Reply, RequestError, Retry};
 use crate::compare::Refusal;
 use crate::compare::{
-    Action, Finding, ForceConflicts, ObjectDiff, Owners, Policy, Prediction, Questions, Redactor, Replace, Setting,
-    refusal, respell, verdict,
+    Action, CompareContext, Finding, ForceConflicts, ObjectDiff, Owners, Policy, Prediction, Questions, Redactor,
+    Replace, refusal, verdict, with_live_spelling,
 };
 use crate::live::answer::Asked;
 use crate::live::ask::settle;
@@ -178,13 +178,13 @@ impl Writer<'_> {
         let before = Owners::of(live, manager);
         // What the manifest dropped counts too: it goes only when no hand is left beside us.
         let concerned = claims.union(&before.our_fields()).union(&after.in_the_way);
-        if let Some(settled) = before.without_hands(&concerned, &api_version, self.policy)
-            && after.owners.without_hands(&concerned, &api_version, self.policy).is_some()
+        if let Some(settled) = before.with_manual_claims_transferred(&concerned, &api_version, self.policy)
+            && after.owners.with_manual_claims_transferred(&concerned, &api_version, self.policy).is_some()
         {
             version = self.record_owners(settled.to_json(live), &version).await?;
             has_taken_over = true;
         }
-        let mut body = respell(&self.target.manifest.value, live, self.of);
+        let mut body = with_live_spelling(&self.target.manifest.value, live, self.of);
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
             metadata.insert("uid".into(), live.pointer("/metadata/uid").cloned().unwrap_or_default());
             metadata.insert("resourceVersion".into(), version.clone());
@@ -233,7 +233,7 @@ impl Writer<'_> {
         let mut questions = Questions::new(self.target, live, self.of, self.policy);
         settle(self.cluster, self.target, self.resource, &self.policy.manager, &mut questions).await;
         let finding = questions.found().finding;
-        let setting = Setting { of: self.of, policy: self.policy, types_will_change: false };
+        let setting = CompareContext { of: self.of, policy: self.policy, types_will_change: false };
         let diff = verdict(self.target, &finding, setting, self.redactor);
         Some(match finding {
             Finding::Predicted { live, prediction } => (Some(live), After::of(&prediction), diff),

@@ -12,7 +12,7 @@ use super::create::Creation;
 use super::delete::{Deadline, Deleted, delete, wait_until_gone};
 use super::{Writer, Written, recorded_owners};
 use crate::client::{Change, RequestError, Retry};
-use crate::compare::{Action, ObjectDiff, protection, trial};
+use crate::compare::{Action, ObjectDiff, probe_object, replace_guard};
 use crate::live::answer::Asked;
 use crate::live::fetch::find;
 use crate::live::{LiveState, Trouble};
@@ -24,7 +24,7 @@ const ROUNDS: usize = 5;
 impl Writer<'_> {
     /// Nothing is deleted before the server has accepted the new object in a trial.
     pub(super) async fn replace(&self, mut live: Value, shown: &ObjectDiff) -> Written {
-        if let Some(reason) = protection(self.target) {
+        if let Some(reason) = replace_guard(self.target) {
             return Written::Failed(Trouble::new("Protected", reason));
         }
         if let Err(error) = self.try_creation(&live).await {
@@ -54,7 +54,7 @@ impl Writer<'_> {
 
     /// The creation under another name. A quota that the object itself may fill up is no obstacle.
     async fn try_creation(&self, live: &Value) -> Result<(), RequestError> {
-        let Some(body) = trial(&self.target.key.gvk, &self.target.manifest.value, live) else { return Ok(()) };
+        let Some(body) = probe_object(&self.target.key.gvk, &self.target.manifest.value, live) else { return Ok(()) };
         let answer = self.cluster.send(self.creation(&body).dry_run()).await;
         let asked = Asked::key(&self.target.key).created(&body);
         match answer.and_then(|reply| asked.read(self.cluster, &reply.body)) {

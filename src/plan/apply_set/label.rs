@@ -1,23 +1,25 @@
 use serde_json::Value;
 
-use super::fate::{Fate, Member};
+use super::decision::{Member, PruneDecision};
 use crate::compare::Policy;
 use crate::object::{FieldPath, LAST_APPLIED, ManagedFieldsEntry, Operation, PART_OF, managed_fields};
 
 /// Why the label alone does not make an object a member: somebody else set it. The label is public, and copies of an object
 /// carry it as well; only the record of owners tells who meant it. Our own manager, those to adopt and manual changes mean it.
-pub(super) fn set_by_another(Member { key, object, .. }: &Member, policy: &Policy) -> Option<Fate> {
+pub(super) fn set_by_another(Member { key, object, .. }: &Member, policy: &Policy) -> Option<PruneDecision> {
     let label = FieldPath::of(&["metadata", "labels", PART_OF]);
     let entries = managed_fields(object);
     let owners: Vec<&ManagedFieldsEntry> = entries.iter().filter(|entry| entry.fields.contains(&label)).collect();
     let means_it = |entry: &&ManagedFieldsEntry| {
-        entry.manager == policy.manager || policy.is_adopted(entry) || policy.is_hand(entry)
+        entry.manager == policy.manager || policy.is_adopted(entry) || policy.is_manual(entry)
     };
     if owners.iter().any(means_it) {
         return None;
     }
     let Some(first) = owners.first() else {
-        return Some(Fate::Spared("kept because no record tells who set the label of the apply set".to_owned()));
+        return Some(PruneDecision::Spared(
+            "kept because no record tells who set the label of the apply set".to_owned(),
+        ));
     };
     let manager = &first.manager;
     // The controllers behind these two give theirs the labels of the Service, and take them along when it goes.
@@ -25,9 +27,11 @@ pub(super) fn set_by_another(Member { key, object, .. }: &Member, policy: &Polic
         && owners.iter().all(|entry| entry.operation == Operation::Update)
         && annotation(object, LAST_APPLIED).is_none();
     Some(if is_followed {
-        Fate::NoMember(format!("kept because `{manager}` copied the label of the apply set from another object"))
+        PruneDecision::NotAMember(format!(
+            "kept because `{manager}` copied the label of the apply set from another object"
+        ))
     } else {
-        Fate::Spared(format!("kept because the label was set by `{manager}`"))
+        PruneDecision::Spared(format!("kept because the label was set by `{manager}`"))
     })
 }
 
@@ -42,7 +46,7 @@ mod tests {
     use crate::object::GroupVersionKind;
     use serde_json::json;
 
-    fn fate(kind: &str, entries: &Value, policy: &Policy) -> Option<Fate> {
+    fn fate(kind: &str, entries: &Value, policy: &Policy) -> Option<PruneDecision> {
         let gvk = GroupVersionKind::new("v1", kind);
         let resource =
             Resource { gvk, plural: kind.into(), namespaced: true, verbs: [].into(), status: false, pending: false };
@@ -74,7 +78,7 @@ mod tests {
             let fate = fate("ConfigMap", &json!([entry(manager, operation)]), &policy);
             assert_eq!(fate.is_none(), is_member, "{manager}");
             if let Some(fate) = fate {
-                assert_eq!(fate, Fate::Spared(format!("kept because the label was set by `{manager}`")));
+                assert_eq!(fate, PruneDecision::Spared(format!("kept because the label was set by `{manager}`")));
             }
         }
         let both = json!([entry("mallory", "Apply"), entry("us", "Apply")]);
@@ -89,9 +93,9 @@ mod tests {
         let unreadable = json!({"f:metadata": {"f:labels": {format!("x:{PART_OF}"): {}}}});
         for fields in [all_labels, others, unreadable] {
             let entries = json!([{"manager": "us", "operation": "Apply", "apiVersion": "v1", "fieldsV1": fields}]);
-            assert!(matches!(fate("ConfigMap", &entries, &policy), Some(Fate::Spared(_))), "{entries}");
+            assert!(matches!(fate("ConfigMap", &entries, &policy), Some(PruneDecision::Spared(_))), "{entries}");
         }
-        assert!(matches!(fate("ConfigMap", &json!([]), &policy), Some(Fate::Spared(_))));
+        assert!(matches!(fate("ConfigMap", &json!([]), &policy), Some(PruneDecision::Spared(_))));
     }
 
     #[test]
@@ -99,7 +103,7 @@ mod tests {
         let policy = Policy::of("us");
         for (manager, operation, is_copy) in [("kube-controller-manager", "Update", true), ("gitops", "Apply", false)] {
             let fate = fate("Endpoints", &json!([entry(manager, operation)]), &policy);
-            assert_eq!(matches!(fate, Some(Fate::NoMember(_))), is_copy, "{fate:?}");
+            assert_eq!(matches!(fate, Some(PruneDecision::NotAMember(_))), is_copy, "{fate:?}");
         }
         assert_eq!(fate("Endpoints", &json!([entry("us", "Apply")]), &policy), None);
     }

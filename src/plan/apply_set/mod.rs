@@ -6,15 +6,15 @@
 //!                                            └────── Record ◀──────┘  a superset before the pass, exact after it
 //! ```
 
-mod enlist;
-mod fate;
+mod decision;
 mod label;
+mod label_members;
+mod parent;
+mod prune_order;
 mod reference;
-mod standing;
-mod turn;
 
-pub use enlist::enlist;
-pub use fate::{Fate, Member, Sight, Wanted};
+pub use decision::{DesiredMembers, Member, PruneDecision, Sight};
+pub use label_members::enlist;
+pub use parent::{ApplySet, IS_PARENT_TYPE, Inventory, Listed, ParentAnnotations, ParentState, Refusal};
+pub use prune_order::PruneStep;
 pub use reference::Reference;
-pub use standing::{ApplySet, Contents, IS_PARENT_TYPE, Listed, Record, Refusal, Standing};
-pub use turn::Turn;

@@ -53,7 +53,7 @@ fn an_object_of_another_set_is_a_conflict_that_no_force_settles() {
         ws.reconcile([&[command, "-f", ".", "--prune", "--applyset=other"], more].concat())
     };
     config_map(&ws, "c");
-    for force in ["--force-conflicts=by-hand", "--force-conflicts=all", "--force-conflicts=none"] {
+    for force in ["--force-conflicts=manual", "--force-conflicts=all", "--force-conflicts=none"] {
         let diff = other("diff", &[force]).exits_with(1);
         assert_eq!(diff.each("action"), ["ConfigMap a: update", "ConfigMap b: update", "ConfigMap c: create"]);
         let a = diff.object("ConfigMap", "a");

@@ -19,7 +19,7 @@ use kubectl_reconcile::desired::yaml::Validation;
 use kubectl_reconcile::desired::{ReadOptions, Selector, read};
 use kubectl_reconcile::live::resolve::{Namespaces, Target, resolve};
 use kubectl_reconcile::live::types::Types;
-use kubectl_reconcile::live::{Catalog, Resource};
+use kubectl_reconcile::live::{Discovery, Resource};
 use kubectl_reconcile::schema::TypeRef;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -34,7 +34,7 @@ pub const AT_ONCE: usize = 8;
 /// An API server of its own, as the manifests come in kinds that concern everybody, with all that is known of it.
 pub struct Ground {
     pub cluster: Cluster,
-    pub catalog: Catalog,
+    pub catalog: Discovery,
     pub types: Types,
     pub schemas: Schemas,
     /// A certificate signing request, in base64.
@@ -61,7 +61,7 @@ impl Ground {
         let cluster = connect(&options, &Environment::default()).await.expect("a connection");
         let mut ground = Ground {
             cluster,
-            catalog: Catalog::default(),
+            catalog: Discovery::default(),
             types: Types::default(),
             schemas: Schemas(BTreeMap::new()),
             request: signing_request(),
@@ -96,7 +96,7 @@ impl Ground {
                 self.schemas.0.insert(api_version.to_owned(), document);
             }
         }
-        self.catalog = Catalog::load(&self.cluster).await.expect("a catalog");
+        self.catalog = Discovery::load(&self.cluster).await.expect("a catalog");
         let targets = self.targets(1, |_| true);
         self.types.load(&self.cluster, targets.iter().map(|target| &target.key.gvk)).await;
     }

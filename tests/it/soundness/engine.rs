@@ -1,9 +1,10 @@
 //! The whole comparison against the API server: conflicts, predictions, writes, and what is said without asking.
 
-use kubectl_reconcile::engine::write::{DELETION, Decision, HalfWay, Writes, Written};
 use kubectl_reconcile::compare::{
-    Action, Finding, ForceConflicts, Owners, Policy, Questions, Redactor, Setting, changes, predict, respell, verdict,
+    Action, CompareContext, Finding, ForceConflicts, Owners, Policy, Questions, Redactor, changes, predict, verdict,
+    with_live_spelling,
 };
+use kubectl_reconcile::engine::write::{DEFAULT_DELETE_TIMEOUT, Decision, HalfWay, Writes, Written};
 use kubectl_reconcile::live::ask::settle;
 use kubectl_reconcile::live::{LiveState, Target};
 use kubectl_reconcile::object::{FieldPath, PathElement, Scalar};
@@ -16,13 +17,13 @@ use crate::generated::resource_of;
 /// Compares and writes as the program does, and holds every step against the server.
 pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let ground = run.ground;
-    let force = *run.rng.pick(&[ForceConflicts::ByHand, ForceConflicts::ByHand, ForceConflicts::All]);
+    let force = *run.rng.pick(&[ForceConflicts::Manual, ForceConflicts::Manual, ForceConflicts::All]);
     let policy = Policy { force, ..Policy::of(OURS) };
     let mut target = run.target.clone();
     target.manifest.value = manifest.clone();
     let kind = target.key.gvk.kind.clone();
     let of = ground.of(&target);
-    let setting = Setting { of, policy: &policy, types_will_change: false };
+    let setting = CompareContext { of, policy: &policy, types_will_change: false };
     let judged = |target: &Target, finding: &Finding| verdict(target, finding, setting, &Redactor::default());
 
     let finding = ask(run, &target, &policy, live.clone()).await;
@@ -31,7 +32,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let context = format!("{} {}, {force:?}\nmanifest {manifest}\nlive {before}", target.key.gvk.version, target.key);
     run.tally.count("engine", "compared");
 
-    let body = respell(manifest, before, of);
+    let body = with_live_spelling(manifest, before, of);
     let unforced = ground.apply(&target, &body, OURS, "&dryRun=All").await;
     let told: Vec<String> = match unforced {
         Err(status) if status.code == 409 => status.causes.iter().map(|cause| cause.field.clone()).collect(),
@@ -74,7 +75,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
         cluster: &ground.cluster,
         policy: &policy,
         redactor: &redactor,
-        deletion: DELETION,
+        deletion: DEFAULT_DELETE_TIMEOUT,
         agreed: false,
         half_way: &half_way,
     };

@@ -9,7 +9,7 @@ mod tally;
 
 use futures::StreamExt as _;
 use kubectl_reconcile::client::StatusError;
-use kubectl_reconcile::compare::{Doubt, Policy, Proof, prove};
+use kubectl_reconcile::compare::{Policy, Proof, Unproven, prove};
 use kubectl_reconcile::live::Target;
 use kubectl_reconcile::object::managed_fields;
 use serde_json::Value;
@@ -112,9 +112,9 @@ impl Run<'_> {
                 self.tally
                     .fail("proven, and yet", format!("{kind} after {how}: {effect}\nmanifest {manifest}\nlive {live}"));
             }
-            (Proof::Open(doubt), None) => self.tally.asked_in_vain(&kind, &doubt, how),
-            (Proof::Open(Doubt::Differs(_)), Some(_)) => self.tally.rightly_different += 1,
-            (Proof::Open(_), Some(_)) => {}
+            (Proof::Inconclusive(doubt), None) => self.tally.asked_in_vain(&kind, &doubt, how),
+            (Proof::Inconclusive(Unproven::Differs(_)), Some(_)) => self.tally.rightly_different += 1,
+            (Proof::Inconclusive(_), Some(_)) => {}
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{Write as _, stdout};
 
-use kubectl_reconcile::compare::Doubt;
+use kubectl_reconcile::compare::Unproven;
 
 /// Counts, and every failure.
 #[derive(Default)]
@@ -33,9 +33,9 @@ impl Tally {
     }
 
     /// Nothing would change, and that was not proven.
-    pub fn asked_in_vain(&mut self, kind: &str, doubt: &Doubt, how: &str) {
+    pub fn asked_in_vain(&mut self, kind: &str, doubt: &Unproven, how: &str) {
         self.noops += 1;
-        self.wrongly_different += usize::from(matches!(doubt, Doubt::Differs(_)));
+        self.wrongly_different += usize::from(matches!(doubt, Unproven::Differs(_)));
         if how == "untouched" {
             self.untouched += 1;
             self.count("untouched and asked", &format!("{kind}: {doubt}"));
@@ -43,7 +43,7 @@ impl Tally {
             let name = format!("{doubt:?}");
             let name = name.split('(').next().unwrap_or_default();
             self.count("asked in vain", name);
-            if matches!(doubt, Doubt::Differs(_)) {
+            if matches!(doubt, Unproven::Differs(_)) {
                 self.count("wrongly different", &format!("{kind}: {doubt} after {how}"));
             }
         }

@@ -13,14 +13,14 @@ use crate::object::{Quantity, Scalar};
 /// must be a known default; elsewhere it belongs to somebody else and doesn't count. A field that only the manifest has
 /// must be empty: in what is replaced as a whole no `0`, `false` or `""`, which pointers in Go keep.
 #[must_use]
-pub fn same_meaning(manifest: &Value, live: &Value, of: TypeRef<'_>) -> bool {
+pub fn semantically_equal(manifest: &Value, live: &Value, of: TypeRef<'_>) -> bool {
     compare(manifest, live, of, of.is_atomic(manifest), is_nothing_here)
 }
 
 /// Whether they most likely mean the same, for when no server can be asked: few texts and booleans are pointers, and for those
 /// `""` and `false` say little else than nothing does.
 #[must_use]
-pub fn seem_same(manifest: &Value, live: &Value, of: TypeRef<'_>) -> bool {
+pub fn equivalent_offline(manifest: &Value, live: &Value, of: TypeRef<'_>) -> bool {
     compare(manifest, live, of, of.is_atomic(manifest), |value, _, _| !value.is_number())
 }
 
@@ -33,7 +33,7 @@ fn compare(manifest: &Value, live: &Value, of: TypeRef<'_>, whole: bool, may_lac
         (Value::Object(wanted), Value::Object(found)) => {
             let wanted_holds = wanted.iter().all(|(name, value)| match found.get(name) {
                 Some(there) => compare(value, there, of.field(name), whole, may_lack),
-                None => is_left_out(value, name, of) && (!whole || may_lack(value, name, of)),
+                None => is_omitted_when_empty(value, name, of) && (!whole || may_lack(value, name, of)),
             });
             let extras_hold =
                 !whole || found.iter().all(|(name, there)| wanted.contains_key(name) || is_default(there, name, of));
@@ -58,7 +58,7 @@ fn compare(manifest: &Value, live: &Value, of: TypeRef<'_>, whole: bool, may_lac
 /// Go; empty lists and maps; and empty structs that aren't pointers, which is where OpenAPI publishes `{}` as the default
 /// (`resources`, but not `emptyDir`).
 #[must_use]
-pub fn is_left_out(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
+pub fn is_omitted_when_empty(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
     let empty = |map: &serde_json::Map<String, Value>| {
         of.default_of(field).is_some_and(Value::is_object) || map.is_empty() && of.field(field).is_free_map()
     };
@@ -83,10 +83,10 @@ pub fn is_default(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
     }
 }
 
-/// Whether the server serves a manifest's scalar as exactly this live text: what `same_meaning` holds for equal may
+/// Whether the server serves a manifest's scalar as exactly this live text: what `semantically_equal` holds for equal may
 /// still be written anew in the manifest's spelling.
 #[must_use]
-pub fn is_served_as(manifest: &Value, live: &Value, of: TypeRef<'_>) -> bool {
+pub fn serializes_as(manifest: &Value, live: &Value, of: TypeRef<'_>) -> bool {
     match of.scalar() {
         ScalarKind::Quantity => {
             let text = match manifest {

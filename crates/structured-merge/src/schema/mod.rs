@@ -18,11 +18,14 @@ mod table;
 mod validity;
 
 pub use builtin::{builtin, builtin_kind, untyped_object};
-pub use equality::{is_default, is_left_out, is_nothing, is_nothing_here, is_served_as, same_meaning, seem_same};
+pub use equality::{
+    equivalent_offline, is_default, is_nothing, is_nothing_here, is_omitted_when_empty, semantically_equal,
+    serializes_as,
+};
 pub use field_set::{field_set, fields_of, is_current, with_named_parents};
 pub use nulls::{RefusedNull, take_out_refused_nulls};
 pub use openapi::{CompileError, Origin, compile, compile_definition};
 pub use table::{
     Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeId, TypeRef, TypeTable, item_element, items_by_element,
 };
-pub use validity::fits;
+pub use validity::conforms;

@@ -6,20 +6,20 @@ use super::equality::{bytes, instant};
 use super::table::{ListKind, ScalarKind, Shape, TypeRef, item_element};
 use crate::object::Quantity;
 
-/// Whether a value fits its type for certain: fields are declared, scalars of the right kind, items told apart by their
+/// Whether a value conforms its type for certain: fields are declared, scalars of the right kind, items told apart by their
 /// keys. What only the server can judge doesn't fit.
 #[must_use]
-pub fn fits(value: &Value, of: TypeRef<'_>) -> bool {
+pub fn conforms(value: &Value, of: TypeRef<'_>) -> bool {
     match (value, of.shape()) {
         (Value::Object(map), Shape::Map(shape)) => {
             let knows = |name: &String| shape.fields.contains_key(name) || shape.rest.is_some();
-            map.iter().all(|(name, child)| knows(name) && fits(child, of.field(name)))
+            map.iter().all(|(name, child)| knows(name) && conforms(child, of.field(name)))
         }
         (Value::Array(items), Shape::List(kind, _)) => {
             let mut elements: Vec<_> = items.iter().map(|item| item_element(item, of)).collect();
             elements.sort();
             let apart = elements.windows(2).all(|pair| pair[0] != pair[1]) && elements.iter().all(Option::is_some);
-            (*kind == ListKind::Atomic || apart) && items.iter().all(|item| fits(item, of.item()))
+            (*kind == ListKind::Atomic || apart) && items.iter().all(|item| conforms(item, of.item()))
         }
         (Value::String(text), Shape::Scalar(kind)) => match kind {
             ScalarKind::Text | ScalarKind::IntOrString => true,

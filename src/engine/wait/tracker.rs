@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::feed::News;
+use super::list_watch::{FEW, ListWatch, Selection, name_of};
 use super::readiness::{Readiness, State};
 use super::rules::{Owned, has_pods, needs_pods, readiness, readiness_with_pods, selector_of};
-use super::scope::{FEW, Pick, Scope, name_of};
+use super::watcher::WatchUpdate;
 use crate::live::{Resource, Target, Trouble};
 use crate::object::ObjectKey;
 
@@ -44,7 +44,7 @@ impl Watched {
 
 /// What is known of one scope.
 struct Collection {
-    scope: Scope,
+    scope: ListWatch,
     reading: Reading,
     objects: BTreeMap<String, Value>,
     /// What was last seen of objects that are gone.
@@ -60,7 +60,7 @@ enum Reading {
 }
 
 /// What is known of all scopes: first those of the watched objects, then those of their Pods.
-pub(super) struct Scene<'w> {
+pub(super) struct ReadinessTracker<'w> {
     watched: &'w [Watched],
     /// The collection of each watched object, if it can be read at all.
     homes: Vec<Option<usize>>,
@@ -76,7 +76,7 @@ pub(super) struct Scene<'w> {
     readiness: Vec<Option<Readiness>>,
 }
 
-impl<'w> Scene<'w> {
+impl<'w> ReadinessTracker<'w> {
     /// Nothing is known yet.
     pub fn new(watched: &'w [Watched]) -> Self {
         let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
@@ -97,10 +97,10 @@ impl<'w> Scene<'w> {
                 }
                 let names = indices.iter().map(|index| watched[*index].key.name.clone()).collect();
                 let namespace = first.key.namespace.clone();
-                collections.push(Collection::new(Scope {
+                collections.push(Collection::new(ListWatch {
                     resource: resource.clone(),
                     namespace,
-                    pick: Pick::Names(names),
+                    pick: Selection::Names(names),
                 }));
             }
         }
@@ -110,7 +110,7 @@ impl<'w> Scene<'w> {
     }
 
     /// The scopes that are not read yet, with their numbers: once each.
-    pub fn unstarted(&mut self) -> Vec<(usize, Scope)> {
+    pub fn unstarted(&mut self) -> Vec<(usize, ListWatch)> {
         let new = self.collections.iter().enumerate().skip(self.started);
         let new = new.map(|(number, collection)| (number, collection.scope.clone())).collect();
         self.started = self.collections.len();
@@ -118,7 +118,7 @@ impl<'w> Scene<'w> {
     }
 
     /// Takes what one scope tells.
-    pub fn take(&mut self, number: usize, news: News) {
+    pub fn take(&mut self, number: usize, news: WatchUpdate) {
         if let Some(collection) = self.collections.get_mut(number) {
             collection.take(news);
         }
@@ -232,14 +232,14 @@ impl<'w> Scene<'w> {
     }
 
     /// Where the Pods of a workload are read: by its labels, or all of a namespace that holds many workloads.
-    fn scopes_of_pods(&self, workload: &Watched, object: &Value) -> Vec<Scope> {
+    fn scopes_of_pods(&self, workload: &Watched, object: &Value) -> Vec<ListWatch> {
         let Some(namespace) = workload.key.namespace.as_deref() else { return Vec::new() };
         let is_crowded = self.crowded.contains(namespace);
         let labels = selector_of(&workload.key.gvk, object).filter(|_| !is_crowded);
-        let pick = labels.map_or(Pick::All, Pick::Labels);
-        let mut scopes = vec![Scope::of_builtin("v1", "Pod", "pods", namespace, pick.clone())];
+        let pick = labels.map_or(Selection::All, Selection::Labels);
+        let mut scopes = vec![ListWatch::of_builtin("v1", "Pod", "pods", namespace, pick.clone())];
         if workload.key.gvk.kind == "Deployment" {
-            scopes.push(Scope::of_builtin("apps/v1", "ReplicaSet", "replicasets", namespace, pick));
+            scopes.push(ListWatch::of_builtin("apps/v1", "ReplicaSet", "replicasets", namespace, pick));
         }
         scopes
     }
@@ -268,35 +268,35 @@ fn crowded(watched: &[Watched]) -> BTreeSet<&str> {
 }
 
 impl Collection {
-    fn new(scope: Scope) -> Self {
+    fn new(scope: ListWatch) -> Self {
         let (objects, gone, unreadable) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Self { scope, reading: Reading::NotYet(None), objects, gone, unreadable }
     }
 
-    fn take(&mut self, news: News) {
+    fn take(&mut self, news: WatchUpdate) {
         let named = |object: Value| Some((name_of(&object)?.to_owned(), object));
         match news {
-            News::Listed(listing) => {
+            WatchUpdate::Listed(listing) => {
                 let now = listing.objects.into_iter().filter_map(named).collect();
                 let before = std::mem::replace(&mut self.objects, now);
                 self.gone.extend(before.into_iter().filter(|(name, _)| !self.objects.contains_key(name)));
                 self.unreadable = listing.unreadable.into_iter().collect();
                 self.reading = Reading::Done;
             }
-            News::Set(object) => self.objects.extend(named(object)),
-            News::Deleted(object) => {
+            WatchUpdate::Set(object) => self.objects.extend(named(object)),
+            WatchUpdate::Deleted(object) => {
                 if let Some((name, object)) = named(object) {
                     self.objects.remove(&name);
                     self.gone.insert(name, object);
                 }
             }
             // What was read before holds until it is clear that nothing more comes.
-            News::Failing(trouble) => {
+            WatchUpdate::Failing(trouble) => {
                 if let Reading::NotYet(last) = &mut self.reading {
                     *last = Some(trouble);
                 }
             }
-            News::GivenUp(trouble) => self.reading = Reading::GivenUp(trouble),
+            WatchUpdate::GivenUp(trouble) => self.reading = Reading::GivenUp(trouble),
         }
     }
 }

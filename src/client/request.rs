@@ -11,7 +11,7 @@ use super::error::RequestError;
 
 /// Why a request is sent: the kinds that a report counts apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum RequestKind {
     /// One object is read.
     Get,
     /// A page of a collection is read.
@@ -26,7 +26,7 @@ pub enum Purpose {
     Other,
 }
 
-impl Purpose {
+impl RequestKind {
     /// The largest answer that is read, in bytes after decompression: a bound against a server gone wrong, far above what
     /// the API serves (etcd holds objects of 1.5 MiB; a page of a collection is the only answer that grows, and can be asked for
     /// in smaller ones).
@@ -53,7 +53,7 @@ pub enum Retry {
 #[derive(Clone, Debug)]
 pub struct Request {
     /// What it counts as.
-    pub(super) purpose: Purpose,
+    pub(super) purpose: RequestKind,
     /// The HTTP method.
     pub(super) method: Method,
     /// Where it goes.
@@ -69,7 +69,7 @@ pub struct Request {
 }
 
 impl Request {
-    fn reading(purpose: Purpose, address: impl Into<Address>, retry: Retry) -> Self {
+    fn reading(purpose: RequestKind, address: impl Into<Address>, retry: Retry) -> Self {
         let address = address.into();
         Self { purpose, method: Method::GET, address, accept: None, content_type: None, body: Bytes::new(), retry }
     }
@@ -77,25 +77,25 @@ impl Request {
     /// Reads one object.
     #[must_use]
     pub fn get(address: impl Into<Address>) -> Self {
-        Self::reading(Purpose::Get, address, Retry::Safe)
+        Self::reading(RequestKind::Get, address, Retry::Safe)
     }
 
     /// Reads a page of a collection.
     #[must_use]
     pub fn list(address: impl Into<Address>) -> Self {
-        Self::reading(Purpose::List, address, Retry::Safe)
+        Self::reading(RequestKind::List, address, Retry::Safe)
     }
 
     /// Opens a stream of changes, which is done with [`super::Cluster::watch`].
     #[must_use]
     pub(super) fn watch(address: impl Into<Address>) -> Self {
-        Self::reading(Purpose::Watch, address, Retry::Never)
+        Self::reading(RequestKind::Watch, address, Retry::Never)
     }
 
     /// Reads what is neither an object nor a collection: discovery, schemas, the version.
     #[must_use]
     pub fn read(address: impl Into<Address>) -> Self {
-        Self::reading(Purpose::Other, address, Retry::Safe)
+        Self::reading(RequestKind::Other, address, Retry::Safe)
     }
 
     /// Sets the `Accept` header.
@@ -107,17 +107,19 @@ impl Request {
 
     /// Path and query, for notes.
     pub(super) fn text(&self) -> String {
-        self.address.text(self.purpose == Purpose::DryRun)
+        self.address.text(self.purpose == RequestKind::DryRun)
     }
 
     /// Path and query for the wire. Nothing but a dry run or a write leaves with another method than GET, and a dry run never
     /// without `dryRun=All`.
     pub(super) fn uri(&self) -> Result<Uri, RequestError> {
-        let uri = self.address.uri(self.purpose == Purpose::DryRun)?;
+        let uri = self.address.uri(self.purpose == RequestKind::DryRun)?;
         let is_right = match self.purpose {
-            Purpose::DryRun => self.method != Method::GET && asks_for_dry_run(&uri),
-            Purpose::Write => self.method != Method::GET,
-            Purpose::Get | Purpose::List | Purpose::Watch | Purpose::Other => self.method == Method::GET,
+            RequestKind::DryRun => self.method != Method::GET && asks_for_dry_run(&uri),
+            RequestKind::Write => self.method != Method::GET,
+            RequestKind::Get | RequestKind::List | RequestKind::Watch | RequestKind::Other => {
+                self.method == Method::GET
+            }
         };
         if is_right { Ok(uri) } else { Err(RequestError::Invalid { cause: "it is not what it counts as".to_owned() }) }
     }
@@ -170,24 +172,24 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    fn of(&self, purpose: Purpose) -> &AtomicU64 {
+    fn of(&self, purpose: RequestKind) -> &AtomicU64 {
         match purpose {
-            Purpose::Get => &self.get,
-            Purpose::List => &self.list,
-            Purpose::DryRun => &self.dry_run,
-            Purpose::Write => &self.write,
-            Purpose::Watch => &self.watch,
-            Purpose::Other => &self.other,
+            RequestKind::Get => &self.get,
+            RequestKind::List => &self.list,
+            RequestKind::DryRun => &self.dry_run,
+            RequestKind::Write => &self.write,
+            RequestKind::Watch => &self.watch,
+            RequestKind::Other => &self.other,
         }
     }
 
     /// Counts a request as it is handed to the connection, so that an interrupted run counts it too.
-    pub(super) fn sent(&self, purpose: Purpose) {
+    pub(super) fn sent(&self, purpose: RequestKind) {
         self.of(purpose).fetch_add(1, Ordering::Relaxed);
     }
 
     /// Takes one back: there was no connection to send it over.
-    pub(super) fn never_left(&self, purpose: Purpose) {
+    pub(super) fn never_left(&self, purpose: RequestKind) {
         self.of(purpose).fetch_sub(1, Ordering::Relaxed);
     }
 
@@ -211,11 +213,18 @@ mod tests {
     #[test]
     fn counts_are_kept_by_purpose_and_named_as_the_report_names_them() {
         let counters = Counters::default();
-        for purpose in [Purpose::Get, Purpose::List, Purpose::DryRun, Purpose::DryRun, Purpose::Write, Purpose::Other] {
+        for purpose in [
+            RequestKind::Get,
+            RequestKind::List,
+            RequestKind::DryRun,
+            RequestKind::DryRun,
+            RequestKind::Write,
+            RequestKind::Other,
+        ] {
             counters.sent(purpose);
         }
-        counters.sent(Purpose::Write);
-        counters.never_left(Purpose::Write);
+        counters.sent(RequestKind::Write);
+        counters.never_left(RequestKind::Write);
 
         let json = serde_json::to_value(counters.now()).unwrap();
         assert_eq!(json, serde_json::json!({"get": 1, "list": 1, "dryRun": 2, "write": 1, "other": 1}));
@@ -231,11 +240,11 @@ mod tests {
     #[test]
     fn a_request_that_is_not_what_it_counts_as_never_leaves() {
         let request = |purpose, method| Request { purpose, method, ..Request::get("/api") };
-        for purpose in [Purpose::Get, Purpose::List, Purpose::Watch, Purpose::Other] {
+        for purpose in [RequestKind::Get, RequestKind::List, RequestKind::Watch, RequestKind::Other] {
             assert!(request(purpose, Method::GET).uri().is_ok());
             assert!(request(purpose, Method::PATCH).uri().is_err());
         }
-        assert!(request(Purpose::Write, Method::GET).uri().is_err());
-        assert_eq!(request(Purpose::DryRun, Method::PATCH).uri().unwrap(), "/api?dryRun=All");
+        assert!(request(RequestKind::Write, Method::GET).uri().is_err());
+        assert_eq!(request(RequestKind::DryRun, Method::PATCH).uri().unwrap(), "/api?dryRun=All");
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::manifest::Manifest;
 use super::mismatch::{Expected, advice, mismatch};
-use super::names::{
+use super::name_rules::{
     MAX_ANNOTATIONS, annotation_key_refused, label_key_refused, label_value_refused, name_refused, namespace_refused,
     path_segment_refused,
 };

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::graph::Strength;
+use super::graph::DependencyKind;
 use super::references::{Reference, at, subjects};
 use super::wave::Wave;
 use crate::compare::defines;
@@ -10,7 +10,7 @@ use crate::live::Target;
 use crate::object::ObjectKey;
 
 /// Finds targets by what refers to them.
-pub(super) struct Index<'t> {
+pub(super) struct ObjectIndex<'t> {
     /// By group, kind, namespace and name.
     by_name: HashMap<(&'t str, &'t str, Option<&'t str>, &'t str), usize>,
     crds: Vec<usize>,
@@ -20,7 +20,7 @@ pub(super) struct Index<'t> {
     workloads: HashMap<Option<&'t str>, Vec<usize>>,
 }
 
-impl<'t> Index<'t> {
+impl<'t> ObjectIndex<'t> {
     pub fn of(targets: &'t [Target]) -> Self {
         let mut index =
             Self { by_name: HashMap::new(), crds: Vec::new(), bindings: HashMap::new(), workloads: HashMap::new() };
@@ -68,7 +68,7 @@ impl<'t> Index<'t> {
                 };
                 behind.extend(workloads.filter(is_selected).copied());
             }
-        } else if reference.kind == "ServiceAccount" && reference.strength == Strength::Success {
+        } else if reference.kind == "ServiceAccount" && reference.strength == DependencyKind::Success {
             let account = (reference.namespace.as_deref(), reference.name.as_str());
             behind.extend(self.bindings.get(&account).into_iter().flatten().copied());
         }

@@ -68,13 +68,13 @@ pub enum Resolution<'c> {
 
 /// All resources of a server.
 #[derive(Clone, Debug, Default)]
-pub struct Catalog {
+pub struct Discovery {
     resources: BTreeMap<GroupVersionKind, Resource>,
     /// (group, version) pairs that are registered and don't answer.
     unavailable: BTreeSet<(String, String)>,
 }
 
-impl Catalog {
+impl Discovery {
     /// The built-in kinds, for comparisons without a server. Plural names aren't known, and not needed there.
     #[must_use]
     pub fn builtin() -> Self {
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_stale_group_is_unavailable_and_an_unlisted_kind_unknown() {
-        let mut catalog = Catalog::default();
+        let mut catalog = Discovery::default();
         catalog.add_aggregated(&json!({"kind": "APIGroupDiscoveryList", "items": [
             {"metadata": {"name": "apps"}, "versions": [{"version": "v1", "freshness": "Current", "resources": [
                 {"resource": "deployments", "responseKind": {"kind": "Deployment"}, "scope": "Namespaced",
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn what_has_no_path_is_no_resource() {
-        let mut catalog = Catalog::default();
+        let mut catalog = Discovery::default();
         for (group, version, plural) in [
             ("example.com", "v1", "widgets/w"),
             ("example.com", "v1", ".."),

@@ -1,4 +1,4 @@
-//! Keeps what is known of one [`Scope`] up to date: a LIST, then a stream of changes, and both anew whenever the stream ends.
+//! Keeps what is known of one [`ListWatch`] up to date: a LIST, then a stream of changes, and both anew whenever the stream ends.
 //! Who may not watch polls; who may not list reads by name.
 
 use std::collections::BTreeSet;
@@ -11,8 +11,8 @@ use serde_json::Value;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::sleep;
 
+use super::list_watch::{FEW, ListWatch, name_of};
 use super::rules::is_settled;
-use super::scope::{FEW, Scope, name_of};
 use crate::client::{Cluster, Request, RequestError, WatchEvent};
 use crate::live::Trouble;
 use crate::live::answer::{Asked, misfit_of_item};
@@ -39,7 +39,7 @@ pub(super) enum Looks {
 
 /// What is known now of a scope.
 #[derive(Debug)]
-pub(super) enum News {
+pub(super) enum WatchUpdate {
     /// All that is there.
     Listed(Listing),
     /// An object as it is now.
@@ -70,20 +70,20 @@ enum Access {
 }
 
 /// What reads one scope.
-pub(super) struct Feed {
+pub(super) struct Watcher {
     /// The connection.
     pub cluster: Cluster,
     /// What is read.
-    pub scope: Scope,
+    pub scope: ListWatch,
     /// Under which number the news are told.
     pub number: usize,
     /// Where they are told.
-    pub news: mpsc::Sender<(usize, News)>,
+    pub news: mpsc::Sender<(usize, WatchUpdate)>,
     /// Streams that may be open at once, as each holds a connection. Who gets none polls.
     pub streams: Arc<Semaphore>,
 }
 
-impl Feed {
+impl Watcher {
     /// Reads until nothing more can be read, or until it is dropped.
     pub async fn run(self, looks: Looks) {
         let mut access = self.access(looks);
@@ -94,16 +94,16 @@ impl Feed {
                 Err(error) => {
                     failures += 1;
                     if looks == Looks::Once || is_refusal(&error) || failures == ATTEMPTS {
-                        return self.tell(News::GivenUp(self.trouble(&error))).await;
+                        return self.tell(WatchUpdate::GivenUp(self.trouble(&error))).await;
                     }
-                    self.tell(News::Failing(self.trouble(&error))).await;
+                    self.tell(WatchUpdate::Failing(self.trouble(&error))).await;
                     sleep(pause(failures)).await;
                     continue;
                 }
             };
             failures = 0;
             let is_over = looks == Looks::Once || self.is_over(&listing);
-            self.tell(News::Listed(listing)).await;
+            self.tell(WatchUpdate::Listed(listing)).await;
             if is_over {
                 return;
             }
@@ -123,7 +123,7 @@ impl Feed {
         Trouble::about(&self.scope.resource.gvk, error)
     }
 
-    async fn tell(&self, news: News) {
+    async fn tell(&self, news: WatchUpdate) {
         // Whoever listened is gone, and this task with it.
         let _ = self.news.send((self.number, news)).await;
     }
@@ -182,7 +182,7 @@ impl Feed {
     }
 
     async fn list(&self) -> Result<(Listing, Option<String>), RequestError> {
-        let Scope { resource, namespace, .. } = &self.scope;
+        let ListWatch { resource, namespace, .. } = &self.scope;
         let mut pages = Pages::new(&self.cluster, resource, namespace.as_deref());
         if let Some((name, value)) = self.scope.selector() {
             pages = pages.with(name, value);
@@ -238,9 +238,11 @@ impl Feed {
             match stream.next().await {
                 // Something else than what is followed: what is there is read again.
                 Ok(Some(WatchEvent::Set(object) | WatchEvent::Deleted(object))) if !self.fits(&object) => return,
-                Ok(Some(WatchEvent::Set(object))) if self.scope.holds(&object) => self.tell(News::Set(object)).await,
+                Ok(Some(WatchEvent::Set(object))) if self.scope.holds(&object) => {
+                    self.tell(WatchUpdate::Set(object)).await
+                }
                 Ok(Some(WatchEvent::Deleted(object))) if self.scope.holds(&object) => {
-                    self.tell(News::Deleted(object)).await;
+                    self.tell(WatchUpdate::Deleted(object)).await;
                 }
                 Ok(Some(WatchEvent::Set(_) | WatchEvent::Deleted(_) | WatchEvent::Bookmark)) => {}
                 Ok(Some(WatchEvent::Failed(_)) | None) | Err(_) => return,

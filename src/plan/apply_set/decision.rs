@@ -3,8 +3,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::label::set_by_another;
-use super::standing::{ApplySet, Contents};
-use super::turn::{Turn, turns};
+use super::parent::{ApplySet, Inventory};
+use super::prune_order::{PruneStep, turns};
 use crate::compare::Policy;
 use crate::live::{Resource, Target};
 use crate::object::{GroupKind, GroupVersionKind, ObjectKey};
@@ -70,7 +70,7 @@ impl Member {
 
 /// What becomes of a member that isn't wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum PruneDecision {
     /// It is deleted.
     Pruned,
     /// It stays a member, for this reason.
@@ -78,30 +78,30 @@ pub enum Fate {
     /// It stays, for this reason, although it carries the label; the parent does not list it.
     Spared(String),
     /// It is no member, for this reason, although it carries the label; whatever it lives in may go with it.
-    NoMember(String),
+    NotAMember(String),
 }
 
-impl Fate {
+impl PruneDecision {
     /// Why it is not pruned.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Pruned => None,
-            Self::Kept(reason) | Self::Spared(reason) | Self::NoMember(reason) => Some(reason),
+            Self::Kept(reason) | Self::Spared(reason) | Self::NotAMember(reason) => Some(reason),
         }
     }
 }
 
 /// What the manifests want, as far as members are concerned.
 #[derive(Debug)]
-pub struct Wanted {
+pub struct DesiredMembers {
     set: ApplySet,
     policy: Policy,
     /// Whether what only a search beyond the parent's list found is pruned, too.
     recovers: bool,
     objects: BTreeSet<(GroupKind, Option<String>, String)>,
     /// Where there are members after the pass.
-    pub contents: Contents,
+    pub contents: Inventory,
     /// Kinds whose members could not be looked for, with the namespace where it is only one.
     unseen: Vec<(GroupKind, Option<String>)>,
     /// The first wanted object of each namespace and of each kind.
@@ -109,7 +109,7 @@ pub struct Wanted {
     of_kind: BTreeMap<GroupKind, ObjectKey>,
 }
 
-impl Wanted {
+impl DesiredMembers {
     /// Everything that the manifests name. A kind that the server doesn't know has no members,
     /// and the parent is none.
     #[must_use]
@@ -119,7 +119,7 @@ impl Wanted {
             policy: policy.clone(),
             recovers: false,
             objects: BTreeSet::new(),
-            contents: Contents::default(),
+            contents: Inventory::default(),
             unseen: Vec::new(),
             in_namespace: BTreeMap::new(),
             of_kind: BTreeMap::new(),
@@ -152,11 +152,11 @@ impl Wanted {
     }
 
     /// What becomes of a member is known: where it stays, so does what it lives in.
-    pub fn settle(&mut self, member: &ObjectKey, fate: &Fate) {
+    pub fn settle(&mut self, member: &ObjectKey, fate: &PruneDecision) {
         match fate {
-            Fate::Kept(_) => self.keep(member),
-            Fate::Spared(_) => self.stays(member),
-            Fate::Pruned | Fate::NoMember(_) => {}
+            PruneDecision::Kept(_) => self.keep(member),
+            PruneDecision::Spared(_) => self.stays(member),
+            PruneDecision::Pruned | PruneDecision::NotAMember(_) => {}
         }
     }
 
@@ -182,7 +182,7 @@ impl Wanted {
     /// The members that aren't wanted, each once, in the order in which they go, with their turns. Some objects are served under two groups:
     /// wanted under one, they are wanted.
     #[must_use]
-    pub fn unwanted(&self, mut members: Vec<Member>) -> Vec<(Turn, Member)> {
+    pub fn unwanted(&self, mut members: Vec<Member>) -> Vec<(PruneStep, Member)> {
         let wanted = members.iter().filter(|member| self.has(&member.key));
         let mut seen: BTreeSet<String> = wanted.map(|member| member.uid().to_owned()).collect();
         members.sort_by_cached_key(|member| {
@@ -191,21 +191,21 @@ impl Wanted {
         });
         members.retain(|member| seen.insert(member.uid().to_owned()));
         let turns = turns(&members);
-        let mut members: Vec<(Turn, Member)> = turns.into_iter().zip(members).collect();
+        let mut members: Vec<(PruneStep, Member)> = turns.into_iter().zip(members).collect();
         members.sort_by_key(|(turn, _)| *turn);
         members
     }
 
     /// What becomes of members that aren't wanted, one fate for each. Those that stay keep what they live in; they are
     /// wanted from then on, as far as others are concerned.
-    pub fn fates(&mut self, members: &[Member]) -> Vec<Fate> {
-        let mut fates: Vec<Fate> = members.iter().map(|member| self.alone(member)).collect();
+    pub fn fates(&mut self, members: &[Member]) -> Vec<PruneDecision> {
+        let mut fates: Vec<PruneDecision> = members.iter().map(|member| self.alone(member)).collect();
         for (member, fate) in members.iter().zip(&fates) {
             self.settle(&member.key, fate);
         }
-        for (member, fate) in members.iter().zip(&mut fates).filter(|(_, fate)| **fate == Fate::Pruned) {
+        for (member, fate) in members.iter().zip(&mut fates).filter(|(_, fate)| **fate == PruneDecision::Pruned) {
             if let Some(reason) = self.inside(member) {
-                *fate = Fate::Kept(reason);
+                *fate = PruneDecision::Kept(reason);
                 self.contents.add(&member.key);
             }
         }
@@ -214,51 +214,54 @@ impl Wanted {
 
     /// The fate of a member that changed after the others were judged.
     #[must_use]
-    pub fn fate(&self, member: &Member) -> Fate {
+    pub fn fate(&self, member: &Member) -> PruneDecision {
         match self.alone(member) {
-            Fate::Pruned => self.inside(member).map_or(Fate::Pruned, Fate::Kept),
+            PruneDecision::Pruned => self.inside(member).map_or(PruneDecision::Pruned, PruneDecision::Kept),
             other => other,
         }
     }
 
-    fn alone(&self, member: &Member) -> Fate {
+    fn alone(&self, member: &Member) -> PruneDecision {
         let object = &member.object;
         if crate::object::part_of(object) != Some(self.set.id.as_str()) {
-            return Fate::NoMember("kept because it left the apply set meanwhile".to_owned());
+            return PruneDecision::NotAMember("kept because it left the apply set meanwhile".to_owned());
         }
         if identity(&member.key) == identity(&self.set.parent) {
-            return Fate::Kept("kept because it is the apply set's own parent".to_owned());
+            return PruneDecision::Kept("kept because it is the apply set's own parent".to_owned());
         }
         if let Some(fate) = set_by_another(member, &self.policy).or_else(|| self.unlisted(member)) {
             return fate;
         }
         // Nothing brings it back.
         if member.is_terminating() {
-            return Fate::Pruned;
+            return PruneDecision::Pruned;
         }
         let annotations = object.pointer("/metadata/annotations");
         if annotations.and_then(|all| all.get(PRUNE)).is_some_and(|value| value == "keep") {
-            return Fate::Kept(format!("kept because of its annotation `{PRUNE}: keep`"));
+            return PruneDecision::Kept(format!("kept because of its annotation `{PRUNE}: keep`"));
         }
         match owner(object) {
-            Some(owner) => Fate::Kept(format!("kept because {owner} owns it")),
-            None => Fate::Pruned,
+            Some(owner) => PruneDecision::Kept(format!("kept because {owner} owns it")),
+            None => PruneDecision::Pruned,
         }
     }
 
     /// Why a member stays that only a search beyond the parent's list found: nobody asked for it. What takes others along
     /// is never deleted on the word of a label.
-    fn unlisted(&self, member: &Member) -> Option<Fate> {
+    fn unlisted(&self, member: &Member) -> Option<PruneDecision> {
         let Sight::Beyond(why) = &member.sight else { return None };
         let ObjectKey { gvk, namespace, .. } = &member.key;
         if gvk.is_namespace() || gvk.is_crd() {
-            return Some(Fate::Spared(format!("kept because {why}, as it has to before a {} is deleted", gvk.kind)));
+            return Some(PruneDecision::Spared(format!(
+                "kept because {why}, as it has to before a {} is deleted",
+                gvk.kind
+            )));
         }
         let is_next = self.contents.kinds.contains(&GroupKind::from(gvk))
             && namespace.as_ref().is_none_or(|name| self.contents.namespaces.contains(name));
         let (yet, now) = if is_next { (" yet", " now") } else { ("", "") };
         (!self.recovers)
-            .then(|| Fate::Spared(format!("kept because {why}{yet} (`--applyset-recover` deletes it{now})")))
+            .then(|| PruneDecision::Spared(format!("kept because {why}{yet} (`--applyset-recover` deletes it{now})")))
     }
 
     /// What stays, or may, and would go along with a Namespace or a CustomResourceDefinition.
@@ -332,22 +335,22 @@ mod tests {
         Member::new(&resource(api_version, kind), object)
     }
 
-    fn fates(members: &[Member]) -> Vec<Fate> {
-        Wanted::of(&set(), &[], &Policy::of("us")).fates(members)
+    fn fates(members: &[Member]) -> Vec<PruneDecision> {
+        DesiredMembers::of(&set(), &[], &Policy::of("us")).fates(members)
     }
 
     #[test]
     fn a_member_that_is_not_wanted_goes_unless_something_speaks_for_it() {
-        assert_eq!(fates(&[member("ConfigMap", &json!({}))]), [Fate::Pruned]);
+        assert_eq!(fates(&[member("ConfigMap", &json!({}))]), [PruneDecision::Pruned]);
         for (metadata, reason) in [
             (json!({"annotations": {PRUNE: "keep"}}), "prune: keep"),
             (json!({"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "web"}]}), "Pod web owns it"),
         ] {
             let fate = &fates(&[member("ConfigMap", &metadata)])[0];
-            assert!(matches!(fate, Fate::Kept(text) if text.contains(reason)), "{fate:?}");
+            assert!(matches!(fate, PruneDecision::Kept(text) if text.contains(reason)), "{fate:?}");
         }
         let left = member("ConfigMap", &json!({"labels": {PART_OF: "another"}}));
-        assert!(matches!(fates(&[left])[0], Fate::NoMember(_)));
+        assert!(matches!(fates(&[left])[0], PruneDecision::NotAMember(_)));
     }
 
     #[test]
@@ -357,16 +360,16 @@ mod tests {
             member
         };
         let found = [beyond(member("ConfigMap", &json!({}))), beyond(member("Namespace", &json!({"name": "b"})))];
-        let spared = |reason: &str| Fate::Spared(reason.to_owned());
+        let spared = |reason: &str| PruneDecision::Spared(reason.to_owned());
         let namespace = spared("kept because no parent lists it, as it has to before a Namespace is deleted");
         let config_map = spared("kept because no parent lists it (`--applyset-recover` deletes it)");
-        let mut wanted = Wanted::of(&set(), &[], &Policy::of("us"));
+        let mut wanted = DesiredMembers::of(&set(), &[], &Policy::of("us"));
         assert_eq!(wanted.fates(&found), [config_map, namespace.clone()]);
-        assert_eq!(wanted.contents, Contents::default(), "it is not listed from then on");
-        let mut wanted = Wanted::of(&set(), &[], &Policy::of("us")).recovering(true);
-        assert_eq!(wanted.fates(&found), [Fate::Pruned, namespace]);
+        assert_eq!(wanted.contents, Inventory::default(), "it is not listed from then on");
+        let mut wanted = DesiredMembers::of(&set(), &[], &Policy::of("us")).recovering(true);
+        assert_eq!(wanted.fates(&found), [PruneDecision::Pruned, namespace]);
         // What the parent is about to list is the next pass's to delete.
-        let mut wanted = Wanted::of(&set(), &[], &Policy::of("us"));
+        let mut wanted = DesiredMembers::of(&set(), &[], &Policy::of("us"));
         wanted.contents.add(&found[0].key);
         let soon = spared("kept because no parent lists it yet (`--applyset-recover` deletes it now)");
         assert_eq!(wanted.fates(&found[..1]), [soon]);
@@ -377,8 +380,8 @@ mod tests {
         let mut namespace = member("Namespace", &json!({"name": "data"}));
         namespace.key.namespace = None;
         let found = fates(&[namespace, member("ConfigMap", &json!({"managedFields": []}))]);
-        assert_eq!(found[0], Fate::Kept("kept because ConfigMap data/it lives in it".into()));
-        assert!(matches!(found[1], Fate::Spared(_)), "{found:?}");
+        assert_eq!(found[0], PruneDecision::Kept("kept because ConfigMap data/it lives in it".into()));
+        assert!(matches!(found[1], PruneDecision::Spared(_)), "{found:?}");
     }
 
     #[test]
@@ -388,33 +391,33 @@ mod tests {
         namespace.key.namespace = None;
         let of_parent = member("Namespace", &json!({"name": "shop"}));
         let found = fates(&[namespace.clone(), of_parent, member("ConfigMap", &keep)]);
-        assert_eq!(found[0], Fate::Kept("kept because ConfigMap data/it lives in it".into()));
-        assert_eq!(found[1], Fate::Kept("kept because Secret shop/set lives in it".into()));
-        assert_eq!(fates(&[namespace.clone()]), [Fate::Pruned]);
+        assert_eq!(found[0], PruneDecision::Kept("kept because ConfigMap data/it lives in it".into()));
+        assert_eq!(found[1], PruneDecision::Kept("kept because Secret shop/set lives in it".into()));
+        assert_eq!(fates(&[namespace.clone()]), [PruneDecision::Pruned]);
         let unsure = |kind: &str, place: Option<&str>| {
             let unseen = (GroupKind::parse(kind), place.map(ToOwned::to_owned));
-            Wanted::of(&set(), &[], &Policy::of("us")).without_sight_of(vec![unseen])
+            DesiredMembers::of(&set(), &[], &Policy::of("us")).without_sight_of(vec![unseen])
         };
         for (place, is_kept) in [(None, true), (Some("data"), true), (Some("elsewhere"), false)] {
             let fate = unsure("Secret", place).fate(&namespace);
-            assert_eq!(fate != Fate::Pruned, is_kept, "{place:?}: {fate:?}");
+            assert_eq!(fate != PruneDecision::Pruned, is_kept, "{place:?}: {fate:?}");
         }
 
         let mut definition = member("CustomResourceDefinition", &json!({}));
         definition.object["spec"] = json!({"group": "", "names": {"kind": "Widget"}});
         let found = fates(&[definition.clone(), member("Widget", &keep)]);
-        assert_eq!(found[0], Fate::Kept("kept because it defines the kind of Widget data/it".into()));
-        assert_eq!(fates(&[definition.clone()]), [Fate::Pruned]);
-        assert_eq!(unsure("Gadget", None).fate(&definition), Fate::Pruned);
+        assert_eq!(found[0], PruneDecision::Kept("kept because it defines the kind of Widget data/it".into()));
+        assert_eq!(fates(&[definition.clone()]), [PruneDecision::Pruned]);
+        assert_eq!(unsure("Gadget", None).fate(&definition), PruneDecision::Pruned);
         assert_eq!(
             unsure("Widget", None).fate(&definition),
-            Fate::Kept("kept because its objects can't be listed".into())
+            PruneDecision::Kept("kept because its objects can't be listed".into())
         );
     }
 
     #[test]
     fn what_is_being_deleted_is_not_kept_any_more() {
         let metadata = json!({"annotations": {PRUNE: "keep"}, "deletionTimestamp": "2026-01-02T03:04:05Z"});
-        assert_eq!(fates(&[member("ConfigMap", &metadata)]), [Fate::Pruned]);
+        assert_eq!(fates(&[member("ConfigMap", &metadata)]), [PruneDecision::Pruned]);
     }
 }

@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::fate::Member;
+use super::decision::Member;
 use crate::desired::yaml::Positions;
 use crate::desired::{Manifest, Source, SourceText};
 use crate::live::Target;
@@ -11,7 +11,7 @@ use crate::plan::{Plan, Wave};
 /// When a member goes: the reverse of the order in which it would come. The last wave first, and within a wave what others
 /// of the set need after those.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Turn {
+pub struct PruneStep {
     wave: Reverse<Wave>,
     /// How many others have to go before it, one after the other.
     height: usize,
@@ -19,13 +19,13 @@ pub struct Turn {
 
 /// The turn of each member. Where the members make no plan, as when an annotation in the cluster names nothing, their kinds
 /// alone decide.
-pub(super) fn turns(members: &[Member]) -> Vec<Turn> {
-    let by_kind = |key: &ObjectKey| Turn { wave: Reverse(Wave::of(&key.gvk)), height: 0 };
+pub(super) fn turns(members: &[Member]) -> Vec<PruneStep> {
+    let by_kind = |key: &ObjectKey| PruneStep { wave: Reverse(Wave::of(&key.gvk)), height: 0 };
     let planned = Plan::of(members.iter().map(target).collect()).map(|plan| turns_of(&plan)).unwrap_or_default();
     members.iter().map(|member| planned.get(&member.key).copied().unwrap_or_else(|| by_kind(&member.key))).collect()
 }
 
-fn turns_of(plan: &Plan) -> BTreeMap<ObjectKey, Turn> {
+fn turns_of(plan: &Plan) -> BTreeMap<ObjectKey, PruneStep> {
     let mut heights = vec![0; plan.targets.len()];
     // What an object needs stands before it, so that all who need an object have their height before it.
     for index in (0..heights.len()).rev() {
@@ -33,7 +33,7 @@ fn turns_of(plan: &Plan) -> BTreeMap<ObjectKey, Turn> {
             heights[need.on] = heights[need.on].max(heights[index] + 1);
         }
     }
-    let turns = plan.waves.iter().zip(heights).map(|(wave, height)| Turn { wave: Reverse(*wave), height });
+    let turns = plan.waves.iter().zip(heights).map(|(wave, height)| PruneStep { wave: Reverse(*wave), height });
     plan.targets.iter().map(|target| target.key.clone()).zip(turns).collect()
 }
 

@@ -43,14 +43,14 @@ impl ApplySet {
 
 /// Where the members of a set are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Contents {
+pub struct Inventory {
     /// Their kinds.
     pub kinds: BTreeSet<GroupKind>,
     /// Their namespaces, the parent's own included.
     pub namespaces: BTreeSet<String>,
 }
 
-impl Contents {
+impl Inventory {
     /// Adds the place of a member.
     pub fn add(&mut self, member: &ObjectKey) {
         self.kinds.insert(GroupKind::from(&member.gvk));
@@ -89,7 +89,7 @@ pub struct Refusal {
 
 /// A parent as it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct ParentState {
     /// Its uid.
     pub uid: String,
     /// The version that was read.
@@ -110,7 +110,7 @@ pub struct Standing {
     own_namespace: Option<String>,
 }
 
-impl Standing {
+impl ParentState {
     /// Reads a live parent. An object that is none does not become one: it may be anybody's. A parent of another tool is
     /// continued only where that tool is among those to `adopt`.
     pub fn of(set: &ApplySet, live: &Value, adopt: &BTreeSet<String>) -> Result<Self, Refusal> {
@@ -170,7 +170,7 @@ impl Standing {
 
     /// Whether it records this already, and the tool wrote it. Another version of ourselves in it is no reason to write.
     #[must_use]
-    pub fn says(&self, record: &Record) -> bool {
+    pub fn says(&self, record: &ParentAnnotations) -> bool {
         let is_own = self.kinds_by.is_none() && self.additional_by.is_none();
         is_own && self.kinds.as_ref() == Some(&record.kinds) && self.additional == record.namespaces
     }
@@ -178,13 +178,13 @@ impl Standing {
     /// Whether members of this kind are where the parent says, so that they may be pruned: the tool wrote so, or the
     /// manifests name the kind as well. Whoever may write to the parent could name any other.
     #[must_use]
-    pub fn vouches_for_kind(&self, kind: &GroupKind, mentioned: &Contents) -> bool {
+    pub fn vouches_for_kind(&self, kind: &GroupKind, mentioned: &Inventory) -> bool {
         self.kinds_by.is_none() || mentioned.kinds.contains(kind)
     }
 
     /// The namespaces that count in the same way.
     #[must_use]
-    pub fn vouched_namespaces(&self, mentioned: &Contents) -> BTreeSet<String> {
+    pub fn vouched_namespaces(&self, mentioned: &Inventory) -> BTreeSet<String> {
         let is_own = |name: &&String| Some(*name) == self.own_namespace.as_ref();
         let counts =
             |name: &&String| self.additional_by.is_none() || is_own(name) || mentioned.namespaces.contains(*name);
@@ -199,13 +199,13 @@ impl Standing {
 
     /// Where it says that there are members, as far as that counts.
     #[must_use]
-    pub fn contents(&self, mentioned: &Contents) -> Contents {
+    pub fn contents(&self, mentioned: &Inventory) -> Inventory {
         let mut kinds = match &self.listed {
             Listed::Kinds(kinds) => kinds.clone(),
             Listed::Resources(_) | Listed::Nothing => BTreeSet::new(),
         };
         kinds.retain(|kind| self.vouches_for_kind(kind, mentioned));
-        Contents { kinds, namespaces: self.vouched_namespaces(mentioned) }
+        Inventory { kinds, namespaces: self.vouched_namespaces(mentioned) }
     }
 
     /// Whether two readings record the same set, whatever else changed.
@@ -217,16 +217,16 @@ impl Standing {
 
 /// What a parent is to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct ParentAnnotations {
     tooling: String,
     kinds: String,
     namespaces: String,
 }
 
-impl Record {
+impl ParentAnnotations {
     /// The record of these contents, in the form that kubectl writes: sorted, and without the parent's own namespace.
     #[must_use]
-    pub fn of(set: &ApplySet, standing: Option<&Standing>, contents: &Contents) -> Self {
+    pub fn of(set: &ApplySet, standing: Option<&ParentState>, contents: &Inventory) -> Self {
         let mut kinds: Vec<String> = contents.kinds.iter().map(ToString::to_string).collect();
         kinds.sort();
         let others = contents.namespaces.iter().filter(|name| Some(*name) != set.parent.namespace.as_ref());
@@ -333,14 +333,14 @@ mod tests {
     fn what_is_written_is_what_is_read() {
         let set = set("v1", "Secret", Some("shop"), "web");
         let kinds = ["Service", "Deployment.apps", "ConfigMap"].map(GroupKind::parse).into();
-        let contents = Contents { kinds, namespaces: ["shop", "b", "a"].map(ToOwned::to_owned).into() };
-        let record = Record::of(&set, None, &contents);
+        let contents = Inventory { kinds, namespaces: ["shop", "b", "a"].map(ToOwned::to_owned).into() };
+        let record = ParentAnnotations::of(&set, None, &contents);
         let mut manifest = record.manifest(&set);
         manifest["metadata"]["managedFields"] = json!([written_by("kubectl-reconcile-applyset", &[KINDS, NAMESPACES])]);
         let annotations = &manifest["metadata"]["annotations"];
         assert_eq!(annotations[KINDS], "ConfigMap,Deployment.apps,Service");
         assert_eq!(annotations[NAMESPACES], "a,b");
-        let standing = Standing::of(&set, &manifest, &BTreeSet::new()).unwrap();
+        let standing = ParentState::of(&set, &manifest, &BTreeSet::new()).unwrap();
         assert!(standing.says(&record));
         assert_eq!((&standing.listed, &standing.namespaces), (&Listed::Kinds(contents.kinds), &contents.namespaces));
         assert_eq!(record.manager(), "kubectl-reconcile-applyset");
@@ -350,7 +350,7 @@ mod tests {
     fn an_empty_list_is_an_empty_set_and_no_list_is_an_unknown_one() {
         let set = set("v1", "Secret", Some("shop"), "web");
         let listed = |annotations: Value| {
-            Standing::of(&set, &parent(&json!({ID: set.id}), &annotations), &BTreeSet::new())
+            ParentState::of(&set, &parent(&json!({ID: set.id}), &annotations), &BTreeSet::new())
                 .map(|standing| standing.listed)
         };
         assert_eq!(listed(json!({TOOLING: "kubectl-reconcile/v0", KINDS: ""})), Ok(Listed::Kinds(BTreeSet::new())));
@@ -364,10 +364,10 @@ mod tests {
         let set = set("v1", "Secret", Some("shop"), "web");
         let mut live = parent(&json!({ID: set.id}), &json!({TOOLING: "kubectl/v1.36.3", KINDS: "", NAMESPACES: ""}));
         live["metadata"]["managedFields"] = json!([written_by("kubectl-applyset", &[KINDS, NAMESPACES])]);
-        let refusal = Standing::of(&set, &live, &["helm".to_owned()].into()).unwrap_err();
+        let refusal = ParentState::of(&set, &live, &["helm".to_owned()].into()).unwrap_err();
         assert!(refusal.hint.contains("--adopt=kubectl"), "{refusal:?}");
-        let standing = Standing::of(&set, &live, &["kubectl".to_owned()].into()).unwrap();
-        let record = Record::of(&set, Some(&standing), &Contents::default());
+        let standing = ParentState::of(&set, &live, &["kubectl".to_owned()].into()).unwrap();
+        let record = ParentAnnotations::of(&set, Some(&standing), &Inventory::default());
         assert_eq!(record.manager(), "kubectl-applyset");
         assert_eq!(record.manifest(&set)["metadata"]["annotations"][TOOLING], "kubectl/v1.36.3");
         assert!(standing.says(&record));
@@ -377,12 +377,12 @@ mod tests {
     fn a_wrong_id_and_a_parent_on_its_way_out_are_refused() {
         let set = set("v1", "Secret", Some("shop"), "web");
         let forged = parent(&json!({ID: "applyset-other-v1"}), &json!({}));
-        assert!(Standing::of(&set, &forged, &BTreeSet::new()).unwrap_err().message.contains("applyset-other-v1"));
+        assert!(ParentState::of(&set, &forged, &BTreeSet::new()).unwrap_err().message.contains("applyset-other-v1"));
         let led_astray =
             parent(&json!({ID: set.id}), &json!({TOOLING: "kubectl-reconcile/v0", NAMESPACES: "shop,../../nodes"}));
-        assert!(Standing::of(&set, &led_astray, &BTreeSet::new()).unwrap_err().message.contains("../../nodes"));
+        assert!(ParentState::of(&set, &led_astray, &BTreeSet::new()).unwrap_err().message.contains("../../nodes"));
         let going = json!({"metadata": {"deletionTimestamp": "2026-11-21T00:00:00Z"}});
-        assert!(Standing::of(&set, &going, &BTreeSet::new()).unwrap_err().message.contains("being deleted"));
+        assert!(ParentState::of(&set, &going, &BTreeSet::new()).unwrap_err().message.contains("being deleted"));
     }
     #[test]
     fn an_object_that_is_no_parent_does_not_become_one() {
@@ -393,11 +393,11 @@ mod tests {
             (json!({}), tooling.clone(), ID),
             (json!({ID: set.id}), json!({KINDS: "Namespace"}), TOOLING),
         ] {
-            let refusal = Standing::of(&set, &parent(&labels, &annotations), &BTreeSet::new()).unwrap_err();
+            let refusal = ParentState::of(&set, &parent(&labels, &annotations), &BTreeSet::new()).unwrap_err();
             assert!(refusal.message.contains("is not the parent") && refusal.message.contains(missing), "{refusal:?}");
             assert!(refusal.hint.contains(&set.id), "{refusal:?}");
         }
-        assert!(Standing::of(&set, &parent(&json!({ID: set.id}), &tooling), &BTreeSet::new()).is_ok());
+        assert!(ParentState::of(&set, &parent(&json!({ID: set.id}), &tooling), &BTreeSet::new()).is_ok());
     }
 
     #[test]
@@ -406,13 +406,13 @@ mod tests {
         let annotations =
             json!({TOOLING: "kubectl-reconcile/v0", KINDS: "ConfigMap,Namespace", NAMESPACES: "data,finance"});
         let mentioned =
-            Contents { kinds: [GroupKind::parse("ConfigMap")].into(), namespaces: ["data".to_owned()].into() };
+            Inventory { kinds: [GroupKind::parse("ConfigMap")].into(), namespaces: ["data".to_owned()].into() };
         let ours = written_by("kubectl-reconcile-applyset", &[KINDS, NAMESPACES]);
         let contents = |owners: Value| {
             let mut live = parent(&json!({ID: set.id}), &annotations);
             live["metadata"]["managedFields"] = owners;
-            let standing = Standing::of(&set, &live, &BTreeSet::new()).unwrap();
-            let Contents { kinds, namespaces } = standing.contents(&mentioned);
+            let standing = ParentState::of(&set, &live, &BTreeSet::new()).unwrap();
+            let Inventory { kinds, namespaces } = standing.contents(&mentioned);
             let kinds: Vec<String> = kinds.iter().map(ToString::to_string).collect();
             let namespaces: Vec<String> = namespaces.into_iter().collect();
             (kinds.join(","), namespaces.join(","), standing.other_author().map(ToOwned::to_owned))

@@ -2,8 +2,8 @@ use crate::object::{FieldPath, PathElement};
 
 /// Where a walk stands: cheap to extend on the way down, and a path only where somebody asks.
 #[derive(Clone, Copy)]
-pub(super) struct Trail<'a> {
-    above: Option<&'a Trail<'a>>,
+pub(super) struct PathStack<'a> {
+    above: Option<&'a PathStack<'a>>,
     step: Step<'a>,
 }
 
@@ -15,7 +15,7 @@ enum Step<'a> {
     Index(usize),
 }
 
-impl<'a> Trail<'a> {
+impl<'a> PathStack<'a> {
     pub fn root() -> Self {
         Self { above: None, step: Step::Root }
     }

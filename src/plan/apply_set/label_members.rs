@@ -1,6 +1,6 @@
 use serde_json::{Map, Value};
 
-use super::standing::ApplySet;
+use super::parent::ApplySet;
 use crate::desired::yaml::Step;
 use crate::desired::{InputProblem, Manifest};
 use crate::object::PART_OF;

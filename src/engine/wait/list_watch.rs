@@ -11,18 +11,18 @@ pub(super) const FEW: usize = 4;
 
 /// What one LIST and one stream of changes covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Scope {
+pub(super) struct ListWatch {
     /// The resource.
     pub resource: Resource,
     /// The namespace; none for cluster-scoped objects.
     pub namespace: Option<String>,
     /// Which of its objects.
-    pub pick: Pick,
+    pub pick: Selection,
 }
 
 /// Which objects of a collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Pick {
+pub(super) enum Selection {
     /// Those of these names.
     Names(BTreeSet<String>),
     /// Those with these labels.
@@ -31,9 +31,9 @@ pub(super) enum Pick {
     All,
 }
 
-impl Scope {
+impl ListWatch {
     /// What a workload runs, which anybody may look at who may read Pods.
-    pub fn of_builtin(api_version: &str, kind: &str, plural: &str, namespace: &str, pick: Pick) -> Self {
+    pub fn of_builtin(api_version: &str, kind: &str, plural: &str, namespace: &str, pick: Selection) -> Self {
         let resource = Resource {
             gvk: GroupVersionKind::new(api_version, kind),
             plural: plural.to_owned(),
@@ -57,12 +57,12 @@ impl Scope {
     /// The query parameter that picks, where the server does it.
     pub fn selector(&self) -> Option<(&'static str, String)> {
         match &self.pick {
-            Pick::Names(names) if names.len() == 1 => {
+            Selection::Names(names) if names.len() == 1 => {
                 let name = names.first().map(String::as_str).unwrap_or_default();
                 Some(("fieldSelector", format!("metadata.name={name}")))
             }
-            Pick::Labels(labels) => Some(("labelSelector", labels.clone())),
-            Pick::Names(_) | Pick::All => None,
+            Selection::Labels(labels) => Some(("labelSelector", labels.clone())),
+            Selection::Names(_) | Selection::All => None,
         }
     }
 
@@ -78,7 +78,7 @@ impl Scope {
 
     /// The names, where that is what is picked.
     pub fn names(&self) -> Option<&BTreeSet<String>> {
-        if let Pick::Names(names) = &self.pick { Some(names) } else { None }
+        if let Selection::Names(names) = &self.pick { Some(names) } else { None }
     }
 
     /// Whether an object of the collection is one of those picked.
@@ -101,19 +101,22 @@ pub(super) fn name_of(object: &Value) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn scope(pick: Pick) -> Scope {
-        Scope::of_builtin("v1", "Pod", "pods", "shop", pick)
+    fn scope(pick: Selection) -> ListWatch {
+        ListWatch::of_builtin("v1", "Pod", "pods", "shop", pick)
     }
 
     #[test]
     fn an_address_asks_for_what_is_picked() {
-        let names = |names: &[&str]| Pick::Names(names.iter().map(|name| (*name).to_owned()).collect());
+        let names = |names: &[&str]| Selection::Names(names.iter().map(|name| (*name).to_owned()).collect());
         let pods = || Address::from("/api/v1/namespaces/shop/pods");
         for (pick, address) in [
             (names(&["web:1"]), pods().with("fieldSelector", "metadata.name=web:1")),
             (names(&["a", "b"]), pods()),
-            (Pick::Labels("app=web,tier in (a,b)".to_owned()), pods().with("labelSelector", "app=web,tier in (a,b)")),
-            (Pick::All, pods()),
+            (
+                Selection::Labels("app=web,tier in (a,b)".to_owned()),
+                pods().with("labelSelector", "app=web,tier in (a,b)"),
+            ),
+            (Selection::All, pods()),
         ] {
             assert_eq!(scope(pick).address(), address);
         }
@@ -121,9 +124,9 @@ mod tests {
 
     #[test]
     fn only_what_is_picked_by_name_is_held() {
-        let named = scope(Pick::Names(["a".to_owned(), "b".to_owned()].into()));
+        let named = scope(Selection::Names(["a".to_owned(), "b".to_owned()].into()));
         let pod = |name: &str| serde_json::json!({"metadata": {"name": name}});
         assert!(named.holds(&pod("a")) && !named.holds(&pod("c")) && !named.holds(&serde_json::json!({})));
-        assert!(scope(Pick::All).holds(&pod("c")));
+        assert!(scope(Selection::All).holds(&pod("c")));
     }
 }

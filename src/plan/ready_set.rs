@@ -5,7 +5,7 @@ use super::Plan;
 
 /// Hands out the objects of one stretch of a plan, each once what it needs of that stretch is done.
 #[derive(Clone, Debug)]
-pub struct Queue {
+pub struct ReadySet {
     start: usize,
     /// How many needs are open, by place behind the start.
     open: Vec<usize>,
@@ -13,7 +13,7 @@ pub struct Queue {
     ready: BTreeSet<usize>,
 }
 
-impl Queue {
+impl ReadySet {
     /// The objects at these places of the plan; what comes before them counts as done.
     #[must_use]
     pub fn of(plan: &Plan, stretch: Range<usize>) -> Self {

@@ -1,14 +1,13 @@
 //! What has to be asked about one object, step by step. Pure: [`crate::live::ask`] sends the questions.
 
 use serde_json::Value;
+use structured_merge::{Ownership, Proof, Unproven, prove, prune, verbatim, with_live_spelling, with_string_data};
 
 use super::diff::Evidence;
-use super::merge::{Prediction, predict, predict_without, verbatim, with_live_spelling};
 use super::nulls::holds_null;
-use super::owners::{Owners, Policy, with_string_data};
 use super::patch::{replacement, version};
-use super::prove::{Proof, Unproven, prove};
-use super::prune::prune;
+use super::policy::{EvidenceMode, Policy};
+use super::prediction::{Prediction, predict, predict_displacing, unreadable_owners};
 use super::refusal::{Refusal, is_secret, refusal, unchangeable};
 use super::rejection::{Blame, RejectedObject, blame, in_the_way, refused_result};
 use super::replacement::{may_be_immutable, probe_object};
@@ -16,18 +15,6 @@ use crate::live::ask::{Answer, Inquiry, Step};
 use crate::live::{LiveState, RequestError, StatusError, Target, Trouble, discreet};
 use crate::object::{FieldSet, without_system_fields};
 use crate::schema::{self, TypeRef};
-
-/// How a verdict may be come by (`--evidence`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EvidenceMode {
-    /// Prove; where that fails, ask; where that isn't possible, compare here.
-    #[default]
-    Auto,
-    /// Ask for every object.
-    Server,
-    /// Never send a PATCH: prove, else compare here.
-    ReadOnly,
-}
 
 /// How often an object that changes between reading and asking is read again.
 const ROUNDS: usize = 5;
@@ -146,10 +133,12 @@ impl<'a> Questions<'a> {
             }
             LiveState::Present(object) => match self.proof(&object) {
                 Proof::Proven => {
-                    let is_shown = self.policy.show_unmanaged || self.policy.may_be_handled(&object);
+                    let is_shown = self.policy.show_unmanaged || self.policy.may_have_manual_fields(&object);
                     State::Done(Finding::Proven(is_shown.then_some(object)))
                 }
-                Proof::Inconclusive(_) if let Some(trouble) = Owners::of(&object, &self.policy.manager).trouble() => {
+                Proof::Inconclusive(_)
+                    if let Some(trouble) = unreadable_owners(&Ownership::of(&object, &self.policy.manager)) =>
+                {
                     State::Done(Finding::Unknown(trouble))
                 }
                 Proof::Inconclusive(_) if read_only => self.compared_here(object),
@@ -180,17 +169,17 @@ impl<'a> Questions<'a> {
     fn predicted(&mut self, live: Value, answer: Value) -> State {
         let manager = &self.policy.manager;
         let api_version = self.target.key.gvk.api_version();
-        let owners = Owners::of(&answer, manager);
-        if let Some(trouble) = owners.trouble() {
+        let owners = Ownership::of(&answer, manager);
+        if let Some(trouble) = unreadable_owners(&owners) {
             return State::Done(Finding::Unknown(trouble));
         }
         let claims = owners.our_fields();
         let in_the_way = FieldSet::new();
         let mut prediction = Prediction { object: answer, owners, evidence: Evidence::Server, in_the_way };
-        let settled = Owners::of(&live, manager).with_manual_claims_transferred(&claims, &api_version, self.policy);
+        let settled = Ownership::of(&live, manager).with_claims_transferred(&claims, &api_version, self.policy);
         let Some(settled) = settled else { return State::Done(Finding::Predicted { live, prediction }) };
         let stays = schema::fields_of(&self.target.manifest.value, self.of);
-        let stays = with_string_data(&self.target.key.gvk, stays, &Owners::default());
+        let stays = with_string_data(&self.target.key.gvk, stays, &Ownership::default());
         let kept = settled.fields_of_others().union(&stays);
         let pruned = prune(&prediction.object, self.of, &settled.our_fields(), &kept);
         let before = std::mem::replace(&mut prediction.object, pruned);
@@ -238,8 +227,8 @@ impl<'a> Questions<'a> {
         let in_the_way = in_the_way(&self.subject(Some(live)), error.status()?, self.policy);
         let claims = schema::field_set(manifest, self.of, kind.as_ref()).union(&in_the_way);
         let api_version = self.target.key.gvk.api_version();
-        Owners::of(live, &self.policy.manager).with_manual_claims_transferred(&claims, &api_version, self.policy)?;
-        Some(predict_without(manifest, live, self.of, kind.as_ref(), self.policy, in_the_way))
+        Ownership::of(live, &self.policy.manager).with_claims_transferred(&claims, &api_version, self.policy)?;
+        Some(predict_displacing(manifest, live, self.of, kind.as_ref(), self.policy, in_the_way))
     }
 
     fn subject<'s>(&'s self, live: Option<&'s Value>) -> RejectedObject<'s> {

@@ -8,19 +8,13 @@
 //! Pure: answers of the server come in as values.
 
 mod beside;
-mod bookkeeping;
-mod changes;
-mod claimants;
 mod classify;
 mod diff;
 mod inquiry;
-mod merge;
 mod nulls;
-mod owners;
 mod patch;
-mod path_stack;
-mod prove;
-mod prune;
+mod policy;
+mod prediction;
 mod redact;
 mod refusal;
 mod rejection;
@@ -28,14 +22,12 @@ mod replacement;
 mod secrecy;
 mod verdict;
 
-pub use changes::{Change, Op, changes};
 pub use classify::{ObjectPair, judge};
 pub use diff::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
-pub use inquiry::{EvidenceMode, Finding, Found, Questions};
-pub use merge::{Prediction, predict, with_live_spelling};
+pub use inquiry::{Finding, Found, Questions};
 pub use nulls::{leave_out_nulls, may_hold_refused_nulls};
-pub use owners::{ForceConflicts, Owners, Policy, Replace};
-pub use prove::{Proof, Unproven, prove};
+pub use policy::{EvidenceMode, ForceConflicts, Policy, Replace};
+pub use prediction::{Prediction, predict};
 pub use redact::{REDACTED, Redactor, withheld};
 pub use refusal::{Refusal, refusal};
 pub use replacement::{REPLACE, cost, probe_object, replace_guard};

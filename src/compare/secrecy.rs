@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use crate::object::{GroupVersionKind, LAST_APPLIED, SERVER_METADATA, holds_secrets, is_custom};
+use crate::object::{GroupVersionKind, LAST_APPLIED, SERVER_METADATA, holds_secrets, is_custom, may_be_secret};
 
 /// Fields of a Secret that hold none of its values. Whatever else is there may be a value with its key misspelt or in
 /// the wrong place.
@@ -73,7 +73,7 @@ impl<'a> Secrecy<'a> {
     #[must_use]
     pub fn of(gvk: &GroupVersionKind, manifest: Option<&'a Value>, live: Option<&'a Value>) -> Self {
         let is_secret =
-            gvk.may_be_secret() || [manifest, live].into_iter().flatten().any(|object| holds_secrets(gvk, object));
+            may_be_secret(gvk) || [manifest, live].into_iter().flatten().any(|object| holds_secrets(gvk, object));
         let level = match is_secret {
             true => Level::Whole,
             false if is_custom(&gvk.group) => Level::Parts,

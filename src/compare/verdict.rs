@@ -1,13 +1,13 @@
 //! From what was found to the verdict on one object.
 
 use serde_json::Value;
+use structured_merge::{Ownership, Proof, prove};
 
 use super::classify::{ObjectPair, judge};
 use super::diff::{Action, Evidence, ObjectDiff};
 use super::inquiry::Finding;
-use super::merge::{Prediction, predict};
-use super::owners::{Owners, Policy, Replace};
-use super::prove::{Proof, prove};
+use super::policy::{Policy, Replace};
+use super::prediction::{Prediction, predict, unreadable_owners};
 use super::redact::{Redactor, is_withheld};
 use super::refusal::Refusal;
 use super::replacement::{cost, replace_guard};
@@ -34,7 +34,7 @@ pub fn verdict(target: &Target, finding: &Finding, setting: CompareContext<'_>, 
         Finding::Missing(evidence) => create(target, *evidence, redactor),
         Finding::Proven(None) => ObjectDiff::of(Vec::new(), Vec::new(), Evidence::Proven),
         Finding::Proven(Some(live)) => {
-            let owners = Owners::of(live, &setting.policy.manager);
+            let owners = Ownership::of(live, &setting.policy.manager);
             let prediction =
                 Prediction { object: live.clone(), owners, evidence: Evidence::Proven, in_the_way: FieldSet::new() };
             judge(subject(target, live, setting.of), &prediction, setting.policy, redactor)
@@ -103,11 +103,11 @@ pub fn offline(target: &Target, live: &LiveState, setting: CompareContext<'_>, r
             let proof =
                 target.kind().map(|kind| prove(&target.manifest.value, live, setting.of, &kind, setting.policy));
             if proof == Some(Proof::Proven) {
-                let is_shown = setting.policy.show_unmanaged || setting.policy.may_be_handled(live);
+                let is_shown = setting.policy.show_unmanaged || setting.policy.may_have_manual_fields(live);
                 let finding = Finding::Proven(is_shown.then(|| live.clone()));
                 return verdict(target, &finding, setting, redactor);
             }
-            if let Some(trouble) = Owners::of(live, &setting.policy.manager).trouble() {
+            if let Some(trouble) = unreadable_owners(&Ownership::of(live, &setting.policy.manager)) {
                 return ObjectDiff::unknown(trouble);
             }
             local(target, live, setting, redactor)

@@ -1,7 +1,7 @@
 use super::discreet::Discreet;
 use crate::client::RequestError;
 use crate::desired::InputProblem;
-use crate::object::GroupVersionKind;
+use crate::object::{GroupVersionKind, may_be_secret};
 
 /// Why an object could not be read, compared or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Trouble {
     #[must_use]
     pub fn about(gvk: &GroupVersionKind, error: &RequestError) -> Self {
         if let Some(status) = error.status()
-            && gvk.may_be_secret()
+            && may_be_secret(gvk)
         {
             let trouble = Discreet::of(&[]).trouble(status);
             return if let Some(hint) = error.hint() { trouble.with_hint(hint) } else { trouble };

@@ -16,8 +16,8 @@ mod typed;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use structured_merge::merge;
 
-use super::merge::merge;
 use super::refusal::is_secret;
 use crate::desired::InputProblem;
 use crate::live::{StatusError, Target};

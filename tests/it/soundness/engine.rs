@@ -1,8 +1,7 @@
 //! The whole comparison against the API server: conflicts, predictions, writes, and what is said without asking.
 
 use kubectl_reconcile::compare::{
-    Action, CompareContext, Finding, ForceConflicts, Owners, Policy, Questions, Redactor, changes, predict, verdict,
-    with_live_spelling,
+    Action, CompareContext, Finding, ForceConflicts, Policy, Questions, Redactor, predict, verdict,
 };
 use kubectl_reconcile::engine::write::{DEFAULT_DELETE_TIMEOUT, Decision, HalfWay, Writes, Written};
 use kubectl_reconcile::live::ask::settle;
@@ -10,6 +9,7 @@ use kubectl_reconcile::live::{LiveState, Target};
 use kubectl_reconcile::object::{FieldPath, PathElement, Scalar};
 use kubectl_reconcile::schema::is_nothing;
 use serde_json::Value;
+use structured_merge::{Ownership, changes, with_live_spelling};
 
 use super::{OURS, Run};
 use crate::generated::resource_of;
@@ -38,7 +38,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
         Err(status) if status.code == 409 => status.causes.iter().map(|cause| cause.field.clone()).collect(),
         _ => Vec::new(),
     };
-    let owners = Owners::of(before, OURS);
+    let owners = Ownership::of(before, OURS);
     let taken: Vec<String> = owners.taken(&prediction.owners).iter().map(|(path, _)| server_text(path)).collect();
     let (told, taken) = (sorted(told), sorted(taken));
     let is_first = owners.others.is_empty() && owners.ours.is_none();

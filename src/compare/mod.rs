@@ -1,16 +1,20 @@
-//! Stage 3, compare: what differs between the live object and what an apply would make of it, field by field, and whose
-//! doing that is.
+//! Stage 3, compare: what differs between the live object and what an apply would make of it, field by field, and which
+//! manager changed it.
 //!
 //! ```text
-//! manifest, live ─merge (local) or the server's answer─▶ Prediction ─changes─▶ paths ─classify─▶ ObjectDiff
-//!                      owners of the live object and of the prediction ────────┘
+//! manifest, LiveState ─ComparisonMachine─▶ Finding ─verdict─▶ ObjectDiff
+//!                        │         ▲
+//!                     Question   Answer      (engine::dry_run sends and receives them)
 //! ```
-//! Pure: answers of the server come in as values.
+//! Merging, proving and ownership are the `structured-merge` crate's; here are this tool's decisions about them. Pure: answers
+//! of the server come in as values.
 
 mod beside;
 mod classify;
+mod definition;
 mod diff;
-mod inquiry;
+mod finding;
+mod machine;
 mod nulls;
 mod patch;
 mod policy;
@@ -23,8 +27,10 @@ mod secrecy;
 mod verdict;
 
 pub use classify::{ObjectPair, judge};
+pub use definition::defines;
 pub use diff::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
-pub use inquiry::{Finding, Found, Questions};
+pub use finding::{ComparisonResult, Finding};
+pub use machine::{Answer, ComparisonMachine, Question};
 pub use nulls::{leave_out_nulls, may_hold_refused_nulls};
 pub use policy::{EvidenceMode, ForceConflicts, Policy, Replace};
 pub use prediction::{Prediction, predict};
@@ -32,4 +38,4 @@ pub use redact::{REDACTED, Redactor, withheld};
 pub use refusal::{Refusal, refusal};
 pub use replacement::{REPLACE, cost, probe_object, replace_guard};
 pub use secrecy::Secrecy;
-pub use verdict::{CompareContext, defines, offline, verdict};
+pub use verdict::{CompareContext, offline, verdict};

@@ -5,7 +5,7 @@ use structured_merge::{Ownership, Proof, prove};
 
 use super::classify::{ObjectPair, judge};
 use super::diff::{Action, Evidence, ObjectDiff};
-use super::inquiry::Finding;
+use super::finding::Finding;
 use super::policy::{Policy, Replace};
 use super::prediction::{Prediction, predict, unreadable_owners};
 use super::redact::{Redactor, is_withheld};
@@ -14,7 +14,7 @@ use super::replacement::{cost, replace_guard};
 use super::secrecy::Secrecy;
 use crate::live::{LiveState, Target, Trouble};
 use crate::object::{FieldPath, FieldSet};
-use crate::schema::{self, TypeRef};
+use crate::schema::TypeRef;
 
 /// What a verdict needs beside the finding.
 #[derive(Clone, Copy)]
@@ -131,14 +131,4 @@ fn subject<'a>(target: &'a Target, live: &'a Value, of: TypeRef<'a>) -> ObjectPa
     // A kind of which nothing is known keeps its status to itself, as nearly all do.
     let status_is_apart = target.resource.as_ref().map_or(true, |resource| resource.status);
     ObjectPair { gvk: &target.key.gvk, manifest: &target.manifest.value, live, of, status_is_apart }
-}
-
-/// Whether a CustomResourceDefinition defines a kind.
-#[must_use]
-pub fn defines(crd: &Target, target: &Target) -> bool {
-    let at = |pointer: &str| crd.manifest.value.pointer(pointer).and_then(Value::as_str);
-    crd.key.gvk.is_crd()
-        && at("/spec/group") == Some(target.key.gvk.group.as_str())
-        && at("/spec/names/kind") == Some(target.key.gvk.kind.as_str())
-        && schema::builtin_kind(&target.key.gvk).is_none()
 }

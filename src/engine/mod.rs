@@ -7,6 +7,7 @@
 
 pub(crate) mod apply_run;
 pub(crate) mod comparison;
+pub mod dry_run;
 pub(crate) mod interrupt;
 pub(crate) mod item;
 pub(crate) mod progress;

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use structured_merge::merge;
 
-use super::refusal::is_secret;
+use super::secrecy::is_secret;
 use crate::desired::InputProblem;
 use crate::live::{StatusError, Target};
 use crate::object::{FieldPath, managed_fields};

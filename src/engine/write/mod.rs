@@ -26,11 +26,11 @@ pub use half_way::HalfWay;
 use crate::client::{Address, Change, Cluster, Reply, RequestError, Retry};
 use crate::compare::Refusal;
 use crate::compare::{
-    Action, CompareContext, Finding, ForceConflicts, ObjectDiff, Policy, Prediction, Questions, Redactor, Replace,
-    refusal, verdict,
+    Action, CompareContext, ComparisonMachine, Finding, ForceConflicts, ObjectDiff, Policy, Prediction, Redactor,
+    Replace, refusal, verdict,
 };
+use crate::engine::dry_run::drive;
 use crate::live::answer::Asked;
-use crate::live::ask::settle;
 use crate::live::{LiveState, Resource, Target, Trouble, fetch};
 use crate::object::FieldSet;
 use crate::schema::TypeRef;
@@ -231,9 +231,9 @@ impl Writer<'_> {
         if matches!(live, LiveState::Unreadable(_)) {
             return None;
         }
-        let mut questions = Questions::new(self.target, live, self.of, self.policy);
-        settle(self.cluster, self.target, self.resource, &self.policy.manager, &mut questions).await;
-        let finding = questions.found().finding;
+        let mut machine = ComparisonMachine::new(self.target, live, self.of, self.policy);
+        drive(self.cluster, self.target, self.resource, &self.policy.manager, &mut machine).await;
+        let finding = machine.into_result().finding;
         let setting = CompareContext { of: self.of, policy: self.policy, types_will_change: false };
         let diff = verdict(self.target, &finding, setting, self.redactor);
         Some(match finding {

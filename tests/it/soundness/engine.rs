@@ -1,10 +1,10 @@
 //! The whole comparison against the API server: conflicts, predictions, writes, and what is said without asking.
 
 use kubectl_reconcile::compare::{
-    Action, CompareContext, Finding, ForceConflicts, Policy, Questions, Redactor, predict, verdict,
+    Action, CompareContext, ComparisonMachine, Finding, ForceConflicts, Policy, Redactor, predict, verdict,
 };
+use kubectl_reconcile::engine::dry_run::drive;
 use kubectl_reconcile::engine::write::{DEFAULT_DELETE_TIMEOUT, Decision, HalfWay, Writes, Written};
-use kubectl_reconcile::live::ask::settle;
 use kubectl_reconcile::live::{LiveState, Target};
 use kubectl_reconcile::object::{FieldPath, PathElement, Scalar};
 use kubectl_reconcile::schema::is_nothing;
@@ -123,9 +123,9 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
 
 async fn ask(run: &Run<'_>, target: &Target, policy: &Policy, live: Value) -> Finding {
     let ground = run.ground;
-    let mut questions = Questions::new(target, LiveState::Present(live), ground.of(target), policy);
-    settle(&ground.cluster, target, resource_of(target), OURS, &mut questions).await;
-    questions.found().finding
+    let mut machine = ComparisonMachine::new(target, LiveState::Present(live), ground.of(target), policy);
+    drive(&ground.cluster, target, resource_of(target), OURS, &mut machine).await;
+    machine.into_result().finding
 }
 
 fn is_empty(value: Option<&Value>) -> bool {

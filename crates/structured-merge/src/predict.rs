@@ -60,11 +60,11 @@ pub fn predict_without(
     let gvk = GroupVersionKind::new(api_version, manifest.get("kind").and_then(Value::as_str).unwrap_or_default());
     let stays = with_string_data(&gvk, schema::fields_of(manifest, of), &Ownership::default());
     let mut applied_before = settled.our_fields();
-    if let Some(applied) = last_applied(live) {
+    if let Some(last) = last_applied(live) {
         // The entry of client-side apply holds the server's defaults as well, which would come back.
-        let applied = schema::field_set(&applied, of, kind).union(&before.our_fields());
-        let applied = with_string_data(&gvk, applied, &Ownership::default());
-        applied_before = applied_before.filter(|path| applied.contains_at_or_below(path) || applied.covers(path));
+        let last = schema::field_set(&last, of, kind).union(&before.our_fields());
+        let last = with_string_data(&gvk, last, &Ownership::default());
+        applied_before = applied_before.filter(|path| last.contains_at_or_below(path) || last.covers(path));
         applied_before = applied_before.union(in_the_way);
     }
     object = prune(&object, of, &applied_before, &settled.fields_of_others().union(&stays));

@@ -1,38 +1,76 @@
+//! What is said of a problem, whichever stage meets it: one type from the YAML reader's complaint to the server's refusal.
+//!
+//! ```text
+//! desired: a mistake in a file ────────────┐
+//! live: RequestError, StatusError ─about──▶ Diagnostic{reason, message, hint, place, mistakes} ─▶ report
+//! compare, plan, engine: what they decide ─┘
+//! ```
+//! Pure, and below all stages: each adds the constructors that need its own types.
+
+mod excerpt;
+
+use std::fmt;
 use std::sync::Arc;
 
-use serde::Serialize;
+use kube_yaml::Mark;
 
-use super::excerpt::Excerpt;
-use super::source::{Source, SourceText};
-use super::yaml::Mark;
+pub(crate) use excerpt::Mark as Marked;
+pub use excerpt::{Excerpt, Line, Underline};
 
-/// A problem of the input, with its place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct InputProblem {
-    /// The file, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<Arc<str>>,
-    /// Line, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u32>,
-    /// Column, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub column: Option<u32>,
+/// How much a diagnostic matters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Severity {
+    /// Something is not done because of it.
+    #[default]
+    Error,
+    /// The run goes on.
+    Warning,
+}
+
+/// A problem of the input, of an object or of the run, with its place where it has one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How much it matters.
+    pub severity: Severity,
+    /// A short name in the API's style: `Forbidden`, `Invalid`, `UnknownKind`, `Terminating`.
+    pub reason: String,
     /// One sentence.
     pub message: String,
     /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The file, where there is one.
+    pub file: Option<Arc<str>>,
+    /// Line, from 1.
+    pub line: Option<u32>,
+    /// Column, from 1.
+    pub column: Option<u32>,
     /// The lines of the place, where they may be shown.
-    #[serde(skip)]
-    pub excerpt: Option<Excerpt>,
+    pub excerpt: Option<Box<Excerpt>>,
+    /// What is wrong in the manifest, each at its place.
+    pub mistakes: Vec<Diagnostic>,
 }
 
-impl InputProblem {
-    /// A problem without a place.
+impl Diagnostic {
+    /// An error without a place.
+    #[must_use]
+    pub fn new(reason: &str, message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Error,
+            reason: reason.to_owned(),
+            message: message.into(),
+            hint: None,
+            file: None,
+            line: None,
+            column: None,
+            excerpt: None,
+            mistakes: Vec::new(),
+        }
+    }
+
+    /// A problem of the input, the command line or the configuration, without a place.
     #[must_use]
     pub fn general(message: impl Into<String>) -> Self {
-        Self { file: None, line: None, column: None, message: message.into(), hint: None, excerpt: None }
+        Self::new("Invalid", message)
     }
 
     /// A problem of a whole file.
@@ -41,44 +79,35 @@ impl InputProblem {
         Self { file: Some(file.into()), ..Self::general(message) }
     }
 
-    /// A problem of an object.
-    #[must_use]
-    pub fn of_source(source: &Source, message: impl Into<String>) -> Self {
-        Self { file: Some(source.file.clone()), line: Some(source.line), ..Self::general(message) }
-    }
-
     /// A problem at a place.
     #[must_use]
     pub fn at(file: &Arc<str>, mark: Mark, message: impl Into<String>) -> Self {
         Self { file: Some(file.clone()), line: Some(mark.line), column: Some(mark.column), ..Self::general(message) }
     }
 
-    /// The same problem, with advice.
+    /// The same, with advice.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
+    /// The same, as a warning.
+    #[must_use]
+    pub fn as_warning(self) -> Self {
+        Self { severity: Severity::Warning, ..self }
+    }
+
     /// The key or the scalar at its place, as it is written, where it may be shown.
     #[must_use]
     pub fn written(&self) -> Option<String> {
-        self.excerpt.as_ref().and_then(Excerpt::marked)
-    }
-
-    /// The same problem, with the lines of its place, and of a second place that is involved.
-    #[must_use]
-    pub fn shown_in(mut self, text: &SourceText, also: Option<Mark>) -> Self {
-        if let (Some(line), Some(column)) = (self.line, self.column) {
-            self.excerpt = text.excerpt(Mark { line, column }, also);
-        }
-        self
+        self.excerpt.as_ref().and_then(|excerpt| excerpt.marked())
     }
 }
 
 /// `web.yaml:12:5: message`
-impl std::fmt::Display for InputProblem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(file) = &self.file {
             write!(f, "{file}")?;
             for number in [self.line, self.column].into_iter().flatten() {

@@ -2,6 +2,7 @@
 
 mod apply_set;
 mod beside;
+mod diagnostic;
 pub mod excerpt;
 mod exit;
 pub mod json;

@@ -4,6 +4,7 @@ mod apply_set;
 mod beside;
 pub mod excerpt;
 mod exit;
+mod failure;
 pub mod json;
 mod lines;
 mod model;
@@ -18,4 +19,5 @@ pub use exit::{
     EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE,
     Verdict,
 };
+pub(crate) use failure::Failure;
 pub use model::{ClusterInfo, ErrorInfo, FailOn, ObjectReport, Outcome, ReadinessCounts, Report, Summary};

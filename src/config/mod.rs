@@ -11,8 +11,8 @@ use crate::cli::InputArgs;
 use crate::desired::files::CONFIGURATION;
 use crate::desired::yaml::{self, Positions, Step, Validation};
 use crate::desired::{InputProblem, SourceText};
+use crate::report::Failure;
 use crate::report::styled::Role;
-use crate::session::failure::Failure;
 use crate::terminal::Terminal;
 
 /// Largest configuration that is read, in bytes.

@@ -5,6 +5,7 @@ mod beside;
 mod diagnostic;
 pub mod excerpt;
 mod exit;
+mod failure;
 pub mod format;
 pub mod json;
 mod lines;
@@ -20,4 +21,5 @@ pub use exit::{
     EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE,
     Verdict,
 };
+pub(crate) use failure::Failure;
 pub use model::{ClusterInfo, ErrorInfo, FailOn, ObjectReport, Outcome, ReadinessCounts, Report, Summary};

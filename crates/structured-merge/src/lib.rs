@@ -18,12 +18,15 @@
 //!     "components": {"schemas": {"com.example.v1.Gateway": {
 //!         "type": "object",
 //!         "x-kubernetes-group-version-kind": [id],
-//!         "properties": {"spec": {"type": "object", "properties": {"listeners": {
-//!             "type": "array",
-//!             "x-kubernetes-list-type": "map",
-//!             "x-kubernetes-list-map-keys": ["name"],
-//!             "items": {"type": "object", "properties": {"name": {"type": "string"}, "port": {"type": "integer"}}},
-//!         }}}},
+//!         "properties": {
+//!             "metadata": {"type": "object", "properties": {"name": {"type": "string"}}},
+//!             "spec": {"type": "object", "properties": {"listeners": {
+//!                 "type": "array",
+//!                 "x-kubernetes-list-type": "map",
+//!                 "x-kubernetes-list-map-keys": ["name"],
+//!                 "items": {"type": "object", "properties": {"name": {"type": "string"}, "port": {"type": "integer"}}},
+//!             }}},
+//!         },
 //!     }}},
 //! });
 //! let types = compile([&document], Origin::Custom)?;

@@ -1,15 +1,14 @@
-//! Stage 2, read current: which resources the server knows, the objects that live there, and what the server says an
-//! apply would make of them.
+//! Stage 2, read current: which resources the server knows, and the objects that live there.
 //!
 //! ```text
-//! Manifest ─catalog─▶ Target ─fetch─▶ LiveState ─ask─▶ Answer
+//! Manifest ─catalog─▶ Target ─fetch─▶ LiveState
 //!                        └─ or snapshot (offline) ─▶ LiveState
 //! ```
 
+mod about;
 pub mod admission;
 pub(crate) mod answer;
 pub mod apply_set;
-pub mod ask;
 mod cache;
 pub mod discovery;
 pub mod discreet;
@@ -18,7 +17,6 @@ pub(crate) mod list;
 mod page;
 pub mod resolve;
 pub mod snapshot;
-mod trouble;
 pub mod types;
 
 use serde_json::Value;
@@ -28,7 +26,9 @@ use crate::client::{Cluster, Request};
 pub use crate::client::{Cause, RequestCounts, RequestError, StatusError};
 pub use discovery::{Discovery, Resolution, Resource};
 pub use resolve::Target;
-pub use trouble::Trouble;
+
+/// Why an object could not be read, compared or written.
+pub type Trouble = crate::diagnostic::Diagnostic;
 
 /// What is known of the live object: forbidden is not absent.
 #[derive(Clone, Debug)]

@@ -259,7 +259,7 @@ impl<'a> Questions<'a> {
     fn trouble_of(&self, trial: Trial, error: &RequestError) -> Trouble {
         let refusal = error.status().filter(|_| trial.tells).map(|status| refusal(self.target, None, self.of, status));
         match refusal {
-            Some(Refusal::Other(trouble)) if !trouble.mistakes.is_empty() => trouble,
+            Some(Refusal::Other(trouble)) if !trouble.details.is_empty() => trouble,
             _ => trial.refused,
         }
     }

@@ -12,8 +12,8 @@ use crate::desired::SourceText;
 use crate::desired::files::CONFIGURATION;
 use crate::desired::yaml::{self, Positions, Step, Validation};
 use crate::diagnostic::Diagnostic;
+use crate::report::Failure;
 use crate::report::styled::Role;
-use crate::session::failure::Failure;
 use crate::terminal::Terminal;
 
 /// Largest configuration that is read, in bytes.

@@ -7,16 +7,16 @@ use futures::StreamExt as _;
 
 use crate::client::Cluster;
 use crate::compare::{
-    Action, CompareContext, Evidence, Finding, Found, Policy, Questions, Redactor, defines, leave_out_nulls,
-    may_hold_refused_nulls, verdict,
+    Action, CompareContext, ComparisonMachine, ComparisonResult, Evidence, Finding, Policy, Redactor, defines,
+    leave_out_nulls, may_hold_refused_nulls, verdict,
 };
+use crate::engine::dry_run::drive;
+use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::Decision;
-use crate::live::ask::settle;
 use crate::live::fetch::{IN_FLIGHT, fetch};
 use crate::live::types::Types;
 use crate::live::{LiveState, Target, Trouble};
-use crate::terminal::Progress;
 
 /// What all comparisons of one run share.
 pub(crate) struct Comparison<'a> {
@@ -32,21 +32,21 @@ pub(crate) struct Comparison<'a> {
     pub doubts: Vec<String>,
     /// Ctrl-C.
     pub interrupt: Interrupt,
-    /// How far the first comparison is.
-    progress: Option<Progress>,
+    /// Who hears how far it is.
+    pub events: &'a dyn EventSink,
 }
 
 impl<'a> Comparison<'a> {
     /// Nothing compared yet.
-    pub fn new(cluster: &'a Cluster, policy: &'a Policy, cache: Option<&Path>, interrupt: Interrupt) -> Self {
+    pub fn new(
+        cluster: &'a Cluster,
+        policy: &'a Policy,
+        cache: Option<&Path>,
+        interrupt: Interrupt,
+        events: &'a dyn EventSink,
+    ) -> Self {
         let (types, redactor) = (Types::new(cache), Redactor::default());
-        Self { cluster, policy, types, redactor, doubts: Vec::new(), interrupt, progress: None }
-    }
-
-    /// The same, showing how far the first comparison is.
-    pub fn showing(mut self, progress: Progress) -> Self {
-        self.progress = Some(progress);
-        self
+        Self { cluster, policy, types, redactor, doubts: Vec::new(), interrupt, events }
     }
 
     /// Leaves out of custom resources the nulls that their types do not allow; types are read where there may be some.
@@ -65,11 +65,10 @@ impl<'a> Comparison<'a> {
         let kinds: Vec<_> = kinds.map(|target| &target.key.gvk).collect();
         let (states, ()) = futures::join!(fetch(self.cluster, targets), self.types.load(self.cluster, kinds));
         let found = self.ask(targets, states).await;
-        self.progress = None;
         let mut decisions: Vec<Decision> = Vec::with_capacity(targets.len());
         let mut changing_crds: Vec<&Target> = Vec::new();
-        for (target, Found { finding, warnings, doubt }) in targets.iter().zip(found) {
-            self.doubts.extend(doubt.map(|doubt| format!("not proven: {}: {doubt}", target.key)));
+        for (target, ComparisonResult { finding, warnings, unproven }) in targets.iter().zip(found) {
+            self.doubts.extend(unproven.map(|unproven| format!("not proven: {}: {unproven}", target.key)));
             let types_will_change = changing_crds.iter().any(|crd| defines(crd, target));
             let setting = CompareContext { of: self.types.of(&target.key.gvk), policy: self.policy, types_will_change };
             let mut diff = verdict(target, &finding, setting, &self.redactor);
@@ -83,7 +82,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Asks about all targets at once. Objects whose namespace or kind is only in this input can't be asked about yet.
-    async fn ask(&self, targets: &[&Target], states: Vec<LiveState>) -> Vec<Found> {
+    async fn ask(&self, targets: &[&Target], states: Vec<LiveState>) -> Vec<ComparisonResult> {
         let coming: BTreeSet<&str> = targets
             .iter()
             .zip(&states)
@@ -99,14 +98,12 @@ impl<'a> Comparison<'a> {
         let mut answers = futures::stream::iter(questions).buffered(IN_FLIGHT);
         while let Some(answer) = answers.next().await {
             found.push(answer);
-            if let Some(progress) = &self.progress {
-                progress.at(found.len());
-            }
+            self.events.receive(Event::Advanced(Stage::Compare, found.len()));
         }
         found
     }
 
-    async fn ask_one(&self, target: &Target, state: LiveState, too_early: bool) -> Found {
+    async fn ask_one(&self, target: &Target, state: LiveState, too_early: bool) -> ComparisonResult {
         let resource = match &target.resource {
             _ if self.interrupt.is_set() => {
                 let message = "the run was interrupted before this object was compared";
@@ -117,8 +114,8 @@ impl<'a> Comparison<'a> {
             Ok(resource) => resource,
         };
         let of = self.types.of(&target.key.gvk);
-        let mut questions = Questions::new(target, state, of, self.policy);
-        settle(self.cluster, target, resource, &self.policy.manager, &mut questions).await;
-        questions.found()
+        let mut machine = ComparisonMachine::new(target, state, of, self.policy);
+        drive(self.cluster, target, resource, &self.policy.manager, &mut machine).await;
+        machine.into_result()
     }
 }

@@ -3,7 +3,7 @@
 use super::discreet::Discreet;
 use crate::client::{ConnectError, RequestError, StatusError};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::object::GroupVersionKind;
+use crate::object::{GroupVersionKind, may_be_secret};
 
 impl Diagnostic {
     /// What a failed request means for an object, or a list of objects, of a kind. Of a Secret, nothing is repeated that
@@ -11,7 +11,7 @@ impl Diagnostic {
     #[must_use]
     pub fn about(gvk: &GroupVersionKind, error: &RequestError) -> Self {
         match error.status() {
-            Some(status) if gvk.may_be_secret() => {
+            Some(status) if may_be_secret(gvk) => {
                 let refusal = Discreet::of(&[]).trouble(status);
                 Self { hint: error.hint().or(refusal.hint), ..refusal }
             }

@@ -2,22 +2,26 @@
 
 use crate::cli::{ApplyArgs, DiffArgs, DryRun, EvidenceChoice};
 use crate::client::namespace_flag;
-use crate::compare::{CompareContext, Evidence, Policy, Redactor, leave_out_nulls, offline};
+use crate::compare::{CompareContext, Policy, Redactor, leave_out_nulls, offline};
+use crate::desired::DesiredSet;
 use crate::desired::files::Inputs;
-use crate::desired::{DesiredSet, InputProblem};
 use crate::engine::comparison::Comparison;
-use crate::engine::interrupt::Interrupt;
-use crate::engine::prune::{Prune, Requested, requested};
+use crate::engine::prune::{Prune, Requested};
+use crate::engine::reconciliation::Reconciliation;
 use crate::live::Discovery;
 use crate::live::admission::Admission;
 use crate::live::resolve::Namespaces;
 use crate::live::snapshot::Snapshot;
 use crate::live::types::Types;
 use crate::report::{FailOn, ObjectReport, Report, text};
+use crate::session::apply_set::requested;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::reading::Reading;
-use crate::session::setup::{Connected, connected, planned, policy};
+use crate::session::report_builder::ReportBuilder;
+use crate::session::screen::Screen;
+use crate::session::setup::{Connected, concluded, connected, planned, policy};
+use crate::session::signals::listen;
 
 const COMMAND: &str = "diff";
 
@@ -48,9 +52,8 @@ async fn report(args: &DiffArgs, output: &Output) -> Result<Report, Failure> {
     let policy = policy(&args.compare, &args.input, &output.terminal)?;
     let set = requested(&args.prune, &args.input)?;
     if args.live.is_some() && set.is_some() {
-        let problem =
-            InputProblem::general("`--prune` needs a cluster: captured objects don't tell the members of a set");
-        return Err(Failure::invalid(problem.with_hint("leave `--live` out")));
+        let message = "`--prune` needs a cluster: captured objects don't tell the members of a set";
+        return Err(Failure::refused(message, "leave `--live` out"));
     }
     let reading = Reading::begin(&args.input, &output.terminal).await?;
     match &args.live {
@@ -66,33 +69,25 @@ async fn with_cluster(
     set: Option<&Requested>,
     output: &Output,
 ) -> Result<Report, Failure> {
-    let interrupt = Interrupt::listen(&output.terminal);
+    let interrupt = listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
     let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, Some(&interrupt));
     let (mut desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let admission = Admission::load(&cluster, &catalog);
     let server = (&cluster, &catalog, &namespaces);
-    let mut prune = Prune::prepare(set, &policy.adopt, server, &mut desired).await?;
-    let mut targets = planned(desired, catalog.clone(), &namespaces)?.targets;
-    let progress = output.terminal.progress("compared", targets.len());
-    let mut comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone()).showing(progress);
-    comparison.leave_out_nulls(&mut targets).await;
-    let references: Vec<_> = targets.iter().collect();
-    let (decisions, admission, ()) = futures::join!(comparison.compare(&references), admission, prune.search(&cluster));
-    prune.judge(&references, policy, &comparison.redactor);
-    let proven =
-        targets.iter().zip(&decisions).filter(|(_, decision)| decision.diff.evidence == Some(Evidence::Proven));
-    let caveats = admission.caveats(proven.filter_map(|(target, _)| target.resource.as_ref().ok()));
-    let judged = targets.iter().zip(decisions).map(|(target, decision)| ObjectReport::new(target, decision.diff));
-    let objects = judged.chain(prune.objects()).collect();
-    output.details(verbosity, &comparison.doubts);
-    let mut report = Report::compared(COMMAND, objects, gate(args));
-    report.warnings = caveats;
-    report = prune.tell(report);
-    report.cluster = Some(info);
-    report.requests = cluster.counts();
-    Ok(if interrupt.is_set() { report.interrupted() } else { report })
+    let prune = Prune::prepare(set, &policy.adopt, server, &mut desired).await?;
+    let plan = planned(desired, catalog.clone(), &namespaces)?;
+
+    let (screen, builder) = (Screen::new(output, false), ReportBuilder::default());
+    let events = (&screen, &builder);
+    let comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone(), &events);
+    let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, prune), admission);
+    output.details(verbosity, pass.doubts());
+
+    let mut report = builder.report(COMMAND, gate(args));
+    report.warnings = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
+    Ok(concluded(pass.annotate(report), info, &cluster, &interrupt))
 }
 
 fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Policy) -> Result<Report, Failure> {

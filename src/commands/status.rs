@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use crate::cli::StatusArgs;
-use crate::engine::interrupt::Interrupt;
 use crate::engine::wait::Watched;
 use crate::engine::waiting::Waiting;
 use crate::report::{ObjectReport, Report, readiness};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::reading::Reading;
-use crate::session::setup::{Connected, connected, planned};
+use crate::session::screen::Screen;
+use crate::session::setup::{Connected, concluded, connected, planned};
+use crate::session::signals::listen;
 
 const COMMAND: &str = "status";
 
@@ -31,7 +32,7 @@ pub(super) async fn run(args: StatusArgs) -> u8 {
 
 async fn report(args: &StatusArgs, output: &Output) -> Result<Report, Failure> {
     let reading = Reading::begin(&args.input, &output.terminal).await?;
-    let interrupt = Interrupt::listen(&output.terminal);
+    let interrupt = listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
     let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, Some(&interrupt));
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
@@ -39,11 +40,10 @@ async fn report(args: &StatusArgs, output: &Output) -> Result<Report, Failure> {
     let targets = planned(desired, catalog, &namespaces)?.targets;
     let watched: Vec<Watched> = targets.iter().map(Watched::from).collect();
     let timeout = args.wait.duration().unwrap_or(Duration::ZERO);
-    let waiting = Waiting { cluster: &cluster, timeout, interrupt: &interrupt, output };
+    let screen = Screen::new(output, !timeout.is_zero());
+    let waiting = Waiting { cluster: &cluster, timeout, interrupt: &interrupt, events: &screen };
     let readiness = waiting.observe(&watched).await;
     let objects = targets.iter().zip(readiness).map(|(target, readiness)| ObjectReport::observed(target, readiness));
-    let mut report = Report::observed(COMMAND, objects.collect());
-    report.cluster = Some(info);
-    report.requests = cluster.counts();
-    Ok(if interrupt.is_set() { report.interrupted() } else { report })
+    let report = Report::observed(COMMAND, objects.collect());
+    Ok(concluded(report, info, &cluster, &interrupt))
 }

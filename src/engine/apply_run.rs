@@ -6,9 +6,13 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 
+use crate::client::Cluster;
 use crate::compare::{Action, Evidence, Finding, ObjectDiff, Redactor, defines};
 use crate::engine::comparison::Comparison;
+use crate::engine::event::{Event, EventSink, Stage};
+use crate::engine::interrupt::Interrupt;
 use crate::engine::item::{self, blocked, is_change};
+use crate::engine::wait::Watched;
 use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Decision, Writes, wait_for_discovery, wait_until_established};
 use crate::live::Trouble;
 use crate::live::fetch::IN_FLIGHT;
@@ -22,35 +26,35 @@ pub(crate) struct ApplyRun<'a> {
     plan: Plan,
     decisions: Vec<Decision>,
     reports: Vec<ObjectReport>,
-    /// How many objects were told of, in the order of the plan.
-    told: usize,
     /// How long what an author says comes first may take to become ready, where that is waited for.
     wait: Option<Duration>,
     /// Whether somebody agreed to what was shown, and to nothing else.
     agreed: bool,
 }
 
-/// Hears what becomes of objects.
-pub(crate) trait Listener {
-    /// One is done with: as it happens.
-    fn done(&self, object: &ObjectReport);
-    /// One is done with: in the order of the plan, whatever happens at the same time.
-    fn in_order(&self, object: &ObjectReport);
-}
-
 impl<'a> ApplyRun<'a> {
     /// Compares the objects of a plan.
     pub async fn compare(mut comparison: Comparison<'a>, mut plan: Plan) -> Self {
+        let events = comparison.events;
+        events.receive(Event::Began(Stage::Compare, plan.targets.len()));
         comparison.leave_out_nulls(&mut plan.targets).await;
         let decisions = comparison.compare(&plan.targets.iter().collect::<Vec<_>>()).await;
+        events.receive(Event::Ended(Stage::Compare));
         let pairs = plan.targets.iter().zip(&decisions);
-        let reports = pairs.map(|(target, decision)| ObjectReport::new(target, decision.diff.clone())).collect();
-        Self { comparison, plan, decisions, reports, told: 0, wait: None, agreed: false }
+        let reports: Vec<ObjectReport> =
+            pairs.map(|(target, decision)| ObjectReport::new(target, decision.diff.clone())).collect();
+        reports.iter().for_each(|report| events.receive(Event::Compared(report)));
+        Self { comparison, plan, decisions, reports, wait: None, agreed: false }
     }
 
     /// The objects as they stand now.
-    pub fn objects(&self) -> Vec<ObjectReport> {
-        self.reports.clone()
+    pub fn objects(&self) -> &[ObjectReport] {
+        &self.reports
+    }
+
+    /// How many objects are not as they are to be.
+    pub fn left(&self) -> usize {
+        self.reports.iter().filter(|report| !report.is_done()).count()
     }
 
     /// What they are, in the same order.
@@ -61,6 +65,38 @@ impl<'a> ApplyRun<'a> {
     /// The numbers that secrets have in this run.
     pub fn redactor(&self) -> &Redactor {
         &self.comparison.redactor
+    }
+
+    /// The connection.
+    pub fn cluster(&self) -> &'a Cluster {
+        self.comparison.cluster
+    }
+
+    /// Who hears what happens.
+    pub fn events(&self) -> &'a dyn EventSink {
+        self.comparison.events
+    }
+
+    /// Whether the run is to stop.
+    pub fn interrupt(&self) -> &Interrupt {
+        &self.comparison.interrupt
+    }
+
+    /// The objects that were proven in sync.
+    pub fn proven(&self) -> impl Iterator<Item = &Target> {
+        let both = self.plan.targets.iter().zip(&self.reports);
+        both.filter(|(_, report)| report.evidence == Some(Evidence::Proven)).map(|(target, _)| target)
+    }
+
+    /// What the pass left in the cluster as the manifests say, changed or not. What could not be written is not what was asked
+    /// for.
+    pub fn existing(&self) -> Vec<Watched> {
+        let exists = |object: &ObjectReport| {
+            use Outcome::{Adopted, Conflict, Created, Replaced, Unchanged, Updated};
+            matches!(object.outcome, Some(Created | Updated | Adopted | Replaced | Unchanged | Conflict))
+        };
+        let both = self.plan.targets.iter().zip(&self.reports);
+        both.filter(|(_, report)| exists(report)).map(|(target, _)| Watched::existing(target)).collect()
     }
 
     /// Creates a Namespace of this input before everything else, where it doesn't exist.
@@ -74,6 +110,7 @@ impl<'a> ApplyRun<'a> {
         let of = self.comparison.types.of(&target.key.gvk);
         let written = writes(&self.comparison, self.wait, self.agreed).write(target, decision, of).await;
         item::settle(&mut self.reports[index], decision, Ok(written));
+        self.comparison.events.receive(Event::Written(&self.reports[index]));
     }
 
     /// Writes nothing, for a reason that concerns all objects.
@@ -84,6 +121,7 @@ impl<'a> ApplyRun<'a> {
                 Outcome::Skipped if report.action != Action::Unknown => item::skip(report, reason.to_owned()),
                 left => left,
             });
+            self.comparison.events.receive(Event::Revised(report));
         }
     }
 
@@ -107,21 +145,21 @@ impl<'a> ApplyRun<'a> {
         self.agreed = true;
     }
 
-    /// Writes what differs; who listens hears of every object.
-    pub async fn act(&mut self, listener: &impl Listener) {
+    /// Writes what differs.
+    pub async fn act(&mut self) {
         let mut start = 0;
         while let Some(wave) = self.plan.waves.get(start).copied() {
             let end = start + self.plan.waves[start..].iter().take_while(|other| **other == wave).count();
-            self.write(start..end, listener).await;
+            self.write(start..end).await;
             self.build_on(start..end).await;
             start = end;
         }
     }
 
     /// Writes one wave: what doesn't need each other in parallel.
-    async fn write(&mut self, wave: Range<usize>, listener: &impl Listener) {
-        let Self { comparison, plan, decisions, reports, told, wait, agreed } = self;
-        let Comparison { cluster, types, interrupt, .. } = &*comparison;
+    async fn write(&mut self, wave: Range<usize>) {
+        let Self { comparison, plan, decisions, reports, wait, agreed } = self;
+        let Comparison { cluster, types, interrupt, events, .. } = &*comparison;
         let writes = writes(comparison, *wait, *agreed);
         let mut queue = ReadySet::of(plan, wave);
         let mut under_way = FuturesUnordered::new();
@@ -152,18 +190,12 @@ impl<'a> ApplyRun<'a> {
                     }
                 });
             }
-            let finished = under_way.next().await.map(|(index, result)| {
-                item::settle(&mut reports[index], &decisions[index], result);
-                listener.done(&reports[index]);
-                queue.done(index);
-            });
-            while let Some(report) = reports.get(*told).filter(|report| report.outcome.is_some()) {
-                listener.in_order(report);
-                *told += 1;
-            }
-            if finished.is_none() {
-                break;
-            }
+            let Some((index, result)) = under_way.next().await else { break };
+            let was_tried = result.is_ok();
+            let report = &mut reports[index];
+            item::settle(report, &decisions[index], result);
+            events.receive(if was_tried { Event::Written(report) } else { Event::Skipped(report) });
+            queue.done(index);
         }
     }
 
@@ -197,6 +229,7 @@ impl<'a> ApplyRun<'a> {
             }
             self.reports[index] = ObjectReport::new(&self.plan.targets[index], decision.diff.clone());
             self.decisions[index] = decision;
+            self.comparison.events.receive(Event::Compared(&self.reports[index]));
         }
     }
 
@@ -208,7 +241,10 @@ impl<'a> ApplyRun<'a> {
             let crd = &self.plan.targets[index];
             match wait_until_established(cluster, crd).await {
                 Ok(()) => crds.push(crd),
-                Err(trouble) => item::fail(&mut self.reports[index], trouble),
+                Err(trouble) => {
+                    item::fail(&mut self.reports[index], trouble);
+                    self.comparison.events.receive(Event::Revised(&self.reports[index]));
+                }
             }
         }
         if crds.is_empty() {

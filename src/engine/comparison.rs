@@ -10,13 +10,13 @@ use crate::compare::{
     Action, CompareContext, Evidence, Finding, Found, Policy, Questions, Redactor, defines, leave_out_nulls,
     may_hold_refused_nulls, verdict,
 };
+use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::Decision;
 use crate::live::ask::settle;
 use crate::live::fetch::{IN_FLIGHT, fetch};
 use crate::live::types::Types;
 use crate::live::{LiveState, Target, Trouble};
-use crate::terminal::Progress;
 
 /// What all comparisons of one run share.
 pub(crate) struct Comparison<'a> {
@@ -32,21 +32,21 @@ pub(crate) struct Comparison<'a> {
     pub doubts: Vec<String>,
     /// Ctrl-C.
     pub interrupt: Interrupt,
-    /// How far the first comparison is.
-    progress: Option<Progress>,
+    /// Who hears how far it is.
+    pub events: &'a dyn EventSink,
 }
 
 impl<'a> Comparison<'a> {
     /// Nothing compared yet.
-    pub fn new(cluster: &'a Cluster, policy: &'a Policy, cache: Option<&Path>, interrupt: Interrupt) -> Self {
+    pub fn new(
+        cluster: &'a Cluster,
+        policy: &'a Policy,
+        cache: Option<&Path>,
+        interrupt: Interrupt,
+        events: &'a dyn EventSink,
+    ) -> Self {
         let (types, redactor) = (Types::new(cache), Redactor::default());
-        Self { cluster, policy, types, redactor, doubts: Vec::new(), interrupt, progress: None }
-    }
-
-    /// The same, showing how far the first comparison is.
-    pub fn showing(mut self, progress: Progress) -> Self {
-        self.progress = Some(progress);
-        self
+        Self { cluster, policy, types, redactor, doubts: Vec::new(), interrupt, events }
     }
 
     /// Leaves out of custom resources the nulls that their types do not allow; types are read where there may be some.
@@ -65,7 +65,6 @@ impl<'a> Comparison<'a> {
         let kinds: Vec<_> = kinds.map(|target| &target.key.gvk).collect();
         let (states, ()) = futures::join!(fetch(self.cluster, targets), self.types.load(self.cluster, kinds));
         let found = self.ask(targets, states).await;
-        self.progress = None;
         let mut decisions: Vec<Decision> = Vec::with_capacity(targets.len());
         let mut changing_crds: Vec<&Target> = Vec::new();
         for (target, Found { finding, warnings, doubt }) in targets.iter().zip(found) {
@@ -99,9 +98,7 @@ impl<'a> Comparison<'a> {
         let mut answers = futures::stream::iter(questions).buffered(IN_FLIGHT);
         while let Some(answer) = answers.next().await {
             found.push(answer);
-            if let Some(progress) = &self.progress {
-                progress.at(found.len());
-            }
+            self.events.receive(Event::Advanced(Stage::Compare, found.len()));
         }
         found
     }

@@ -1,16 +1,19 @@
 //! Stages 5 and 6, act and observe: the run that compares all objects and writes them wave by wave, pruning, and waiting.
 //!
 //! ```text
-//! Plan ─comparison─▶ decisions ─apply_run─▶ write (create, update, replace) ─▶ outcomes
-//!                                  └─ prune (what no manifest names any more)   └─ wait ─▶ readiness
+//! Plan ─comparison─▶ decisions ─apply_run─▶ write (create, update, replace) ─▶ prune ─▶ wait ─▶ readiness
+//!          └──────────────────┴────────────────┴─ Event… ─▶ EventSink ──────────┴───────────┘
 //! ```
+//! [`reconciliation`] is the order of it all. Who calls the engine hands in an [`event::EventSink`], which shows what happens and
+//! folds it into the report: the engine itself writes to no terminal.
 
 pub(crate) mod apply_run;
 pub(crate) mod comparison;
+pub(crate) mod event;
 pub(crate) mod interrupt;
 pub(crate) mod item;
-pub(crate) mod progress;
 pub(crate) mod prune;
+pub(crate) mod reconciliation;
 pub mod wait;
 pub(crate) mod waiting;
 pub mod write;

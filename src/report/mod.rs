@@ -2,8 +2,10 @@
 
 mod apply_set;
 mod beside;
+mod diagnostic;
 pub mod excerpt;
 mod exit;
+mod failure;
 pub mod format;
 pub mod json;
 mod lines;
@@ -19,4 +21,5 @@ pub use exit::{
     EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE,
     Verdict,
 };
+pub(crate) use failure::Failure;
 pub use model::{ClusterInfo, ErrorInfo, FailOn, ObjectReport, Outcome, ReadinessCounts, Report, Summary};

@@ -1,28 +1,10 @@
+//! What an error of a stage means for the run as a whole.
+
 use crate::client::{ConnectError, RequestError};
 use crate::desired::InputProblem;
 use crate::report::Verdict;
 
-/// Why a run ended before it compared anything.
-#[derive(Debug)]
-pub(crate) struct Failure {
-    /// What that means for the exit code.
-    pub verdict: Verdict,
-    /// What to tell.
-    pub problems: Vec<InputProblem>,
-}
-
-impl Failure {
-    /// The input, the command line or the configuration is no good.
-    pub fn invalid(problem: InputProblem) -> Self {
-        Self { verdict: Verdict::Invalid, problems: vec![problem] }
-    }
-}
-
-impl From<Vec<InputProblem>> for Failure {
-    fn from(problems: Vec<InputProblem>) -> Self {
-        Self { verdict: Verdict::Invalid, problems }
-    }
-}
+pub(crate) use crate::report::Failure;
 
 impl From<ConnectError> for Failure {
     fn from(error: ConnectError) -> Self {

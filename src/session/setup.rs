@@ -11,8 +11,8 @@ use crate::engine::interrupt::Interrupt;
 use crate::live::resolve::{Namespaces, resolve};
 use crate::live::{Discovery, json};
 use crate::plan::Plan;
-use crate::report::ClusterInfo;
 use crate::report::styled::Role;
+use crate::report::{ClusterInfo, Report};
 use crate::session::failure::Failure;
 use crate::terminal::Terminal;
 
@@ -54,6 +54,12 @@ pub(crate) async fn connected(
     let required = args.namespace.as_ref().filter(|name| !name.is_empty()).map(|_| default.clone());
     let namespaces = Namespaces { required, default };
     Ok(Connected { catalog: catalog?, info, namespaces, cache, cluster })
+}
+
+/// The report of a run that was connected to a cluster.
+pub(crate) fn concluded(report: Report, info: ClusterInfo, cluster: &Cluster, interrupt: &Interrupt) -> Report {
+    let report = Report { cluster: Some(info), requests: cluster.counts(), ..report };
+    if interrupt.is_set() { report.interrupted() } else { report }
 }
 
 /// The server's version; not being allowed to know it is no error.

@@ -5,13 +5,13 @@ use std::time::Duration;
 use super::{Entry, Pruning};
 use crate::client::Cluster;
 use crate::desired::InputProblem;
-use crate::engine::apply_run::Listener;
+use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::{Recorded, record};
 use crate::live::fetch::find;
 use crate::live::{LiveState, Trouble};
 use crate::plan::apply_set::{Inventory, ParentAnnotations, ParentState, PruneDecision, Refusal};
-use crate::report::{ObjectReport, Outcome};
+use crate::report::Outcome;
 
 /// How often what changes meanwhile is read again.
 const ROUNDS: usize = 5;
@@ -51,19 +51,18 @@ impl Pruning {
     }
 
     /// After the pass: deletes what isn't wanted, turn by turn, and waits until it is gone, for at most `timeout` in
-    /// each turn; then the parent lists what is left. Nothing is deleted unless the whole pass is done.
+    /// each turn; then the parent lists what is left. Nothing is deleted while objects of the pass are `left`.
     pub(super) async fn act(
         &mut self,
         cluster: &Cluster,
-        pass: &[ObjectReport],
+        left: usize,
         (timeout, interrupt): (Duration, &Interrupt),
-        listener: &impl Listener,
+        events: &dyn EventSink,
     ) {
         let Some(mut wanted) = self.wanted.take() else { return };
         for entry in self.members.iter_mut().filter(|entry| entry.fate != PruneDecision::Pruned) {
             entry.report.outcome = Some(Outcome::Unchanged);
         }
-        let left = pass.iter().filter(|object| !object.is_done()).count();
         let mut held = match left {
             _ if interrupt.is_set() => Some("the run was interrupted".to_owned()),
             0 if self.is_held => Some("the parent of the apply set could not be written".to_owned()),
@@ -78,7 +77,7 @@ impl Pruning {
                 self.members[start..start + same].iter_mut().filter(|entry| entry.fate == PruneDecision::Pruned);
             let of_turn: Vec<&mut Entry> = of_turn.collect();
             held = match held {
-                None => super::delete::turn(cluster, of_turn, &mut wanted, (timeout, interrupt), listener).await,
+                None => super::delete::turn(cluster, of_turn, &mut wanted, (timeout, interrupt), events).await,
                 Some(reason) => {
                     for entry in of_turn {
                         entry.skip(&reason);
@@ -88,6 +87,8 @@ impl Pruning {
             };
             start += same;
         }
+        let staying = self.members.iter().filter(|entry| entry.report.outcome != Some(Outcome::Deleted));
+        staying.for_each(|entry| events.receive(Event::Revised(&entry.report)));
         let is_complete = left == 0 && self.members.iter().all(|entry| entry.report.is_done());
         if is_complete && self.errors.is_empty() && !interrupt.is_set() {
             self.end(cluster, &wanted.contents).await;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Entry;
 use crate::client::Cluster;
-use crate::engine::apply_run::Listener;
+use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::{Deadline, Deleted, delete, wait_until_gone};
 use crate::live::fetch::IN_FLIGHT;
@@ -41,7 +41,7 @@ pub(super) async fn turn(
     mut members: Vec<&mut Entry>,
     wanted: &mut DesiredMembers,
     (timeout, interrupt): (Duration, &Interrupt),
-    listener: &impl Listener,
+    events: &dyn EventSink,
 ) -> Option<String> {
     let deadline = Deadline::after(timeout);
     let judge: &DesiredMembers = wanted;
@@ -53,10 +53,7 @@ pub(super) async fn turn(
     for (entry, end) in members.into_iter().zip(ends) {
         entry.settle(end, wanted, Some(timeout).filter(|_| !interrupt.is_set()));
         match entry.report.outcome {
-            Some(Outcome::Deleted) => {
-                listener.done(&entry.report);
-                listener.in_order(&entry.report);
-            }
+            Some(Outcome::Deleted) => events.receive(Event::Pruned(&entry.report)),
             Some(Outcome::Terminating) => still_there = Some(format!("{} is still being deleted", entry.member.key)),
             _ => {}
         }

@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::client::Cluster;
 use crate::compare::{Action, ObjectDiff, Policy, Redactor, Replace, Secrecy};
 use crate::desired::{DesiredSet, InputProblem};
-use crate::engine::apply_run::Listener;
+use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::DEFAULT_DELETE_TIMEOUT;
 use crate::live::apply_set::Search;
@@ -28,10 +28,9 @@ use crate::object::{FieldPath, GroupKind, ObjectKey};
 use crate::plan::apply_set::{
     ApplySet, DesiredMembers, Inventory, Member, ParentAnnotations, ParentState, PruneDecision, PruneStep,
 };
-use crate::report::{ApplySetInfo, ObjectReport, ParentAction, Report};
-use crate::session::failure::Failure;
+use crate::report::{ApplySetInfo, Failure, ObjectReport, ParentAction, Report};
 
-pub(crate) use prepare::{Requested, requested};
+pub(crate) use prepare::Requested;
 
 /// The apply set of one run.
 struct Pruning {
@@ -167,16 +166,16 @@ impl Prune {
     }
 
     /// Decides who goes, among the members that were found, after the redactor has shown all objects of the manifests.
-    pub fn judge(&mut self, targets: &[&Target], policy: &Policy, redactor: &Redactor) {
+    pub fn judge(&mut self, targets: &[&Target], policy: &Policy, redactor: &Redactor, events: &dyn EventSink) {
         if let Some(pruning) = &mut self.0 {
             pruning.judge(targets, policy, redactor);
+            pruning.members.iter().for_each(|entry| events.receive(Event::Compared(&entry.report)));
         }
     }
 
-    /// The members that no manifest names, as they stand now, in the order in which they go.
-    pub fn objects(&self) -> Vec<ObjectReport> {
-        let members = self.0.iter().flat_map(|pruning| &pruning.members);
-        members.map(|entry| entry.report.clone()).collect()
+    /// How many members there are that no manifest names.
+    pub fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, |pruning| pruning.members.len())
     }
 
     /// Whether there is anything to write: members to delete, or the parent's list.
@@ -201,16 +200,16 @@ impl Prune {
         }
     }
 
-    /// After the pass: deletes what isn't wanted, unless something of the pass is left.
+    /// After the pass: deletes what isn't wanted, unless objects of the pass are `left`.
     pub async fn act(
         &mut self,
         cluster: &Cluster,
-        pass: &[ObjectReport],
+        left: usize,
         (timeout, interrupt): (Option<Duration>, &Interrupt),
-        listener: &impl Listener,
+        events: &dyn EventSink,
     ) {
         if let Some(pruning) = &mut self.0 {
-            pruning.act(cluster, pass, (timeout.unwrap_or(DEFAULT_DELETE_TIMEOUT), interrupt), listener).await;
+            pruning.act(cluster, left, (timeout.unwrap_or(DEFAULT_DELETE_TIMEOUT), interrupt), events).await;
         }
     }
 

@@ -1,9 +1,8 @@
-//! From the flags to the parent as it stands, and labels on the manifests.
+//! From what was asked for to the parent as it stands, and labels on the manifests.
 
 use std::collections::BTreeSet;
 
 use super::Pruning;
-use crate::cli::{InputArgs, PruneArgs};
 use crate::client::Cluster;
 use crate::desired::{DesiredSet, InputProblem};
 use crate::live::apply_set::is_parent_type;
@@ -12,43 +11,14 @@ use crate::live::resolve::Namespaces;
 use crate::live::{Discovery, LiveState, Resource, Trouble};
 use crate::object::{GroupKind, ObjectKey};
 use crate::plan::apply_set::{ApplySet, IS_PARENT_TYPE, Inventory, ParentState, Reference, Refusal, enlist};
-use crate::report::Verdict;
-use crate::session::failure::Failure;
+use crate::report::{Failure, Verdict};
 
-/// What the flags ask for.
+/// What is asked for.
 pub(crate) struct Requested {
     /// The set, by its parent.
-    reference: Reference,
+    pub reference: Reference,
     /// Whether members that the parent does not list are pruned, too.
-    recovers: bool,
-}
-
-/// The apply set that the flags name, if they do.
-pub(crate) fn requested(args: &PruneArgs, input: &InputArgs) -> Result<Option<Requested>, Failure> {
-    if args.applyset_recover && !(args.prune && args.applyset.is_some()) {
-        let hint = "name the set whose lost members may be deleted, as in `--prune --applyset=NAME --applyset-recover`";
-        return Err(refused("`--applyset-recover` needs `--prune` and `--applyset`", hint));
-    }
-    let set = match (args.prune, &args.applyset) {
-        (false, None) => return Ok(None),
-        (true, Some(set)) => set,
-        (true, None) => {
-            let hint = "name the set whose members may be deleted, as in `--prune --applyset=NAME`";
-            return Err(refused("`--prune` needs `--applyset`", hint));
-        }
-        (false, Some(set)) => {
-            let hint = format!("pass `--prune --applyset={set}`: only an apply set that is pruned stays true");
-            return Err(refused("`--applyset` needs `--prune`", hint));
-        }
-    };
-    if input.selector.is_some() {
-        let hint = "what the selector leaves out would be deleted: apply the whole set";
-        return Err(refused("`--prune` and `--selector` exclude each other", hint));
-    }
-    match Reference::parse(set) {
-        Ok(reference) => Ok(Some(Requested { reference, recovers: args.applyset_recover })),
-        Err(message) => Err(refused(message, "write `NAME` for a Secret, or `RESOURCE[.GROUP]/NAME`")),
-    }
+    pub recovers: bool,
 }
 
 impl Pruning {
@@ -63,7 +33,7 @@ impl Pruning {
         let served = catalog.resources().filter(|resource| !resource.pending);
         let resource = reference.pick(served).map_err(|message| {
             let hint = "a parent is a Secret, a ConfigMap, or a custom resource of a kind that allows it";
-            refused(format!("`--applyset`: {message}"), hint)
+            Failure::refused(format!("`--applyset`: {message}"), hint)
         })?;
         let namespace = resource.namespaced.then(|| namespaces.default.clone());
         let set = ApplySet::of(ObjectKey { gvk: resource.gvk.clone(), namespace, name: reference.name.clone() });
@@ -99,7 +69,10 @@ async fn standing(
                 let hint = format!(
                     "use a Secret or a ConfigMap, or label the kind's CustomResourceDefinition `{IS_PARENT_TYPE}=true`"
                 );
-                return Err(refused(format!("`{}` can't be the kind of an apply set's parent", gvk.kind), hint));
+                return Err(Failure::refused(
+                    format!("`{}` can't be the kind of an apply set's parent", gvk.kind),
+                    hint,
+                ));
             }
             Err(error) => return Err(unreadable(set, &Trouble::about(gvk, &error))),
         }
@@ -107,19 +80,15 @@ async fn standing(
     match find(cluster, resource, parent).await {
         LiveState::Present(live) => {
             let standing = ParentState::of(set, &live, adopt);
-            standing.map(Some).map_err(|Refusal { message, hint }| refused(message, hint))
+            standing.map(Some).map_err(|Refusal { message, hint }| Failure::refused(message, hint))
         }
         LiveState::Absent if can_be_created => Ok(None),
         LiveState::Absent => {
             let hint = "a custom resource has to exist before it can be a parent";
-            Err(refused(format!("{parent}, the parent of the apply set, doesn't exist"), hint))
+            Err(Failure::refused(format!("{parent}, the parent of the apply set, doesn't exist"), hint))
         }
         LiveState::Unreadable(trouble) => Err(unreadable(set, &trouble)),
     }
-}
-
-fn refused(message: impl Into<String>, hint: impl Into<String>) -> Failure {
-    Failure::invalid(InputProblem::general(message).with_hint(hint))
 }
 
 /// Without its parent nothing is known of a set: nothing is compared.

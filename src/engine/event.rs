@@ -1,0 +1,64 @@
+//! What happens in a run, told to whoever follows it: the screen shows it, and a builder folds it into the report.
+
+use std::time::Duration;
+
+use crate::engine::wait::Readiness;
+use crate::object::ObjectKey;
+use crate::report::ObjectReport;
+
+/// A part of a run that takes its time and is counted in objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Live objects are compared with the manifests.
+    Compare,
+    /// Objects are written, and pruned.
+    Apply,
+    /// Objects get ready.
+    Wait,
+}
+
+/// One thing that happened. Each report is the object's newest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event<'e> {
+    /// A stage begins, with this many objects.
+    Began(Stage, usize),
+    /// This many objects of a stage are done.
+    Advanced(Stage, usize),
+    /// A stage is over.
+    Ended(Stage),
+    /// The verdict on one object, in the order of the plan; a second one replaces the first, which was provisional.
+    Compared(&'e ObjectReport),
+    /// The turn of one object is over: it was written, could not be, or needed no write.
+    Written(&'e ObjectReport),
+    /// The turn of one object is over: it was not tried.
+    Skipped(&'e ObjectReport),
+    /// One member of the apply set is deleted.
+    Pruned(&'e ObjectReport),
+    /// What is known of one object changed outside of its turn: it is held back, or what followed its write failed.
+    Revised(&'e ObjectReport),
+    /// The readiness of one object is known, or is another than before.
+    ReadinessChanged(&'e ObjectKey, &'e Readiness),
+    /// The waiting is over, and this is the readiness of one object.
+    Ready(&'e ObjectKey, &'e Readiness),
+    /// The waiting was not long enough for this many objects.
+    TimedOut {
+        /// How many are not ready.
+        unready: usize,
+        /// How long was waited.
+        after: Duration,
+    },
+}
+
+/// Receives the events of a run, in their order.
+pub(crate) trait EventSink {
+    /// One thing happened.
+    fn receive(&self, event: Event<'_>);
+}
+
+/// Both receive everything.
+impl<A: EventSink, B: EventSink> EventSink for (&A, &B) {
+    fn receive(&self, event: Event<'_>) {
+        self.0.receive(event);
+        self.1.receive(event);
+    }
+}

@@ -1,0 +1,82 @@
+//! One reconcile pass over everything that a run is about: the objects of the manifests, and the members of their apply set.
+//!
+//! ```text
+//! compare ─▶ (shown, agreed to) ─▶ act: parent lists a superset ─▶ waves ─▶ prune ─▶ parent lists what is left ─▶ wait
+//! ```
+
+use std::time::Duration;
+
+use crate::engine::apply_run::ApplyRun;
+use crate::engine::comparison::Comparison;
+use crate::engine::event::{Event, Stage};
+use crate::engine::prune::Prune;
+use crate::engine::waiting::Waiting;
+use crate::live::Target;
+use crate::plan::Plan;
+use crate::report::Report;
+
+/// The compared objects of one run, and what becomes of them.
+pub(crate) struct Reconciliation<'a> {
+    run: ApplyRun<'a>,
+    prune: Prune,
+}
+
+impl<'a> Reconciliation<'a> {
+    /// Compares the objects of the plan, while the members of the set are listed, and decides which of those are deleted.
+    pub async fn compare(comparison: Comparison<'a>, plan: Plan, mut prune: Prune) -> Self {
+        let Comparison { cluster, policy, events, .. } = comparison;
+        let (run, ()) = futures::join!(ApplyRun::compare(comparison, plan), prune.search(cluster));
+        prune.judge(&run.targets().collect::<Vec<_>>(), policy, run.redactor(), events);
+        Self { run, prune }
+    }
+
+    /// The objects that were proven in sync.
+    pub fn proven(&self) -> impl Iterator<Item = &Target> {
+        self.run.proven()
+    }
+
+    /// Why objects were not proven in sync, a line each.
+    pub fn doubts(&self) -> &[String] {
+        self.run.doubts()
+    }
+
+    /// Whether there is something to write or to delete.
+    pub fn has_work(&self) -> bool {
+        self.run.has_work() || self.prune.has_work()
+    }
+
+    /// What turns out to differ otherwise, once it can be compared with the server's help, is left alone from here on.
+    pub fn hold_what_differs_from_what_was_shown(&mut self) {
+        self.run.hold_what_differs_from_what_was_shown();
+    }
+
+    /// Writes what differs, and deletes what nobody wants any more. With `wait`, what an author says comes first has to become
+    /// ready in this time each, and deletions may take as long.
+    pub async fn act(&mut self, wait: Option<Duration>) {
+        let Self { run, prune } = self;
+        let (cluster, events, interrupt) = (run.cluster(), run.events(), run.interrupt().clone());
+        events.receive(Event::Began(Stage::Apply, run.objects().len() + prune.len()));
+        // The parent of the set is written first, and it may live in a namespace of this input.
+        if let Some(namespace) = prune.new_namespace() {
+            run.create_namespace(namespace).await;
+        }
+        run.wait_for_dependencies(wait);
+        match prune.begin(cluster, &interrupt).await {
+            Ok(()) => run.act().await,
+            Err(reason) => run.hold(&reason),
+        }
+        prune.act(cluster, run.left(), (wait, &interrupt), events).await;
+        events.receive(Event::Ended(Stage::Apply));
+    }
+
+    /// Waits until what the pass left in the cluster is ready, for this long at most.
+    pub async fn wait(&self, timeout: Duration) {
+        let (cluster, events, interrupt) = (self.run.cluster(), self.run.events(), self.run.interrupt());
+        Waiting { cluster, timeout, interrupt, events }.after_pass(&self.run.existing()).await;
+    }
+
+    /// Adds to a report what is to be said of the apply set as a whole.
+    pub fn annotate(&self, report: Report) -> Report {
+        self.prune.tell(report)
+    }
+}

@@ -1,0 +1,34 @@
+//! `--prune --applyset`: what was typed → the apply set that is asked for.
+
+use crate::cli::{InputArgs, PruneArgs};
+use crate::engine::prune::Requested;
+use crate::plan::apply_set::Reference;
+use crate::report::Failure;
+
+/// The apply set that the flags name, if they do.
+pub(crate) fn requested(args: &PruneArgs, input: &InputArgs) -> Result<Option<Requested>, Failure> {
+    if args.applyset_recover && !(args.prune && args.applyset.is_some()) {
+        let hint = "name the set whose lost members may be deleted, as in `--prune --applyset=NAME --applyset-recover`";
+        return Err(Failure::refused("`--applyset-recover` needs `--prune` and `--applyset`", hint));
+    }
+    let set = match (args.prune, &args.applyset) {
+        (false, None) => return Ok(None),
+        (true, Some(set)) => set,
+        (true, None) => {
+            let hint = "name the set whose members may be deleted, as in `--prune --applyset=NAME`";
+            return Err(Failure::refused("`--prune` needs `--applyset`", hint));
+        }
+        (false, Some(set)) => {
+            let hint = format!("pass `--prune --applyset={set}`: only an apply set that is pruned stays true");
+            return Err(Failure::refused("`--applyset` needs `--prune`", hint));
+        }
+    };
+    if input.selector.is_some() {
+        let hint = "what the selector leaves out would be deleted: apply the whole set";
+        return Err(Failure::refused("`--prune` and `--selector` exclude each other", hint));
+    }
+    match Reference::parse(set) {
+        Ok(reference) => Ok(Some(Requested { reference, recovers: args.applyset_recover })),
+        Err(message) => Err(Failure::refused(message, "write `NAME` for a Secret, or `RESOURCE[.GROUP]/NAME`")),
+    }
+}

@@ -1,0 +1,66 @@
+//! Folds the events of a run into its report.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use crate::engine::event::{Event, EventSink};
+use crate::object::ObjectKey;
+use crate::report::{FailOn, ObjectReport, Report};
+
+/// The objects of a run as its events tell of them, in the order in which they were compared.
+#[derive(Default)]
+pub(crate) struct ReportBuilder {
+    objects: RefCell<Objects>,
+}
+
+#[derive(Default)]
+struct Objects {
+    reports: Vec<ObjectReport>,
+    places: BTreeMap<ObjectKey, usize>,
+}
+
+impl ReportBuilder {
+    /// The report as of now.
+    pub fn report(&self, command: &'static str, gate: FailOn) -> Report {
+        Report::compared(command, self.objects.borrow().reports.clone(), gate)
+    }
+}
+
+impl EventSink for ReportBuilder {
+    fn receive(&self, event: Event<'_>) {
+        let mut objects = self.objects.borrow_mut();
+        match event {
+            Event::Compared(object)
+            | Event::Written(object)
+            | Event::Skipped(object)
+            | Event::Pruned(object)
+            | Event::Revised(object) => objects.put(object),
+            Event::Ready(key, readiness) => {
+                if let Some(report) = objects.get(key) {
+                    report.readiness = Some(readiness.clone());
+                }
+            }
+            Event::Began(..)
+            | Event::Advanced(..)
+            | Event::Ended(_)
+            | Event::ReadinessChanged(..)
+            | Event::TimedOut { .. } => {}
+        }
+    }
+}
+
+impl Objects {
+    fn get(&mut self, key: &ObjectKey) -> Option<&mut ObjectReport> {
+        self.places.get(key).and_then(|place| self.reports.get_mut(*place))
+    }
+
+    fn put(&mut self, object: &ObjectReport) {
+        match self.get(&object.key) {
+            Some(report) => *report = object.clone(),
+            None => {
+                self.places.insert(object.key.clone(), self.reports.len());
+                self.reports.push(object.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! What people see while a run goes on: outcomes on stdout in the order of the plan, news on stderr as they happen, and a live line.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use jiff::{Timestamp, Unit};
+
+use crate::engine::event::{Event, EventSink, Stage};
+use crate::engine::wait::{Readiness, State};
+use crate::object::ObjectKey;
+use crate::report::styled::{Role, Styled};
+use crate::report::{ObjectReport, outcomes, readiness};
+use crate::session::output::Output;
+use crate::terminal::Progress;
+
+/// Shows the events of a run.
+pub(crate) struct Screen<'a> {
+    output: &'a Output,
+    /// Whether changes of readiness are news: not where it is looked at only once.
+    follows: bool,
+    running: RefCell<Option<Running>>,
+    outcomes: RefCell<Outcomes>,
+    readiness: RefCell<ReadinessSeen>,
+}
+
+/// The stage on the live line.
+struct Running {
+    stage: Stage,
+    progress: Progress,
+    done: usize,
+}
+
+/// The lines about objects, held back until all earlier objects of the plan are done.
+#[derive(Default)]
+struct Outcomes {
+    planned: BTreeSet<ObjectKey>,
+    open: VecDeque<ObjectKey>,
+    done: BTreeMap<ObjectKey, Styled>,
+}
+
+/// What was seen of the objects that are waited for.
+#[derive(Default)]
+struct ReadinessSeen {
+    ready: BTreeSet<ObjectKey>,
+    told: BTreeMap<ObjectKey, State>,
+}
+
+impl<'a> Screen<'a> {
+    /// Nothing happened yet. `follows` says whether changes of readiness are told.
+    pub fn new(output: &'a Output, follows: bool) -> Self {
+        let (running, outcomes, readiness) = Default::default();
+        Self { output, follows, running, outcomes, readiness }
+    }
+
+    fn begin(&self, stage: Stage, objects: usize) {
+        let what = match stage {
+            Stage::Compare => "compared",
+            Stage::Apply => "applied",
+            Stage::Wait => "ready",
+        };
+        // The line of the former stage ends before that of the next one begins.
+        drop(self.running.take());
+        let progress = self.output.terminal.progress(what, objects);
+        self.running.replace(Some(Running { stage, progress, done: 0 }));
+    }
+
+    fn end(&self, stage: Stage) {
+        let mut running = self.running.borrow_mut();
+        if running.as_ref().is_some_and(|running| running.stage == stage) {
+            *running = None;
+        }
+    }
+
+    fn advance(&self, stage: Stage, to: impl FnOnce(usize) -> usize) {
+        if let Some(running) = self.running.borrow_mut().as_mut().filter(|running| running.stage == stage) {
+            running.done = to(running.done);
+            running.progress.at(running.done);
+        }
+    }
+
+    /// The turn of one object is over.
+    fn done(&self, object: &ObjectReport) {
+        self.advance(Stage::Apply, |done| done + 1);
+        if let Some(text) = outcomes::news(object, &now())
+            && !self.output.terminal.is_live()
+        {
+            self.output.news(&text);
+        }
+        let lines = self.outcomes.borrow_mut().next(object);
+        // A reader that went away changes nothing about the run.
+        lines.iter().for_each(|line| drop(self.output.text(line)));
+    }
+
+    fn readiness_changed(&self, key: &ObjectKey, readiness: &Readiness) {
+        let (ready, is_news) = self.readiness.borrow_mut().change(key, readiness);
+        self.advance(Stage::Wait, |_| ready);
+        if is_news
+            && self.follows
+            && let Some(text) = readiness::news(&key.to_string(), readiness, &now())
+        {
+            self.output.news(&text);
+        }
+    }
+
+    fn timed_out(&self, unready: usize, after: Duration) {
+        let noun = if unready == 1 { "object is" } else { "objects are" };
+        let line = format!("error: {unready} {noun} not ready after {}", in_words(after));
+        let mut text = Styled::new().with(Role::Problem, line);
+        text.line_end();
+        text.push(Role::Hint, "hint: a longer wait is `--timeout`");
+        text.line_end();
+        self.output.news(&text);
+    }
+}
+
+impl EventSink for Screen<'_> {
+    fn receive(&self, event: Event<'_>) {
+        match event {
+            Event::Began(stage, objects) => self.begin(stage, objects),
+            Event::Advanced(stage, objects) => self.advance(stage, |_| objects),
+            Event::Ended(stage) => self.end(stage),
+            Event::Compared(object) => self.outcomes.borrow_mut().plan(object),
+            Event::Written(object) | Event::Skipped(object) | Event::Pruned(object) => self.done(object),
+            Event::ReadinessChanged(key, readiness) => self.readiness_changed(key, readiness),
+            Event::TimedOut { unready, after } => self.timed_out(unready, after),
+            // The report at the end tells of these.
+            Event::Revised(_) | Event::Ready(..) => {}
+        }
+    }
+}
+
+impl Outcomes {
+    /// Members of an apply set are deleted after all other objects, and have no place among them.
+    fn plan(&mut self, object: &ObjectReport) {
+        if object.source.is_some() && self.planned.insert(object.key.clone()) {
+            self.open.push_back(object.key.clone());
+        }
+    }
+
+    /// The lines that can be shown now that this object is done.
+    fn next(&mut self, object: &ObjectReport) -> Vec<Styled> {
+        if !self.planned.contains(&object.key) {
+            return vec![outcomes::outcome(object)];
+        }
+        self.done.insert(object.key.clone(), outcomes::outcome(object));
+        let mut lines = Vec::new();
+        while let Some(line) = self.open.front().and_then(|key| self.done.remove(key)) {
+            lines.push(line);
+            self.open.pop_front();
+        }
+        lines
+    }
+}
+
+impl ReadinessSeen {
+    /// How many objects are ready now, and whether this change is news.
+    fn change(&mut self, key: &ObjectKey, readiness: &Readiness) -> (usize, bool) {
+        if readiness.is_current() {
+            self.ready.insert(key.clone())
+        } else {
+            self.ready.remove(key)
+        };
+        let last = self.told.get(key).copied();
+        // What is ready from the start isn't news, nor is what fails again after another attempt.
+        let is_news = match readiness.state {
+            State::Current => last.is_some_and(|last| last != State::Current),
+            State::Failed => last != Some(State::Failed),
+            _ => false,
+        };
+        if is_news || last.is_none() {
+            self.told.insert(key.clone(), readiness.state);
+        }
+        (self.ready.len(), is_news)
+    }
+}
+
+/// The time, in seconds (RFC 3339).
+fn now() -> String {
+    let now = Timestamp::now();
+    now.round(Unit::Second).unwrap_or(now).to_string()
+}
+
+/// `1m30s`
+fn in_words(duration: Duration) -> String {
+    let (seconds, millis) = (duration.as_secs(), duration.subsec_millis());
+    let (minutes, rest) = (seconds / 60, seconds % 60);
+    match (minutes, rest, millis) {
+        (0, 0, _) => format!("{millis}ms"),
+        (0, _, _) => format!("{rest}s"),
+        (_, 0, _) => format!("{minutes}m"),
+        _ => format!("{minutes}m{rest}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::{Evidence, ObjectDiff};
+    use crate::desired::Source;
+    use crate::object::GroupVersionKind;
+    use crate::report::Outcome;
+    use crate::terminal::plain;
+
+    fn object(name: &str, is_planned: bool) -> ObjectReport {
+        let gvk = GroupVersionKind::new("v1", "ConfigMap");
+        let key = ObjectKey { gvk, namespace: Some("shop".to_owned()), name: name.to_owned() };
+        let diff = ObjectDiff::of(Vec::new(), Vec::new(), Evidence::Proven);
+        let source = is_planned.then(|| Source { file: "web.yaml".into(), line: 1, document: 1 });
+        ObjectReport { outcome: Some(Outcome::Created), source, ..ObjectReport::unwanted(&key, diff) }
+    }
+
+    #[test]
+    fn outcomes_come_in_the_order_of_the_plan() {
+        let mut outcomes = Outcomes::default();
+        for name in ["a", "b", "c"] {
+            outcomes.plan(&object(name, true));
+        }
+        // A second verdict does not change the order.
+        outcomes.plan(&object("a", true));
+        let mut next = |name: &str, is_planned: bool| -> Vec<String> {
+            let lines = outcomes.next(&object(name, is_planned));
+            lines.iter().map(|line| plain(line).trim_end().to_owned()).collect()
+        };
+        assert_eq!(next("c", true), [""; 0]);
+        assert_eq!(next("member", false), ["created ConfigMap shop/member"]);
+        assert_eq!(next("a", true), ["created ConfigMap shop/a"]);
+        assert_eq!(next("b", true), ["created ConfigMap shop/b", "created ConfigMap shop/c"]);
+    }
+}

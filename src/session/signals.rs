@@ -1,0 +1,43 @@
+//! Ctrl-C: once finishes the requests under way and reports, twice stops at once, but for an object that is being replaced: it would
+//! be lost.
+
+use crate::engine::interrupt::Interrupt;
+use crate::object::ObjectKey;
+use crate::report::EXIT_INTERRUPTED;
+use crate::report::styled::Role;
+use crate::terminal::Terminal;
+
+/// Listens from now on, also for the signal with which pipelines end a job.
+pub(crate) fn listen(terminal: &Terminal) -> Interrupt {
+    let interrupt = Interrupt::default();
+    let (to_set, terminal) = (interrupt.clone(), terminal.clone());
+    tokio::spawn(async move {
+        while signal().await.is_ok() {
+            if to_set.set() {
+                let objects = to_set.half_way().or_else_end(|| std::process::exit(i32::from(EXIT_INTERRUPTED)));
+                terminal.note(Role::Problem, &waiting_for(&objects));
+            }
+        }
+    });
+    interrupt
+}
+
+fn waiting_for(objects: &[ObjectKey]) -> String {
+    let names: Vec<String> = objects.iter().map(ToString::to_string).collect();
+    let (verb, it) = if objects.len() == 1 { ("is", "it") } else { ("are", "they") };
+    format!("waiting for {}: {it} {verb} being replaced, and would be lost if the run stopped now", names.join(", "))
+}
+
+#[cfg(unix)]
+async fn signal() -> std::io::Result<()> {
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    tokio::select! {
+        result = tokio::signal::ctrl_c() => result,
+        _ = terminate.recv() => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+async fn signal() -> std::io::Result<()> {
+    tokio::signal::ctrl_c().await
+}

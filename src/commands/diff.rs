@@ -98,11 +98,11 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
     let default = required.clone().unwrap_or_else(|| "default".to_owned());
     let mut catalog = Discovery::builtin();
     snapshot.objects().for_each(|object| catalog.learn(object));
-    let mut targets = planned(desired, catalog, &Namespaces { required, default })?.targets;
+    let mut plan = planned(desired, catalog, &Namespaces { required, default })?;
     let types = Types::default();
-    leave_out_nulls(&mut targets, |gvk| types.of(gvk));
+    leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
     let redactor = Redactor::default();
-    let judged = targets.iter().map(|target| {
+    let judged = plan.targets().map(|target| {
         let setting = CompareContext { of: types.of(&target.key.gvk), policy, types_will_change: false };
         ObjectReport::new(target, offline(target, &snapshot.state(&target.key), setting, &redactor))
     });

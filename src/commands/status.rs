@@ -37,13 +37,13 @@ async fn report(args: &StatusArgs, output: &Output) -> Result<Report, Failure> {
     let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, Some(&interrupt));
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, .. } = connected;
-    let targets = planned(desired, catalog, &namespaces)?.targets;
-    let watched: Vec<Watched> = targets.iter().map(Watched::from).collect();
+    let plan = planned(desired, catalog, &namespaces)?;
+    let watched: Vec<Watched> = plan.targets().map(Watched::from).collect();
     let timeout = args.wait.duration().unwrap_or(Duration::ZERO);
     let screen = Screen::new(output, !timeout.is_zero());
     let waiting = Waiting { cluster: &cluster, timeout, interrupt: &interrupt, events: &screen };
     let readiness = waiting.observe(&watched).await;
-    let objects = targets.iter().zip(readiness).map(|(target, readiness)| ObjectReport::observed(target, readiness));
+    let objects = plan.targets().zip(readiness).map(|(target, readiness)| ObjectReport::observed(target, readiness));
     let report = Report::observed(COMMAND, objects.collect());
     Ok(concluded(report, info, &cluster, &interrupt))
 }

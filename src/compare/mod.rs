@@ -40,4 +40,4 @@ pub use redact::{REDACTED, Redactor, withheld};
 pub use refusal::{Refusal, refusal};
 pub use replacement::{REPLACE, cost, probe_object, replace_guard};
 pub use secrecy::Secrecy;
-pub use verdict::{CompareContext, defines, offline, verdict};
+pub use verdict::{CompareContext, defines, defines_kind, offline, verdict};

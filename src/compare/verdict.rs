@@ -13,7 +13,7 @@ use super::refusal::Refusal;
 use super::replacement::{cost, replace_guard};
 use super::secrecy::Secrecy;
 use crate::live::{LiveState, Target, Trouble};
-use crate::object::{FieldPath, FieldSet};
+use crate::object::{FieldPath, FieldSet, GroupVersionKind};
 use crate::schema::{self, TypeRef};
 
 /// What a verdict needs beside the finding.
@@ -136,9 +136,14 @@ fn subject<'a>(target: &'a Target, live: &'a Value, of: TypeRef<'a>) -> ObjectPa
 /// Whether a CustomResourceDefinition defines a kind.
 #[must_use]
 pub fn defines(crd: &Target, target: &Target) -> bool {
-    let at = |pointer: &str| crd.manifest.value.pointer(pointer).and_then(Value::as_str);
-    crd.key.gvk.is_crd()
-        && at("/spec/group") == Some(target.key.gvk.group.as_str())
-        && at("/spec/names/kind") == Some(target.key.gvk.kind.as_str())
-        && schema::builtin_kind(&target.key.gvk).is_none()
+    crd.key.gvk.is_crd() && defines_kind(&crd.manifest.value, &target.key.gvk)
+}
+
+/// The same, where the CustomResourceDefinition is known to be one.
+#[must_use]
+pub fn defines_kind(crd: &Value, gvk: &GroupVersionKind) -> bool {
+    let at = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str);
+    at("/spec/group") == Some(gvk.group.as_str())
+        && at("/spec/names/kind") == Some(gvk.kind.as_str())
+        && schema::builtin_kind(gvk).is_none()
 }

@@ -17,6 +17,7 @@ use crate::live::ask::settle;
 use crate::live::fetch::{IN_FLIGHT, fetch};
 use crate::live::types::Types;
 use crate::live::{LiveState, Target, Trouble};
+use crate::plan::Plan;
 
 /// What all comparisons of one run share.
 pub(crate) struct Comparison<'a> {
@@ -50,12 +51,12 @@ impl<'a> Comparison<'a> {
     }
 
     /// Leaves out of custom resources the nulls that their types do not allow; types are read where there may be some.
-    pub async fn leave_out_nulls(&mut self, targets: &mut [Target]) {
+    pub async fn leave_out_nulls(&mut self, plan: &mut Plan) {
         let may_hold = |target: &&Target| may_hold_refused_nulls(target);
-        let kinds: Vec<_> = targets.iter().filter(may_hold).map(|target| &target.key.gvk).collect();
+        let kinds: Vec<_> = plan.targets().filter(may_hold).map(|target| &target.key.gvk).collect();
         if !kinds.is_empty() {
             self.types.load(self.cluster, kinds).await;
-            leave_out_nulls(targets, |gvk| self.types.of(gvk));
+            leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| self.types.of(gvk));
         }
     }
 

@@ -115,7 +115,7 @@ _kubectl__reconcile() {
                     return 0
                     ;;
                 --force-conflicts)
-                    COMPREPLY=($(compgen -W "by-hand all none" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "manual all none" -- "${cur}"))
                     return 0
                     ;;
                 --replace)
@@ -143,11 +143,11 @@ _kubectl__reconcile() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -311,7 +311,7 @@ _kubectl__reconcile() {
                     return 0
                     ;;
                 --force-conflicts)
-                    COMPREPLY=($(compgen -W "by-hand all none" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "manual all none" -- "${cur}"))
                     return 0
                     ;;
                 --replace)
@@ -339,11 +339,11 @@ _kubectl__reconcile() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -645,11 +645,11 @@ _kubectl__reconcile() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 --color)

@@ -43,6 +43,7 @@ pub mod commands;
 pub mod compare;
 mod config;
 pub mod desired;
+pub mod diagnostic;
 pub mod engine;
 pub mod live;
 pub mod object;

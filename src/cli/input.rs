@@ -2,26 +2,26 @@ use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
 
-/// Which manifests.
+/// Flags that select the manifests.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
     /// File, directory, glob, URL, or `-` for standard input (repeatable)
     #[arg(short, long = "filename", value_name = "PATH", required_unless_present = "kustomize")]
     pub filename: Vec<OsString>,
-    /// Directory with a kustomization, built with `kustomize` or `kubectl kustomize`
+    /// Kustomization directory to build with `kustomize` or `kubectl kustomize`
     #[arg(short = 'k', long, value_name = "DIR", conflicts_with_all = ["filename", "recursive"])]
     pub kustomize: Option<OsString>,
-    /// Read the subdirectories of directories, too
+    /// Also read the subdirectories of directories
     #[arg(short = 'R', long)]
     pub recursive: bool,
-    /// Only manifests whose labels match, such as `app=web,tier in (a, b)`
-    #[arg(short = 'l', long, value_name = "QUERY")]
+    /// Use only manifests whose labels match, such as `app=web,tier in (a, b)`
+    #[arg(short = 'l', long, value_name = "SELECTOR")]
     pub selector: Option<String>,
-    /// What is refused: input that kubectl would read with a loss (strict), or only what can't be read at all
+    /// How to treat input that kubectl would silently change or drop: reject it, warn, or accept it
     #[arg(long, value_name = "LEVEL", default_value = "strict")]
     pub validate: ValidateLevel,
-    /// Having nothing to do is fine
+    /// Succeed even if no object is found or selected
     #[arg(long)]
     pub allow_empty: bool,
 }
@@ -29,10 +29,10 @@ pub struct InputArgs {
 /// `--validate`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ValidateLevel {
-    /// Refuse it
+    /// Reject it
     Strict,
-    /// Read it as kubectl does, and warn
+    /// Accept it as kubectl reads it, with a warning
     Warn,
-    /// Read it as kubectl does
+    /// Accept it as kubectl reads it
     Ignore,
 }

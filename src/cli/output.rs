@@ -1,17 +1,20 @@
+use std::ffi::OsStr;
 use std::str::FromStr;
 
-use clap::Args;
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Arg, Args, Command};
 
+use crate::report::format::{FORMATS, Format};
 use crate::terminal::ColorChoice;
 
-/// How the result is shown.
+/// Flags for how to show the result.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// `text` or `json`, to a file with `=FILE` (repeatable)
-    #[arg(short, long, value_name = "FORMAT[=FILE]", default_value = "text")]
+    /// Output format, on standard output or in a file: `json=FILE` (repeatable)
+    #[arg(short, long, value_name = "FORMAT[=FILE]", default_value = "text", value_parser = TargetParser)]
     pub output: Vec<OutputTarget>,
-    /// Print no text; reports that were asked for stay
+    /// Print no text; reports requested with `-o` are still written
     #[arg(short, long)]
     pub quiet: bool,
     /// Colours and verbosity
@@ -19,52 +22,80 @@ pub struct OutputArgs {
     pub console: ConsoleArgs,
 }
 
-/// Colours and verbosity.
+/// Flags for colours and verbosity.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct ConsoleArgs {
-    /// When text is coloured
+    /// When to colour the text
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
-    /// Tell more on stderr: repeated requests from 1, every request from 6
+    /// Print details on standard error: repeated requests from 1, every request from 6
     #[arg(short = 'v', long = "v", value_name = "N", num_args = 0..=1, default_value = "0", default_missing_value = "1")]
     pub verbosity: u8,
 }
 
-/// A format, and where it goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A format and its destination.
+#[derive(Clone, Debug)]
 pub struct OutputTarget {
     /// The format.
-    pub format: Format,
-    /// The file; none for stdout.
+    pub format: &'static Format,
+    /// The file, or `None` for standard output.
     pub file: Option<String>,
-}
-
-/// The formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// For people.
-    Text,
-    /// For machines: the whole report.
-    Json,
 }
 
 impl FromStr for OutputTarget {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (format, file) = match text.split_once('=') {
-            Some((format, file)) => (format, Some(file)),
+        let (name, file) = match text.split_once('=') {
+            Some((name, file)) => (name, Some(file)),
             None => (text, None),
         };
-        let format = match format {
-            "text" => Format::Text,
-            "json" => Format::Json,
-            other => return Err(format!("`{other}` is not a format: use `text` or `json`")),
+        let Some(format) = Format::named(name) else {
+            let names: Vec<String> = FORMATS.iter().map(|format| format!("`{}`", format.name)).collect();
+            return Err(format!("`{name}` is not a format: use {}", names.join(" or ")));
         };
         if file == Some("") {
-            return Err("the file name behind `=` is missing".to_owned());
+            return Err("the file name after `=` is missing".to_owned());
         }
         Ok(Self { format, file: file.map(ToOwned::to_owned) })
+    }
+}
+
+/// Parses `FORMAT[=FILE]`, and offers the formats to the help and to completion.
+#[derive(Clone)]
+struct TargetParser;
+
+impl TypedValueParser for TargetParser {
+    type Value = OutputTarget;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<OutputTarget, clap::Error> {
+        OutputTarget::from_str.parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.help))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_can_be_named_and_sent_to_a_file() {
+        for format in FORMATS {
+            let target: OutputTarget = format.name.parse().unwrap();
+            assert_eq!((target.format.name, target.file), (format.name, None));
+            let target: OutputTarget = format!("{}=a=b", format.name).parse().unwrap();
+            assert_eq!((target.format.name, target.file.as_deref()), (format.name, Some("a=b")));
+        }
+    }
+
+    #[test]
+    fn an_unknown_format_and_a_missing_file_name_are_explained() {
+        let refused = |text: &str| text.parse::<OutputTarget>().unwrap_err();
+        assert_eq!(refused("xml"), "`xml` is not a format: use `text` or `json`");
+        assert_eq!(refused("json="), "the file name after `=` is missing");
     }
 }

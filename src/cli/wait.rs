@@ -5,27 +5,27 @@ use clap::Args;
 
 use crate::client::{InvalidTimeout, RequestTimeout};
 
-/// Whether readiness is waited for.
+/// Flags for waiting until objects are ready.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Wait")]
 pub struct WaitArgs {
-    /// Wait until everything is ready; the first failure that can't pass ends it
+    /// Wait until all objects are ready; stop at the first failure that cannot recover
     #[arg(long)]
     pub wait: bool,
-    /// With `--wait`: for this long at most, such as `90s` or `10m`; `0` looks once [default: 5m]
-    #[arg(long, value_name = "TIME", requires = "wait")]
+    /// With `--wait`: how long to wait, such as `90s` or `10m`; `0` checks once [default: 5m]
+    #[arg(long, value_name = "DURATION", requires = "wait")]
     pub timeout: Option<WaitTimeout>,
 }
 
 impl WaitArgs {
-    /// How long to wait, if at all.
+    /// Returns how long to wait, or `None` without `--wait`.
     #[must_use]
     pub fn duration(&self) -> Option<Duration> {
         self.wait.then(|| self.timeout.unwrap_or_default().0)
     }
 }
 
-/// `--timeout`: zero is one look, as `kubectl wait` has it.
+/// `--timeout`; zero checks once, as in `kubectl wait`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitTimeout(pub Duration);
 
@@ -44,7 +44,7 @@ impl FromStr for WaitTimeout {
             Ok(RequestTimeout::Unbounded) => Ok(Self(Duration::ZERO)),
             Err(too_long @ InvalidTimeout::TooLong(_)) => Err(too_long.to_string()),
             Err(InvalidTimeout::NotADuration(_)) => Err(format!(
-                "`{text}` is not a timeout: give a duration with units (`1m30s`), seconds (`90`), or `0` for one look"
+                "`{text}` is not a timeout: give a duration with units (`1m30s`), seconds (`90`), or `0` to check once"
             )),
         }
     }

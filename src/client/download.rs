@@ -3,19 +3,17 @@
 
 use std::time::Duration;
 
-use base64::{Engine as _, prelude::BASE64_STANDARD};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use bytes::BytesMut;
-use http::{
-    HeaderValue, StatusCode, Uri,
-    header::{ACCEPT, AUTHORIZATION, LOCATION, USER_AGENT},
-};
+use http::header::{ACCEPT, AUTHORIZATION, LOCATION, USER_AGENT};
+use http::{HeaderValue, StatusCode, Uri};
 use http_body_util::BodyExt as _;
-use kube::{
-    Client, Config,
-    client::{Body, ClientBuilder},
-};
+use kube::client::{Body, ClientBuilder};
+use kube::{Client, Config};
 
-use super::{cause, options::Environment, proxy, transport::user_agent};
+use super::options::Environment;
+use super::transport::{connect_cause, proxy, user_agent};
 
 /// How often it is tried when the server fails or can't be reached (cli-runtime `readHttpWithRetries`).
 const TRIES: usize = 3;
@@ -104,7 +102,7 @@ async fn fetched(url: &str, environment: &Environment, limit: usize) -> Result<F
         request = request.header(AUTHORIZATION, credentials);
     }
     let request = request.body(Body::empty()).map_err(|_| Failed::finally("it is not a URL"))?;
-    let response = client.send(request).await.map_err(|error| Failed::now(cause::of(&error).text))?;
+    let response = client.send(request).await.map_err(|error| Failed::now(connect_cause::of(&error).text))?;
     let (head, mut body) = response.into_parts();
     if head.status.is_redirection()
         && let Some(location) = head.headers.get(LOCATION).and_then(|location| location.to_str().ok())
@@ -117,7 +115,7 @@ async fn fetched(url: &str, environment: &Environment, limit: usize) -> Result<F
     }
     let mut content = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| Failed::now(cause::of(&error).text))?;
+        let frame = frame.map_err(|error| Failed::now(connect_cause::of(&error).text))?;
         if let Ok(data) = frame.into_data() {
             content.extend_from_slice(&data);
             if content.len() > limit {
@@ -142,7 +140,7 @@ fn client(uri: &Uri, environment: &Environment) -> Result<Client, Failed> {
     let mut config = Config::new(host);
     config.proxy_url = proxy;
     config.default_retry = false;
-    let builder = ClientBuilder::try_from(config).map_err(|error| Failed::finally(cause::of(&error).text))?;
+    let builder = ClientBuilder::try_from(config).map_err(|error| Failed::finally(connect_cause::of(&error).text))?;
     Ok(builder.build())
 }
 

@@ -1,10 +1,13 @@
 //! What goes wrong between us and the API server, and what to do about it.
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
+use std::time::Duration;
 
 use thiserror::Error;
 
-use super::{exec::ExecError, kubeconfig::KubeconfigError, status::StatusError};
+use super::auth::ExecError;
+use super::kubeconfig::KubeconfigError;
+use super::status::StatusError;
 use crate::text::{io_reason, listed};
 
 /// How many names a hint lists.

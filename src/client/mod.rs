@@ -11,62 +11,40 @@
 //! ```
 
 mod address;
-mod cause;
+mod auth;
 mod change;
-mod client;
-mod connector;
-mod document;
 mod download;
 mod error;
-mod exec;
 mod kubeconfig;
 mod options;
-mod pod;
-mod proxy;
 mod request;
-mod retry;
-mod selection;
-mod session;
-mod settings;
 mod status;
 mod transport;
-mod warnings;
-mod watch;
 
 #[cfg(test)]
 mod tests;
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    time::{Duration, Instant},
-};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use http::StatusCode;
 
-pub use self::{
-    address::{Address, is_path_segment},
-    change::{Change, DryRun, Write},
-    download::{Bounds, download},
-    error::{ConnectError, RequestError},
-    exec::ExecError,
-    kubeconfig::KubeconfigError,
-    options::{ConnectOptions, Environment, InvalidTimeout, Log, MAX_TIMEOUT, RequestTimeout},
-    request::{Reply, Request, RequestCounts, RequestKind, Retry},
-    settings::namespace_flag,
-    status::{Cause, StatusError},
-    watch::{Watch, WatchEvent},
-};
-use self::{
-    connector::Connector,
-    kubeconfig::Kubeconfig,
-    request::Counters,
-    session::{Session, Sessions},
-    settings::Settings,
-    transport::{Deadline, Target},
-};
+pub use address::{Address, is_path_segment};
+pub use auth::ExecError;
+pub use change::{Change, DryRun, Write};
+pub use download::{Bounds, download};
+pub use error::{ConnectError, RequestError};
+pub use kubeconfig::{KubeconfigError, namespace_flag};
+pub use options::{ConnectOptions, Environment, InvalidTimeout, Log, MAX_TIMEOUT, RequestTimeout};
+pub use request::{Reply, Request, RequestCounts, RequestKind, Retry};
+pub use status::{Cause, StatusError};
+pub use transport::{Watch, WatchEvent};
+
+use auth::{Session, Sessions};
+use kubeconfig::{Kubeconfig, Settings};
+use request::Counters;
+use transport::{Connector, Deadline, Target, proxy, retry};
 
 /// From this verbosity on, repetitions are told.
 const TELL_RETRIES: u8 = 1;

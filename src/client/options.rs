@@ -1,14 +1,12 @@
 //! What the connection depends on: flags, the environment, and where notes go.
 
-use std::{
-    env::VarError,
-    fmt,
-    io::IsTerminal,
-    path::{Path, PathBuf},
-    str::FromStr,
-    sync::Arc,
-    time::Duration,
-};
+use std::env::VarError;
+use std::fmt;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
 
 use secrecy::SecretString;
 use thiserror::Error;

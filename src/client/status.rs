@@ -1,8 +1,10 @@
 //! Refusals: the `Status` that the API server answers with, or what can be made of an answer that is none.
 
-use std::{fmt, time::Duration};
+use std::fmt;
+use std::time::Duration;
 
-use http::{HeaderMap, StatusCode, header::RETRY_AFTER};
+use http::header::RETRY_AFTER;
+use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 
 use crate::text::one_line;

@@ -121,6 +121,7 @@ mod tests {
     fn commands_flags_and_values_are_completed() {
         assert_eq!(candidates(&["di"]), (vec!["diff".to_owned()], NO_FILES));
         assert_eq!(candidates(&["diff", "--show"]), (vec!["--show-unmanaged".to_owned()], NO_FILES));
+        assert_eq!(candidates(&["diff", "-o", "j"]), (vec!["json".to_owned()], NO_FILES));
         assert_eq!(candidates(&["diff", "--color", "al"]), (vec!["always".to_owned()], NO_FILES));
         assert_eq!(candidates(&["diff", "--color=n"]), (vec!["--color=never".to_owned()], NO_FILES));
         assert_eq!(candidates(&["completion", "z"]), (vec!["zsh".to_owned()], NO_FILES));

@@ -212,7 +212,7 @@ mod tests {
                 "c.yaml:2:1: `manualManagers` is a list of field managers"
             ]
         );
-        assert_eq!(refused("manualManagers: [k9s, 1]"), ["c.yaml:1:14: expected the name of a field manager"]);
+        assert_eq!(refused("manualManagers: [k9s, 1]"), ["c.yaml:1:23: expected the name of a field manager"]);
         assert_eq!(refused("[k9s]"), ["c.yaml:1:1: expected a mapping of settings"]);
         assert_eq!(
             refused("manualManagers: []\n---\nmanualManagers: []\n"),

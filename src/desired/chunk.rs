@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
+use super::InputProblem;
 use super::files::Input;
 use super::manifest::Manifest;
 use super::mismatch::kind_of;
-use super::problem::InputProblem;
 use super::set::ReadOptions;
 use super::source::Source;
 use super::validate::manifest;

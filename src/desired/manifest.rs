@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::problem::InputProblem;
+use super::InputProblem;
 use super::source::{Source, SourceText};
 use super::yaml::{Mark, Positions, Step};
 use crate::object::{GroupVersionKind, holds_secrets};

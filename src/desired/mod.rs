@@ -8,25 +8,24 @@
 //! side, which knows of TLS and proxies, and handed in.
 
 mod chunk;
-mod excerpt;
 pub mod files;
 mod manifest;
 mod mismatch;
 mod name_rules;
-mod problem;
 mod selector;
 mod set;
 mod source;
 mod validate;
 
 pub use chunk::{Chunk, ReadChunk, alias_budget};
-pub use excerpt::{Excerpt, Line, Underline};
 pub use manifest::Manifest;
 pub use mismatch::{Expected, advice, kind_of, mismatch};
-pub use problem::InputProblem;
 pub use selector::{Selector, SelectorError};
 pub use set::{DesiredSet, ReadOptions, gather, read};
 pub(crate) use set::{leave_out_copies, repeated};
 pub use source::{Source, SourceText};
 
 pub use kube_yaml as yaml;
+
+/// A problem of the input, with its place.
+pub type InputProblem = crate::diagnostic::Diagnostic;

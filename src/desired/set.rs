@@ -1,9 +1,9 @@
 use std::collections::{BTreeMap, HashMap};
 
+use super::InputProblem;
 use super::chunk::{Chunk, ReadChunk};
 use super::files::Input;
 use super::manifest::Manifest;
-use super::problem::InputProblem;
 use super::selector::Selector;
 use super::yaml::{Mark, Validation};
 

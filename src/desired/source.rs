@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
-use super::excerpt::{Excerpt, Line, Mark as Marked};
 use super::yaml::Mark;
+use crate::diagnostic::{Diagnostic, Excerpt, Line, Marked};
 use crate::object::{is_nearly_secret, is_string_data};
 
 /// Where an object was written.
@@ -26,6 +26,23 @@ pub struct Source {
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+impl Diagnostic {
+    /// A problem of an object.
+    #[must_use]
+    pub fn of_source(source: &Source, message: impl Into<String>) -> Self {
+        Self { line: Some(source.line), ..Self::of_file(&source.file, message) }
+    }
+
+    /// The same, with the lines of its place, and of a second place that is involved.
+    #[must_use]
+    pub fn shown_in(mut self, text: &SourceText, also: Option<Mark>) -> Self {
+        if let (Some(line), Some(column)) = (self.line, self.column) {
+            self.excerpt = text.excerpt(Mark { line, column }, also).map(Box::new);
+        }
+        self
     }
 }
 

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 
+use super::InputProblem;
 use super::manifest::Manifest;
 use super::mismatch::{Expected, advice, mismatch};
 use super::name_rules::{
     MAX_ANNOTATIONS, annotation_key_refused, label_key_refused, label_value_refused, name_refused, namespace_refused,
     path_segment_refused,
 };
-use super::problem::InputProblem;
 use super::source::{Source, SourceText};
 use super::yaml::{Positions, Step};
 use crate::object::{GroupVersionKind, LAST_APPLIED, SERVER_METADATA, indefinite};

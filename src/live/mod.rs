@@ -6,6 +6,7 @@
 //!                        └─ or snapshot (offline) ─▶ LiveState
 //! ```
 
+mod about;
 pub mod admission;
 pub(crate) mod answer;
 pub mod apply_set;
@@ -18,7 +19,6 @@ pub(crate) mod list;
 mod page;
 pub mod resolve;
 pub mod snapshot;
-mod trouble;
 pub mod types;
 
 use serde_json::Value;
@@ -28,7 +28,9 @@ use crate::client::{Cluster, Request};
 pub use crate::client::{Cause, RequestCounts, RequestError, StatusError};
 pub use discovery::{Discovery, Resolution, Resource};
 pub use resolve::Target;
-pub use trouble::Trouble;
+
+/// Why an object could not be read, compared or written.
+pub type Trouble = crate::diagnostic::Diagnostic;
 
 /// What is known of the live object: forbidden is not absent.
 #[derive(Clone, Debug)]

@@ -1,11 +1,11 @@
 //! Draws lines of the input under a message, the place marked.
 
 use super::styled::{Role, Styled};
-use crate::desired::{Excerpt, InputProblem, Line};
+use crate::diagnostic::{Diagnostic, Excerpt, Line};
 
 /// A problem with its place, its lines and what to do about it; `margin` stands before each line.
 #[must_use]
-pub fn problem(found: &InputProblem, margin: &str, before: &str) -> Styled {
+pub fn problem(found: &Diagnostic, margin: &str, before: &str) -> Styled {
     let mut text = Styled::new();
     // What another program says may have several lines.
     for line in format!("{before}{found}").split('\n') {

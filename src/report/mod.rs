@@ -1,10 +1,12 @@
-//! Stage 7, report: one model, and one file for each format that shows it.
+//! The report of a run: one model, one file per output format, and the table of formats ([`format::FORMATS`]).
 
 mod apply_set;
 mod beside;
+mod diagnostic;
 pub mod excerpt;
 mod exit;
 mod failure;
+pub mod format;
 pub mod json;
 mod lines;
 mod model;

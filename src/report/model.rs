@@ -1,13 +1,13 @@
-use std::sync::Arc;
-
 use serde::{Serialize, Serializer};
 
 use super::apply_set::ApplySetInfo;
+use super::diagnostic;
 use super::exit::Verdict;
 use crate::compare::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff};
-use crate::desired::{InputProblem, Source};
+use crate::desired::Source;
+use crate::diagnostic::Diagnostic;
 use crate::engine::wait::{Readiness, State};
-use crate::live::{RequestCounts, Target, Trouble};
+use crate::live::{RequestCounts, Target};
 use crate::object::{FieldPath, ObjectKey};
 
 /// Everything that a run found and did: the contract behind `-o json`, and what every format shows.
@@ -40,7 +40,8 @@ pub struct Report {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Problems of the input or of the run as a whole.
-    pub errors: Vec<InputProblem>,
+    #[serde(serialize_with = "diagnostic::of_run")]
+    pub errors: Vec<Diagnostic>,
 }
 
 /// Which cluster was compared with.
@@ -137,38 +138,7 @@ pub enum Outcome {
 }
 
 /// Why an object could not be compared or written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ErrorInfo {
-    /// A short name in the API's style.
-    pub reason: String,
-    /// One sentence.
-    pub message: String,
-    /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
-    /// The file of the first mistake.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<Arc<str>>,
-    /// The line of the first mistake, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u32>,
-    /// The column of the first mistake, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub column: Option<u32>,
-    /// What is wrong in the manifest, each at its place.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub mistakes: Vec<InputProblem>,
-}
-
-impl From<Trouble> for ErrorInfo {
-    fn from(trouble: Trouble) -> Self {
-        let Trouble { reason, message, hint, mistakes } = trouble;
-        let first = mistakes.first();
-        let file = first.and_then(|mistake| mistake.file.clone());
-        let (line, column) = (first.and_then(|mistake| mistake.line), first.and_then(|mistake| mistake.column));
-        Self { reason, message, hint, file, line, column, mistakes }
-    }
-}
+pub type ErrorInfo = Diagnostic;
 
 /// One object of the report.
 #[derive(Clone, Debug, Serialize)]
@@ -201,8 +171,8 @@ pub struct ObjectReport {
     /// What its author should know.
     pub warnings: Vec<String>,
     /// Why it could not be compared or written.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<ErrorInfo>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "diagnostic::of_object")]
+    pub error: Option<Diagnostic>,
     /// Why it is to be replaced, or was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -259,7 +229,7 @@ impl ObjectReport {
             conflicts: diff.conflicts,
             beside: diff.beside,
             warnings: diff.warnings,
-            error: diff.trouble.map(ErrorInfo::from),
+            error: diff.trouble,
             reason: diff.reason,
             hint: diff.hint,
             outcome: None,
@@ -274,7 +244,7 @@ impl ObjectReport {
     #[must_use]
     pub fn observed(target: &Target, readiness: Readiness) -> Self {
         let trouble = readiness.trouble.clone();
-        let unknown = ObjectDiff::unknown(trouble.clone().unwrap_or_else(|| Trouble::new("Unknown", "")));
+        let unknown = ObjectDiff::unknown(trouble.clone().unwrap_or_else(|| Diagnostic::new("Unknown", "")));
         let mut report = Self { warnings: Vec::new(), ..Self::new(target, unknown) };
         if trouble.is_none() {
             (report.action, report.error) = (Action::None, None);
@@ -377,7 +347,7 @@ impl Report {
 
     /// The report of a run that ended before it compared anything.
     #[must_use]
-    pub fn stopped(command: &'static str, verdict: Verdict, errors: Vec<InputProblem>, gate: FailOn) -> Self {
+    pub fn stopped(command: &'static str, verdict: Verdict, errors: Vec<Diagnostic>, gate: FailOn) -> Self {
         Self {
             api_version: "kubectl-reconcile/v1",
             kind: "Report",
@@ -404,7 +374,7 @@ impl Report {
 
     /// The same, with problems that concern no single object; with any of them, the run is incomplete.
     #[must_use]
-    pub fn with_errors(mut self, errors: Vec<InputProblem>) -> Self {
+    pub fn with_errors(mut self, errors: Vec<Diagnostic>) -> Self {
         if !errors.is_empty() {
             self.verdict = Verdict::Incomplete;
             self.exit_code = self.verdict.exit_code(false);

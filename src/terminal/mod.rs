@@ -13,15 +13,15 @@ use crate::text::visible;
 use progress::Live;
 pub use question::{can_ask, line};
 
-/// When output is coloured (`--color`).
+/// When to colour the text (`--color`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ColorChoice {
-    /// On a terminal, unless `NO_COLOR` is set; elsewhere when `CLICOLOR_FORCE` is set.
+    /// On a terminal unless `NO_COLOR` is set, and elsewhere if `CLICOLOR_FORCE` is set
     #[default]
     Auto,
-    /// Always.
+    /// Always
     Always,
-    /// Never.
+    /// Never
     Never,
 }
 

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use super::{
-    server::{Act, Server, answer, ok},
-    *,
-};
+use super::server::{Act, Server, answer, ok};
+use super::*;
 
 fn safe() -> Request {
     Request::get("/api/v1/namespaces/shop")

@@ -1,12 +1,11 @@
 //! Credential plugins, played by shell scripts.
 
-use std::{os::unix::fs::PermissionsExt, path::PathBuf};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
 
-use super::{
-    secure::Authority,
-    server::{Act, Seen, Server, answer, ok},
-    *,
-};
+use super::secure::Authority;
+use super::server::{Act, Seen, Server, answer, ok};
+use super::*;
 
 /// A script, a kubeconfig that names it, and a folder for both.
 struct Stage {

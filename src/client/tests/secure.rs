@@ -1,20 +1,16 @@
 //! TLS: whom we trust, and what we show.
 
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use tokio_rustls::rustls::{
-    RootCertStore, ServerConfig,
-    pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
-    server::WebPkiClientVerifier,
-};
+use tokio::io::AsyncWriteExt as _;
+use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
-use tokio::io::AsyncWriteExt;
-
-use super::{
-    server::{Act, Seen, Server, answer, ok},
-    *,
-};
+use super::server::{Act, Seen, Server, answer, ok};
+use super::*;
 
 /// An authority, and files with what it issued.
 pub(super) struct Authority {

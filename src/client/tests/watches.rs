@@ -2,10 +2,8 @@
 
 use serde_json::json;
 
-use super::{
-    server::{Act, Server, answer, ok},
-    *,
-};
+use super::server::{Act, Server, answer, ok};
+use super::*;
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n";
 

@@ -3,10 +3,8 @@
 use futures::future::join_all;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::{
-    server::{Act, Server, answer, ok},
-    *,
-};
+use super::server::{Act, Server, answer, ok};
+use super::*;
 
 #[tokio::test]
 async fn a_request_and_its_answer() {

@@ -1,16 +1,15 @@
 //! When a request is sent again, and after how long. Pure: the clock and the dice are the caller's.
 
-use std::{
-    hash::{BuildHasher, RandomState},
-    time::Duration,
-};
+use std::hash::{BuildHasher as _, RandomState};
+use std::time::Duration;
 
-use super::{error::RequestError, request::Retry};
+use crate::client::error::RequestError;
+use crate::client::request::Retry;
 
 /// How often a request is sent again at most.
-pub(super) const MAX_RETRIES: u32 = 4;
+pub const MAX_RETRIES: u32 = 4;
 /// The longest wait that a server may ask for. What takes longer is reported instead of waited for.
-pub(super) const MAX_WAIT: Duration = Duration::from_secs(30);
+pub const MAX_WAIT: Duration = Duration::from_secs(30);
 /// The first wait; each further one doubles.
 const BASE: Duration = Duration::from_millis(250);
 
@@ -31,7 +30,7 @@ enum Verdict {
 /// Sent again are: 429; 503 with `Retry-After`; 504; a connection that broke or closed before the whole answer was there.
 /// A request that is not [`Retry::Safe`] only on 429 with `Retry-After`, with which the server says that it did not process it.
 /// Every other refusal is final, 500 included: the same would come again.
-pub(super) fn wait(
+pub fn wait(
     retry: Retry,
     error: &RequestError,
     failures: u32,
@@ -72,7 +71,7 @@ fn backoff(failures: u32, dice: f64) -> Duration {
 }
 
 /// A number from 0 to 1, different each time: the keys of the standard library's hash maps are random.
-pub(super) fn dice() -> f64 {
+pub fn dice() -> f64 {
     let bits = RandomState::new().hash_one(0_u8);
     f64::from((bits >> 32) as u32) / f64::from(u32::MAX)
 }

@@ -3,9 +3,11 @@
 //! The fields are read by hand: an unused entry may be as incomplete as kubectl lets it be, and a complaint names the field and
 //! never shows its value, which may be a token.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
-use base64::{Engine, prelude::BASE64_STANDARD};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use secrecy::{SecretSlice, SecretString};
 use serde_json::Value;
 use thiserror::Error;
@@ -15,78 +17,78 @@ const EXEC_EXTENSION: &str = "client.authentication.k8s.io/exec";
 
 /// One file, or several merged into one. Empty strings of the file are unset here, as they are for kubectl.
 #[derive(Debug, Default)]
-pub(super) struct Document {
-    pub(super) current_context: Option<String>,
-    pub(super) contexts: BTreeMap<String, ContextEntry>,
-    pub(super) clusters: BTreeMap<String, ClusterEntry>,
-    pub(super) users: BTreeMap<String, UserEntry>,
+pub struct Document {
+    pub current_context: Option<String>,
+    pub contexts: BTreeMap<String, ContextEntry>,
+    pub clusters: BTreeMap<String, ClusterEntry>,
+    pub users: BTreeMap<String, UserEntry>,
 }
 
 /// `contexts[].context`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ContextEntry {
-    pub(super) cluster: Option<String>,
-    pub(super) user: Option<String>,
-    pub(super) namespace: Option<String>,
+pub struct ContextEntry {
+    pub cluster: Option<String>,
+    pub user: Option<String>,
+    pub namespace: Option<String>,
 }
 
 /// `clusters[].cluster`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ClusterEntry {
-    pub(super) server: Option<String>,
-    pub(super) certificate_authority: Option<PathBuf>,
-    pub(super) certificate_authority_data: Option<Vec<u8>>,
-    pub(super) insecure_skip_tls_verify: bool,
-    pub(super) tls_server_name: Option<String>,
-    pub(super) proxy_url: Option<String>,
-    pub(super) disable_compression: bool,
+pub struct ClusterEntry {
+    pub server: Option<String>,
+    pub certificate_authority: Option<PathBuf>,
+    pub certificate_authority_data: Option<Vec<u8>>,
+    pub insecure_skip_tls_verify: bool,
+    pub tls_server_name: Option<String>,
+    pub proxy_url: Option<String>,
+    pub disable_compression: bool,
     /// What the cluster tells credential plugins.
-    pub(super) exec_config: Option<Value>,
+    pub exec_config: Option<Value>,
 }
 
 /// `users[].user`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct UserEntry {
-    pub(super) token: Option<SecretString>,
-    pub(super) token_file: Option<PathBuf>,
-    pub(super) client_certificate: Option<PathBuf>,
-    pub(super) client_certificate_data: Option<Vec<u8>>,
-    pub(super) client_key: Option<PathBuf>,
-    pub(super) client_key_data: Option<SecretSlice<u8>>,
-    pub(super) impersonate: Option<String>,
-    pub(super) impersonate_uid: Option<String>,
-    pub(super) impersonate_groups: Vec<String>,
-    pub(super) impersonate_user_extra: BTreeMap<String, Vec<String>>,
+pub struct UserEntry {
+    pub token: Option<SecretString>,
+    pub token_file: Option<PathBuf>,
+    pub client_certificate: Option<PathBuf>,
+    pub client_certificate_data: Option<Vec<u8>>,
+    pub client_key: Option<PathBuf>,
+    pub client_key_data: Option<SecretSlice<u8>>,
+    pub impersonate: Option<String>,
+    pub impersonate_uid: Option<String>,
+    pub impersonate_groups: Vec<String>,
+    pub impersonate_user_extra: BTreeMap<String, Vec<String>>,
     /// A user name or a password is given.
-    pub(super) basic: bool,
+    pub basic: bool,
     /// The name of the legacy `auth-provider`.
-    pub(super) auth_provider: Option<String>,
-    pub(super) exec: Option<ExecEntry>,
+    pub auth_provider: Option<String>,
+    pub exec: Option<ExecEntry>,
 }
 
 /// `users[].user.exec`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ExecEntry {
-    pub(super) command: String,
-    pub(super) args: Vec<String>,
-    pub(super) env: Vec<(String, SecretString)>,
-    pub(super) api_version: String,
-    pub(super) install_hint: Option<String>,
-    pub(super) interactive_mode: Option<String>,
-    pub(super) provide_cluster_info: bool,
+pub struct ExecEntry {
+    pub command: String,
+    pub args: Vec<String>,
+    pub env: Vec<(String, SecretString)>,
+    pub api_version: String,
+    pub install_hint: Option<String>,
+    pub interactive_mode: Option<String>,
+    pub provide_cluster_info: bool,
 }
 
 /// A field is not what it must be. Its value is not shown.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("{}{message}", if path.is_empty() { String::new() } else { format!("`{path}` ") })]
-pub(super) struct FieldError {
+pub struct FieldError {
     path: String,
     message: String,
 }
 
 impl Document {
     /// Reads the value of a file.
-    pub(super) fn read(value: &Value) -> Result<Self, FieldError> {
+    pub fn read(value: &Value) -> Result<Self, FieldError> {
         let root = Field { value, path: String::new() };
         root.object()?;
         for (name, expected) in [("kind", "Config"), ("apiVersion", "v1")] {

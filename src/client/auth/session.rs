@@ -1,27 +1,21 @@
 //! Who we are on the wire: the client with its certificates, the `Authorization` header, and their renewal.
 
-use std::{
-    path::Path,
-    sync::{
-        Arc, PoisonError, RwLock,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::{Duration, Instant},
-};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use http::HeaderValue;
 use jiff::Timestamp;
 use kube::Client;
-use secrecy::ExposeSecret;
+use secrecy::ExposeSecret as _;
 use tokio::sync::Mutex;
 
-use super::{
-    connector::Connector,
-    error::ConnectError,
-    exec::{ExecError, Plugin},
-    options::{ConnectOptions, Environment},
-    settings::{Credentials, Identity},
-};
+use super::exec::{ExecError, Plugin};
+use crate::client::error::ConnectError;
+use crate::client::kubeconfig::{Credentials, Identity};
+use crate::client::options::{ConnectOptions, Environment};
+use crate::client::transport::Connector;
 
 /// How long a token file is trusted before it is read again, as client-go does.
 const TOKEN_FILE_AGE: Duration = Duration::from_mins(1);
@@ -31,9 +25,9 @@ const TOKEN_FILE_AGE: Duration = Duration::from_mins(1);
 const LEAST_AGE: Duration = Duration::from_secs(1);
 
 /// The credentials of one moment. Requests in flight keep theirs when new ones come.
-pub(super) struct Session {
-    pub(super) client: Client,
-    pub(super) authorization: Option<HeaderValue>,
+pub struct Session {
+    pub client: Client,
+    pub authorization: Option<HeaderValue>,
     expires: Expires,
     /// It replaced one that the server had refused.
     renewed_after_refusal: bool,
@@ -49,7 +43,7 @@ enum Expires {
 
 impl Session {
     /// Remembers that the server took these credentials.
-    pub(super) fn was_accepted(&self) {
+    pub fn was_accepted(&self) {
         self.accepted.store(true, Ordering::Relaxed);
     }
 
@@ -63,7 +57,7 @@ impl Session {
 }
 
 /// The current session, and what a new one is made of.
-pub(super) struct Sessions {
+pub struct Sessions {
     connector: Connector,
     credentials: Credentials,
     stdin_is_free: bool,
@@ -75,7 +69,7 @@ pub(super) struct Sessions {
 
 impl Sessions {
     /// Gets the first credentials, for which a plugin runs once, and makes a client with them.
-    pub(super) async fn open(
+    pub async fn open(
         connector: Connector,
         identity: Option<&Identity>,
         credentials: Credentials,
@@ -118,14 +112,14 @@ impl Sessions {
     }
 
     /// The session for a new request; a new one when the time of the last is over.
-    pub(super) async fn current(&self) -> Result<Arc<Session>, ExecError> {
+    pub async fn current(&self) -> Result<Arc<Session>, ExecError> {
         let session = self.get();
         if session.is_over() { self.renew(&session, false).await } else { Ok(session) }
     }
 
     /// Another session than `refused`, which the server answered with 401. `None` when there is none to be had: credentials that
     /// cannot change, or a plugin whose last answer was never accepted either.
-    pub(super) async fn after_refusal(&self, refused: &Arc<Session>) -> Result<Option<Arc<Session>>, ExecError> {
+    pub async fn after_refusal(&self, refused: &Arc<Session>) -> Result<Option<Arc<Session>>, ExecError> {
         let hopeless = match self.credentials {
             Credentials::None | Credentials::Token(_) => true,
             Credentials::TokenFile { .. } => false,

@@ -1,46 +1,42 @@
 //! Flags laid over the kubeconfig: what the connection will be (`client-go/tools/clientcmd/client_config.go`).
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use http::Uri;
 use secrecy::{SecretSlice, SecretString};
 
-use super::{
-    document::{ClusterEntry, UserEntry},
-    error::{ConnectError, files},
-    exec::Plugin,
-    kubeconfig::Kubeconfig,
-    options::{ConnectOptions, Environment},
-    pod::Pod,
-    proxy::{self, ProxyError},
-    selection::{Chosen, given, given_token, override_cluster, override_user},
-};
+use super::in_cluster::Pod;
+use super::loader::Kubeconfig;
+use super::model::{ClusterEntry, UserEntry};
+use super::overrides::{Chosen, given, given_token, override_cluster, override_user};
+use crate::client::auth::Plugin;
+use crate::client::error::{ConnectError, files};
+use crate::client::options::{ConnectOptions, Environment};
+use crate::client::transport::proxy::{self, ProxyError};
 use crate::object::{DNS_LABEL, is_dns_label};
 use crate::text::without_credentials;
 
 /// Everything that a connection needs to know.
 #[derive(Debug)]
-pub(super) struct Settings {
-    pub(super) context: Option<String>,
-    pub(super) server: Uri,
-    pub(super) namespace: String,
-    pub(super) trust: Trust,
-    pub(super) tls_server_name: Option<String>,
-    pub(super) compression: bool,
-    pub(super) proxy: Option<Uri>,
-    pub(super) identity: Option<Identity>,
-    pub(super) credentials: Credentials,
-    pub(super) impersonation: Option<Impersonation>,
+pub struct Settings {
+    pub context: Option<String>,
+    pub server: Uri,
+    pub namespace: String,
+    pub trust: Trust,
+    pub tls_server_name: Option<String>,
+    pub compression: bool,
+    pub proxy: Option<Uri>,
+    pub identity: Option<Identity>,
+    pub credentials: Credentials,
+    pub impersonation: Option<Impersonation>,
     /// What the user should know though it does not stop us.
-    pub(super) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// How the server's certificate is checked.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Trust {
+pub enum Trust {
     /// Against the authorities of the machine.
     System,
     /// Against these, in PEM.
@@ -51,14 +47,14 @@ pub(super) enum Trust {
 
 /// A client certificate and its key, in PEM.
 #[derive(Clone, Debug)]
-pub(super) struct Identity {
-    pub(super) certificate: Vec<u8>,
-    pub(super) key: SecretSlice<u8>,
+pub struct Identity {
+    pub certificate: Vec<u8>,
+    pub key: SecretSlice<u8>,
 }
 
 /// What says who we are, next to a client certificate.
 #[derive(Debug)]
-pub(super) enum Credentials {
+pub enum Credentials {
     /// Nothing.
     None,
     /// A bearer token.
@@ -71,16 +67,16 @@ pub(super) enum Credentials {
 
 /// As whom requests are made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Impersonation {
-    pub(super) user: String,
-    pub(super) uid: Option<String>,
-    pub(super) groups: Vec<String>,
-    pub(super) extra: BTreeMap<String, Vec<String>>,
+pub struct Impersonation {
+    pub user: String,
+    pub uid: Option<String>,
+    pub groups: Vec<String>,
+    pub extra: BTreeMap<String, Vec<String>>,
 }
 
 impl Settings {
     /// Lays the flags over the kubeconfig, or over what a pod knows when the kubeconfig and the flags name no server.
-    pub(super) fn resolve(
+    pub fn resolve(
         options: &ConnectOptions,
         environment: &Environment,
         kubeconfig: &Kubeconfig,

@@ -2,31 +2,32 @@
 
 use std::time::Duration;
 
-use base64::{Engine, prelude::BASE64_STANDARD};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use http::Uri;
-use kube::{Client, Config, config::AuthInfo};
-use rustls::pki_types::{CertificateDer, pem::PemObject};
-use secrecy::{ExposeSecret, SecretString};
+use kube::config::AuthInfo;
+use kube::{Client, Config};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{
-    cause,
-    client::client,
-    error::ConnectError,
-    options::RequestTimeout,
-    settings::{Identity, Impersonation, Settings, Trust},
-};
+use super::connect_cause;
+use super::http::client;
+use crate::client::error::ConnectError;
+use crate::client::kubeconfig::{Identity, Impersonation, Settings, Trust};
+use crate::client::options::RequestTimeout;
 
 /// How long connecting may take: name lookup, TCP, proxy and TLS together.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Makes clients that differ in their certificate alone.
-pub(super) struct Connector {
+pub struct Connector {
     config: Config,
 }
 
 impl Connector {
     /// Takes from the settings what does not change during a run.
-    pub(super) fn new(settings: &Settings, timeout: RequestTimeout) -> Result<Self, ConnectError> {
+    pub fn new(settings: &Settings, timeout: RequestTimeout) -> Result<Self, ConnectError> {
         let mut config = Config::new(explicit_port(&settings.server, settings.proxy.is_some()));
         config.default_namespace.clone_from(&settings.namespace);
         config.root_cert = match &settings.trust {
@@ -48,7 +49,7 @@ impl Connector {
     }
 
     /// A client that shows `identity` to the server.
-    pub(super) fn client(&self, identity: Option<&Identity>) -> Result<Client, ConnectError> {
+    pub fn client(&self, identity: Option<&Identity>) -> Result<Client, ConnectError> {
         let mut config = self.config.clone();
         if let Some(Identity { certificate, key }) = identity {
             // The key is followed by the certificate in one PEM text: it must end its line.
@@ -58,7 +59,7 @@ impl Connector {
             config.auth_info.client_key_data = Some(SecretString::from(BASE64_STANDARD.encode(key)));
         }
         client(&config).map_err(|error| {
-            let cause = cause::of(&error).text;
+            let cause = connect_cause::of(&error).text;
             ConnectError::setting(match error {
                 kube::Error::RustlsTls(_) => format!("the certificates cannot be used: {cause}"),
                 _ => format!("the connection cannot be set up: {cause}"),

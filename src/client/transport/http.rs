@@ -1,36 +1,28 @@
 //! The HTTP client below kube's: layered as kube layers its own (kube-client `client/builder.rs`), over sockets that send at once.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use base64::{Engine, prelude::BASE64_STANDARD};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
-use http::{HeaderValue, Uri, response::Parts};
+use http::response::Parts;
+use http::{HeaderValue, Uri};
 use http_body_util::BodyExt as _;
 use hyper::rt::{Read, Write};
 use hyper_timeout::TimeoutConnector;
-use hyper_util::{
-    client::legacy::{
-        Builder,
-        connect::{
-            Connection, HttpConnector,
-            proxy::{SocksV5, Tunnel},
-        },
-    },
-    rt::TokioExecutor,
-};
-use kube::{
-    Client, Config,
-    client::{Body, ConfigExt},
-};
+use hyper_util::client::legacy::Builder;
+use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
+use hyper_util::client::legacy::connect::{Connection, HttpConnector};
+use hyper_util::rt::TokioExecutor;
+use kube::client::{Body, ConfigExt as _};
+use kube::{Client, Config};
 use percent_encoding::percent_decode_str;
 use tower::{BoxError, Service, ServiceBuilder};
 use tower_http::decompression::DecompressionLayer;
 
 /// A client for the server, through the proxy, with the certificates and within the time to connect that `config` names.
-pub(super) fn client(config: &Config) -> kube::Result<Client> {
+pub fn client(config: &Config) -> kube::Result<Client> {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     // The first request follows the end of the TLS handshake. Held back by Nagle's algorithm it would wait for an acknowledgement
@@ -61,7 +53,7 @@ fn tunnel<C>(proxy: &Uri, connector: C) -> Tunnel<C> {
 struct Received(Arc<AtomicUsize>);
 
 /// How many bytes of this answer's body came over the wire so far, compressed as they are.
-pub(super) fn received(head: &Parts) -> Option<usize> {
+pub fn received(head: &Parts) -> Option<usize> {
     head.extensions.get::<Received>().map(|received| received.0.load(Ordering::Relaxed))
 }
 

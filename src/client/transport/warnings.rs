@@ -1,6 +1,7 @@
 //! `Warning` headers, with which the API server speaks to the user (RFC 7234 §5.5, KEP-1693).
 
-use http::{HeaderMap, header::WARNING};
+use http::HeaderMap;
+use http::header::WARNING;
 
 use crate::text::one_line;
 
@@ -8,7 +9,7 @@ use crate::text::one_line;
 const MAX_LENGTH: usize = 1000;
 
 /// The texts of the warnings with code 299, the only one that the API server uses, on one line each.
-pub(super) fn of(headers: &HeaderMap) -> Vec<String> {
+pub fn of(headers: &HeaderMap) -> Vec<String> {
     let mut texts = Vec::new();
     for header in headers.get_all(WARNING) {
         let text = String::from_utf8_lossy(header.as_bytes());

@@ -5,12 +5,12 @@ use std::net::IpAddr;
 use http::Uri;
 use thiserror::Error;
 
-use super::options::Environment;
+use crate::client::options::Environment;
 use crate::text::without_credentials;
 
 /// A proxy address that cannot be used. The address is not shown: it may hold a password.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub(super) enum ProxyError {
+pub enum ProxyError {
     /// Not an address.
     #[error("it is not a URL")]
     NotUrl,
@@ -25,7 +25,7 @@ pub(super) enum ProxyError {
 /// The proxy of the environment for `server`, if any. `NO_PROXY` is held against the host of the server.
 ///
 /// An address without a scheme means `http://`.
-pub(super) fn from_environment(server: &Uri, environment: &Environment) -> Result<Option<Uri>, ProxyError> {
+pub fn from_environment(server: &Uri, environment: &Environment) -> Result<Option<Uri>, ProxyError> {
     let address = match server.scheme_str() {
         Some("https") => environment.https_proxy.as_deref(),
         _ => environment.http_proxy.as_deref(),
@@ -40,7 +40,7 @@ pub(super) fn from_environment(server: &Uri, environment: &Environment) -> Resul
 }
 
 /// Reads the address of a proxy, and makes its port explicit.
-pub(super) fn parse(address: &str) -> Result<Uri, ProxyError> {
+pub fn parse(address: &str) -> Result<Uri, ProxyError> {
     let uri: Uri = address.trim_end_matches('/').parse().map_err(|_| ProxyError::NotUrl)?;
     let (scheme, default_port) = match uri.scheme_str() {
         Some("http") => ("http", 80),
@@ -58,7 +58,7 @@ pub(super) fn parse(address: &str) -> Result<Uri, ProxyError> {
 }
 
 /// The address of a proxy as messages may show it.
-pub(super) fn without_password(proxy: &Uri) -> String {
+pub fn without_password(proxy: &Uri) -> String {
     without_credentials(&proxy.to_string()).trim_end_matches('/').to_owned()
 }
 

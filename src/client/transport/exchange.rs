@@ -1,29 +1,23 @@
 //! One request on the wire: sent once, its answer read to the end, within its time.
 
-use std::{
-    sync::atomic::{AtomicUsize, Ordering},
-    time::{Duration, Instant},
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
-use http::{
-    HeaderValue, Response, StatusCode,
-    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT},
-    response::Parts,
-};
-use http_body_util::BodyExt;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
+use http::response::Parts;
+use http::{HeaderValue, Response, StatusCode};
+use http_body_util::BodyExt as _;
 use kube::client::Body;
 
-use super::{
-    cause::{self, CauseKind},
-    client::received,
-    error::RequestError,
-    options::RequestTimeout,
-    request::{Reply, Request},
-    session::Session,
-    status::StatusError,
-    warnings,
-};
+use super::connect_cause::{self, CauseKind};
+use super::http::received;
+use super::warnings;
+use crate::client::auth::Session;
+use crate::client::error::RequestError;
+use crate::client::options::RequestTimeout;
+use crate::client::request::{Reply, Request};
+use crate::client::status::StatusError;
 
 /// How long the server may stay silent when the request as a whole is not bounded.
 const IDLE: Duration = Duration::from_secs(90);
@@ -38,30 +32,30 @@ const RATIO: usize = 200;
 
 /// Where requests go, as messages name it.
 #[derive(Debug)]
-pub(super) struct Target {
+pub struct Target {
     /// The server's URL.
-    pub(super) server: String,
+    pub server: String,
     /// The proxy that leads there, if one does.
-    pub(super) proxy: Option<String>,
+    pub proxy: Option<String>,
     /// The bytes of the answers that are being read.
-    pub(super) held: AtomicUsize,
+    pub held: AtomicUsize,
 }
 
 /// The time that is left for a request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Deadline {
+pub struct Deadline {
     timeout: RequestTimeout,
     start: Instant,
 }
 
 impl Deadline {
     /// The clock starts now.
-    pub(super) fn new(timeout: RequestTimeout) -> Self {
+    pub fn new(timeout: RequestTimeout) -> Self {
         Self { timeout, start: Instant::now() }
     }
 
     /// What is left, when there is a bound.
-    pub(super) fn remaining(self) -> Option<Duration> {
+    pub fn remaining(self) -> Option<Duration> {
         match self.timeout {
             RequestTimeout::Within(timeout) => Some(timeout.saturating_sub(self.start.elapsed())),
             RequestTimeout::Unbounded => None,
@@ -79,7 +73,7 @@ impl Deadline {
 }
 
 /// Sends `request` once, and reads the answer to its end. An answer outside 200–299 is an error.
-pub(super) async fn exchange(
+pub async fn exchange(
     session: &Session,
     target: &Target,
     request: &Request,
@@ -94,7 +88,7 @@ pub(super) async fn exchange(
 }
 
 /// Sends `request` once. The answer's body is the caller's to read, unless it is a refusal.
-pub(super) async fn open(
+pub async fn open(
     session: &Session,
     target: &Target,
     request: &Request,
@@ -109,7 +103,7 @@ pub(super) async fn open(
 }
 
 /// The next part of a body that is a stream, or nothing at its end. A server that is silent for too long counts as gone.
-pub(super) async fn next_part(target: &Target, body: &mut Body) -> Result<Option<Bytes>, RequestError> {
+pub async fn next_part(target: &Target, body: &mut Body) -> Result<Option<Bytes>, RequestError> {
     let unbounded = Deadline::new(RequestTimeout::Unbounded);
     while let Some(frame) = unbounded.spend(&target.server, body.frame()).await? {
         let frame = frame.map_err(|error| interrupted(target, &error))?;
@@ -207,7 +201,7 @@ fn message(session: &Session, request: &Request) -> Result<http::Request<Body>, 
 }
 
 /// How we call ourselves.
-pub(super) fn user_agent() -> String {
+pub fn user_agent() -> String {
     format!(
         "{}/{} ({}/{})",
         env!("CARGO_PKG_NAME"),
@@ -219,7 +213,7 @@ pub(super) fn user_agent() -> String {
 
 /// There was no answer at all.
 fn failed(target: &Target, error: &kube::Error) -> RequestError {
-    let cause = cause::of(error);
+    let cause = connect_cause::of(error);
     let server = target.server.clone();
     match (cause.kind, &target.proxy) {
         (CauseKind::NoConnection, Some(proxy)) => RequestError::Unreachable {

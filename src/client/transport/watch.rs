@@ -6,7 +6,11 @@ use kube::client::Body;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Cluster, RequestError, request::RequestKind, status::StatusError, transport};
+use super::exchange;
+use crate::client::Cluster;
+use crate::client::error::RequestError;
+use crate::client::request::RequestKind;
+use crate::client::status::StatusError;
 
 /// What a watch tells (apimachinery `pkg/watch/watch.go`).
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +44,7 @@ struct Event {
 }
 
 impl Watch {
-    pub(super) fn new(cluster: Cluster, body: Body) -> Self {
+    pub(in crate::client) fn new(cluster: Cluster, body: Body) -> Self {
         Self { cluster, body, line: BytesMut::new(), searched: 0 }
     }
 
@@ -57,7 +61,7 @@ impl Watch {
             if self.line.len() > limit {
                 return Err(RequestError::TooLarge { limit });
             }
-            match transport::next_part(&self.cluster.0.target, &mut self.body).await? {
+            match exchange::next_part(&self.cluster.0.target, &mut self.body).await? {
                 Some(part) => self.line.extend_from_slice(&part),
                 None if self.line.is_empty() => return Ok(None),
                 None => return Err(self.unreadable("it ends in the middle of an event")),

@@ -1,6 +1,7 @@
 //! The last cause of a failed connection, in words that a person at a terminal understands.
 
-use std::{error::Error, io};
+use std::error::Error;
+use std::io;
 
 use hyper_util::client::legacy::Error as Connecting;
 use rustls::{AlertDescription, CertificateError};
@@ -12,18 +13,18 @@ const LIBRARY_TEXT: usize = 200;
 
 /// Why there is no answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Cause {
+pub struct Cause {
     /// The kind, which decides about retries and exit codes.
-    pub(super) kind: CauseKind,
+    pub kind: CauseKind,
     /// The words.
-    pub(super) text: String,
+    pub text: String,
     /// What to do about it.
-    pub(super) hint: Option<&'static str>,
+    pub hint: Option<&'static str>,
 }
 
 /// Kinds of causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CauseKind {
+pub enum CauseKind {
     /// There was no connection: refused, no such host, no route, TLS not agreed.
     NoConnection,
     /// There was one, and it broke.
@@ -33,7 +34,7 @@ pub(super) enum CauseKind {
 }
 
 /// Finds the last cause in the chain of `error`, which a request got before its answer.
-pub(super) fn of(error: &(dyn Error + 'static)) -> Cause {
+pub fn of(error: &(dyn Error + 'static)) -> Cause {
     let mut connecting = false;
     let mut best = None;
     let mut last = error.to_string();

@@ -1,29 +1,25 @@
 //! Credential plugins: programs that say who we are
 //! (`client-go/plugin/pkg/client/auth/exec/exec.go`, `client.authentication.k8s.io`).
 
-use std::{
-    ffi::OsStr,
-    io,
-    path::{Path, PathBuf},
-    process::{ExitStatus, Stdio},
-    time::Duration,
-};
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
 
-use base64::{Engine, prelude::BASE64_STANDARD};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use jiff::Timestamp;
-use secrecy::{ExposeSecret, SecretSlice, SecretString};
+use secrecy::{ExposeSecret as _, SecretSlice, SecretString};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use thiserror::Error;
-use tokio::{io::AsyncReadExt, process::Command};
+use tokio::io::AsyncReadExt as _;
+use tokio::process::Command;
 
-use super::{
-    document::{ClusterEntry, ExecEntry},
-    error::ConnectError,
-    kubeconfig::first_document,
-    options::Environment,
-    settings::Identity,
-};
+use crate::client::error::ConnectError;
+use crate::client::kubeconfig::{ClusterEntry, ExecEntry, Identity, first_document};
+use crate::client::options::Environment;
 use crate::program::{self, LookupError};
 use crate::text::{io_reason, one_line};
 
@@ -36,7 +32,7 @@ const MAX_OUTPUT: u64 = 1 << 20;
 
 /// A plugin as the kubeconfig describes it.
 #[derive(Debug)]
-pub(super) struct Plugin {
+pub struct Plugin {
     entry: ExecEntry,
     interactive: Interactive,
     /// What it is told about the cluster, when it wants to know.
@@ -53,10 +49,10 @@ enum Interactive {
 
 /// What a plugin answers.
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) token: Option<SecretString>,
-    pub(super) identity: Option<Identity>,
-    pub(super) expires: Option<Timestamp>,
+pub struct Answer {
+    pub token: Option<SecretString>,
+    pub identity: Option<Identity>,
+    pub expires: Option<Timestamp>,
 }
 
 /// A plugin gave no credentials. Nothing that it printed to stdout is shown.
@@ -129,12 +125,12 @@ fn ended(status: ExitStatus) -> String {
 
 impl ExecError {
     /// Whether the user has to correct the kubeconfig or install something, rather than log in.
-    pub(super) fn is_configuration(&self) -> bool {
+    pub(in crate::client) fn is_configuration(&self) -> bool {
         matches!(self, Self::Missing { .. } | Self::NotAllowed { .. } | Self::NeedsTerminal { .. })
     }
 
     /// What to do about it.
-    pub(super) fn hint(&self) -> Option<String> {
+    pub(in crate::client) fn hint(&self) -> Option<String> {
         match self {
             Self::Missing { install_hint, .. } => {
                 Some(install_hint.clone().unwrap_or_else(|| "the kubeconfig names it; it must be on PATH".to_owned()))
@@ -152,7 +148,7 @@ impl ExecError {
 
 impl Plugin {
     /// Checks the kubeconfig's entry of user `user`.
-    pub(super) fn new(entry: ExecEntry, user: &str, cluster: &ClusterEntry) -> Result<Self, ConnectError> {
+    pub fn new(entry: ExecEntry, user: &str, cluster: &ClusterEntry) -> Result<Self, ConnectError> {
         let wrong = |what: &str| ConnectError::setting(format!("the credential plugin of user `{user}` {what}"));
         if entry.command.is_empty() {
             return Err(wrong("has no `command`"));
@@ -185,7 +181,7 @@ impl Plugin {
 
     /// Runs the plugin once. Its standard input is ours only when it may ask, a person is there, and the input is free; its
     /// standard error is ours always, so that it can say what it wants.
-    pub(super) async fn run(&self, stdin_is_free: bool, environment: &Environment) -> Result<Answer, ExecError> {
+    pub async fn run(&self, stdin_is_free: bool, environment: &Environment) -> Result<Answer, ExecError> {
         let interactive = self.takes_stdin(stdin_is_free, environment.stdin_is_terminal)?;
         let bound = if environment.stdin_is_terminal { ATTENDED } else { UNATTENDED };
         let mut command = Command::new(self.program()?);
@@ -220,7 +216,7 @@ impl Plugin {
     }
 
     /// Its answer cannot be used, because of `reason`.
-    pub(super) fn unusable(&self, reason: String) -> ExecError {
+    pub fn unusable(&self, reason: String) -> ExecError {
         ExecError::Answer { command: self.name(), reason }
     }
 

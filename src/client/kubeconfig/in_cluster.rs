@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
-use super::{
-    document::{ClusterEntry, UserEntry},
-    options::Environment,
-};
+use super::model::{ClusterEntry, UserEntry};
+use crate::client::options::Environment;
 
 /// The pod that this process runs in.
-pub(super) struct Pod<'a> {
+pub struct Pod<'a> {
     server: String,
     service_account: &'a Path,
     namespace: Option<&'a str>,
@@ -16,7 +14,7 @@ pub(super) struct Pod<'a> {
 
 impl<'a> Pod<'a> {
     /// The pod, if this process runs in one whose service account may talk to the API server.
-    pub(super) fn detect(environment: &'a Environment) -> Option<Self> {
+    pub fn detect(environment: &'a Environment) -> Option<Self> {
         let (host, port) = (environment.service_host.as_deref()?, environment.service_port.as_deref()?);
         let service_account = environment.service_account.as_path();
         if !service_account.join("token").is_file() {
@@ -31,7 +29,7 @@ impl<'a> Pod<'a> {
     }
 
     /// Its cluster, as a kubeconfig would describe it.
-    pub(super) fn cluster(&self) -> ClusterEntry {
+    pub fn cluster(&self) -> ClusterEntry {
         let authority = self.service_account.join("ca.crt");
         ClusterEntry {
             server: Some(self.server.clone()),
@@ -41,12 +39,12 @@ impl<'a> Pod<'a> {
     }
 
     /// Its service account, as a kubeconfig would describe it.
-    pub(super) fn user(&self) -> UserEntry {
+    pub fn user(&self) -> UserEntry {
         UserEntry { token_file: Some(self.service_account.join("token")), ..UserEntry::default() }
     }
 
     /// Its namespace, and what says so.
-    pub(super) fn namespace(&self) -> Option<(String, String)> {
+    pub fn namespace(&self) -> Option<(String, String)> {
         let file = self.service_account.join("namespace");
         let (name, place) = match self.namespace {
             Some(name) => (name.to_owned(), "`POD_NAMESPACE`".to_owned()),

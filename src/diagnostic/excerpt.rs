@@ -46,7 +46,7 @@ pub struct Underline {
 
 /// Where the mark is to stand, in characters from 1.
 #[derive(Clone, Copy)]
-pub(super) enum Mark {
+pub(crate) enum Mark {
     /// The place itself.
     Here { column: u32 },
     /// The second place that is involved.
@@ -54,7 +54,7 @@ pub(super) enum Mark {
 }
 
 impl Line {
-    pub(super) fn new(number: u32, text: &str, mark: Option<Mark>) -> Self {
+    pub(crate) fn new(number: u32, text: &str, mark: Option<Mark>) -> Self {
         let Some(mark) = mark else { return Self { number, text: cut(text, 0), mark: None } };
         let (column, is_place) = match mark {
             Mark::Here { column } => (column, true),
@@ -68,7 +68,7 @@ impl Line {
         Self { number, text: cut(text, skipped), mark: Some(Underline { start, length, is_place }) }
     }
 
-    pub(super) fn is_blank(&self) -> bool {
+    pub(crate) fn is_blank(&self) -> bool {
         self.text.trim_matches(['→', ' ']).is_empty()
     }
 }

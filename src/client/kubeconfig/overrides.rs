@@ -1,29 +1,28 @@
 //! What the flags choose from the kubeconfig, and what they put in its place.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{
-    document::{ClusterEntry, ContextEntry, UserEntry},
-    error::ConnectError,
-    kubeconfig::Kubeconfig,
-    options::ConnectOptions,
-};
+use super::loader::Kubeconfig;
+use super::model::{ClusterEntry, ContextEntry, UserEntry};
+use crate::client::error::ConnectError;
+use crate::client::options::ConnectOptions;
 
 /// The entries of the kubeconfig that the flags and the current context choose.
-pub(super) struct Chosen {
-    pub(super) context_name: Option<String>,
-    pub(super) context: ContextEntry,
-    pub(super) cluster_name: Option<String>,
-    pub(super) cluster: ClusterEntry,
-    pub(super) user_name: Option<String>,
-    pub(super) user: UserEntry,
+pub struct Chosen {
+    pub context_name: Option<String>,
+    pub context: ContextEntry,
+    pub cluster_name: Option<String>,
+    pub cluster: ClusterEntry,
+    pub user_name: Option<String>,
+    pub user: UserEntry,
 }
 
 impl Chosen {
     /// Looks the entries up, and notes what is odd about them.
-    pub(super) fn from(
+    pub fn from(
         options: &ConnectOptions,
         kubeconfig: &Kubeconfig,
         notes: &mut Vec<String>,
@@ -78,7 +77,7 @@ impl Chosen {
 }
 
 /// A flag that is set to something.
-pub(super) fn given(flag: Option<&str>) -> Option<&str> {
+pub fn given(flag: Option<&str>) -> Option<&str> {
     flag.filter(|value| !value.is_empty())
 }
 
@@ -87,12 +86,12 @@ fn given_path(flag: Option<&PathBuf>) -> Option<&PathBuf> {
 }
 
 /// A token that is set to something.
-pub(super) fn given_token(options: &ConnectOptions) -> Option<&SecretString> {
+pub fn given_token(options: &ConnectOptions) -> Option<&SecretString> {
     options.token.as_ref().filter(|token| !token.expose_secret().is_empty())
 }
 
 /// Lays the flags over what the kubeconfig says about the cluster.
-pub(super) fn override_cluster(cluster: &mut ClusterEntry, options: &ConnectOptions) {
+pub fn override_cluster(cluster: &mut ClusterEntry, options: &ConnectOptions) {
     let server = given(options.server.as_deref());
     let authority = given_path(options.certificate_authority.as_ref());
     let insecure = options.insecure_skip_tls_verify == Some(true);
@@ -114,7 +113,7 @@ pub(super) fn override_cluster(cluster: &mut ClusterEntry, options: &ConnectOpti
 }
 
 /// Lays the flags over what the kubeconfig says about the user.
-pub(super) fn override_user(user: &mut UserEntry, options: &ConnectOptions) -> Result<(), ConnectError> {
+pub fn override_user(user: &mut UserEntry, options: &ConnectOptions) -> Result<(), ConnectError> {
     if let Some(token) = given_token(options) {
         user.token = Some(token.clone());
         // kubectl lets the kubeconfig's token file win here, by accident: what is typed counts.

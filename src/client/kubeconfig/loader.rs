@@ -1,26 +1,23 @@
 //! Finding, reading and merging kubeconfig files (`client-go/tools/clientcmd/loader.go`).
 
-use std::{
-    collections::BTreeMap,
-    fmt, io,
-    path::{Component, Path, PathBuf},
-};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::path::{Component, Path, PathBuf};
 
+use kube_yaml::{Mark, Validation};
 use serde_json::Value;
 use thiserror::Error;
 
-use super::{
-    document::{Document, FieldError},
-    options::Environment,
-};
-use crate::desired::yaml::{self, Mark, Validation};
+use super::model::{Document, FieldError};
+use crate::client::options::Environment;
 use crate::text::io_reason;
 
 /// The merged kubeconfig and the files that were looked at, missing ones included.
 #[derive(Debug, Default)]
-pub(super) struct Kubeconfig {
-    pub(super) document: Document,
-    pub(super) looked_at: Vec<PathBuf>,
+pub struct Kubeconfig {
+    pub document: Document,
+    pub looked_at: Vec<PathBuf>,
 }
 
 /// Kubeconfig files that cannot be used: every one of them, each with its first problem.
@@ -32,7 +29,7 @@ pub struct KubeconfigError {
 
 impl KubeconfigError {
     /// What to do about it.
-    pub(super) fn hint(&self) -> Option<String> {
+    pub(in crate::client) fn hint(&self) -> Option<String> {
         self.problems.iter().any(|problem| matches!(problem.problem, Problem::Yaml { .. })).then(|| {
             "`kubectl config view` shows what kubectl makes of the file; its content is not shown here because it may hold \
              credentials"
@@ -81,7 +78,7 @@ impl Kubeconfig {
     ///
     /// Only an explicit file must exist. The first file that names a context, cluster or user has it whole, and the first that
     /// sets `current-context` decides.
-    pub(super) fn load(explicit: Option<&Path>, environment: &Environment) -> Result<Self, KubeconfigError> {
+    pub fn load(explicit: Option<&Path>, environment: &Environment) -> Result<Self, KubeconfigError> {
         let explicit = explicit.filter(|path| !path.as_os_str().is_empty());
         let looked_at = match explicit {
             Some(path) => vec![path.to_owned()],
@@ -126,8 +123,8 @@ fn read_file(path: &Path) -> Result<Document, Problem> {
 
 /// The first document of YAML or JSON, which is all that kubectl reads of a kubeconfig; null when there is none. The error is the
 /// place of the first mistake.
-pub(super) fn first_document(bytes: &[u8]) -> Result<Value, Mark> {
-    let stream = yaml::read(bytes, Validation::Ignore);
+pub fn first_document(bytes: &[u8]) -> Result<Value, Mark> {
+    let stream = kube_yaml::read(bytes, Validation::Ignore);
     match (stream.documents.into_iter().next(), stream.diagnostics.first()) {
         (Some(document), _) if document.number == 1 => Ok(document.value),
         (_, Some(problem)) => Err(problem.mark),

@@ -1,0 +1,74 @@
+use clap::{Args, ValueEnum};
+
+use super::{CompareArgs, ConnectionArgs, InputArgs, OutputArgs, PruneArgs, WaitArgs};
+
+pub(super) const AFTER_HELP: &str = "\
+Exit codes (with --dry-run those of `diff`):
+  0    everything was applied
+  2    invalid flags, configuration or input; nothing was changed
+  3    the cluster cannot be reached, or rejected the credentials
+  4    at least one object could not be compared or applied; the others were
+  5    applied, but with --wait not everything became ready
+  130  interrupted; the report shows what was done
+
+Examples:
+  # Apply a directory of manifests; a second run writes nothing
+  kubectl reconcile apply -f deploy/
+
+  # Also take fields that other appliers and controllers own
+  kubectl reconcile apply -f deploy/ --force-conflicts
+
+  # Wait up to ten minutes until everything is ready
+  kubectl reconcile apply -f deploy/ --wait --timeout 10m
+
+  # Apply as an apply set: delete members that are no longer in the manifests
+  kubectl reconcile apply -f deploy/ --prune --applyset shop
+
+  # Apply only the manifests with a label
+  kubectl reconcile apply -f deploy/ -l app=web";
+
+/// `apply`
+#[derive(Debug, Args)]
+pub struct ApplyArgs {
+    /// Which manifests to read
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// How to compare
+    #[command(flatten)]
+    pub compare: CompareArgs,
+    /// What to do with objects that are no longer in the manifests
+    #[command(flatten)]
+    pub prune: PruneArgs,
+    /// Only show what would change, like `kubectl reconcile diff` and with its exit codes
+    #[arg(
+        long,
+        value_name = "MODE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "server",
+        conflicts_with = "wait",
+        help_heading = "Apply"
+    )]
+    pub dry_run: Option<DryRun>,
+    /// Show what would change, and ask for confirmation on the terminal before writing
+    #[arg(long, help_heading = "Apply", conflicts_with = "dry_run")]
+    pub confirm: bool,
+    /// Whether to wait for readiness
+    #[command(flatten)]
+    pub wait: WaitArgs,
+    /// How to show the result
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// How to reach the cluster
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
+
+/// `--dry-run`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DryRun {
+    /// Ask the server what would change (if no value is given)
+    Server,
+    /// Never send a PATCH, and compare locally, like `--evidence=read-only`
+    Client,
+}

@@ -1,0 +1,68 @@
+use std::path::PathBuf;
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueEnum};
+
+/// Flags of `diff` and `apply` that define what counts as drift, and which fields to take from other managers.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Compare")]
+pub struct CompareArgs {
+    /// Name of the field manager that applies and owns the fields of the manifests
+    #[arg(long, value_name = "NAME", default_value = "kubectl-reconcile")]
+    pub field_manager: String,
+    /// How to determine drift: prove it from the live object and ask the server only when needed (auto), always ask (server),
+    /// or never send a PATCH and compare locally (read-only)
+    #[arg(long, value_name = "MODE", default_value = "auto")]
+    pub evidence: EvidenceChoice,
+    /// Also show fields that other managers added
+    #[arg(long)]
+    pub show_unmanaged: bool,
+    /// Also report drift when values match but some fields are not yet owned by our field manager
+    #[arg(long)]
+    pub strict_ownership: bool,
+    /// Which fields to take from other managers: manual changes (`manual`), all, or none; without a value, all
+    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_value = "manual",
+          default_missing_value = "all", help_heading = "Apply")]
+    pub force_conflicts: ForceChoice,
+    /// What to do when an immutable field differs: report it, or delete and recreate the object
+    #[arg(long, value_name = "WHEN", default_value = "never", help_heading = "Apply")]
+    pub replace: ReplaceChoice,
+    /// Field managers to take over from, such as `helm,kubectl`: their fields in the manifests become ours, and their apply
+    /// sets are continued
+    #[arg(long, value_name = "MANAGER,…", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), help_heading = "Apply")]
+    pub adopt: Vec<String>,
+    /// Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests or in the working directory
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+/// `--evidence`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EvidenceChoice {
+    /// Prove it from the live object, or else ask the server, or else compare locally
+    Auto,
+    /// Ask the server about every object
+    Server,
+    /// Prove it from the live object, or else compare locally; never send a PATCH
+    ReadOnly,
+}
+
+/// `--force-conflicts`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ForceChoice {
+    /// Fields changed with kubectl or by a manager listed in `manualManagers` of the configuration file
+    Manual,
+    /// Also fields of other appliers and of controllers
+    All,
+    /// No fields
+    None,
+}
+
+/// `--replace`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReplaceChoice {
+    /// Report the difference and leave the object unchanged
+    Never,
+    /// Delete and recreate the object
+    Immutable,
+}

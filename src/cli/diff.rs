@@ -1,0 +1,67 @@
+use clap::Args;
+
+use super::{CompareArgs, ConnectionArgs, InputArgs, OutputArgs, PruneArgs, WaitTimeout};
+
+pub(super) const AFTER_HELP: &str = "\
+Exit codes:
+  0    in sync (with --exit-zero also when there is drift)
+  1    drift found
+  2    invalid flags, configuration or input; nothing was compared
+  3    the cluster cannot be reached, or rejected the credentials
+  4    at least one object could not be compared; the others were
+  130  interrupted
+
+Examples:
+  # Compare a directory of manifests with the cluster
+  kubectl reconcile diff -f deploy/
+
+  # Compare the output of another tool
+  helm template shop ./chart | kubectl reconcile diff -f -
+
+  # In a pipeline: read subdirectories too, and also write a JSON report
+  kubectl reconcile diff -f deploy/ -R -o json=report.json
+
+  # Also show the members of an apply set that pruning would delete
+  kubectl reconcile diff -f deploy/ --prune --applyset shop
+
+  # Compare without a cluster, with objects saved by `kubectl reconcile snapshot`
+  kubectl reconcile diff -f deploy/ --live live.yaml";
+
+/// `diff`
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "a flag is typed or not")]
+pub struct DiffArgs {
+    /// Which manifests to read
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// How to compare
+    #[command(flatten)]
+    pub compare: CompareArgs,
+    /// What to do with objects that are no longer in the manifests
+    #[command(flatten)]
+    pub prune: PruneArgs,
+    /// Apply the differences, like `kubectl reconcile apply`
+    #[arg(long, help_heading = "Apply")]
+    pub apply: bool,
+    /// With `--apply`: ask for confirmation on the terminal before writing
+    #[arg(long, help_heading = "Apply", requires = "apply")]
+    pub confirm: bool,
+    /// With `--apply`: wait until all objects are ready
+    #[arg(long, requires = "apply", help_heading = "Apply")]
+    pub wait: bool,
+    /// With `--wait`: how long to wait, such as `90s` or `10m`; `0` checks once [default: 5m]
+    #[arg(long, value_name = "DURATION", requires = "wait", help_heading = "Apply")]
+    pub timeout: Option<WaitTimeout>,
+    /// Exit with 0 even if there is drift
+    #[arg(long, help_heading = "Output")]
+    pub exit_zero: bool,
+    /// Compare with the objects in this file instead of a cluster; an empty file means that no object exists
+    #[arg(long, value_name = "FILE", help_heading = "Compare", conflicts_with = "apply")]
+    pub live: Option<String>,
+    /// How to show the result
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// How to reach the cluster
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}

@@ -1,0 +1,46 @@
+//! The output formats: one row for each. The values of `-o`, their help, their completion and what is written come from it.
+
+use super::styled::Styled;
+use super::{Report, json, text};
+
+/// An output format.
+#[derive(Debug)]
+pub struct Format {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Its help.
+    pub help: &'static str,
+    /// What it makes of a report.
+    pub render: Render,
+}
+
+/// How a format is rendered.
+#[derive(Clone, Copy, Debug)]
+pub enum Render {
+    /// Text for people: in colours on a terminal, and shown while the run goes on.
+    Text(fn(&Report) -> Styled),
+    /// Data for programs: written as it is, once the run is over.
+    Data(fn(&Report) -> String),
+}
+
+/// All formats; the first is the default.
+pub const FORMATS: &[Format] = &[TEXT, JSON];
+
+const TEXT: Format =
+    Format { name: "text", help: "For people: the differences and a summary", render: Render::Text(text::whole) };
+const JSON: Format =
+    Format { name: "json", help: "For programs: the complete report", render: Render::Data(json::render) };
+
+impl Format {
+    /// Finds a format by its name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        FORMATS.iter().find(|format| format.name == name)
+    }
+
+    /// Returns true if this is text for people.
+    #[must_use]
+    pub fn is_text(&self) -> bool {
+        matches!(self.render, Render::Text(_))
+    }
+}

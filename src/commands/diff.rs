@@ -2,10 +2,11 @@
 
 use crate::cli::{ApplyArgs, DiffArgs, DryRun, EvidenceChoice};
 use crate::client::namespace_flag;
-use crate::compare::{CompareContext, Policy, Redactor, leave_out_nulls, offline};
+use crate::compare::{Policy, Redactor, leave_out_nulls};
 use crate::desired::DesiredSet;
 use crate::desired::files::Inputs;
 use crate::engine::comparison::Comparison;
+use crate::engine::judge::Judge;
 use crate::engine::prune::{Prune, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::live::Discovery;
@@ -13,7 +14,7 @@ use crate::live::admission::Admission;
 use crate::live::resolve::Namespaces;
 use crate::live::snapshot::Snapshot;
 use crate::live::types::Types;
-use crate::report::{FailOn, ObjectReport, Report, text};
+use crate::report::{Command, FailOn, ObjectReport, Report, text};
 use crate::session::apply_set::requested;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
@@ -23,8 +24,6 @@ use crate::session::screen::Screen;
 use crate::session::setup::{Connected, concluded, connected, planned, policy};
 use crate::session::signals::listen;
 
-const COMMAND: &str = "diff";
-
 /// Runs the command to its exit code.
 pub(super) async fn run(args: DiffArgs) -> u8 {
     let output = match Output::new(&args.output) {
@@ -33,7 +32,7 @@ pub(super) async fn run(args: DiffArgs) -> u8 {
     };
     match report(&args, &output).await {
         Ok(report) => show(&report, &output),
-        Err(failure) => output.failed(COMMAND, failure),
+        Err(failure) => output.failed(Command::Diff, failure),
     }
 }
 
@@ -85,7 +84,7 @@ async fn with_cluster(
     let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, prune), admission);
     output.details(verbosity, pass.doubts());
 
-    let mut report = builder.report(COMMAND, gate(args));
+    let mut report = builder.report(Command::Diff, gate(args));
     report.warnings = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
     Ok(concluded(pass.annotate(report), info, &cluster, &interrupt))
 }
@@ -101,12 +100,11 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
     let mut plan = planned(desired, catalog, &Namespaces { required, default })?;
     let types = Types::default();
     leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
-    let redactor = Redactor::default();
+    let judge = Judge { policy, redactor: &Redactor::default() };
     let judged = plan.targets().map(|target| {
-        let setting = CompareContext { of: types.of(&target.key.gvk), policy, types_will_change: false };
-        ObjectReport::new(target, offline(target, &snapshot.state(&target.key), setting, &redactor))
+        ObjectReport::new(target, judge.captured(target, &snapshot.state(&target.key), types.of(&target.key.gvk)))
     });
-    Ok(Report::compared(COMMAND, judged.collect(), gate(args)))
+    Ok(Report::compared(Command::Diff, judged.collect(), gate(args)))
 }
 
 impl From<ApplyArgs> for DiffArgs {

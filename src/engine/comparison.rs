@@ -7,13 +7,11 @@ use futures::StreamExt as _;
 
 use crate::client::Cluster;
 use crate::compare::{
-    Action, CompareContext, Evidence, Finding, Found, Policy, Questions, Redactor, defines, leave_out_nulls,
-    may_hold_refused_nulls, verdict,
+    Action, Evidence, Finding, Found, Policy, Redactor, defines, leave_out_nulls, may_hold_refused_nulls,
 };
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
-use crate::engine::write::Decision;
-use crate::live::ask::settle;
+use crate::engine::judge::{Decision, Judge};
 use crate::live::fetch::{IN_FLIGHT, fetch};
 use crate::live::types::Types;
 use crate::live::{LiveState, Target, Trouble};
@@ -68,18 +66,24 @@ impl<'a> Comparison<'a> {
         let found = self.ask(targets, states).await;
         let mut decisions: Vec<Decision> = Vec::with_capacity(targets.len());
         let mut changing_crds: Vec<&Target> = Vec::new();
-        for (target, Found { finding, warnings, doubt }) in targets.iter().zip(found) {
-            self.doubts.extend(doubt.map(|doubt| format!("not proven: {}: {doubt}", target.key)));
+        let mut doubts = Vec::new();
+        let judge = self.judge();
+        for (target, found) in targets.iter().zip(found) {
+            doubts.extend(found.doubt.as_ref().map(|doubt| format!("not proven: {}: {doubt}", target.key)));
             let types_will_change = changing_crds.iter().any(|crd| defines(crd, target));
-            let setting = CompareContext { of: self.types.of(&target.key.gvk), policy: self.policy, types_will_change };
-            let mut diff = verdict(target, &finding, setting, &self.redactor);
-            diff.warnings.extend(warnings);
-            if target.key.gvk.is_crd() && diff.action != Action::None {
+            let decision = judge.decide(target, found, self.types.of(&target.key.gvk), types_will_change);
+            if target.key.gvk.is_crd() && decision.diff.action != Action::None {
                 changing_crds.push(target);
             }
-            decisions.push(Decision { finding, diff });
+            decisions.push(decision);
         }
+        self.doubts.extend(doubts);
         decisions
+    }
+
+    /// The judge of the run.
+    fn judge(&self) -> Judge<'_> {
+        Judge { policy: self.policy, redactor: &self.redactor }
     }
 
     /// Asks about all targets at once. Objects whose namespace or kind is only in this input can't be asked about yet.
@@ -115,8 +119,6 @@ impl<'a> Comparison<'a> {
             Ok(resource) => resource,
         };
         let of = self.types.of(&target.key.gvk);
-        let mut questions = Questions::new(target, state, of, self.policy);
-        settle(self.cluster, target, resource, &self.policy.manager, &mut questions).await;
-        questions.found()
+        self.judge().find(self.cluster, (target, resource), state, of).await
     }
 }

@@ -2,8 +2,7 @@
 //! observe, report.
 //!
 //! ```text
-//! PATH… ─desired─▶ DesiredSet ─live─▶ Target, LiveState ─compare─▶ ObjectDiff ─plan─▶ order ─apply─▶ Written ─wait─▶ Readiness
-//!                                               every stage ─▶ report ─▶ bytes + exit code
+//! PATH… ─desired─▶ DesiredSet ─live─▶ Target, LiveState ─compare─▶ ObjectDiff ─plan─▶ Plan ─engine─▶ Event… ─report─▶ bytes + exit code
 //! ```
 //!
 //! # The tour
@@ -13,7 +12,8 @@
 //! 3. [`compare`] *proves* from the live object alone that an apply would change nothing, or says what to *ask*; from the
 //!    server's answer it tells what differs, and whose doing that is. Secret values become numbers here.
 //! 4. [`plan`] puts objects into the order in which they can be written, and tells which members of an apply set go.
-//! 5. [`engine`] writes, under a lock on the version that was judged, and judges again when the object moved.
+//! 5. [`engine`] judges every object, writes under a lock on the version that was judged, and judges again when the object changed
+//!    in the meantime. It emits events: the screen shows them, and a builder folds them into the report.
 //! 6. [`engine::wait`] follows the objects until they are ready: rules that only compute, and the watches that feed them.
 //! 7. [`report`] is one model and a file for each format that shows it.
 //!
@@ -50,7 +50,7 @@ pub mod object;
 pub mod plan;
 pub mod program;
 pub mod report;
+pub mod schema;
 mod session;
-pub use structured_merge::schema;
 pub mod terminal;
 pub mod text;

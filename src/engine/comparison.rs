@@ -7,7 +7,7 @@ use futures::StreamExt as _;
 
 use crate::client::Cluster;
 use crate::compare::{
-    Action, Evidence, Finding, Found, Policy, Redactor, defines, leave_out_nulls, may_hold_refused_nulls,
+    Action, ComparisonResult, Evidence, Finding, Policy, Redactor, defines, leave_out_nulls, may_hold_refused_nulls,
 };
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
@@ -69,7 +69,7 @@ impl<'a> Comparison<'a> {
         let mut doubts = Vec::new();
         let judge = self.judge();
         for (target, found) in targets.iter().zip(found) {
-            doubts.extend(found.doubt.as_ref().map(|doubt| format!("not proven: {}: {doubt}", target.key)));
+            doubts.extend(found.unproven.as_ref().map(|why| format!("not proven: {}: {why}", target.key)));
             let types_will_change = changing_crds.iter().any(|crd| defines(crd, target));
             let decision = judge.decide(target, found, self.types.of(&target.key.gvk), types_will_change);
             if target.key.gvk.is_crd() && decision.diff.action != Action::None {
@@ -87,7 +87,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Asks about all targets at once. Objects whose namespace or kind is only in this input can't be asked about yet.
-    async fn ask(&self, targets: &[&Target], states: Vec<LiveState>) -> Vec<Found> {
+    async fn ask(&self, targets: &[&Target], states: Vec<LiveState>) -> Vec<ComparisonResult> {
         let coming: BTreeSet<&str> = targets
             .iter()
             .zip(&states)
@@ -108,7 +108,7 @@ impl<'a> Comparison<'a> {
         found
     }
 
-    async fn ask_one(&self, target: &Target, state: LiveState, too_early: bool) -> Found {
+    async fn ask_one(&self, target: &Target, state: LiveState, too_early: bool) -> ComparisonResult {
         let resource = match &target.resource {
             _ if self.interrupt.is_set() => {
                 let message = "the run was interrupted before this object was compared";

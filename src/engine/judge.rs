@@ -2,13 +2,15 @@
 //! objects are compared with.
 //!
 //! ```text
-//! LiveState ─find: questions ⇄ server─▶ Found ─decide─▶ Decision { finding, diff }
+//! LiveState ─find: ComparisonMachine ⇄ dry_run ⇄ server─▶ ComparisonResult ─decide─▶ Decision { finding, diff }
 //!     └─ captured (no server to ask) ───────────────▶ ObjectDiff
 //! ```
 
 use crate::client::Cluster;
-use crate::compare::{CompareContext, Finding, Found, ObjectDiff, Policy, Questions, Redactor, offline, verdict};
-use crate::live::ask::settle;
+use crate::compare::{
+    CompareContext, ComparisonMachine, ComparisonResult, Finding, ObjectDiff, Policy, Redactor, offline, verdict,
+};
+use crate::engine::dry_run::drive;
 use crate::live::{LiveState, Resource, Target, fetch};
 use crate::schema::TypeRef;
 
@@ -39,16 +41,22 @@ impl<'a> Judge<'a> {
         (target, resource): (&Target, &Resource),
         live: LiveState,
         of: TypeRef<'_>,
-    ) -> Found {
-        let mut questions = Questions::new(target, live, of, self.policy);
-        settle(cluster, target, resource, &self.policy.manager, &mut questions).await;
-        questions.found()
+    ) -> ComparisonResult {
+        let mut machine = ComparisonMachine::new(target, live, of, self.policy);
+        drive(cluster, target, resource, &self.policy.manager, &mut machine).await;
+        machine.into_result()
     }
 
     /// The decision that follows from a finding. Objects must come in a fixed order, for the numbers of their secrets.
     /// `types_will_change` says whether the kind's CustomResourceDefinition changes in this input.
-    pub fn decide(self, target: &Target, found: Found, of: TypeRef<'_>, types_will_change: bool) -> Decision {
-        let Found { finding, warnings, .. } = found;
+    pub fn decide(
+        self,
+        target: &Target,
+        found: ComparisonResult,
+        of: TypeRef<'_>,
+        types_will_change: bool,
+    ) -> Decision {
+        let ComparisonResult { finding, warnings, .. } = found;
         let context = CompareContext { of, policy: self.policy, types_will_change };
         let mut diff = verdict(target, &finding, context, self.redactor);
         diff.warnings.extend(warnings);

@@ -16,6 +16,7 @@ mod replace;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use structured_merge::{Ownership, with_live_spelling};
 
 pub use apply_set::{Recorded, record};
 pub use delete::{DEFAULT_DELETE_TIMEOUT, Deadline, Deleted, delete, wait_until_gone};
@@ -24,10 +25,7 @@ pub use half_way::HalfWay;
 
 use crate::client::{Address, Change, Cluster, Reply, RequestError, Retry};
 use crate::compare::Refusal;
-use crate::compare::{
-    Action, Finding, ForceConflicts, ObjectDiff, Owners, Policy, Prediction, Redactor, Replace, refusal,
-    with_live_spelling,
-};
+use crate::compare::{Action, Finding, ForceConflicts, ObjectDiff, Policy, Prediction, Redactor, Replace, refusal};
 pub use crate::engine::judge::Decision;
 use crate::engine::judge::Judge;
 use crate::live::answer::Asked;
@@ -112,7 +110,7 @@ impl Writes<'_> {
 #[derive(Default)]
 struct After {
     /// Whose fields are whose.
-    owners: Owners,
+    owners: Ownership,
     /// What manual changes own and has to pass to us, so that it goes.
     in_the_way: FieldSet,
 }
@@ -167,11 +165,11 @@ impl Writer<'_> {
         let claims = after.owners.our_fields();
         let mut version = live.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
         let mut has_taken_over = false;
-        let before = Owners::of(live, manager);
+        let before = Ownership::of(live, manager);
         // What the manifest dropped counts too: it goes only when no hand is left beside us.
         let concerned = claims.union(&before.our_fields()).union(&after.in_the_way);
-        if let Some(settled) = before.with_manual_claims_transferred(&concerned, &api_version, self.policy)
-            && after.owners.with_manual_claims_transferred(&concerned, &api_version, self.policy).is_some()
+        if let Some(settled) = before.with_claims_transferred(&concerned, &api_version, self.policy)
+            && after.owners.with_claims_transferred(&concerned, &api_version, self.policy).is_some()
         {
             version = self.record_owners(settled.to_json(live), &version).await?;
             has_taken_over = true;

@@ -161,8 +161,8 @@ impl<'a> ApplyRun<'a> {
             return;
         }
         self.learn_kinds(&wave).await;
-        let is_open = |item: &&Item| item.is_provisional() && blocked(&self.items, item).is_none();
-        let again: Vec<usize> = (wave.end..self.items.len()).filter(|index| is_open(&&self.items[*index])).collect();
+        let is_open = |item: &Item| item.is_provisional() && blocked(&self.items, item).is_none();
+        let again: Vec<usize> = (wave.end..self.items.len()).filter(|index| is_open(&self.items[*index])).collect();
         let targets: Vec<&Target> = again.iter().map(|index| self.items[*index].target()).collect();
         let decisions = self.comparison.compare(&targets).await;
         for (index, mut decision) in again.into_iter().zip(decisions) {

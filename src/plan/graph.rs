@@ -52,6 +52,9 @@ pub struct Unplannable {
     pub hint: String,
 }
 
+/// What authors should know, by place among the nodes.
+type Warnings = Vec<(usize, String)>;
+
 /// One object in its turn.
 pub(super) struct Step {
     /// Its place among the nodes.
@@ -64,8 +67,7 @@ pub(super) struct Step {
 /// Nodes in the order in which to act: what is needed first, wave by wave, and then by kind, namespace and name.
 pub(super) struct Order {
     pub steps: Vec<Step>,
-    /// What authors should know, by place among the nodes.
-    pub warnings: Vec<(usize, String)>,
+    pub warnings: Warnings,
 }
 
 impl Order {
@@ -128,8 +130,7 @@ fn dependents(needs: &[Vec<Dependency>], counts: fn(&Dependency) -> bool) -> Vec
 }
 
 /// What each node needs of the others: one need for each of them, the strongest; and what authors should know.
-#[expect(clippy::type_complexity, reason = "needs and warnings, used once")]
-fn needs(nodes: &[Node<'_>]) -> Result<(Vec<Vec<Dependency>>, Vec<(usize, String)>), Vec<Unplannable>> {
+fn needs(nodes: &[Node<'_>]) -> Result<(Vec<Vec<Dependency>>, Warnings), Vec<Unplannable>> {
     let mut problems = Vec::new();
     let mut needs: Vec<BTreeMap<usize, DependencyKind>> = vec![BTreeMap::new(); nodes.len()];
     let index = ObjectIndex::of(nodes);

@@ -2,8 +2,7 @@
 //! observe, report.
 //!
 //! ```text
-//! PATH… ─desired─▶ DesiredSet ─live─▶ Target, LiveState ─compare─▶ ObjectDiff ─plan─▶ order ─apply─▶ Written ─wait─▶ Readiness
-//!                                               every stage ─▶ report ─▶ bytes + exit code
+//! PATH… ─desired─▶ DesiredSet ─live─▶ Target, LiveState ─compare─▶ ObjectDiff ─plan─▶ Plan ─engine─▶ Event… ─report─▶ bytes + exit code
 //! ```
 //!
 //! # The tour
@@ -13,7 +12,8 @@
 //! 3. [`compare`] *proves* from the live object alone that an apply would change nothing, or says what to *ask* the server. From
 //!    the answer it derives what differs and which manager changed it. Values of Secrets become numbers here.
 //! 4. [`plan`] orders the objects so that each is written after what it needs, and decides which members of an apply set to delete.
-//! 5. [`engine`] writes each object under a lock on the version that was compared, and compares again if the object has changed.
+//! 5. [`engine`] judges every object, writes under a lock on the version that was judged, and judges again if the object has
+//!    changed. It emits events: the screen shows them, and a builder folds them into the report.
 //! 6. [`engine::wait`] follows the objects until they are ready. The readiness rules are in the crate `kstatus`.
 //! 7. [`report`] is one model and a table of formats that show it.
 //!

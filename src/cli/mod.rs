@@ -2,6 +2,7 @@
 //! meaning.
 
 mod apply;
+pub(crate) mod candidates;
 mod compare;
 mod complete;
 mod completion;

@@ -5,7 +5,7 @@ use crate::compare::{EvidenceMode, Policy};
 use crate::engine::comparison::Comparison;
 use crate::engine::prune::Prune;
 use crate::engine::reconciliation::Reconciliation;
-use crate::report::{FailOn, Report, outcomes, readiness, text};
+use crate::report::{Command, FailOn, Report, outcomes, readiness, text};
 use crate::session::apply_set::requested;
 use crate::session::confirm::{confirmed, somebody_to_ask};
 use crate::session::failure::Failure;
@@ -17,8 +17,6 @@ use crate::session::setup::{Connected, concluded, connected, planned, policy};
 use crate::session::signals::listen;
 use crate::terminal::Closed;
 
-const COMMAND: &str = "apply";
-
 /// Runs the command to its exit code.
 pub(super) async fn run(args: ApplyArgs) -> u8 {
     let output = match Output::new(&args.output) {
@@ -27,7 +25,7 @@ pub(super) async fn run(args: ApplyArgs) -> u8 {
     };
     match Box::pin(report(&args, &output)).await {
         Ok(report) => finish(&report, &output).unwrap_or(report.exit_code),
-        Err(failure) => output.failed(COMMAND, failure),
+        Err(failure) => output.failed(Command::Apply, failure),
     }
 }
 
@@ -61,12 +59,12 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     let mut pass = Reconciliation::compare(comparison, plan, prune).await;
     output.details(verbosity, pass.doubts());
 
-    let would_be = pass.annotate(builder.report("diff", FailOn::default()));
+    let would_be = pass.annotate(builder.report(Command::Diff, FailOn::default()));
     // A reader that went away changes nothing about the pass.
     let _ = output.text(&text::differences(&would_be));
     if args.confirm && pass.has_work() {
         if !confirmed(&would_be, &info, output, &interrupt).await {
-            return Ok(concluded(Report { command: COMMAND, ..would_be }, info, &cluster, &interrupt));
+            return Ok(concluded(Report { command: Command::Apply, ..would_be }, info, &cluster, &interrupt));
         }
         pass.hold_what_differs_from_what_was_shown();
     }
@@ -75,7 +73,7 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     if let Some(timeout) = wait {
         pass.wait(timeout).await;
     }
-    let report = pass.annotate(builder.report(COMMAND, FailOn::default()));
+    let report = pass.annotate(builder.report(Command::Apply, FailOn::default()));
     Ok(concluded(report, info, &cluster, &interrupt))
 }
 

@@ -2,18 +2,15 @@
 
 use crate::cli::{ApplyArgs, DiffArgs, DryRun, EvidenceChoice};
 use crate::client::namespace_flag;
-use crate::compare::{CompareContext, Policy, Redactor, leave_out_nulls, offline};
+use crate::compare::{Policy, Redactor, leave_out_nulls};
 use crate::desired::DesiredSet;
 use crate::desired::files::Inputs;
 use crate::engine::comparison::Comparison;
+use crate::engine::judge::Judge;
 use crate::engine::prune::{Prune, Requested};
 use crate::engine::reconciliation::Reconciliation;
-use crate::live::Discovery;
-use crate::live::admission::Admission;
-use crate::live::resolve::Namespaces;
-use crate::live::snapshot::Snapshot;
-use crate::live::types::Types;
-use crate::report::{FailOn, ObjectReport, Report, text};
+use crate::live::{Discovery, admission::Admission, resolve::Namespaces, snapshot::Snapshot, types::Types};
+use crate::report::{Command, FailOn, ObjectReport, Report, text};
 use crate::session::apply_set::requested;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
@@ -23,8 +20,6 @@ use crate::session::screen::Screen;
 use crate::session::setup::{Connected, concluded, connected, planned, policy};
 use crate::session::signals::listen;
 
-const COMMAND: &str = "diff";
-
 /// Runs the command to its exit code.
 pub(super) async fn run(args: DiffArgs) -> u8 {
     let output = match Output::new(&args.output) {
@@ -33,7 +28,7 @@ pub(super) async fn run(args: DiffArgs) -> u8 {
     };
     match report(&args, &output).await {
         Ok(report) => show(&report, &output),
-        Err(failure) => output.failed(COMMAND, failure),
+        Err(failure) => output.failed(Command::Diff, failure),
     }
 }
 
@@ -85,7 +80,7 @@ async fn with_cluster(
     let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, prune), admission);
     output.details(verbosity, pass.doubts());
 
-    let mut report = builder.report(COMMAND, gate(args));
+    let mut report = builder.report(Command::Diff, gate(args));
     report.warnings = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
     Ok(concluded(pass.annotate(report), info, &cluster, &interrupt))
 }
@@ -98,15 +93,14 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
     let default = required.clone().unwrap_or_else(|| "default".to_owned());
     let mut catalog = Discovery::builtin();
     snapshot.objects().for_each(|object| catalog.learn(object));
-    let mut targets = planned(desired, catalog, &Namespaces { required, default })?.targets;
+    let mut plan = planned(desired, catalog, &Namespaces { required, default })?;
     let types = Types::default();
-    leave_out_nulls(&mut targets, |gvk| types.of(gvk));
-    let redactor = Redactor::default();
-    let judged = targets.iter().map(|target| {
-        let setting = CompareContext { of: types.of(&target.key.gvk), policy, types_will_change: false };
-        ObjectReport::new(target, offline(target, &snapshot.state(&target.key), setting, &redactor))
+    leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
+    let judge = Judge { policy, redactor: &Redactor::default() };
+    let judged = plan.targets().map(|target| {
+        ObjectReport::new(target, judge.captured(target, &snapshot.state(&target.key), types.of(&target.key.gvk)))
     });
-    Ok(Report::compared(COMMAND, judged.collect(), gate(args)))
+    Ok(Report::compared(Command::Diff, judged.collect(), gate(args)))
 }
 
 impl From<ApplyArgs> for DiffArgs {

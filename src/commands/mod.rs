@@ -11,6 +11,21 @@ mod status;
 use std::process::ExitCode;
 
 use crate::cli::{Cli, Command};
+use crate::diagnostic::Diagnostic;
+use crate::report::EXIT_INVALID;
+use crate::session::output::tell;
+use crate::terminal::{ColorChoice, Terminal};
+use crate::text::io_reason;
+
+/// Says why nothing can be run: the system has no threads, files or memory left. This is no drift, so the exit code is that of a
+/// configuration error.
+#[must_use]
+pub fn not_started(error: &std::io::Error) -> ExitCode {
+    let problem = Diagnostic::general(format!("the program cannot start: {}", io_reason(error)));
+    let hint = "look at the limits of this process (`ulimit -a`)";
+    tell(&Terminal::new(ColorChoice::Auto, false), &[problem.with_hint(hint)]);
+    ExitCode::from(EXIT_INVALID)
+}
 
 /// Runs a command to its exit code.
 pub async fn run(cli: Cli) -> ExitCode {

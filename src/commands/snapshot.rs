@@ -44,7 +44,7 @@ async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, namespaces, .. } = connected;
     let plan = planned(desired, catalog, &namespaces)?;
-    let targets: Vec<&Target> = plan.targets.iter().collect();
+    let targets: Vec<&Target> = plan.targets().collect();
     let states = fetch(&cluster, &targets).await;
     let redactor = Redactor::default();
     let mut documents = Vec::new();

@@ -5,15 +5,13 @@ use std::time::Duration;
 use crate::cli::StatusArgs;
 use crate::engine::wait::Watched;
 use crate::engine::waiting::Waiting;
-use crate::report::{ObjectReport, Report, readiness};
+use crate::report::{Command, ObjectReport, Report, readiness};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::reading::Reading;
 use crate::session::screen::Screen;
 use crate::session::setup::{Connected, concluded, connected, planned};
 use crate::session::signals::listen;
-
-const COMMAND: &str = "status";
 
 /// Runs the command to its exit code. A reader that went away ends the run quietly, with the verdict that was found.
 pub(super) async fn run(args: StatusArgs) -> u8 {
@@ -26,7 +24,7 @@ pub(super) async fn run(args: StatusArgs) -> u8 {
             let shown = output.text(&readiness::whole(&report)).and_then(|()| output.finish(&report));
             shown.unwrap_or(report.exit_code)
         }
-        Err(failure) => output.failed(COMMAND, failure),
+        Err(failure) => output.failed(Command::Status, failure),
     }
 }
 
@@ -37,13 +35,13 @@ async fn report(args: &StatusArgs, output: &Output) -> Result<Report, Failure> {
     let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, Some(&interrupt));
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, .. } = connected;
-    let targets = planned(desired, catalog, &namespaces)?.targets;
-    let watched: Vec<Watched> = targets.iter().map(Watched::from).collect();
+    let plan = planned(desired, catalog, &namespaces)?;
+    let watched: Vec<Watched> = plan.targets().map(Watched::from).collect();
     let timeout = args.wait.duration().unwrap_or(Duration::ZERO);
     let screen = Screen::new(output, !timeout.is_zero());
     let waiting = Waiting { cluster: &cluster, timeout, interrupt: &interrupt, events: &screen };
     let readiness = waiting.observe(&watched).await;
-    let objects = targets.iter().zip(readiness).map(|(target, readiness)| ObjectReport::observed(target, readiness));
-    let report = Report::observed(COMMAND, objects.collect());
+    let objects = plan.targets().zip(readiness).map(|(target, readiness)| ObjectReport::observed(target, readiness));
+    let report = Report::observed(Command::Status, objects.collect());
     Ok(concluded(report, info, &cluster, &interrupt))
 }

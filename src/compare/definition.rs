@@ -3,14 +3,20 @@
 use serde_json::Value;
 
 use crate::live::Target;
+use crate::object::GroupVersionKind;
 use crate::schema;
 
 /// Returns true if a CustomResourceDefinition defines the kind of a target.
 #[must_use]
 pub fn defines(crd: &Target, target: &Target) -> bool {
-    let at = |pointer: &str| crd.manifest.value.pointer(pointer).and_then(Value::as_str);
-    crd.key.gvk.is_crd()
-        && at("/spec/group") == Some(target.key.gvk.group.as_str())
-        && at("/spec/names/kind") == Some(target.key.gvk.kind.as_str())
-        && schema::builtin_kind(&target.key.gvk).is_none()
+    crd.key.gvk.is_crd() && defines_kind(&crd.manifest.value, &target.key.gvk)
+}
+
+/// The same for an object that is known to be a CustomResourceDefinition.
+#[must_use]
+pub fn defines_kind(crd: &Value, gvk: &GroupVersionKind) -> bool {
+    let at = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str);
+    at("/spec/group") == Some(gvk.group.as_str())
+        && at("/spec/names/kind") == Some(gvk.kind.as_str())
+        && schema::builtin_kind(gvk).is_none()
 }

@@ -27,7 +27,7 @@ mod secrecy;
 mod verdict;
 
 pub use classify::{ObjectPair, judge};
-pub use definition::defines;
+pub use definition::{defines, defines_kind};
 pub use diff::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
 pub use finding::{ComparisonResult, Finding};
 pub use machine::{Answer, ComparisonMachine, Question};

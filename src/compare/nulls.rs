@@ -17,7 +17,7 @@ pub fn may_hold_refused_nulls(target: &Target) -> bool {
 
 /// Takes such nulls out of the manifests, each with a warning that names its line. A kind that the input itself defines has
 /// the type that it will have.
-pub fn leave_out_nulls<'t>(targets: &mut [Target], of: impl Fn(&GroupVersionKind) -> TypeRef<'t>) {
+pub fn leave_out_nulls<'t>(targets: &mut [&mut Target], of: impl Fn(&GroupVersionKind) -> TypeRef<'t>) {
     for index in 0..targets.len() {
         let Some(target) = targets.get(index).filter(|target| may_hold_refused_nulls(target)) else { continue };
         let gvk = target.key.gvk.clone();

@@ -1,31 +1,28 @@
 //! The pass of `apply`: every object in its turn, wave by wave, and inside a wave as what it needs is done.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 
-use crate::client::Cluster;
-use crate::compare::{Action, Evidence, Finding, ObjectDiff, Redactor, defines};
+use crate::compare::{Action, ObjectDiff, defines};
 use crate::engine::comparison::Comparison;
-use crate::engine::event::{Event, EventSink, Stage};
-use crate::engine::interrupt::Interrupt;
-use crate::engine::item::{self, blocked, is_change};
-use crate::engine::wait::Watched;
-use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Decision, Writes, wait_for_discovery, wait_until_established};
+use crate::engine::event::{Event, Stage};
+use crate::engine::item::{self, Item, blocked, is_change};
+use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Writes, wait_for_discovery, wait_until_established};
 use crate::live::Trouble;
 use crate::live::fetch::IN_FLIGHT;
 use crate::live::resolve::{Target, resource_of};
-use crate::plan::{Plan, ReadySet};
-use crate::report::{ObjectReport, Outcome};
+use crate::plan::{Plan, PlanItem, ReadySet};
+use crate::report::Outcome;
 
 /// All objects of one run, compared and then acted on.
 pub(crate) struct ApplyRun<'a> {
     comparison: Comparison<'a>,
-    plan: Plan,
-    decisions: Vec<Decision>,
-    reports: Vec<ObjectReport>,
+    /// In the order of the plan.
+    items: Vec<Item>,
     /// How long what an author says comes first may take to become ready, where that is waited for.
     wait: Option<Duration>,
     /// Whether somebody agreed to what was shown, and to nothing else.
@@ -36,86 +33,48 @@ impl<'a> ApplyRun<'a> {
     /// Compares the objects of a plan.
     pub async fn compare(mut comparison: Comparison<'a>, mut plan: Plan) -> Self {
         let events = comparison.events;
-        events.receive(Event::Began(Stage::Compare, plan.targets.len()));
-        comparison.leave_out_nulls(&mut plan.targets).await;
-        let decisions = comparison.compare(&plan.targets.iter().collect::<Vec<_>>()).await;
+        events.receive(Event::Began(Stage::Compare, plan.items.len()));
+        comparison.leave_out_nulls(&mut plan).await;
+        let decisions = comparison.compare(&plan.targets().collect::<Vec<_>>()).await;
         events.receive(Event::Ended(Stage::Compare));
-        let pairs = plan.targets.iter().zip(&decisions);
-        let reports: Vec<ObjectReport> =
-            pairs.map(|(target, decision)| ObjectReport::new(target, decision.diff.clone())).collect();
-        reports.iter().for_each(|report| events.receive(Event::Compared(report)));
-        Self { comparison, plan, decisions, reports, wait: None, agreed: false }
+        let items = plan.items.into_iter().zip(decisions);
+        let items: Vec<Item> = items.map(|(planned, decision)| Item::new(planned, decision)).collect();
+        items.iter().for_each(|item| events.receive(Event::Compared(&item.report)));
+        Self { comparison, items, wait: None, agreed: false }
     }
 
-    /// The objects as they stand now.
-    pub fn objects(&self) -> &[ObjectReport] {
-        &self.reports
+    /// The objects, in the order of the plan.
+    pub fn items(&self) -> &[Item] {
+        &self.items
     }
 
     /// How many objects are not as they are to be.
     pub fn left(&self) -> usize {
-        self.reports.iter().filter(|report| !report.is_done()).count()
+        self.items.iter().filter(|item| !item.report.is_done()).count()
     }
 
-    /// What they are, in the same order.
-    pub fn targets(&self) -> impl Iterator<Item = &Target> {
-        self.plan.targets.iter()
-    }
-
-    /// The numbers that secrets have in this run.
-    pub fn redactor(&self) -> &Redactor {
-        &self.comparison.redactor
-    }
-
-    /// The connection.
-    pub fn cluster(&self) -> &'a Cluster {
-        self.comparison.cluster
-    }
-
-    /// Who hears what happens.
-    pub fn events(&self) -> &'a dyn EventSink {
-        self.comparison.events
-    }
-
-    /// Whether the run is to stop.
-    pub fn interrupt(&self) -> &Interrupt {
-        &self.comparison.interrupt
-    }
-
-    /// The objects that were proven in sync.
-    pub fn proven(&self) -> impl Iterator<Item = &Target> {
-        let both = self.plan.targets.iter().zip(&self.reports);
-        both.filter(|(_, report)| report.evidence == Some(Evidence::Proven)).map(|(target, _)| target)
-    }
-
-    /// What the pass left in the cluster as the manifests say, changed or not. What could not be written is not what was asked
-    /// for.
-    pub fn existing(&self) -> Vec<Watched> {
-        let exists = |object: &ObjectReport| {
-            use Outcome::{Adopted, Conflict, Created, Replaced, Unchanged, Updated};
-            matches!(object.outcome, Some(Created | Updated | Adopted | Replaced | Unchanged | Conflict))
-        };
-        let both = self.plan.targets.iter().zip(&self.reports);
-        both.filter(|(_, report)| exists(report)).map(|(target, _)| Watched::existing(target)).collect()
+    /// What all comparisons of the run share.
+    pub fn comparison(&self) -> &Comparison<'a> {
+        &self.comparison
     }
 
     /// Creates a Namespace of this input before everything else, where it doesn't exist.
     pub async fn create_namespace(&mut self, name: &str) {
-        let is_it = |target: &Target| target.key.gvk.is_namespace() && target.key.name == name;
-        let Some(index) = self.plan.targets.iter().position(is_it) else { return };
-        let (target, decision) = (&self.plan.targets[index], &self.decisions[index]);
-        if decision.diff.action != Action::Create || self.comparison.interrupt.is_set() {
+        let Self { comparison, items, wait, agreed } = self;
+        let is_it = |item: &&mut Item| item.target().key.gvk.is_namespace() && item.target().key.name == name;
+        let Some(item) = items.iter_mut().find(is_it) else { return };
+        if item.decision.diff.action != Action::Create || comparison.interrupt.is_set() {
             return;
         }
-        let of = self.comparison.types.of(&target.key.gvk);
-        let written = writes(&self.comparison, self.wait, self.agreed).write(target, decision, of).await;
-        item::settle(&mut self.reports[index], decision, Ok(written));
-        self.comparison.events.receive(Event::Written(&self.reports[index]));
+        let of = comparison.types.of(&item.target().key.gvk);
+        let written = writes(comparison, *wait, *agreed).write(item.target(), &item.decision, of).await;
+        item::settle(&mut item.report, &item.decision, Ok(written));
+        comparison.events.receive(Event::Written(&item.report));
     }
 
     /// Writes nothing, for a reason that concerns all objects.
     pub fn hold(&mut self, reason: &str) {
-        for (report, decision) in self.reports.iter_mut().zip(&self.decisions).filter(|(r, _)| r.outcome.is_none()) {
+        for Item { report, decision, .. } in self.items.iter_mut().filter(|item| item.report.outcome.is_none()) {
             report.outcome = Some(match item::left_alone(report, decision) {
                 Outcome::Unchanged if report.is_ownership_only() => item::skip(report, reason.to_owned()),
                 Outcome::Skipped if report.action != Action::Unknown => item::skip(report, reason.to_owned()),
@@ -125,11 +84,6 @@ impl<'a> ApplyRun<'a> {
         }
     }
 
-    /// Why objects were not proven in sync, a line each.
-    pub fn doubts(&self) -> &[String] {
-        &self.comparison.doubts
-    }
-
     /// From here on, what an author says comes first has to become ready, in this time each.
     pub fn wait_for_dependencies(&mut self, timeout: Option<Duration>) {
         self.wait = timeout;
@@ -137,7 +91,7 @@ impl<'a> ApplyRun<'a> {
 
     /// Whether there is something to write.
     pub fn has_work(&self) -> bool {
-        self.reports.iter().any(is_change)
+        self.items.iter().any(|item| is_change(&item.report))
     }
 
     /// What turns out to differ otherwise, once it can be compared with the server's help, is left alone from here on.
@@ -148,35 +102,35 @@ impl<'a> ApplyRun<'a> {
     /// Writes what differs.
     pub async fn act(&mut self) {
         let mut start = 0;
-        while let Some(wave) = self.plan.waves.get(start).copied() {
-            let end = start + self.plan.waves[start..].iter().take_while(|other| **other == wave).count();
-            self.write(start..end).await;
-            self.build_on(start..end).await;
-            start = end;
+        while let Some(wave) = self.items.get(start).map(|item| item.planned.wave) {
+            let same = self.items[start..].iter().take_while(|item| item.planned.wave == wave).count();
+            self.write(start..start + same).await;
+            self.build_on(start..start + same).await;
+            start += same;
         }
     }
 
     /// Writes one wave: what doesn't need each other in parallel.
     async fn write(&mut self, wave: Range<usize>) {
-        let Self { comparison, plan, decisions, reports, wait, agreed } = self;
+        let Self { comparison, items, wait, agreed } = self;
         let Comparison { cluster, types, interrupt, events, .. } = &*comparison;
         let writes = writes(comparison, *wait, *agreed);
-        let mut queue = ReadySet::of(plan, wave);
+        let mut queue = ReadySet::of(|index| &items[index].planned.needs, wave);
         let mut under_way = FuturesUnordered::new();
         loop {
             while under_way.len() < IN_FLIGHT
                 && let Some(index) = queue.take()
             {
+                let item = &items[index];
                 // One Namespace may have had to come before everything else.
-                if reports[index].outcome.is_some() {
+                if item.report.outcome.is_some() {
                     queue.done(index);
                     continue;
                 }
-                let (target, decision) = (&plan.targets[index], &decisions[index]);
-                let skip = item::skipped(plan, reports, index, interrupt.is_set());
+                let skip = item::skipped(items, item, interrupt.is_set());
                 let first =
-                    wait.filter(|_| is_change(&reports[index])).map(|timeout| (timeout, item::explicit(plan, index)));
-                let of = types.of(&target.key.gvk);
+                    wait.filter(|_| is_change(&item.report)).map(|timeout| (timeout, item::explicit(items, item)));
+                let (planned, decision) = (Arc::clone(&item.planned), Arc::clone(&item.decision));
                 under_way.push(async move {
                     let unready = match first {
                         Some((timeout, first)) if skip.is_none() => {
@@ -184,92 +138,72 @@ impl<'a> ApplyRun<'a> {
                         }
                         _ => None,
                     };
+                    let target = &planned.target;
                     match skip.or(unready) {
                         Some(skip) => (index, Err(skip)),
-                        None => (index, Ok(writes.write(target, decision, of).await)),
+                        None => (index, Ok(writes.write(target, &decision, types.of(&target.key.gvk)).await)),
                     }
                 });
             }
             let Some((index, result)) = under_way.next().await else { break };
             let was_tried = result.is_ok();
-            let report = &mut reports[index];
-            item::settle(report, &decisions[index], result);
+            let Item { report, decision, .. } = &mut items[index];
+            item::settle(report, decision, result);
             events.receive(if was_tried { Event::Written(report) } else { Event::Skipped(report) });
             queue.done(index);
         }
     }
 
-    /// Once a wave stands that others build on: waits for new kinds, reads the catalog again, and compares what could not be
+    /// Once a wave is there that others build on: waits for new kinds, reads the catalog again, and compares what could not be
     /// asked about before.
     async fn build_on(&mut self, wave: Range<usize>) {
-        let is_foundation = |index: usize| {
-            let gvk = &self.plan.targets[index].key.gvk;
-            gvk.is_namespace() || gvk.is_crd()
-        };
-        let written = |report: &ObjectReport| {
-            matches!(report.outcome, Some(Outcome::Created | Outcome::Updated | Outcome::Replaced))
-        };
-        let foundations: Vec<usize> =
-            wave.clone().filter(|index| is_foundation(*index) && written(&self.reports[*index])).collect();
-        if foundations.is_empty() {
+        if !self.items[wave.clone()].iter().any(Item::is_new_foundation) {
             return;
         }
-        let later = wave.end..self.plan.targets.len();
-        self.learn_kinds(&foundations, later.clone()).await;
-        let again: Vec<usize> = later
-            .filter(|index| self.is_provisional(*index))
-            .filter(|index| blocked(&self.plan, &self.reports, *index).is_none())
-            .collect();
-        let targets: Vec<&Target> = again.iter().map(|index| &self.plan.targets[*index]).collect();
+        self.learn_kinds(&wave).await;
+        let is_open = |item: &Item| item.is_provisional() && blocked(&self.items, item).is_none();
+        let again: Vec<usize> = (wave.end..self.items.len()).filter(|index| is_open(&self.items[*index])).collect();
+        let targets: Vec<&Target> = again.iter().map(|index| self.items[*index].target()).collect();
         let decisions = self.comparison.compare(&targets).await;
         for (index, mut decision) in again.into_iter().zip(decisions) {
-            if self.agreed && !decision.diff.same_difference(&self.decisions[index].diff) {
+            let item = &mut self.items[index];
+            if self.agreed && !decision.diff.same_difference(&item.decision.diff) {
                 let message = "it differs otherwise than was shown: left alone";
                 decision.diff = ObjectDiff::unknown(Trouble::new("Conflict", message).with_hint("run again"));
             }
-            self.reports[index] = ObjectReport::new(&self.plan.targets[index], decision.diff.clone());
-            self.decisions[index] = decision;
-            self.comparison.events.receive(Event::Compared(&self.reports[index]));
+            item.decide(decision);
+            self.comparison.events.receive(Event::Compared(&item.report));
         }
     }
 
-    /// Waits until the kinds that were just defined are served, and finds their resources.
-    async fn learn_kinds(&mut self, foundations: &[usize], later: Range<usize>) {
-        let cluster = self.comparison.cluster;
-        let mut crds: Vec<&Target> = Vec::new();
-        for index in foundations.iter().copied().filter(|index| self.plan.targets[*index].key.gvk.is_crd()) {
-            let crd = &self.plan.targets[index];
-            match wait_until_established(cluster, crd).await {
-                Ok(()) => crds.push(crd),
+    /// Waits until the kinds that a wave just defined are served, and finds the resources of later objects.
+    async fn learn_kinds(&mut self, wave: &Range<usize>) {
+        let Self { comparison, items, .. } = self;
+        let (earlier, later) = items.split_at_mut(wave.end);
+        let mut crds: Vec<Arc<PlanItem>> = Vec::new();
+        let new = earlier[wave.start..].iter_mut().filter(|item| item.is_new_foundation());
+        for item in new.filter(|item| item.target().key.gvk.is_crd()) {
+            match wait_until_established(comparison.cluster, item.target()).await {
+                Ok(()) => crds.push(Arc::clone(&item.planned)),
                 Err(trouble) => {
-                    item::fail(&mut self.reports[index], trouble);
-                    self.comparison.events.receive(Event::Revised(&self.reports[index]));
+                    item::fail(&mut item.report, trouble);
+                    comparison.events.receive(Event::Revised(&item.report));
                 }
             }
         }
         if crds.is_empty() {
             return;
         }
-        let provisional: Vec<usize> = later.filter(|index| self.is_provisional(*index)).collect();
-        let targets = provisional.iter().map(|index| &self.plan.targets[*index]);
-        let defined = targets.filter(|target| crds.iter().any(|crd| defines(crd, target)));
-        let awaited: Vec<_> = defined.map(|target| target.key.gvk.clone()).collect();
-        if let Ok(catalog) = wait_for_discovery(cluster, &awaited).await {
-            self.comparison.types.forget();
-            for index in provisional {
-                let target = &mut self.plan.targets[index];
+        let is_defined = |target: &Target| crds.iter().any(|crd| defines(&crd.target, target));
+        let provisional = || later.iter().filter(|item| item.is_provisional()).map(Item::target);
+        let awaited: Vec<_> =
+            provisional().filter(|target| is_defined(target)).map(|target| target.key.gvk.clone()).collect();
+        if let Ok(catalog) = wait_for_discovery(comparison.cluster, &awaited).await {
+            comparison.types.forget();
+            for item in later.iter_mut().filter(|item| item.is_provisional()) {
+                let target = &mut Arc::make_mut(&mut item.planned).target;
                 target.resource = resource_of(&target.manifest, &catalog);
             }
-        }
-    }
-
-    /// Whether the server could not be asked, as something of this input has to come first.
-    fn is_provisional(&self, index: usize) -> bool {
-        let Decision { finding, diff } = &self.decisions[index];
-        match finding {
-            Finding::Missing(evidence) => *evidence == Evidence::Local,
-            Finding::Refused { .. } => diff.evidence == Some(Evidence::Local) && diff.action != Action::Replace,
-            Finding::Proven(_) | Finding::Predicted { .. } | Finding::Unknown(_) => false,
         }
     }
 }

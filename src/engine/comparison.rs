@@ -7,16 +7,15 @@ use futures::StreamExt as _;
 
 use crate::client::Cluster;
 use crate::compare::{
-    Action, CompareContext, ComparisonMachine, ComparisonResult, Evidence, Finding, Policy, Redactor, defines,
-    leave_out_nulls, may_hold_refused_nulls, verdict,
+    Action, ComparisonResult, Evidence, Finding, Policy, Redactor, defines, leave_out_nulls, may_hold_refused_nulls,
 };
-use crate::engine::dry_run::drive;
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
-use crate::engine::write::Decision;
+use crate::engine::judge::{Decision, Judge};
 use crate::live::fetch::{IN_FLIGHT, fetch};
 use crate::live::types::Types;
 use crate::live::{LiveState, Target, Trouble};
+use crate::plan::Plan;
 
 /// What all comparisons of one run share.
 pub(crate) struct Comparison<'a> {
@@ -50,12 +49,12 @@ impl<'a> Comparison<'a> {
     }
 
     /// Leaves out of custom resources the nulls that their types do not allow; types are read where there may be some.
-    pub async fn leave_out_nulls(&mut self, targets: &mut [Target]) {
+    pub async fn leave_out_nulls(&mut self, plan: &mut Plan) {
         let may_hold = |target: &&Target| may_hold_refused_nulls(target);
-        let kinds: Vec<_> = targets.iter().filter(may_hold).map(|target| &target.key.gvk).collect();
+        let kinds: Vec<_> = plan.targets().filter(may_hold).map(|target| &target.key.gvk).collect();
         if !kinds.is_empty() {
             self.types.load(self.cluster, kinds).await;
-            leave_out_nulls(targets, |gvk| self.types.of(gvk));
+            leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| self.types.of(gvk));
         }
     }
 
@@ -67,18 +66,24 @@ impl<'a> Comparison<'a> {
         let found = self.ask(targets, states).await;
         let mut decisions: Vec<Decision> = Vec::with_capacity(targets.len());
         let mut changing_crds: Vec<&Target> = Vec::new();
-        for (target, ComparisonResult { finding, warnings, unproven }) in targets.iter().zip(found) {
-            self.doubts.extend(unproven.map(|unproven| format!("not proven: {}: {unproven}", target.key)));
+        let mut doubts = Vec::new();
+        let judge = self.judge();
+        for (target, found) in targets.iter().zip(found) {
+            doubts.extend(found.unproven.as_ref().map(|why| format!("not proven: {}: {why}", target.key)));
             let types_will_change = changing_crds.iter().any(|crd| defines(crd, target));
-            let setting = CompareContext { of: self.types.of(&target.key.gvk), policy: self.policy, types_will_change };
-            let mut diff = verdict(target, &finding, setting, &self.redactor);
-            diff.warnings.extend(warnings);
-            if target.key.gvk.is_crd() && diff.action != Action::None {
+            let decision = judge.decide(target, found, self.types.of(&target.key.gvk), types_will_change);
+            if target.key.gvk.is_crd() && decision.diff.action != Action::None {
                 changing_crds.push(target);
             }
-            decisions.push(Decision { finding, diff });
+            decisions.push(decision);
         }
+        self.doubts.extend(doubts);
         decisions
+    }
+
+    /// The judge of the run.
+    fn judge(&self) -> Judge<'_> {
+        Judge { policy: self.policy, redactor: &self.redactor }
     }
 
     /// Asks about all targets at once. Objects whose namespace or kind is only in this input can't be asked about yet.
@@ -114,8 +119,6 @@ impl<'a> Comparison<'a> {
             Ok(resource) => resource,
         };
         let of = self.types.of(&target.key.gvk);
-        let mut machine = ComparisonMachine::new(target, state, of, self.policy);
-        drive(self.cluster, target, resource, &self.policy.manager, &mut machine).await;
-        machine.into_result()
+        self.judge().find(self.cluster, (target, resource), state, of).await
     }
 }

@@ -1,15 +1,68 @@
 //! One object's turn in the pass: whether it is written, and what became of that.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::client::Cluster;
-use crate::compare::Action;
+use crate::compare::{Action, Evidence, Finding};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::wait::{WaitOptions, Watched, observe};
 use crate::engine::write::{Decision, Written};
-use crate::live::Trouble;
-use crate::plan::{DependencyKind, Plan};
+use crate::live::{Target, Trouble};
+use crate::plan::{DependencyKind, PlanItem};
 use crate::report::{ErrorInfo, ObjectReport, Outcome};
+
+/// One object on its way through the run. What was planned and decided is shared with the write that is under way.
+pub(crate) struct Item {
+    /// The object, its wave and what it needs.
+    pub planned: Arc<PlanItem>,
+    /// What the comparison came to.
+    pub decision: Arc<Decision>,
+    /// What became of it.
+    pub report: ObjectReport,
+}
+
+impl Item {
+    /// A compared object.
+    pub fn new(planned: PlanItem, decision: Decision) -> Self {
+        let report = ObjectReport::new(&planned.target, decision.diff.clone());
+        Self { planned: Arc::new(planned), decision: Arc::new(decision), report }
+    }
+
+    /// The object.
+    pub fn target(&self) -> &Target {
+        &self.planned.target
+    }
+
+    /// The same object, compared again.
+    pub fn decide(&mut self, decision: Decision) {
+        self.report = ObjectReport::new(&self.planned.target, decision.diff.clone());
+        self.decision = Arc::new(decision);
+    }
+
+    /// Whether the server could not be asked, as something of this input has to come first.
+    pub fn is_provisional(&self) -> bool {
+        let Decision { finding, diff } = &*self.decision;
+        match finding {
+            Finding::Missing(evidence) => *evidence == Evidence::Local,
+            Finding::Refused { .. } => diff.evidence == Some(Evidence::Local) && diff.action != Action::Replace,
+            Finding::Proven(_) | Finding::Predicted { .. } | Finding::Unknown(_) => false,
+        }
+    }
+
+    /// Whether others build on it, and it was written.
+    pub fn is_new_foundation(&self) -> bool {
+        let gvk = &self.target().key.gvk;
+        let is_written = matches!(self.report.outcome, Some(Outcome::Created | Outcome::Updated | Outcome::Replaced));
+        is_written && (gvk.is_namespace() || gvk.is_crd())
+    }
+
+    /// Whether it is in the cluster as the manifest says, changed or not. What could not be written is not what was asked for.
+    pub fn exists(&self) -> bool {
+        use Outcome::{Adopted, Conflict, Created, Replaced, Unchanged, Updated};
+        matches!(self.report.outcome, Some(Created | Updated | Adopted | Replaced | Unchanged | Conflict))
+    }
+}
 
 /// Why an object isn't written.
 pub(crate) enum Skip {
@@ -19,10 +72,10 @@ pub(crate) enum Skip {
 }
 
 /// Why an object that would be written is not.
-pub(crate) fn skipped(plan: &Plan, reports: &[ObjectReport], index: usize, interrupted: bool) -> Option<Skip> {
+pub(crate) fn skipped(items: &[Item], item: &Item, interrupted: bool) -> Option<Skip> {
     match interrupted {
         true => Some(Skip::Interrupted),
-        false if is_change(&reports[index]) => blocked(plan, reports, index),
+        false if is_change(&item.report) => blocked(items, item),
         false => None,
     }
 }
@@ -34,9 +87,9 @@ pub(crate) fn is_change(report: &ObjectReport) -> bool {
 }
 
 /// What an author says comes first.
-pub(crate) fn explicit(plan: &Plan, index: usize) -> Vec<Watched> {
-    let explicit = plan.needs[index].iter().filter(|need| need.strength == DependencyKind::Explicit);
-    explicit.map(|need| Watched::existing(&plan.targets[need.on])).collect()
+pub(crate) fn explicit(items: &[Item], item: &Item) -> Vec<Watched> {
+    let explicit = item.planned.needs.iter().filter(|need| need.strength == DependencyKind::Explicit);
+    explicit.map(|need| Watched::existing(items[need.on].target())).collect()
 }
 
 /// Waits until all of these are ready; the first that doesn't get there is the reason not to go on.
@@ -61,9 +114,9 @@ pub(crate) async fn unready(
 }
 
 /// What an object needs and doesn't have.
-pub(crate) fn blocked(plan: &Plan, reports: &[ObjectReport], index: usize) -> Option<Skip> {
-    plan.needs[index].iter().find_map(|need| {
-        let other = &reports[need.on];
+pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
+    item.planned.needs.iter().find_map(|need| {
+        let Item { planned, report: other, .. } = &items[need.on];
         let which = match other.outcome {
             Some(Outcome::Failed) if other.action == Action::Create => "could not be created",
             Some(Outcome::Failed) => "could not be written",
@@ -76,7 +129,7 @@ pub(crate) fn blocked(plan: &Plan, reports: &[ObjectReport], index: usize) -> Op
             DependencyKind::Order => false,
             // What the API refuses is not created, and may not exist.
             DependencyKind::Existence | DependencyKind::Inside => {
-                other.action == Action::Create || !plan.targets[need.on].manifest.refused.is_empty()
+                other.action == Action::Create || !planned.target.manifest.refused.is_empty()
             }
             DependencyKind::Success | DependencyKind::Explicit => true,
         };

@@ -6,10 +6,13 @@
 
 use std::time::Duration;
 
+use crate::compare::Evidence;
 use crate::engine::apply_run::ApplyRun;
 use crate::engine::comparison::Comparison;
 use crate::engine::event::{Event, Stage};
+use crate::engine::item::Item;
 use crate::engine::prune::Prune;
+use crate::engine::wait::Watched;
 use crate::engine::waiting::Waiting;
 use crate::live::Target;
 use crate::plan::Plan;
@@ -26,18 +29,20 @@ impl<'a> Reconciliation<'a> {
     pub async fn compare(comparison: Comparison<'a>, plan: Plan, mut prune: Prune) -> Self {
         let Comparison { cluster, policy, events, .. } = comparison;
         let (run, ()) = futures::join!(ApplyRun::compare(comparison, plan), prune.search(cluster));
-        prune.judge(&run.targets().collect::<Vec<_>>(), policy, run.redactor(), events);
+        let targets: Vec<&Target> = run.items().iter().map(Item::target).collect();
+        prune.judge(&targets, policy, &run.comparison().redactor, events);
         Self { run, prune }
     }
 
     /// The objects that were proven in sync.
     pub fn proven(&self) -> impl Iterator<Item = &Target> {
-        self.run.proven()
+        let proven = |item: &&Item| item.report.evidence == Some(Evidence::Proven);
+        self.run.items().iter().filter(proven).map(Item::target)
     }
 
     /// Why objects were not proven in sync, a line each.
     pub fn doubts(&self) -> &[String] {
-        self.run.doubts()
+        &self.run.comparison().doubts
     }
 
     /// Whether there is something to write or to delete.
@@ -54,8 +59,9 @@ impl<'a> Reconciliation<'a> {
     /// ready in this time each, and deletions may take as long.
     pub async fn act(&mut self, wait: Option<Duration>) {
         let Self { run, prune } = self;
-        let (cluster, events, interrupt) = (run.cluster(), run.events(), run.interrupt().clone());
-        events.receive(Event::Began(Stage::Apply, run.objects().len() + prune.len()));
+        let Comparison { cluster, events, interrupt, .. } = run.comparison();
+        let (cluster, events, interrupt) = (*cluster, *events, interrupt.clone());
+        events.receive(Event::Began(Stage::Apply, run.items().len() + prune.len()));
         // The parent of the set is written first, and it may live in a namespace of this input.
         if let Some(namespace) = prune.new_namespace() {
             run.create_namespace(namespace).await;
@@ -71,8 +77,10 @@ impl<'a> Reconciliation<'a> {
 
     /// Waits until what the pass left in the cluster is ready, for this long at most.
     pub async fn wait(&self, timeout: Duration) {
-        let (cluster, events, interrupt) = (self.run.cluster(), self.run.events(), self.run.interrupt());
-        Waiting { cluster, timeout, interrupt, events }.after_pass(&self.run.existing()).await;
+        let existing = self.run.items().iter().filter(|item| item.exists()).map(Item::target);
+        let watched: Vec<Watched> = existing.map(Watched::existing).collect();
+        let Comparison { cluster, events, interrupt, .. } = self.run.comparison();
+        Waiting { cluster, timeout, interrupt, events: *events }.after_pass(&watched).await;
     }
 
     /// Adds to a report what is to be said of the apply set as a whole.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::graph::DependencyKind;
+use super::graph::{DependencyKind, Unplannable};
 use super::references::Reference;
 use crate::desired::yaml::Step;
 use crate::desired::{InputProblem, Manifest};
@@ -10,31 +10,26 @@ use crate::desired::{InputProblem, Manifest};
 /// The annotation.
 pub const DEPENDS_ON: &str = "config.kubernetes.io/depends-on";
 
-/// What the annotation of a manifest names: `GROUP/namespaces/NAMESPACE/KIND/NAME` or `GROUP/KIND/NAME`, separated by
-/// commas; the core group is empty.
-pub fn depends_on(manifest: &Manifest) -> Result<Vec<Reference>, InputProblem> {
-    let Some(list) = annotation(manifest) else { return Ok(Vec::new()) };
-    list.split(',')
-        .map(|reference| parse(reference.trim()).ok_or_else(|| malformed(manifest, reference.trim())))
-        .collect()
+/// What the annotation of an object names: `GROUP/namespaces/NAMESPACE/KIND/NAME` or `GROUP/KIND/NAME`, separated by
+/// commas; the core group is empty. The error is the first one that names no object.
+pub fn depends_on(object: &Value) -> Result<Vec<Reference>, &str> {
+    let Some(list) = annotation(object) else { return Ok(Vec::new()) };
+    list.split(',').map(str::trim).map(|reference| parse(reference).ok_or(reference)).collect()
 }
 
-/// Whether a manifest has the annotation.
-pub fn is_annotated(manifest: &Manifest) -> bool {
-    annotation(manifest).is_some()
+/// Whether an object has the annotation.
+pub fn is_annotated(object: &Value) -> bool {
+    annotation(object).is_some()
 }
 
-fn annotation(manifest: &Manifest) -> Option<&str> {
-    manifest
-        .value
-        .pointer("/metadata/annotations")
-        .and_then(|annotations| annotations.get(DEPENDS_ON))
-        .and_then(Value::as_str)
+fn annotation(object: &Value) -> Option<&str> {
+    object.pointer("/metadata/annotations").and_then(|annotations| annotations.get(DEPENDS_ON)).and_then(Value::as_str)
 }
 
-/// A problem at the annotation.
-pub fn problem(manifest: &Manifest, message: impl Into<String>) -> InputProblem {
-    manifest.problem_of_value(&[Step::Key("metadata"), Step::Key("annotations"), Step::Key(DEPENDS_ON)], message)
+/// Why the plan cannot be made, told at the annotation.
+pub fn problem(manifest: &Manifest, Unplannable { message, hint, .. }: Unplannable) -> InputProblem {
+    let steps = [Step::Key("metadata"), Step::Key("annotations"), Step::Key(DEPENDS_ON)];
+    manifest.problem_of_value(&steps, message).with_hint(hint)
 }
 
 fn parse(reference: &str) -> Option<Reference> {
@@ -52,11 +47,12 @@ fn parse(reference: &str) -> Option<Reference> {
     Some(Reference { group, kind, namespace, name, strength: DependencyKind::Explicit })
 }
 
-fn malformed(manifest: &Manifest, reference: &str) -> InputProblem {
+/// The object at this place has an annotation that cannot be read.
+pub fn malformed(at: usize, reference: &str) -> Unplannable {
     let message = format!("`{DEPENDS_ON}` can't be read: `{reference}` names no object");
     let hint = "write `GROUP/namespaces/NAMESPACE/KIND/NAME` or `GROUP/KIND/NAME`, as in `apps/namespaces/shop/Deployment/db`; \
                 the core group is empty, as in `/namespaces/shop/ConfigMap/settings`";
-    problem(manifest, message).with_hint(hint)
+    Unplannable { at, message, hint: hint.to_owned() }
 }
 
 #[cfg(test)]

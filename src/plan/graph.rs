@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::depends_on::{DEPENDS_ON, depends_on, is_annotated, problem};
+use serde_json::Value;
+
+use super::depends_on::{DEPENDS_ON, depends_on, is_annotated, malformed};
 use super::object_index::ObjectIndex;
 use super::references::{Reference, references};
 use super::wave::Wave;
-use crate::desired::InputProblem;
-use crate::live::Target;
 use crate::object::ObjectKey;
 
 /// How much one object needs another that comes before it.
@@ -34,33 +34,66 @@ pub struct Dependency {
     pub strength: DependencyKind,
 }
 
-/// What each of some targets needs, by their indices. There is no circle in it.
-pub(super) struct Graph {
-    pub needs: Vec<Vec<Dependency>>,
-    pub waves: Vec<Wave>,
+/// One object as planning sees it: a manifest or a live object.
+#[derive(Clone, Copy)]
+pub(super) struct Node<'a> {
+    pub key: &'a ObjectKey,
+    pub object: &'a Value,
 }
 
-impl Graph {
-    /// Reads the manifests. What can't be a plan is a problem of the input: annotations that name no object, and objects that
-    /// depend on themselves in the end.
-    pub fn of(targets: &mut [Target]) -> Result<Self, Vec<InputProblem>> {
-        let mut needs = needs(targets)?;
-        let circles = circles(targets, &needs);
+/// Why some objects have no order.
+#[derive(Debug)]
+pub struct Unplannable {
+    /// The place of the object that says so.
+    pub at: usize,
+    /// One sentence.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+/// What authors should know, by place among the nodes.
+type Warnings = Vec<(usize, String)>;
+
+/// One object in its turn.
+pub(super) struct Step {
+    /// Its place among the nodes.
+    pub index: usize,
+    pub wave: Wave,
+    /// What it needs, by place in the order: always an earlier one.
+    pub needs: Vec<Dependency>,
+}
+
+/// Nodes in the order in which to act: what is needed first, wave by wave, and then by kind, namespace and name.
+pub(super) struct Order {
+    pub steps: Vec<Step>,
+    pub warnings: Warnings,
+}
+
+impl Order {
+    /// Reads the objects. What cannot be a plan: annotations that name no object, and objects that depend on themselves in the
+    /// end.
+    pub fn of(nodes: &[Node<'_>]) -> Result<Self, Vec<Unplannable>> {
+        let (mut needs, warnings) = needs(nodes)?;
+        let circles = circles(nodes, &needs);
         if !circles.is_empty() {
             return Err(circles);
         }
-        let order = without_circles(&mut needs);
-        let mut waves: Vec<Wave> = targets.iter().map(|target| Wave::of(&target.key.gvk)).collect();
-        for index in order {
+        let open = without_circles(&mut needs);
+        let mut waves: Vec<Wave> = nodes.iter().map(|node| Wave::of(&node.key.gvk)).collect();
+        for index in open {
             let of_needs = needs[index].iter().map(|need| waves[need.on]).max();
             waves[index] = of_needs.map_or(waves[index], |wave| wave.max(waves[index]));
         }
-        Ok(Self { needs, waves })
-    }
-
-    /// The order in which to act: what is needed first, wave by wave, and then by kind, namespace and name.
-    pub fn order(&self, targets: &[Target]) -> Vec<usize> {
-        sorted(&self.needs, |_| true, |index| (self.waves[index], sort_key(&targets[index].key), index))
+        let order = sorted(&needs, |_| true, |index| (waves[index], sort_key(nodes[index].key), index));
+        let mut place = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(at, index)| place[*index] = at);
+        let placed = |need: &Dependency| Dependency { on: place[need.on], strength: need.strength };
+        let steps = order.iter().map(|&index| {
+            let needs = needs[index].iter().map(placed).collect();
+            Step { index, wave: waves[index], needs }
+        });
+        Ok(Self { steps: steps.collect(), warnings })
     }
 }
 
@@ -96,25 +129,25 @@ fn dependents(needs: &[Vec<Dependency>], counts: fn(&Dependency) -> bool) -> Vec
     dependents
 }
 
-/// What each target needs of the others: one need for each of them, the strongest.
-fn needs(targets: &mut [Target]) -> Result<Vec<Vec<Dependency>>, Vec<InputProblem>> {
+/// What each node needs of the others: one need for each of them, the strongest; and what authors should know.
+fn needs(nodes: &[Node<'_>]) -> Result<(Vec<Vec<Dependency>>, Warnings), Vec<Unplannable>> {
     let mut problems = Vec::new();
-    let mut needs: Vec<BTreeMap<usize, DependencyKind>> = vec![BTreeMap::new(); targets.len()];
-    let index = ObjectIndex::of(targets);
+    let mut needs: Vec<BTreeMap<usize, DependencyKind>> = vec![BTreeMap::new(); nodes.len()];
+    let index = ObjectIndex::of(nodes);
     let mut warnings = Vec::new();
-    for (at, target) in targets.iter().enumerate() {
+    for (at, node) in nodes.iter().enumerate() {
         let mut add = |on: usize, strength: DependencyKind| {
             let known = needs[at].entry(on).or_insert(strength);
             *known = strength.max(*known);
         };
-        for reference in references(&target.key, &target.manifest.value) {
+        for reference in references(node.key, node.object) {
             if let Some(on) = index.find(&reference).filter(|on| *on != at) {
                 add(on, reference.strength);
             }
-            index.behind(targets, &reference, &target.key).for_each(|on| add(on, DependencyKind::Success));
+            index.behind(nodes, &reference, node.key).for_each(|on| add(on, DependencyKind::Success));
         }
-        index.definitions(targets, target).for_each(|on| add(on, DependencyKind::Inside));
-        match depends_on(&target.manifest) {
+        index.definitions(nodes, node).for_each(|on| add(on, DependencyKind::Inside));
+        match depends_on(node.object) {
             Ok(references) => {
                 for reference in references {
                     match index.find(&reference) {
@@ -123,18 +156,15 @@ fn needs(targets: &mut [Target]) -> Result<Vec<Vec<Dependency>>, Vec<InputProble
                     }
                 }
             }
-            Err(problem) => problems.push(problem),
+            Err(reference) => problems.push(malformed(at, reference)),
         }
     }
     if !problems.is_empty() {
         return Err(problems);
     }
-    for (at, warning) in warnings {
-        targets[at].manifest.warnings.push(warning);
-    }
     let listed =
         |needs: BTreeMap<usize, DependencyKind>| needs.into_iter().map(|(on, strength)| Dependency { on, strength });
-    Ok(needs.into_iter().map(|needs| listed(needs).collect()).collect())
+    Ok((needs.into_iter().map(|needs| listed(needs).collect()).collect(), warnings))
 }
 
 fn outside(reference: &Reference) -> String {
@@ -149,7 +179,7 @@ fn is_binding(need: &Dependency) -> bool {
 }
 
 /// The circles that no plan could resolve: of explicit dependencies, Namespaces and CustomResourceDefinitions.
-fn circles(targets: &[Target], needs: &[Vec<Dependency>]) -> Vec<InputProblem> {
+fn circles(nodes: &[Node<'_>], needs: &[Vec<Dependency>]) -> Vec<Unplannable> {
     let mut is_left = vec![true; needs.len()];
     for index in sorted(needs, is_binding, |index| index) {
         is_left[index] = false;
@@ -166,18 +196,18 @@ fn circles(targets: &[Target], needs: &[Vec<Dependency>]) -> Vec<InputProblem> {
             at = next.map_or(at, |need| need.on);
         }
         if let Some(from) = walk.iter().position(|member| *member == at) {
-            problems.push(circle(targets, &walk[from..]));
+            problems.push(circle(nodes, &walk[from..]));
         }
     }
     problems
 }
 
-fn circle(targets: &[Target], members: &[usize]) -> InputProblem {
-    let names = members.iter().chain(&members[..1]).map(|member| targets[*member].key.to_string());
+fn circle(nodes: &[Node<'_>], members: &[usize]) -> Unplannable {
+    let names = members.iter().chain(&members[..1]).map(|member| nodes[*member].key.to_string());
     let message = format!("a cycle of dependencies: {}", names.collect::<Vec<_>>().join(" → "));
     let hint = format!("take one of them out of its `{DEPENDS_ON}`");
-    let explicit = members.iter().map(|member| &targets[*member].manifest).find(|manifest| is_annotated(manifest));
-    problem(explicit.unwrap_or(&targets[members[0]].manifest), message).with_hint(hint)
+    let explicit = members.iter().find(|member| is_annotated(nodes[**member].object));
+    Unplannable { at: *explicit.unwrap_or(&members[0]), message, hint }
 }
 
 /// Drops needs that are only derived where they would close a circle; answers with an order that suits what is left.

@@ -1,7 +1,7 @@
 //! Stage 4, decide: in which order the objects are acted on, and what each of them needs to be done before.
 //!
 //! ```text
-//! Target ─references, depends-on─▶ needs ─▶ waves ─▶ Plan
+//! Target ─references, depends-on─▶ needs ─▶ waves ─▶ Plan of PlanItem { target, wave, needs }
 //! ```
 //! A wave is a phase of the pass that all of its objects share by their kinds; inside it, needs alone decide.
 
@@ -17,33 +17,56 @@ use crate::desired::InputProblem;
 use crate::live::Target;
 pub use depends_on::DEPENDS_ON;
 pub use graph::{Dependency, DependencyKind};
+use graph::{Node, Order, Step};
 pub use ready_set::ReadySet;
 pub use wave::Wave;
 
-/// Targets in the order in which `apply` acts.
+/// One object in its turn.
+#[derive(Clone, Debug)]
+pub struct PlanItem {
+    /// The object.
+    pub target: Target,
+    /// The wave of its kind, or a later one that something it needs is in.
+    pub wave: Wave,
+    /// What it needs, by place in the plan: always an earlier one.
+    pub needs: Vec<Dependency>,
+}
+
+/// The objects in the order in which `apply` acts: by wave, what is needed first, then by kind, namespace and name.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// The objects: by wave, what is needed first, then by kind, namespace and name.
-    pub targets: Vec<Target>,
-    /// What each of them needs, by place in the plan: always an earlier one.
-    pub needs: Vec<Vec<Dependency>>,
-    /// The wave of each: that of its kind, or a later one that something it needs is in.
-    pub waves: Vec<Wave>,
+    /// One item for each object.
+    pub items: Vec<PlanItem>,
 }
 
 impl Plan {
     /// Orders targets. Annotations that can't be read, and objects that depend on themselves in the end, are problems of
     /// the input.
     pub fn of(mut targets: Vec<Target>) -> Result<Self, Vec<InputProblem>> {
-        let graph = graph::Graph::of(&mut targets)?;
-        let order = graph.order(&targets);
-        let mut place = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(at, index)| place[*index] = at);
-        let placed = |need: &Dependency| Dependency { on: place[need.on], strength: need.strength };
-        let needs = order.iter().map(|index| graph.needs[*index].iter().map(placed).collect()).collect();
-        let waves = order.iter().map(|index| graph.waves[*index]).collect();
+        let nodes: Vec<Node<'_>> =
+            targets.iter().map(|target| Node { key: &target.key, object: &target.manifest.value }).collect();
+        let Order { steps, warnings } = Order::of(&nodes).map_err(|unplannable| {
+            let problems = unplannable.into_iter().map(|one| depends_on::problem(&targets[one.at].manifest, one));
+            problems.collect::<Vec<_>>()
+        })?;
+        for (at, warning) in warnings {
+            targets[at].manifest.warnings.push(warning);
+        }
         let mut targets: Vec<Option<Target>> = targets.into_iter().map(Some).collect();
-        let targets = order.iter().filter_map(|index| targets[*index].take()).collect();
-        Ok(Self { targets, needs, waves })
+        let items = steps.into_iter().filter_map(|Step { index, wave, needs }| {
+            let target = targets[index].take()?;
+            Some(PlanItem { target, wave, needs })
+        });
+        Ok(Self { items: items.collect() })
+    }
+
+    /// The objects, in the order of the plan.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.items.iter().map(|item| &item.target)
+    }
+
+    /// The objects, in the order of the plan.
+    pub fn targets_mut(&mut self) -> impl Iterator<Item = &mut Target> {
+        self.items.iter_mut().map(|item| &mut item.target)
     }
 }

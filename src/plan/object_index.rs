@@ -2,14 +2,13 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::graph::DependencyKind;
+use super::graph::{DependencyKind, Node};
 use super::references::{Reference, at, subjects};
 use super::wave::Wave;
-use crate::compare::defines;
-use crate::live::Target;
+use crate::compare::defines_kind;
 use crate::object::ObjectKey;
 
-/// Finds targets by what refers to them.
+/// Finds nodes by what refers to them.
 pub(super) struct ObjectIndex<'t> {
     /// By group, kind, namespace and name.
     by_name: HashMap<(&'t str, &'t str, Option<&'t str>, &'t str), usize>,
@@ -21,22 +20,22 @@ pub(super) struct ObjectIndex<'t> {
 }
 
 impl<'t> ObjectIndex<'t> {
-    pub fn of(targets: &'t [Target]) -> Self {
+    pub fn of(nodes: &[Node<'t>]) -> Self {
         let mut index =
             Self { by_name: HashMap::new(), crds: Vec::new(), bindings: HashMap::new(), workloads: HashMap::new() };
-        for (at, target) in targets.iter().enumerate() {
-            let ObjectKey { gvk, namespace, name } = &target.key;
+        for (at, node) in nodes.iter().enumerate() {
+            let ObjectKey { gvk, namespace, name } = node.key;
             let namespace = namespace.as_deref();
             index.by_name.insert((&gvk.group, &gvk.kind, namespace, name), at);
             if gvk.is_crd() {
                 index.crds.push(at);
             }
             if gvk.group == "rbac.authorization.k8s.io" && gvk.kind.ends_with("Binding") {
-                for (of, name) in subjects(&target.manifest.value) {
+                for (of, name) in subjects(node.object) {
                     index.bindings.entry((of.or(namespace), name)).or_default().push(at);
                 }
             }
-            if pod_labels(&target.manifest.value).is_some() {
+            if pod_labels(node.object).is_some() {
                 index.workloads.entry(namespace).or_default().push(at);
             }
         }
@@ -48,22 +47,22 @@ impl<'t> ObjectIndex<'t> {
         self.by_name.get(&(group.as_str(), kind.as_str(), namespace.as_deref(), name.as_str())).copied()
     }
 
-    /// The CustomResourceDefinition of a target's kind.
-    pub fn definitions(&self, targets: &[Target], target: &Target) -> impl Iterator<Item = usize> {
-        self.crds.iter().copied().filter(|at| defines(&targets[*at], target))
+    /// The CustomResourceDefinition of a node's kind.
+    pub fn definitions(&self, nodes: &[Node<'_>], node: &Node<'_>) -> impl Iterator<Item = usize> {
+        self.crds.iter().copied().filter(|at| defines_kind(nodes[*at].object, &node.key.gvk))
     }
 
     /// What stands behind a thing that is referred to: the rights of a service account, the pods of a service that gets the
     /// API server's own requests.
-    pub fn behind(&self, targets: &[Target], reference: &Reference, by: &ObjectKey) -> impl Iterator<Item = usize> {
+    pub fn behind(&self, nodes: &[Node<'_>], reference: &Reference, by: &ObjectKey) -> impl Iterator<Item = usize> {
         let mut behind = Vec::new();
         if Wave::of(&by.gvk) == Wave::Admission && reference.kind == "Service" {
-            let service = self.find(reference).map(|at| &targets[at].manifest.value);
+            let service = self.find(reference).map(|at| nodes[at].object);
             let selector = service.and_then(|service| service.pointer("/spec/selector")).and_then(Value::as_object);
             let workloads = self.workloads.get(&reference.namespace.as_deref()).into_iter().flatten();
             if let Some(selector) = selector.filter(|selector| !selector.is_empty()) {
                 let is_selected = |at: &&usize| {
-                    let labels = pod_labels(&targets[**at].manifest.value);
+                    let labels = pod_labels(nodes[**at].object);
                     labels.is_some_and(|labels| selector.iter().all(|(key, value)| labels.get(key) == Some(value)))
                 };
                 behind.extend(workloads.filter(is_selected).copied());

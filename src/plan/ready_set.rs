@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::Plan;
+use super::Dependency;
 
 /// Hands out the objects of one stretch of a plan, each once what it needs of that stretch is done.
 #[derive(Clone, Debug)]
@@ -14,15 +14,15 @@ pub struct ReadySet {
 }
 
 impl ReadySet {
-    /// The objects at these places of the plan; what comes before them counts as done.
+    /// The objects at these places of the plan, with what each of them needs; what comes before them counts as done.
     #[must_use]
-    pub fn of(plan: &Plan, stretch: Range<usize>) -> Self {
+    pub fn of<'n>(needs: impl Fn(usize) -> &'n [Dependency], stretch: Range<usize>) -> Self {
         let start = stretch.start;
         let mut dependents = vec![Vec::new(); stretch.len()];
         let mut open = vec![0; stretch.len()];
         let mut ready = BTreeSet::new();
         for index in stretch {
-            for need in plan.needs[index].iter().filter(|need| need.on >= start) {
+            for need in needs(index).iter().filter(|need| need.on >= start) {
                 dependents[need.on - start].push(index);
                 open[index - start] += 1;
             }

@@ -2,6 +2,7 @@
 
 mod apply_set;
 mod beside;
+mod command;
 mod diagnostic;
 pub mod excerpt;
 mod exit;
@@ -17,6 +18,7 @@ pub mod text;
 mod value;
 
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
+pub use command::Command;
 pub use exit::{
     EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE,
     Verdict,

@@ -1,6 +1,7 @@
 use serde::{Serialize, Serializer};
 
 use super::apply_set::ApplySetInfo;
+use super::command::Command;
 use super::diagnostic;
 use super::exit::Verdict;
 use crate::compare::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff};
@@ -18,8 +19,8 @@ pub struct Report {
     pub api_version: &'static str,
     /// Always `Report`.
     pub kind: &'static str,
-    /// `diff`, `apply` or `status`.
-    pub command: &'static str,
+    /// The command.
+    pub command: Command,
     /// The result.
     pub verdict: Verdict,
     /// The exit code of the process.
@@ -322,12 +323,12 @@ impl FailOn {
 impl Report {
     /// The report of a run that got as far as comparing.
     #[must_use]
-    pub fn compared(command: &'static str, objects: Vec<ObjectReport>, gate: FailOn) -> Self {
+    pub fn compared(command: Command, objects: Vec<ObjectReport>, gate: FailOn) -> Self {
         let verdict = if objects.iter().any(ObjectReport::is_incomplete) {
             Verdict::Incomplete
         } else if objects.iter().any(ObjectReport::is_unready) {
             Verdict::NotReady
-        } else if command == "apply" {
+        } else if command == Command::Apply {
             Verdict::Applied
         } else if objects.iter().any(|object| gate.is_drift(object)) {
             Verdict::Drift
@@ -339,7 +340,7 @@ impl Report {
 
     /// The report of a run that checked the readiness of objects and compared nothing.
     #[must_use]
-    pub fn observed(command: &'static str, objects: Vec<ObjectReport>) -> Self {
+    pub fn observed(command: Command, objects: Vec<ObjectReport>) -> Self {
         let mut report = Self::compared(command, objects, FailOn::default());
         report.summary.in_sync = 0;
         report
@@ -347,7 +348,7 @@ impl Report {
 
     /// The report of a run that ended before it compared anything.
     #[must_use]
-    pub fn stopped(command: &'static str, verdict: Verdict, errors: Vec<Diagnostic>, gate: FailOn) -> Self {
+    pub fn stopped(command: Command, verdict: Verdict, errors: Vec<Diagnostic>, gate: FailOn) -> Self {
         Self {
             api_version: "kubectl-reconcile/v1",
             kind: "Report",

@@ -8,7 +8,7 @@ use super::excerpt;
 use super::lines::groups;
 use super::styled::{Role, Styled};
 use super::value::{block, inline, is_long};
-use super::{ApplySetInfo, ObjectReport, ParentAction, Report, Summary, Verdict, outcomes, readiness};
+use super::{ApplySetInfo, Command, ObjectReport, ParentAction, Report, Summary, Verdict, outcomes, readiness};
 use crate::compare::{Action, Class, FieldChange, Owner};
 use crate::object::{FieldPath, PathElement};
 
@@ -22,7 +22,7 @@ const SHOWN: usize = 100;
 /// Everything at once.
 #[must_use]
 pub fn whole(report: &Report) -> Styled {
-    if report.command == "status" {
+    if report.command == Command::Status {
         return readiness::whole(report);
     }
     let mut text = differences(report);
@@ -311,11 +311,11 @@ fn owner_text(owner: &Owner) -> String {
 /// The last line.
 #[must_use]
 pub fn summary(report: &Report) -> Styled {
-    let mut sentence = if report.command == "apply" { outcomes::done(report) } else { to_do(&report.summary) };
+    let mut sentence = if report.command == Command::Apply { outcomes::done(report) } else { to_do(&report.summary) };
     if let Some(elsewhere) = report.apply_set.as_ref().and_then(ApplySetInfo::elsewhere) {
         sentence = format!("{sentence}; deletions in {elsewhere}");
     }
-    if report.command == "apply"
+    if report.command == Command::Apply
         && let Some(counts) = &report.summary.readiness
     {
         sentence = format!("{sentence}; {}", readiness::counts(counts));

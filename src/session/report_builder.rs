@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::engine::event::{Event, EventSink};
 use crate::object::ObjectKey;
-use crate::report::{FailOn, ObjectReport, Report};
+use crate::report::{Command, FailOn, ObjectReport, Report};
 
 /// The objects of a run as its events tell of them, in the order in which they were compared.
 #[derive(Default)]
@@ -21,7 +21,7 @@ struct Objects {
 
 impl ReportBuilder {
     /// The report as of now.
-    pub fn report(&self, command: &'static str, gate: FailOn) -> Report {
+    pub fn report(&self, command: Command, gate: FailOn) -> Report {
         Report::compared(command, self.objects.borrow().reports.clone(), gate)
     }
 }

@@ -237,3 +237,18 @@ fn a_reader_that_goes_away_ends_the_run_quietly() {
         assert_eq!(fs::read_to_string(ws.folder().join("code")).unwrap().trim(), "1", "{format}: the verdict stays");
     }
 }
+
+/// Exit code 1 means drift, and nothing was compared.
+#[cfg(unix)]
+#[test]
+fn a_program_that_cannot_start_is_not_mistaken_for_drift() {
+    let ws = Workspace::new();
+    let program = env!("CARGO_BIN_EXE_kubectl-reconcile");
+    // One file beside the standard streams is enough for the loader, and not for the runtime.
+    let line = format!("ulimit -n 4; exec '{program}' diff -f .");
+    let output = Command::new("sh").args(["-c", &line]).current_dir(ws.folder()).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.starts_with("error: the program cannot start: "), "{stderr}");
+    assert!(stderr.contains("hint: look at the limits of this process"), "{stderr}");
+}

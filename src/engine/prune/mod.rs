@@ -28,7 +28,7 @@ use crate::object::{FieldPath, GroupKind, ObjectKey};
 use crate::plan::apply_set::{
     ApplySet, DesiredMembers, Inventory, Member, ParentAnnotations, ParentState, PruneDecision, PruneStep,
 };
-use crate::report::{ApplySetInfo, Failure, ObjectReport, ParentAction, Report};
+use crate::report::{ApplySetInfo, Command, Failure, ObjectReport, ParentAction, Report};
 
 pub(crate) use prepare::Requested;
 
@@ -133,7 +133,7 @@ impl Pruning {
             Action::Replace => !self.replaces,
             _ => !object.conflicts.is_empty(),
         };
-        if report.command == "diff" && report.summary.delete > 0 {
+        if report.command == Command::Diff && report.summary.delete > 0 {
             let in_the_way = report.objects.iter().find(is_in_the_way).map(|object| object.key.to_string());
             report
                 .warnings

@@ -15,7 +15,8 @@ use structured_merge::Ownership;
 
 use super::{ROUNDS, Writer, Written, is_conflict};
 use crate::client::{Reply, RequestError, Retry};
-use crate::compare::{Action, Class, CompareContext, Finding, ObjectDiff, Policy, verdict};
+use crate::compare::{Action, Class, Finding, ObjectDiff, Policy};
+use crate::engine::judge::Judge;
 use crate::live::{LiveState, Trouble, fetch, parse};
 use crate::object::{FieldSet, ManagedFieldsEntry, Operation};
 use crate::schema;
@@ -116,9 +117,9 @@ impl Writer<'_> {
             return Written::Created;
         }
         let policy = Policy { show_unmanaged: true, ..self.policy.clone() };
-        let setting = CompareContext { of: self.of, policy: &policy, types_will_change: false };
-        let finding = Finding::Proven(Some(object));
-        let mut beside = verdict(self.target, &finding, setting, self.redactor).changes;
+        let judge = Judge { policy: &policy, redactor: self.redactor };
+        let found = Finding::Proven(Some(object)).into();
+        let mut beside = judge.decide(self.target, found, self.of, false).diff.changes;
         beside.retain(|change| change.class == Class::Unmanaged);
         if beside.is_empty() {
             return Written::Updated;

@@ -25,27 +25,16 @@ pub use half_way::HalfWay;
 
 use crate::client::{Address, Change, Cluster, Reply, RequestError, Retry};
 use crate::compare::Refusal;
-use crate::compare::{
-    Action, CompareContext, ComparisonMachine, Finding, ForceConflicts, ObjectDiff, Policy, Prediction, Redactor,
-    Replace, refusal, verdict,
-};
-use crate::engine::dry_run::drive;
+use crate::compare::{Action, Finding, ForceConflicts, ObjectDiff, Policy, Prediction, Redactor, Replace, refusal};
+pub use crate::engine::judge::Decision;
+use crate::engine::judge::Judge;
 use crate::live::answer::Asked;
-use crate::live::{LiveState, Resource, Target, Trouble, fetch};
+use crate::live::{Resource, Target, Trouble};
 use crate::object::FieldSet;
 use crate::schema::TypeRef;
 
 /// How often an object that changes while it is written is judged again.
 const ROUNDS: usize = 5;
-
-/// What was found and decided about one object, as far as a write needs it.
-#[derive(Clone, Debug)]
-pub struct Decision {
-    /// What the comparison rests on.
-    pub finding: Finding,
-    /// The verdict that was shown.
-    pub diff: ObjectDiff,
-}
 
 /// What became of a write.
 #[derive(Clone, Debug)]
@@ -225,17 +214,10 @@ impl Writer<'_> {
         self.resource.object_path(self.target.key.namespace.as_deref(), &self.target.key.name)
     }
 
-    /// Reads the object again and asks anew. None when nothing can be said.
+    /// Judges the object as it is now: the live object, what an apply leaves, and the verdict. None when nothing can be said.
     async fn judge_again(&self) -> Option<(Option<Value>, After, ObjectDiff)> {
-        let live = fetch::get(self.cluster, self.target, self.resource).await;
-        if matches!(live, LiveState::Unreadable(_)) {
-            return None;
-        }
-        let mut machine = ComparisonMachine::new(self.target, live, self.of, self.policy);
-        drive(self.cluster, self.target, self.resource, &self.policy.manager, &mut machine).await;
-        let finding = machine.into_result().finding;
-        let setting = CompareContext { of: self.of, policy: self.policy, types_will_change: false };
-        let diff = verdict(self.target, &finding, setting, self.redactor);
+        let judge = Judge { policy: self.policy, redactor: self.redactor };
+        let Decision { finding, diff } = judge.judge_again(self.cluster, (self.target, self.resource), self.of).await?;
         Some(match finding {
             Finding::Predicted { live, prediction } => (Some(live), After::of(&prediction), diff),
             Finding::Refused { live, .. } => (live, After::default(), diff),

@@ -1,0 +1,86 @@
+//! The one judge: what `diff` and `apply` show, what is judged again when an object changes while it is written, and what captured
+//! objects are compared with.
+//!
+//! ```text
+//! LiveState ─find: ComparisonMachine ⇄ dry_run ⇄ server─▶ ComparisonResult ─decide─▶ Decision { finding, diff }
+//!     └─ captured (no server to ask) ───────────────▶ ObjectDiff
+//! ```
+
+use crate::client::Cluster;
+use crate::compare::{
+    CompareContext, ComparisonMachine, ComparisonResult, Finding, ObjectDiff, Policy, Redactor, offline, verdict,
+};
+use crate::engine::dry_run::drive;
+use crate::live::{LiveState, Resource, Target, fetch};
+use crate::schema::TypeRef;
+
+/// What was found and decided about one object, as far as a write needs it.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    /// What the comparison rests on.
+    pub finding: Finding,
+    /// The verdict that was shown.
+    pub diff: ObjectDiff,
+}
+
+/// Judges one object at a time.
+#[derive(Clone, Copy)]
+pub(crate) struct Judge<'a> {
+    /// Whose manager we are, and what may be taken from others.
+    pub policy: &'a Policy,
+    /// Numbers for secrets, those of the run: what was shown as one number is one value still.
+    pub redactor: &'a Redactor,
+}
+
+impl<'a> Judge<'a> {
+    /// Finds out what an apply would make of a live object, and asks the server where that cannot be proven. Objects may be asked
+    /// about in any order.
+    pub async fn find(
+        self,
+        cluster: &Cluster,
+        (target, resource): (&Target, &Resource),
+        live: LiveState,
+        of: TypeRef<'_>,
+    ) -> ComparisonResult {
+        let mut machine = ComparisonMachine::new(target, live, of, self.policy);
+        drive(cluster, target, resource, &self.policy.manager, &mut machine).await;
+        machine.into_result()
+    }
+
+    /// The decision that follows from a finding. Objects must come in a fixed order, for the numbers of their secrets.
+    /// `types_will_change` says whether the kind's CustomResourceDefinition changes in this input.
+    pub fn decide(
+        self,
+        target: &Target,
+        found: ComparisonResult,
+        of: TypeRef<'_>,
+        types_will_change: bool,
+    ) -> Decision {
+        let ComparisonResult { finding, warnings, .. } = found;
+        let context = CompareContext { of, policy: self.policy, types_will_change };
+        let mut diff = verdict(target, &finding, context, self.redactor);
+        diff.warnings.extend(warnings);
+        Decision { finding, diff }
+    }
+
+    /// Reads an object once more and judges it as it is now. None where it cannot be read.
+    pub async fn judge_again(
+        self,
+        cluster: &Cluster,
+        (target, resource): (&Target, &Resource),
+        of: TypeRef<'_>,
+    ) -> Option<Decision> {
+        let live = fetch::get(cluster, target, resource).await;
+        if matches!(live, LiveState::Unreadable(_)) {
+            return None;
+        }
+        let found = self.find(cluster, (target, resource), live, of).await;
+        Some(self.decide(target, found, of, false))
+    }
+
+    /// The verdict on an object that was captured before, without a server to ask.
+    pub fn captured(self, target: &Target, state: &LiveState, of: TypeRef<'_>) -> ObjectDiff {
+        let context = CompareContext { of, policy: self.policy, types_will_change: false };
+        offline(target, state, context, self.redactor)
+    }
+}

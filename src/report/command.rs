@@ -1,0 +1,13 @@
+use serde::Serialize;
+
+/// The command that a report is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Command {
+    /// What differs, and what an apply would do.
+    Diff,
+    /// What was done.
+    Apply,
+    /// How far the objects are on their way to being ready.
+    Status,
+}

@@ -8,34 +8,34 @@
 //!
 //! # The tour
 //!
-//! 1. [`desired`] finds the files, reads YAML as kubectl reads it and keeps the place of every field.
-//! 2. [`live`] asks which resources there are, and reads the objects: one LIST for each resource and namespace.
-//! 3. [`compare`] *proves* from the live object alone that an apply would change nothing, or says what to *ask*; from the
-//!    server's answer it tells what differs, and whose doing that is. Secret values become numbers here.
-//! 4. [`plan`] puts objects into the order in which they can be written, and tells which members of an apply set go.
-//! 5. [`engine`] writes, under a lock on the version that was judged, and judges again when the object moved.
-//! 6. [`engine::wait`] follows the objects until they are ready: rules that only compute, and the watches that feed them.
-//! 7. [`report`] is one model and a file for each format that shows it.
+//! 1. [`desired`] finds the files, reads YAML as kubectl does and keeps the place of every field.
+//! 2. [`live`] discovers the resources of the server and reads the objects, with one LIST per resource and namespace.
+//! 3. [`compare`] *proves* from the live object alone that an apply would change nothing, or says what to *ask* the server. From
+//!    the answer it derives what differs and which manager changed it. Values of Secrets become numbers here.
+//! 4. [`plan`] orders the objects so that each is written after what it needs, and decides which members of an apply set to delete.
+//! 5. [`engine`] writes each object under a lock on the version that was compared, and compares again if the object has changed.
+//! 6. [`engine::wait`] follows the objects until they are ready. The readiness rules are in the crate `kstatus`.
+//! 7. [`report`] is one model and a table of formats that show it.
 //!
-//! Below them: [`text`], which makes texts of others fit to be shown, [`object`], the vocabulary of all stages (keys, field
-//! paths, field sets, quantities), and [`schema`], the API's types as a compact table. At the edges: [`client`] (kubeconfig,
-//! transport, retries), [`program`] (where others' programs are) and [`terminal`] (the only door to stdout and stderr). On top:
-//! [`cli`], what can be typed, and [`commands`], one file for each command.
+//! Below them are [`text`] (makes untrusted text safe to show), [`object`] (keys, field paths, field sets, quantities) and [`schema`]
+//! (the types of the API as a compact table). At the edges are [`client`] (kubeconfig, credentials, transport, retries), [`program`]
+//! (finds other programs) and [`terminal`] (the only door to stdout and stderr). On top are [`cli`] (what can be typed) and
+//! [`commands`] (one file per command). `docs/architecture.md` follows one object through them.
 //!
-//! `text`, `object`, `schema`, `compare`, `plan`, `report`, the parsing in `desired` and the rules in `wait` are pure; imports point
-//! one way. A test keeps it so.
+//! `text`, `object`, `schema`, `compare`, `plan`, `report` and the parsing in `desired` are pure, and imports point one way; a test
+//! checks both.
 //!
 //! # Exit codes
 //!
 //! | code | constant | meaning |
 //! | --- | --- | --- |
-//! | 0 | [`report::EXIT_SUCCESS`] | in sync, or the pass is complete, or all is ready |
+//! | 0 | [`report::EXIT_SUCCESS`] | in sync (`diff`), everything applied (`apply`), everything ready (`status`) |
 //! | 1 | [`report::EXIT_DRIFT`] | `diff` found drift |
-//! | 2 | [`report::EXIT_INVALID`] | usage or configuration error, or input that can't be read |
-//! | 3 | [`report::EXIT_UNREACHABLE`] | no cluster |
-//! | 4 | [`report::EXIT_INCOMPLETE`] | something could not be compared or applied; the rest was |
+//! | 2 | [`report::EXIT_INVALID`] | invalid flags, configuration or input |
+//! | 3 | [`report::EXIT_UNREACHABLE`] | the cluster cannot be reached, or rejected the credentials |
+//! | 4 | [`report::EXIT_INCOMPLETE`] | at least one object could not be compared or applied; the others were |
 //! | 5 | [`report::EXIT_NOT_READY`] | applied, but not ready; or not ready (`status`) |
-//! | 130 | [`report::EXIT_INTERRUPTED`] | interrupted |
+//! | 130 | [`report::EXIT_INTERRUPTED`] | interrupted; the report shows what was done |
 
 pub mod cli;
 pub mod client;

@@ -28,14 +28,14 @@ pub struct ParentInfo {
     pub namespace: Option<String>,
     /// Its name.
     pub name: String,
-    /// What has to be done to its record of where the members are. That alone is no drift.
+    /// What has to be done to its list of kinds and namespaces. That alone is no drift.
     pub action: ParentAction,
     /// The key in full, for display.
     #[serde(skip)]
     pub key: ObjectKey,
 }
 
-/// What has to be done to a parent's record.
+/// What has to be done to the list that a parent holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ParentAction {
@@ -43,7 +43,7 @@ pub enum ParentAction {
     None,
     /// There is no parent yet.
     Create,
-    /// It records something else.
+    /// It lists something else.
     Update,
 }
 
@@ -64,7 +64,7 @@ impl ApplySetInfo {
         self
     }
 
-    /// Those namespaces, as in ``namespaces `a` and `b`, which no manifest names``; none where there are none.
+    /// Describes those namespaces, as in ``namespaces `a` and `b`, which no manifest names``; `None` if there are none.
     #[must_use]
     pub fn elsewhere(&self) -> Option<String> {
         let (last, others) = self.deletes_in.split_last()?;

@@ -20,7 +20,7 @@ pub struct Report {
     pub kind: &'static str,
     /// `diff`, `apply` or `status`.
     pub command: &'static str,
-    /// What it came to.
+    /// The result.
     pub verdict: Verdict,
     /// The exit code of the process.
     pub exit_code: u8,
@@ -36,7 +36,7 @@ pub struct Report {
     pub requests: RequestCounts,
     /// The objects, in the order of the plan.
     pub objects: Vec<ObjectReport>,
-    /// What to know about the run as a whole.
+    /// Warnings about the run as a whole.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Problems of the input or of the run as a whole.
@@ -44,7 +44,7 @@ pub struct Report {
     pub errors: Vec<Diagnostic>,
 }
 
-/// Which cluster was compared with.
+/// The cluster of the run.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClusterInfo {
     /// The context of the kubeconfig, where there is one.
@@ -52,12 +52,12 @@ pub struct ClusterInfo {
     pub context: Option<String>,
     /// The server's URL.
     pub server: String,
-    /// Its version, where it tells.
+    /// Its version, if it could be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }
 
-/// How many objects are in which state.
+/// Counts of objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
@@ -75,39 +75,39 @@ pub struct Summary {
     pub delete: usize,
     /// Not compared.
     pub unknown: usize,
-    /// In sync, proven without asking.
+    /// In sync, proven without asking the server.
     pub proven: usize,
-    /// Left alone because others own fields.
+    /// With fields in conflict with other managers.
     pub conflict: usize,
-    /// In sync, with only their ownership to be recorded.
+    /// In sync, but with fields that are not yet owned by our field manager.
     pub adopted: usize,
-    /// Items that manual changes added to lists of the manifests, and that stay beside the manifests' own.
+    /// Items that manual changes added to lists of the manifests, and that stay.
     pub beside: usize,
     /// Differences that a rule ignores.
     pub ignored: usize,
-    /// Members of the apply set that no manifest names, and that stay; none where there is no set.
+    /// Members of the apply set that are no longer in the manifests and stay; `None` without an apply set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<usize>,
-    /// How far the objects are whose readiness was wanted.
+    /// Readiness of the objects, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub readiness: Option<ReadinessCounts>,
 }
 
-/// How many objects are how far on their way to being ready.
+/// Counts of objects by readiness.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadinessCounts {
     /// Ready.
     pub current: usize,
-    /// On their way.
+    /// In progress.
     pub in_progress: usize,
-    /// Went wrong.
+    /// Failed.
     pub failed: usize,
     /// Being deleted.
     pub terminating: usize,
-    /// Not there.
+    /// Not found.
     pub not_found: usize,
-    /// Not readable.
+    /// Could not be read.
     pub unknown: usize,
 }
 
@@ -121,19 +121,19 @@ pub enum Outcome {
     Updated,
     /// Its values were right, and are recorded as ours now.
     Adopted,
-    /// It was deleted and created anew.
+    /// It was deleted and recreated.
     Replaced,
     /// It is gone.
     Deleted,
-    /// The server deletes it, and it was not gone in time.
+    /// It is being deleted, but was not gone in time.
     Terminating,
-    /// Nothing was to be done.
+    /// There was nothing to do.
     Unchanged,
-    /// Others own fields of it: left alone.
+    /// Not written, because other managers own fields of the manifest.
     Conflict,
     /// It could not be written.
     Failed,
-    /// It was not tried.
+    /// It was not attempted.
     Skipped,
 }
 
@@ -153,22 +153,22 @@ pub struct ObjectReport {
     pub namespace: Option<String>,
     /// Its name.
     pub name: String,
-    /// Where it was written; nowhere for a member of an apply set that no manifest names.
+    /// Its place in the manifests; `None` for a member of an apply set that is no longer in them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
-    /// What has to be done.
+    /// What `apply` has to do.
     pub action: Action,
-    /// What that rests on.
+    /// How that was determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
     /// What differs.
     pub changes: Vec<FieldChange>,
-    /// Fields of others in the way.
+    /// Fields of the manifest that other managers own.
     pub conflicts: Vec<Conflict>,
     /// Items that manual changes added to lists of the manifest.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_texts")]
     pub beside: Vec<FieldPath>,
-    /// What its author should know.
+    /// Warnings for the author of the manifest.
     pub warnings: Vec<String>,
     /// Why it could not be compared or written.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "diagnostic::of_object")]
@@ -182,13 +182,13 @@ pub struct ObjectReport {
     /// What `apply` did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// How far it is on its way to being ready, where that was wanted.
+    /// Its readiness, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub readiness: Option<Readiness>,
-    /// Whether it differs otherwise than was shown before: it changed meanwhile.
+    /// Whether it changed during the run, so that its differences are no longer those that were shown.
     #[serde(skip)]
     pub is_moved: bool,
-    /// Those of the warnings that only the write brought.
+    /// The warnings that only the write returned.
     #[serde(skip)]
     pub notes: Vec<String>,
     /// The key in full, for sorting and display.
@@ -253,38 +253,38 @@ impl ObjectReport {
         report
     }
 
-    /// Whether it is a member of an apply set that no manifest names, and stays nevertheless.
+    /// Returns true if it is a member of an apply set that is no longer in the manifests and is kept.
     #[must_use]
     pub fn is_kept(&self) -> bool {
         self.source.is_none() && self.action == Action::None
     }
 
-    /// The write brought a warning.
+    /// Adds a warning that the write returned.
     pub fn note(&mut self, warning: String) {
         self.warnings.push(warning.clone());
         self.notes.push(warning);
     }
 
-    /// Nothing is done to a member after all.
+    /// Records that a member is kept after all.
     pub fn spare(&mut self, reason: &str) {
         *self = Self { is_moved: true, ..Self::of(&self.key.clone(), ObjectDiff::untouched(reason)) };
     }
 
-    /// Whether it is deleted, or will be.
+    /// Returns true if it is or will be deleted.
     #[must_use]
     pub fn is_deletion(&self) -> bool {
         let is_done = matches!(self.outcome, None | Some(Outcome::Deleted | Outcome::Terminating));
         self.action == Action::Delete && is_done
     }
 
-    /// Whether it is as it is to be now.
+    /// Returns true if it now matches the manifest.
     #[must_use]
     pub fn is_done(&self) -> bool {
         use Outcome::{Adopted, Created, Deleted, Replaced, Unchanged, Updated};
         matches!(self.outcome, Some(Created | Updated | Adopted | Replaced | Deleted | Unchanged))
     }
 
-    /// Whether only the record of owners would change.
+    /// Returns true if only the ownership of fields would change.
     #[must_use]
     pub fn is_ownership_only(&self) -> bool {
         let ownership = |change: &FieldChange| matches!(change.class, Class::Adopted | Class::Released);
@@ -297,19 +297,19 @@ impl ObjectReport {
             || self.readiness.as_ref().is_some_and(|readiness| readiness.state == State::Unknown)
     }
 
-    /// Whether it was looked at, and isn't ready.
+    /// Returns true if its readiness was checked and it is not ready.
     #[must_use]
     pub fn is_unready(&self) -> bool {
         self.readiness.as_ref().is_some_and(|readiness| !readiness.is_current())
     }
 }
 
-/// What makes a run fail that found something.
+/// What makes a `diff` fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FailOn {
-    /// Drift doesn't fail it (`--exit-zero`).
+    /// Drift does not (`--exit-zero`).
     pub exit_zero: bool,
-    /// Ownership that is only to be recorded is drift, too (`--strict-ownership`).
+    /// Fields that are not yet owned by our field manager do, too (`--strict-ownership`).
     pub strict_ownership: bool,
 }
 
@@ -337,7 +337,7 @@ impl Report {
         Self { summary: Summary::of(&objects), objects, ..Self::stopped(command, verdict, Vec::new(), gate) }
     }
 
-    /// The report of a run that looked at the readiness of objects and compared nothing.
+    /// The report of a run that checked the readiness of objects and compared nothing.
     #[must_use]
     pub fn observed(command: &'static str, objects: Vec<ObjectReport>) -> Self {
         let mut report = Self::compared(command, objects, FailOn::default());
@@ -416,7 +416,7 @@ impl Summary {
 }
 
 impl ReadinessCounts {
-    /// None where nobody wanted to know.
+    /// Returns `None` if readiness was not requested.
     fn of(objects: &[ObjectReport]) -> Option<Self> {
         let states = objects.iter().filter_map(|object| object.readiness.as_ref()).map(|readiness| readiness.state);
         states.fold(None, |counts, state| {

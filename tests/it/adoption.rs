@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Replaced, Run, Workspace};
 use crate::manifests::WEB;
 
 const SETTINGS: &str =
@@ -71,7 +71,7 @@ fn an_object_older_than_field_management_is_adopted() {
     assert_eq!(ws.get("ConfigMap", "settings")["metadata"].get("managedFields"), None);
     is_adopted_once(&ws, "ConfigMap", "settings");
     // It is wholly ours: what the manifest drops goes.
-    ws.write("settings.yaml", &SETTINGS.replace(", b: '2'", ""));
+    ws.write("settings.yaml", &SETTINGS.replaced(", b: '2'", ""));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     assert_eq!(ws.get("ConfigMap", "settings")["data"], json!({"a": "1"}));
 }
@@ -82,8 +82,8 @@ fn what_was_dropped_since_kubectl_apply_goes_with_our_first_apply() {
     ws.write("settings.yaml", SETTINGS);
     ws.write("web.yaml", WEB);
     ws.kubectl(["apply", "-f", "."]).exits_with(0);
-    ws.write("settings.yaml", &SETTINGS.replace(", b: '2'", ""));
-    ws.write("web.yaml", &WEB.replace("  replicas: 2\n", "").replace(", {name: LANG, value: en}", ""));
+    ws.write("settings.yaml", &SETTINGS.replaced(", b: '2'", ""));
+    ws.write("web.yaml", &WEB.replaced("  replicas: 2\n", "").replaced(", {name: LANG, value: en}", ""));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     assert_eq!(diff.changes("ConfigMap", "settings"), ["pruned data.b"]);
     let item = "spec.template.spec.containers[name=web].env[name=LANG]";
@@ -120,7 +120,7 @@ fn moving_to_another_version_of_a_kind_changes_only_the_record() {
     ws.write("hpa.yaml", manifest);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     is_settled(&ws);
-    ws.write("hpa.yaml", &manifest.replace("autoscaling/v1", "autoscaling/v2"));
+    ws.write("hpa.yaml", &manifest.replaced("autoscaling/v1", "autoscaling/v2"));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
     assert_eq!(diff.changes("HorizontalPodAutoscaler", "web"), ["adopted"]);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
@@ -135,9 +135,9 @@ fn what_client_side_apply_wrote_changes_in_place_where_its_own_fields_would_clas
     let uid = ws.get("Deployment", "web")["metadata"]["uid"].clone();
     let elsewhere = "{name: LOG, valueFrom: {fieldRef: {fieldPath: metadata.name}}}";
     let changed = WEB
-        .replace("  replicas: 2", "  replicas: 2\n  strategy: {type: Recreate}")
-        .replace("{name: LOG, value: info}", elsewhere);
-    ws.write("web.yaml", &WEB.replace("  replicas: 2", "  replicas: 2\n  strategy: {rollingUpdate: {maxSurge: 1}}"));
+        .replaced("  replicas: 2", "  replicas: 2\n  strategy: {type: Recreate}")
+        .replaced("{name: LOG, value: info}", elsewhere);
+    ws.write("web.yaml", &WEB.replaced("  replicas: 2", "  replicas: 2\n  strategy: {rollingUpdate: {maxSurge: 1}}"));
     ws.kubectl(["apply", "-f", "web.yaml"]).exits_with(0);
     ws.write("web.yaml", &changed);
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);

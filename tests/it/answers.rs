@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Fault, Proxy, Run, Workspace};
+use crate::control_plane::{Fault, Proxy, Replaced, Run, Workspace};
 
 const IT: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {a: b}}";
 
@@ -96,7 +96,7 @@ fn a_write_that_answers_with_something_else_has_failed() {
 fn listed() -> (Workspace, Proxy, Value) {
     let ws = Workspace::new();
     for name in ["a", "b", "c", "d", "it", "z"] {
-        ws.write(format!("{name}.yaml"), &IT.replace("it}", &format!("{name}}}")));
+        ws.write(format!("{name}.yaml"), &IT.replaced("it}", &format!("{name}}}")));
     }
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     let proxy = Proxy::new(&ws);
@@ -143,7 +143,7 @@ fn an_item_that_nobody_can_read_spoils_itself_only() {
         let items = list["items"].as_array_mut().unwrap();
         let it = items.iter_mut().find(|item| item["metadata"]["name"] == "it").unwrap();
         it["data"] = json!({"a": "BAD"});
-        let body = list.to_string().replace("\"BAD\"", bad);
+        let body = list.to_string().replaced("\"BAD\"", bad);
         proxy.inject(1, "GET", "configmaps?limit", text(body));
         let before = proxy.requests().len();
         ws.through(&proxy.url()).reconcile(["diff", "-f", "."]).exits_with(0);
@@ -167,7 +167,7 @@ fn a_list_without_end_is_left() {
 fn a_member_that_nobody_can_read_stays_and_the_others_are_pruned() {
     let ws = Workspace::new();
     for name in ["a", "b", "c"] {
-        ws.write(format!("{name}.yaml"), &IT.replace("it}", &format!("{name}}}")));
+        ws.write(format!("{name}.yaml"), &IT.replaced("it}", &format!("{name}}}")));
     }
     let arguments = ["apply", "-f", ".", "--prune", "--applyset=set"];
     ws.reconcile(arguments).exits_with(0);
@@ -178,7 +178,7 @@ fn a_member_that_nobody_can_read_stays_and_the_others_are_pruned() {
     let mut list: Value = serde_json::from_str(&ws.kubectl(["get", "--raw", members]).stdout).unwrap();
     let items = list["items"].as_array_mut().unwrap();
     items.iter_mut().find(|item| item["metadata"]["name"] == "c").unwrap()["data"] = json!({"a": "BAD"});
-    let body = list.to_string().replace("\"BAD\"", "1e999");
+    let body = list.to_string().replaced("\"BAD\"", "1e999");
     let proxy = Proxy::new(&ws);
     proxy.inject(1, "GET", "configmaps labelSelector", text(body));
     let apply = ws.through(&proxy.url()).reconcile(arguments).exits_with(4);

@@ -1,6 +1,6 @@
 //! Input and flags that make no sense: exit 2, each problem with its place and a hint, and nothing is sent.
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Replaced, Run, Workspace};
 use crate::manifests::WEB;
 
 const GOOD: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: good}, data: {a: b}}";
@@ -58,11 +58,11 @@ fn all_problems_of_all_files_are_told_at_once() {
 fn the_same_object_twice_is_named_with_both_places() {
     let ws = Workspace::new();
     ws.write("good.yaml", GOOD);
-    let other = GOOD.replace("a: b", "a: c");
+    let other = GOOD.replaced("a: b", "a: c");
     ws.write("more.yaml", &format!("---\n{WEB}---\n{other}\n"));
     is_refused(&ws, &["-f", "."], &["good.yaml:1", "more.yaml:", "hint: "]);
     // Once with the namespace of the context, and once with the same namespace written out.
-    ws.write("more.yaml", &other.replace("name: good", "name: good, namespace: $NS"));
+    ws.write("more.yaml", &other.replaced("name: good", "name: good, namespace: $NS"));
     is_refused(&ws, &["-f", "."], &["good.yaml:1", "more.yaml:1"]);
 }
 
@@ -82,7 +82,7 @@ fn what_is_not_there_is_named() {
 #[test]
 fn another_namespace_than_the_demanded_one_is_refused_as_by_kubectl() {
     let ws = Workspace::new();
-    ws.write("good.yaml", &GOOD.replace("name: good", "name: good, namespace: other"));
+    ws.write("good.yaml", &GOOD.replaced("name: good", "name: good, namespace: other"));
     let kubectl = ws.kubectl(["apply", "--dry-run=server", "-f", "good.yaml", "-n", "$NS"]).exits_with(1);
     let words = "the namespace from the provided object \"other\" does not match the namespace";
     assert!(kubectl.stderr.contains(words), "{kubectl}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::control_plane::{Caller, Fault, Proxy, Workspace};
+use crate::control_plane::{Caller, Fault, Proxy, Replaced, Workspace};
 use crate::manifests::WEB;
 
 const ADMIN: &str = "admin";
@@ -163,7 +163,7 @@ fn what_is_created_after_a_yes_is_recorded_as_any_other_creation() {
         assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
     }
     // What the manifest drops later goes.
-    let changed = objects.replace("selector: {a: b}", "selector: {c: d}");
+    let changed = objects.replaced("selector: {a: b}", "selector: {c: d}");
     assert_ne!(changed, objects);
     agreed.write("it.yaml", &format!("{changed}{WEB}"));
     agreed.reconcile(["apply", "-f", "."]).exits_with(0);

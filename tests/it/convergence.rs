@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Fault, Proxy, Run, Workspace};
+use crate::control_plane::{Fault, Proxy, Replaced, Run, Workspace};
 
 const FLAGS: [&str; 6] = ["-f", ".", "--prune", "--applyset=set", "--replace=immutable", "-q"];
 
@@ -119,7 +119,7 @@ fn at_every_point_where_something_fails_the_run_says_what_is_true_and_the_next_o
             let ws = Workspace::new();
             ws.write("all.yaml", &[config_map("updated", "1"), config_map("pruned", "1"), JOB.to_owned()].concat());
             apply(&ws).exits_with(0);
-            let after = [config_map("updated", "2"), config_map("created", "2"), JOB.replace("a:1", "a:2")];
+            let after = [config_map("updated", "2"), config_map("created", "2"), JOB.replaced("a:1", "a:2")];
             ws.write("all.yaml", &after.concat());
             let proxy = Proxy::new(&ws);
             proxy.inject(*times, method, pattern, fault.clone());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::control_plane::{Fault, Proxy, Run, Workspace};
+use crate::control_plane::{Fault, Proxy, Replaced, Run, Workspace};
 use crate::manifests::WEB;
 
 /// `apply` of the folder, with `planted` created by `mallory` just before the object itself would be.
@@ -22,7 +22,7 @@ fn apply_over(ws: &Arc<Workspace>, planted: &str) -> Run {
 fn what_it_holds_beside_the_manifest_is_told() {
     let ws = Arc::new(Workspace::new());
     ws.write("web.yaml", WEB);
-    let sidecar = WEB.replace("      containers:\n", "      containers:\n      - {name: evil, image: 'evil:1'}\n");
+    let sidecar = WEB.replaced("      containers:\n", "      containers:\n      - {name: evil, image: 'evil:1'}\n");
     assert!(sidecar.contains("evil"), "{sidecar}");
     let apply = apply_over(&ws, &sidecar).exits_with(0);
     assert_eq!(apply.object("Deployment", "web")["outcome"], "updated", "{apply}");

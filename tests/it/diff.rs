@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Replaced, Run, Workspace};
 use crate::manifests::WEB;
 
 /// A workspace where the Deployment `web` is in sync.
@@ -155,7 +155,7 @@ fn fields_that_others_added_are_shown_only_on_demand() {
 #[test]
 fn a_changed_manifest_is_pending() {
     let ws = with_web();
-    ws.write("web.yaml", &WEB.replace("shop/web:1.2", "shop/web:1.3").replace("replicas: 2", "replicas: 4"));
+    ws.write("web.yaml", &WEB.replaced("shop/web:1.2", "shop/web:1.3").replaced("replicas: 2", "replicas: 4"));
     let diff = ws.reconcile(["diff", "-f", "web.yaml"]).exits_with(1);
     assert_eq!(
         diff.changes("Deployment", "web"),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Fault, Proxy, Run, Workspace};
+use crate::control_plane::{Fault, Proxy, Replaced, Run, Workspace};
 
 /// A Secret with this value under `key`.
 fn secret(value: &str) -> String {
@@ -95,7 +95,7 @@ fn refusals_of_every_verb_and_code_are_told_by_code_and_reason() {
     for status in [400, 409, 422, 429, 500, 503, 504] {
         run(&[("PATCH", "secrets/it", status)], &["diff", "--evidence=server"], 4);
     }
-    ws.write("it.yaml", &secret(&value).replace("\"Secret\"", "\"Secret\",\"type\":\"example.com/other\""));
+    ws.write("it.yaml", &secret(&value).replaced("\"Secret\"", "\"Secret\",\"type\":\"example.com/other\""));
     let replaced = run(&[("DELETE", "secrets/it", 403)], &["apply", "--replace=immutable"], 4);
     assert!(error_of(&replaced).contains("quote.example.com"), "{replaced}");
     let create = [("PATCH", "secrets/it !dryRun", 403), ("POST", "secrets !dryRun", 500)];
@@ -145,7 +145,7 @@ metadata: {name: $NS-quotes}
 spec: {policyName: $NS-quotes, validationActions: [ACTION]}
 ";
     let flags = ["apply", "--server-side", "-f", "-"];
-    ws.stdin(&policy.replace("ACTION", action)).kubectl(flags).exits_with(0);
+    ws.stdin(&policy.replaced("ACTION", action)).kubectl(flags).exits_with(0);
 }
 
 /// Runs until something of the policy is seen.

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Fault, Proxy, Run, Workspace};
+use crate::control_plane::{Fault, Proxy, Replaced, Run, Workspace};
 use crate::manifests::WEB;
 
 const SERVICE: &str = "
@@ -57,7 +57,7 @@ fn heals(ws: &Workspace, kind: &str, before: &Value) -> Run {
 #[test]
 fn a_port_that_was_edited_by_hand_heals() {
     let named = SERVICE.to_owned();
-    let unnamed = SERVICE.replace("name: http, ", "");
+    let unnamed = SERVICE.replaced("name: http, ", "");
     for manifest in [named, unnamed] {
         let ws = Workspace::new();
         ws.write("web.yaml", &manifest);
@@ -128,11 +128,11 @@ fn what_others_than_hands_put_in_the_way_is_no_mistake_of_the_manifest() {
     ws.reconcile(["apply", "-f", "."]).exits_with(4);
     assert_eq!(ws.all_resource_versions(), before);
     // Nor is it where nothing may be taken from hands.
-    ws.write("web.yaml", &SERVICE.replace("name: http, ", ""));
+    ws.write("web.yaml", &SERVICE.replaced("name: http, ", ""));
     let diff = ws.reconcile(["diff", "-f", ".", "--force-conflicts=none"]).exits_with(4);
     assert_eq!(diff.object("Service", "web")["error"].get("mistakes"), None, "{diff}");
     // A mistake of the manifest itself stays one, at its place.
-    ws.write("web.yaml", &SERVICE.replace("targetPort: 8080", "targetPort: 808000"));
+    ws.write("web.yaml", &SERVICE.replaced("targetPort: 8080", "targetPort: 808000"));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
     assert!(diff.stdout.contains("a mistake in the manifest"), "{diff}");
     assert!(diff.stdout.contains("web.yaml:8:40"), "{diff}");
@@ -222,7 +222,7 @@ fn an_owner_with_a_negative_position_keeps_its_conflict_and_its_record() {
     assert_eq!(diff.object("Deployment", "web")["conflicts"][0]["manager"], "autoscaler", "{diff}");
     ws.reconcile(["apply", "-f", "."]).exits_with(4);
     // A takeover from a hand writes the record of the others as it is.
-    ws.write("web.yaml", &WEB.replace("  replicas: 2\n", ""));
+    ws.write("web.yaml", &WEB.replaced("  replicas: 2\n", ""));
     ws.patch_as("kubectl-edit", "deployment/web", &json!({"metadata": {"labels": {"tier": "back"}}}));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     assert_eq!(record(&ws), odd);
@@ -249,7 +249,7 @@ fn a_failed_apply_gives_back_what_it_took_over_from_hands() {
     let manifest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {a: '1', b: '2'}}";
     ws.write("it.yaml", manifest);
     ws.kubectl(["create", "-f", "it.yaml"]).exits_with(0);
-    ws.write("it.yaml", &manifest.replace("'2'", "'3'"));
+    ws.write("it.yaml", &manifest.replaced("'2'", "'3'"));
     let before = ws.get("ConfigMap", "it");
     let proxy = Proxy::new(&ws);
     let refusal = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "reason": "Invalid", "code": 422,

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::control_plane::Workspace;
+use crate::control_plane::{Replaced, Workspace};
 use crate::manifests::WEB;
 
 /// What in a manifest becomes what.
@@ -111,7 +111,7 @@ fn a_change_of_an_immutable_field_asks_for_a_replacement() {
         ws.write("it.yaml", &manifest);
         ws.write("other.yaml", "{apiVersion: v1, kind: ServiceAccount, metadata: {name: other}}");
         ws.reconcile(["apply", "-f", "."]).exits_with(0);
-        ws.write("it.yaml", &manifest.replace(from, to));
+        ws.write("it.yaml", &manifest.replaced(from, to));
         ws.write("other.yaml", "{apiVersion: v1, kind: ServiceAccount, metadata: {name: other, labels: {a: b}}}");
         let name = if manifest.contains("$NS-it") { ws.fill_in("$NS-it") } else { "it".to_owned() };
 
@@ -140,7 +140,7 @@ fn a_bad_value_in_the_same_kinds_asks_for_none() {
         assert!(manifest.contains(from), "{kind}: {from}");
         ws.write("it.yaml", &manifest);
         ws.reconcile(["apply", "-f", "."]).exits_with(0);
-        ws.write("it.yaml", &manifest.replace(from, to));
+        ws.write("it.yaml", &manifest.replaced(from, to));
         let name = if manifest.contains("$NS-it") { ws.fill_in("$NS-it") } else { "it".to_owned() };
         let diff = ws.reconcile(["diff", "-f", "."]);
         let object = diff.object(kind, &name);
@@ -174,7 +174,7 @@ fn the_changes_of_a_replacement_are_those_of_the_manifest() {
     let ws = Workspace::new();
     ws.write("web.yaml", WEB);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
-    ws.write("web.yaml", &WEB.replace("app: web", "app: shop"));
+    ws.write("web.yaml", &WEB.replaced("app: web", "app: shop"));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     let object = diff.object("Deployment", "web");
     assert_eq!((&object["action"], &object["evidence"]), (&json!("replace"), &json!("local")));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::control_plane::{Fault, Proxy, Run, Running, Workspace};
+use crate::control_plane::{Fault, Proxy, Replaced, Run, Running, Workspace};
 
 const OBJECTS: usize = 60;
 
@@ -104,7 +104,7 @@ fn a_replacement_is_not_left_half_way() {
         let ws = Workspace::new();
         ws.write("job.yaml", JOB);
         ws.reconcile(["apply", "-f", "."]).exits_with(0);
-        ws.write("job.yaml", &JOB.replace("migrate:1", "migrate:2"));
+        ws.write("job.yaml", &JOB.replaced("migrate:1", "migrate:2"));
         let proxy = Proxy::new(&ws);
         let slow = Fault::After(Arc::new(|| thread::sleep(Duration::from_secs(2))));
         proxy.inject(1, "POST", "jobs !dryRun", slow);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Replaced, Run, Workspace};
 use crate::manifests::WEB;
 
 fn with(manifest: &str) -> Workspace {
@@ -34,7 +34,7 @@ fn another_order_of_a_keyed_list_is_reordered() {
     let ws = with(WEB);
     ws.write(
         "it.yaml",
-        &WEB.replace(
+        &WEB.replaced(
             "[{name: LOG, value: info}, {name: LANG, value: en}]",
             "[{name: LANG, value: en}, {name: LOG, value: info}]",
         ),
@@ -63,7 +63,7 @@ fn items_that_others_put_anywhere_shift_nothing() {
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
     assert_eq!(diff.changes("Deployment", "web"), [""; 0]);
     // A change in the list is still found by key, and what others put there stays.
-    ws.write("it.yaml", &WEB.replace("value: en", "value: de"));
+    ws.write("it.yaml", &WEB.replaced("value: en", "value: de"));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     assert_eq!(diff.changes("Deployment", "web"), [format!("pending {CONTAINER}.env[name=LANG].value")]);
     heals(&ws);
@@ -75,12 +75,12 @@ fn items_that_others_put_anywhere_shift_nothing() {
 fn ports_have_two_keys_and_the_second_a_default() {
     let service = "{apiVersion: v1, kind: Service, metadata: {name: it}, spec: {ports: [{name: dns, port: 53}, {name: udp, port: 53, protocol: UDP}]}}";
     let ws = with(service);
-    ws.write("it.yaml", &service.replace("{name: dns, port: 53}", "{name: tcp, port: 53}"));
+    ws.write("it.yaml", &service.replaced("{name: dns, port: 53}", "{name: tcp, port: 53}"));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     assert_eq!(diff.changes("Service", "it"), ["pending spec.ports[port=53,protocol=TCP].name"]);
     heals(&ws);
     // Another key is another item.
-    ws.write("it.yaml", &service.replace("{name: dns, port: 53}", "{name: dns, port: 54}"));
+    ws.write("it.yaml", &service.replaced("{name: dns, port: 53}", "{name: dns, port: 54}"));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     assert_eq!(
         diff.changes("Service", "it"),
@@ -123,7 +123,7 @@ fn members_of_a_set_are_told_by_value() {
     heals(&ws);
     let finalizers = ws.get("ConfigMap", "it")["metadata"]["finalizers"].as_array().unwrap().len();
     assert_eq!(finalizers, 3, "what others added stays");
-    ws.write("it.yaml", &manifest.replace("example.com/a, example.com/b", "example.com/b"));
+    ws.write("it.yaml", &manifest.replaced("example.com/a, example.com/b", "example.com/b"));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     assert_eq!(diff.changes("ConfigMap", "it"), [r#"pruned metadata.finalizers[="example.com/a"]"#]);
     heals(&ws);

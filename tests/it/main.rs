@@ -13,6 +13,7 @@ mod convergence;
 mod creation;
 mod dependencies;
 mod diff;
+mod documents;
 mod embedded_types;
 mod evidence;
 mod false_drift;

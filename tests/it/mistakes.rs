@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Run, Workspace, wait_until};
 
 /// What a person at a terminal sees, with the namespace by a name that is the same in every run.
 fn seen(run: &Run, ws: &Workspace) -> String {
@@ -136,9 +136,7 @@ spec:
     ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
     // The server publishes the types of a new kind a moment later.
     let types = format!("/openapi/v3/apis/{group}/v1");
-    while ws.kubectl(["get", "--raw", &types]).code != 0 {
-        std::thread::sleep(std::time::Duration::from_millis(100));
-    }
+    wait_until("the types are published", || ws.kubectl(["get", "--raw", &types]).code == 0);
     let widget = |spec: &str| {
         ws.write("w.yaml", &format!("apiVersion: {group}/v1\nkind: Widget\nmetadata: {{name: w}}\nspec:\n{spec}"));
         let run = ws.reconcile(["diff", "-f", "w.yaml"]).exits_with(4);

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::Workspace;
+use crate::control_plane::{Replaced, Workspace};
 
 const GADGETS: &str = "
 apiVersion: apiextensions.k8s.io/v1
@@ -86,7 +86,7 @@ fn a_new_kind_and_its_resource_with_nulls_are_created_at_once() {
     }
     // As kubectl leaves it.
     let ours = gadget(&ws, "g")["spec"].clone();
-    ws.write("other/3.yaml", &GADGET.replace("name: g,", "name: other,"));
+    ws.write("other/3.yaml", &GADGET.replaced("name: g,", "name: other,"));
     ws.kubectl(["create", "-f", "other/3.yaml"]).exits_with(0);
     assert_eq!(ours, gadget(&ws, "other")["spec"]);
     settles(&ws);
@@ -97,7 +97,7 @@ fn a_new_kind_and_its_resource_with_nulls_are_created_at_once() {
     settles(&ws);
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
     assert_eq!(diff.object("Gadget", "g")["evidence"], "server", "a null with a default is the server's to judge");
-    ws.write("2.yaml", &GADGET.replace("  defaulted: null\n", ""));
+    ws.write("2.yaml", &GADGET.replaced("  defaulted: null\n", ""));
     settles(&ws);
     assert_eq!(ws.reconcile(["diff", "-f", "."]).exits_with(0).object("Gadget", "g")["evidence"], "proven");
 }
@@ -110,7 +110,7 @@ fn what_kubectl_made_of_nulls_is_in_sync_and_adopted() {
         ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
         ws.wait_for_types();
         // kubectl apply sends no null at all.
-        let open = GADGET.replace("  maybe: null\n", "").replace("open: {a: null, b: {c: null}}", "open: {a: x}");
+        let open = GADGET.replaced("  maybe: null\n", "").replaced("open: {a: null, b: {c: null}}", "open: {a: x}");
         ws.write("2.yaml", if how[0] == "apply" { &open } else { GADGET });
         ws.kubectl([how, &["-f", "2.yaml"]].concat()).exits_with(0);
         let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
@@ -125,7 +125,7 @@ fn a_null_where_another_value_is_live_takes_it_out_as_kubectl_apply_does() {
     ws.write("crd/1.yaml", GADGETS);
     ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
     ws.wait_for_types();
-    ws.write("2.yaml", &GADGET.replace("  tuning:\n", "  tuning: {a: x}\n"));
+    ws.write("2.yaml", &GADGET.replaced("  tuning:\n", "  tuning: {a: x}\n"));
     settles(&ws);
     ws.write("2.yaml", GADGET);
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
@@ -138,17 +138,18 @@ fn a_null_where_another_value_is_live_takes_it_out_as_kubectl_apply_does() {
 fn an_apply_that_the_server_refuses_leaves_owners_as_they_are() {
     let ws = Workspace::new();
     // A null in a list is refused whoever sends it, and a rule that only a change meets as well.
-    let crd = GADGETS.replace(
+    let crd = GADGETS.replaced(
         "size: {type: integer}",
         "size: {type: integer, x-kubernetes-validations: [{rule: 'self >= oldSelf'}]}",
     );
     ws.write("crd/1.yaml", &crd);
     ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
     ws.wait_for_types();
-    ws.write("2.yaml", &GADGET.replace("size: 1", "size: 3"));
+    ws.write("2.yaml", &GADGET.replaced("size: 1", "size: 3"));
     ws.kubectl(["create", "-f", "2.yaml"]).exits_with(0);
     let before = gadget(&ws, "g");
-    for refused in [GADGET.to_owned(), GADGET.replace("tags: null", "tags: [a, null]").replace("size: 1", "size: 3")] {
+    for refused in [GADGET.to_owned(), GADGET.replaced("tags: null", "tags: [a, null]").replaced("size: 1", "size: 3")]
+    {
         ws.write("2.yaml", &refused);
         let diff = ws.reconcile(["diff", "-f", "."]);
         let apply = ws.reconcile(["apply", "-f", "."]).exits_with(4);

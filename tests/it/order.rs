@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::control_plane::{ControlPlane, Proxy, Workspace};
+use crate::control_plane::{ControlPlane, Proxy, Replaced, Workspace};
 
 /// A workload and everything that its pods name, in the least helpful order; and an autoscaler of it.
 const WORKLOAD: &str = "
@@ -142,7 +142,7 @@ fn an_explicit_dependency_beats_one_that_is_only_derived() {
         "all.yaml",
         &format!(
             "{}{settings}",
-            WORKLOAD.replace("{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: b}}\n---\n", "")
+            WORKLOAD.replaced("{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: b}}\n---\n", "")
         ),
     );
     let order = ws.reconcile(["diff", "-f", "."]).exits_with(1).each("action");
@@ -203,7 +203,7 @@ fn what_depends_on_a_failed_object_is_skipped_with_the_cause() {
     // A service account that the server refuses; a deployment that uses it; what waits for that one; and a bystander.
     ws.write(
         "all.yaml",
-        &WORKLOAD.replace("imagePullSecrets: [{name: registry}]", "automountServiceAccountToken: perhaps"),
+        &WORKLOAD.replaced("imagePullSecrets: [{name: registry}]", "automountServiceAccountToken: perhaps"),
     );
     ws.write("late.yaml", &config_map("late", "apps/namespaces/$NS/Deployment/web"));
     let apply = ws.reconcile(["apply", "-f", "."]).exits_with(4);
@@ -228,10 +228,11 @@ fn what_depends_on_a_failed_object_is_skipped_with_the_cause() {
 #[test]
 fn what_is_only_named_as_optional_does_not_hold_a_workload_back() {
     let ws = Workspace::new();
-    let optional = WORKLOAD.replace("configMapRef: {name: settings}", "configMapRef: {name: settings, optional: true}");
+    let optional =
+        WORKLOAD.replaced("configMapRef: {name: settings}", "configMapRef: {name: settings, optional: true}");
     ws.write(
         "all.yaml",
-        &optional.replace("metadata: {name: settings}, data: {a: b}", "metadata: {name: settings}, data: {a: 1}"),
+        &optional.replaced("metadata: {name: settings}, data: {a: b}", "metadata: {name: settings}, data: {a: 1}"),
     );
     let apply = ws.reconcile(["apply", "-f", "."]).exits_with(4);
     assert_eq!(apply.object("ConfigMap", "settings")["outcome"], "failed");
@@ -245,7 +246,7 @@ fn what_is_in_sync_is_not_skipped_for_what_it_depends_on() {
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.write(
         "all.yaml",
-        &WORKLOAD.replace("metadata: {name: settings}, data: {a: b}", "metadata: {name: settings}, data: {a: 1}"),
+        &WORKLOAD.replaced("metadata: {name: settings}, data: {a: b}", "metadata: {name: settings}, data: {a: 1}"),
     );
     let apply = ws.reconcile(["apply", "-f", "."]).exits_with(4);
     assert_eq!(apply.object("Deployment", "web")["outcome"], "unchanged");
@@ -271,7 +272,7 @@ webhooks:
 {{apiVersion: v1, kind: Service, metadata: {{name: hook}}, spec: {{selector: {{app: web}}, ports: [{{port: 443}}]}}}}
 "
         )
-        .replace("metadata: {name: settings}, data: {a: b}", "metadata: {name: settings}, data: {a: 1}"),
+        .replaced("metadata: {name: settings}, data: {a: b}", "metadata: {name: settings}, data: {a: 1}"),
     );
     let apply = ws.reconcile(["apply", "-f", "."]).exits_with(4);
     let hook = apply.object("ValidatingWebhookConfiguration", ws.namespace());
@@ -285,7 +286,7 @@ fn with_wait_what_an_author_says_comes_first_has_to_be_ready() {
     let ws = Workspace::on(&ControlPlane::full());
     let job = "{apiVersion: batch/v1, kind: Job, metadata: {name: migrate}, spec: {template: {spec: {restartPolicy: Never, $NODE containers: [{name: a, image: a}]}}}}";
     ws.write("late.yaml", &config_map("late", "batch/namespaces/$NS/Job/migrate"));
-    ws.write("job.yaml", &job.replace("$NODE", "nodeSelector: {none: such},"));
+    ws.write("job.yaml", &job.replaced("$NODE", "nodeSelector: {none: such},"));
     let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout=3s"]).exits_with(4);
     assert_eq!(apply.object("Job", "migrate")["outcome"], "created");
     let late = apply.object("ConfigMap", "late");
@@ -293,7 +294,7 @@ fn with_wait_what_an_author_says_comes_first_has_to_be_ready() {
     assert!(late["reason"].as_str().unwrap().contains(&ws.fill_in("Job $NS/migrate, which is not ready")), "{late}");
     assert!(ws.find("ConfigMap", "late").is_none());
     ws.delete("job/migrate");
-    ws.write("job.yaml", &job.replace("$NODE", ""));
+    ws.write("job.yaml", &job.replaced("$NODE", ""));
     let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout=60s"]).exits_with(0);
     assert_eq!(apply.object("ConfigMap", "late")["outcome"], "created");
     let at = |kind: &str, name: &str, pointer: &str| {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Replaced, Run, Workspace};
 use crate::manifests::WEB;
 
 /// A workspace where the Deployment `web` is in sync.
@@ -32,7 +32,7 @@ const SCALED_BY_ARGO: &str =
 #[test]
 fn a_dropped_field_disappears() {
     let ws = with_web();
-    ws.write("web.yaml", &WEB.replace(", tier: front", "").replace(", {name: LANG, value: en}", ""));
+    ws.write("web.yaml", &WEB.replaced(", tier: front", "").replaced(", {name: LANG, value: en}", ""));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     let item = "spec.template.spec.containers[name=web].env[name=LANG]";
     assert_eq!(diff.changes("Deployment", "web"), ["pruned metadata.labels.tier".to_owned(), format!("pruned {item}")]);
@@ -48,7 +48,7 @@ fn a_dropped_field_disappears() {
 #[test]
 fn a_dropped_field_goes_back_to_the_servers_default_and_the_diff_says_so() {
     let ws = with_web();
-    ws.write("web.yaml", &WEB.replace("  replicas: 2\n", ""));
+    ws.write("web.yaml", &WEB.replaced("  replicas: 2\n", ""));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     assert_eq!(diff.changes("Deployment", "web"), ["pruned spec.replicas"]);
     let change = diff.change("Deployment", "web", "spec.replicas");
@@ -68,7 +68,7 @@ fn a_dropped_field_disappears_even_when_a_hand_owns_it_too() {
     }
     ws.apply_as("kubectl-reconcile", WEB);
     assert_eq!(owners(&ws, "/f:spec/f:replicas").len(), 2, "{:?}", owners(&ws, "/f:spec/f:replicas"));
-    ws.write("web.yaml", &WEB.replace(", tier: front", "").replace("  replicas: 2\n", ""));
+    ws.write("web.yaml", &WEB.replaced(", tier: front", "").replaced("  replicas: 2\n", ""));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     assert_eq!(diff.changes("Deployment", "web"), ["pruned metadata.labels.tier", "pruned spec.replicas"]);
     assert_eq!(diff.change("Deployment", "web", "spec.replicas")["desired"], 1, "the server's default comes back");
@@ -90,7 +90,7 @@ fn a_hand_that_is_overruled_owns_nothing_of_ours_afterwards() {
     assert_eq!(owners(&ws, image), ["kubectl-reconcile Apply"]);
     assert_eq!(owners(&ws, "/f:metadata/f:labels/f:owner"), ["kubectl-label Update"], "what isn't ours stays theirs");
     // So that it goes when the manifest drops it.
-    ws.write("web.yaml", &WEB.replace(", tier: front", ""));
+    ws.write("web.yaml", &WEB.replaced(", tier: front", ""));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     assert_eq!(ws.get("Deployment", "web")["metadata"]["labels"], json!({"app": "web", "owner": "me"}));
 }
@@ -98,8 +98,8 @@ fn a_hand_that_is_overruled_owns_nothing_of_ours_afterwards() {
 #[test]
 fn a_dropped_field_that_another_applier_owns_too_is_released() {
     let ws = with_web();
-    ws.apply_as("gitops", &SCALED_BY_ARGO.replace("replicas: 6", "replicas: 2"));
-    ws.write("web.yaml", &WEB.replace("  replicas: 2\n", ""));
+    ws.apply_as("gitops", &SCALED_BY_ARGO.replaced("replicas: 6", "replicas: 2"));
+    ws.write("web.yaml", &WEB.replaced("  replicas: 2\n", ""));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
     assert_eq!(diff.changes("Deployment", "web"), ["released spec.replicas"]);
     assert_eq!(diff.change("Deployment", "web", "spec.replicas")["managers"][0]["manager"], "gitops");
@@ -185,13 +185,13 @@ fn with_none_even_hands_keep_what_they_changed() {
 #[test]
 fn another_spelling_of_the_same_amount_is_no_conflict() {
     let ws = with_web();
-    ws.write("web.yaml", &WEB.replace("cpu: 100m, memory: 64Mi", "cpu: '1', memory: 1Gi"));
+    ws.write("web.yaml", &WEB.replaced("cpu: 100m, memory: 64Mi", "cpu: '1', memory: 1Gi"));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     let claim = SCALED_BY_ARGO
-        .replace("replicas: 6, ", "")
-        .replace("image: 'shop/web:1.2'", "image: 'shop/web:1.2', resources: {requests: {cpu: '1', memory: 1Gi}}");
+        .replaced("replicas: 6, ", "")
+        .replaced("image: 'shop/web:1.2'", "image: 'shop/web:1.2', resources: {requests: {cpu: '1', memory: 1Gi}}");
     ws.apply_as("gitops", &claim);
-    ws.write("web.yaml", &WEB.replace("cpu: 100m, memory: 64Mi", "cpu: 1000m, memory: 1024Mi"));
+    ws.write("web.yaml", &WEB.replaced("cpu: 100m, memory: 64Mi", "cpu: 1000m, memory: 1024Mi"));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
     assert_eq!(diff.object("Deployment", "web")["conflicts"], json!([]));
     let before = ws.resource_version("Deployment", "web");
@@ -208,7 +208,7 @@ fn another_spelling_of_the_same_amount_is_no_conflict() {
 #[test]
 fn equal_values_of_two_appliers_are_shared_without_a_conflict() {
     let ws = with_web();
-    ws.apply_as("gitops", &SCALED_BY_ARGO.replace("replicas: 6", "replicas: 2"));
+    ws.apply_as("gitops", &SCALED_BY_ARGO.replaced("replicas: 6", "replicas: 2"));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
     assert_eq!(diff.changes("Deployment", "web"), [""; 0]);
     assert_eq!(owners(&ws, "/f:spec/f:replicas").len(), 2);
@@ -221,7 +221,7 @@ fn other_managers_of_ours_are_other_owners() {
     assert_eq!(diff.changes("Deployment", "web"), ["adopted"]);
     ws.reconcile(["apply", "-f", ".", "--field-manager=second"]).exits_with(0);
     assert_eq!(owners(&ws, "/f:spec/f:replicas"), ["kubectl-reconcile Apply", "second Apply"]);
-    ws.write("web.yaml", &WEB.replace("replicas: 2", "replicas: 3"));
+    ws.write("web.yaml", &WEB.replaced("replicas: 2", "replicas: 3"));
     let diff = ws.reconcile(["diff", "-f", ".", "--field-manager=second"]).exits_with(1);
     assert_eq!(diff.changes("Deployment", "web"), ["conflict spec.replicas"]);
     ws.reconcile(["diff", "-f", ".", "--field-manager=kubectl"]).exits_with(2);

@@ -1,6 +1,6 @@
 //! One pass from nothing to in sync, and nothing to do after it.
 
-use crate::control_plane::{Request, Workspace};
+use crate::control_plane::{Replaced, Request, Workspace};
 use crate::manifests::{SHOP, WEB};
 
 #[test]
@@ -86,7 +86,7 @@ fn only_what_differs_is_written() {
     ws.write("web.yaml", WEB);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     let before = ws.all_resource_versions();
-    ws.write("web.yaml", &WEB.replace("shop/web:1.2", "shop/web:1.3"));
+    ws.write("web.yaml", &WEB.replaced("shop/web:1.2", "shop/web:1.3"));
     let (apply, requests) = ws.requests_during(|| ws.reconcile(["apply", "-f", "."]).exits_with(0));
     let writes: Vec<_> = requests.iter().filter(|request| request.is_write()).map(|r| r.uri.clone()).collect();
     assert_eq!(writes.len(), 1, "{writes:#?}");

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::Workspace;
+use crate::control_plane::{Replaced, Workspace};
 use crate::manifests::WEB;
 
 /// One step of a path of the report.
@@ -147,7 +147,7 @@ fn what_the_manifest_drops_goes_as_predicted() {
         ws.write("web.yaml", WEB);
         ws.reconcile(["apply", "-f", "."]).exits_with(0);
         assert!(WEB.contains(from));
-        ws.write("web.yaml", &WEB.replace(from, to));
+        ws.write("web.yaml", &WEB.replaced(from, to));
         is_kept(&ws, what, "Deployment", "web");
     }
 }
@@ -158,7 +158,7 @@ fn what_the_manifest_drops_since_client_side_apply_goes_as_predicted() {
         let ws = Workspace::new();
         ws.write("web.yaml", WEB);
         ws.kubectl(["apply", "-f", "web.yaml"]).exits_with(0);
-        ws.write("web.yaml", &WEB.replace(from, to));
+        ws.write("web.yaml", &WEB.replaced(from, to));
         is_kept(&ws, what, "Deployment", "web");
     }
 }
@@ -171,7 +171,7 @@ fn what_the_manifest_drops_beside_a_hand_goes_as_predicted() {
         // Created by hand, and the same values applied by us: both own every field.
         ws.kubectl(["create", "-f", "web.yaml"]).exits_with(0);
         ws.apply_as("kubectl-reconcile", WEB);
-        ws.write("web.yaml", &WEB.replace(from, to));
+        ws.write("web.yaml", &WEB.replaced(from, to));
         is_kept(&ws, what, "Deployment", "web");
     }
 }
@@ -238,7 +238,7 @@ fn a_changed_manifest_is_applied_as_predicted() {
         ),
     ] {
         assert!(WEB.contains(from));
-        ws.write("web.yaml", &WEB.replace(from, to));
+        ws.write("web.yaml", &WEB.replaced(from, to));
         is_kept(&ws, to, "Deployment", "web");
     }
     ws.write("web.yaml", WEB);

@@ -1,6 +1,6 @@
 //! How far a pass is: a live line on a terminal, a line for each finished object elsewhere, nothing when quiet.
 
-use crate::control_plane::Workspace;
+use crate::control_plane::{Replaced, Workspace};
 
 const TWO: &str = "
 {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: b}}
@@ -53,11 +53,11 @@ fn on_a_terminal_one_line_moves_and_is_gone_in_the_end() {
 #[test]
 fn quiet_is_quiet() {
     let ws = Workspace::new();
-    ws.write("two.yaml", &TWO.replace("a: 1", "a: '1'"));
+    ws.write("two.yaml", &TWO.replaced("a: 1", "a: '1'"));
     let apply = ws.reconcile(["apply", "-f", ".", "-q"]).exits_with(0);
     assert_eq!((apply.stdout.as_str(), apply.stderr.as_str()), ("", ""));
     let ws = Workspace::new();
-    ws.write("two.yaml", &TWO.replace("a: 1", "a: '1'"));
+    ws.write("two.yaml", &TWO.replaced("a: 1", "a: '1'"));
     let apply = ws.as_user("admin").on_terminal().reconcile(["apply", "-f", ".", "-q"]).exits_with(0);
     assert_eq!((apply.stdout.as_str(), apply.stderr.as_str()), ("", ""));
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{ControlPlane, Fault, Proxy, Run, Workspace};
+use crate::control_plane::{ControlPlane, Fault, Proxy, Replaced, Run, Workspace, wait_until};
 use crate::immutable::CASES;
 
 const JOB: &str = "
@@ -21,7 +21,7 @@ fn with_job() -> Arc<Workspace> {
     let ws = Arc::new(Workspace::new());
     ws.write("job.yaml", JOB);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
-    ws.write("job.yaml", &JOB.replace("migrate:1", "migrate:2"));
+    ws.write("job.yaml", &JOB.replaced("migrate:1", "migrate:2"));
     ws
 }
 
@@ -52,7 +52,7 @@ fn every_kind_is_replaced_in_one_pass_and_in_sync_after_it() {
         ws.write("it.yaml", &manifest);
         ws.reconcile(["apply", "-f", "."]).exits_with(0);
         let before = uid(&ws, kind, &name);
-        ws.write("it.yaml", &manifest.replace(&from, &to));
+        ws.write("it.yaml", &manifest.replaced(&from, &to));
         let flags = ["-f", ".", "--replace=immutable"];
         let diff = ws.reconcile([&["diff"], &flags[..]].concat()).exits_with(1);
         assert_eq!(diff.object(kind, &name)["action"], "replace");
@@ -64,8 +64,8 @@ fn every_kind_is_replaced_in_one_pass_and_in_sync_after_it() {
             assert!(apply.stdout.contains("kubectl-reconcile/replace: allow"), "{apply}");
             assert_eq!(uid(&ws, kind, &name), before, "{kind} is protected");
             let allowed =
-                manifest.replace("metadata: {", "metadata: {annotations: {kubectl-reconcile/replace: allow}, ");
-            ws.write("it.yaml", &allowed.replace(&from, &to));
+                manifest.replaced("metadata: {", "metadata: {annotations: {kubectl-reconcile/replace: allow}, ");
+            ws.write("it.yaml", &allowed.replaced(&from, &to));
         }
         let diff = ws.reconcile([&["diff"], &flags[..]].concat()).exits_with(1);
         assert_eq!(diff.object(kind, &name).get("hint"), None, "{kind}: {diff}");
@@ -95,7 +95,7 @@ fn nothing_is_deleted_for_a_bad_value_beside_an_immutable_one() {
     let before = uid(&ws, "Job", "migrate");
     ws.write(
         "job.yaml",
-        &JOB.replace("migrate:1", "migrate:2").replace("spec: {template", "spec: {parallelism: -1, template"),
+        &JOB.replaced("migrate:1", "migrate:2").replaced("spec: {template", "spec: {parallelism: -1, template"),
     );
     let apply = ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
     assert_eq!(apply.object("Job", "migrate")["action"], "unknown", "{apply}");
@@ -107,7 +107,7 @@ fn a_value_that_only_a_creation_would_refuse_stops_the_replacement_before_anythi
     let ws = with_job();
     let before = uid(&ws, "Job", "migrate");
     // The server looks at the immutable template alone, and finds the image missing only in a new Job.
-    ws.write("job.yaml", &JOB.replace("image: 'shop/migrate:1'", "image: ''"));
+    ws.write("job.yaml", &JOB.replaced("image: 'shop/migrate:1'", "image: ''"));
     let apply = ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
     assert_ne!(apply.object("Job", "migrate")["outcome"], "replaced", "{apply}");
     assert_eq!(uid(&ws, "Job", "migrate"), before);
@@ -121,7 +121,7 @@ fn an_address_that_can_not_be_had_stops_the_replacement_before_anything_is_delet
     ws.write("it.yaml", service);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     let before = uid(&ws, "Service", "it");
-    ws.write("it.yaml", &service.replace("spec: {", "spec: {clusterIP: 192.0.2.1, "));
+    ws.write("it.yaml", &service.replaced("spec: {", "spec: {clusterIP: 192.0.2.1, "));
     let apply = ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
     assert!(apply.stdout.contains("192.0.2.1: the provided IP (192.0.2.1) is not in the valid range"), "{apply}");
     assert_eq!(uid(&ws, "Service", "it"), before, "{apply}");
@@ -178,13 +178,13 @@ fn a_rule_of_a_custom_kind_is_recognised_by_a_trial_and_a_bad_value_is_not_taken
     ws.write("ticket.yaml", ticket);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     let before = uid(&ws, &ws.fill_in("Ticket.$NS.example.com"), "one");
-    ws.write("ticket.yaml", &ticket.replace("row: 1", "row: 0"));
+    ws.write("ticket.yaml", &ticket.replaced("row: 1", "row: 0"));
     let diff = ws.reconcile(["diff", "-f", ".", "--replace=immutable"]).exits_with(4);
     assert_eq!(diff.object("Ticket", "one")["action"], "unknown");
-    ws.write("ticket.yaml", &ticket.replace("seat: A", "seat: B").replace("row: 1", "row: 0"));
+    ws.write("ticket.yaml", &ticket.replaced("seat: A", "seat: B").replaced("row: 1", "row: 0"));
     ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
     assert_eq!(uid(&ws, &ws.fill_in("Ticket.$NS.example.com"), "one"), before);
-    ws.write("ticket.yaml", &ticket.replace("seat: A", "seat: B"));
+    ws.write("ticket.yaml", &ticket.replaced("seat: A", "seat: B"));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     let object = diff.object("Ticket", "one");
     assert_eq!(
@@ -204,8 +204,8 @@ fn a_claim_that_shrinks_and_a_kind_that_drops_a_version_are_left_alone() {
     ws.write("crd.yaml", TICKET);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     let before = uid(&ws, "PersistentVolumeClaim", "data");
-    ws.write("claim.yaml", &claim.replace("2Gi", "1Gi"));
-    ws.write("crd.yaml", &TICKET.replace("name: v1", "name: v2"));
+    ws.write("claim.yaml", &claim.replaced("2Gi", "1Gi"));
+    ws.write("crd.yaml", &TICKET.replaced("name: v1", "name: v2"));
     let apply = ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
     for (kind, name) in [
         ("PersistentVolumeClaim", "data".to_owned()),
@@ -238,7 +238,7 @@ spec: {policyName: $NS-slow, validationActions: [Deny]}
     ws.write("policy.yaml", policy);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     let before = uid(&ws, "Deployment", "web");
-    ws.write("web.yaml", &crate::manifests::WEB.replace("replicas: 2", "replicas: 9"));
+    ws.write("web.yaml", &crate::manifests::WEB.replaced("replicas: 2", "replicas: 9"));
     let refused = (0..100).any(|_| {
         thread::sleep(Duration::from_millis(100));
         ws.reconcile(["diff", "-f", "web.yaml"]).code == 4
@@ -336,9 +336,9 @@ fn finalizers_are_waited_for() {
     ws.patch_as("guard", "job/migrate", &json!({"metadata": {"finalizers": ["example.com/guard"]}}));
     let other = ws.clone();
     let release = thread::spawn(move || {
-        while other.get("Job", "migrate")["metadata"].get("deletionTimestamp").is_none() {
-            thread::sleep(Duration::from_millis(50));
-        }
+        wait_until("the Job is being deleted", || {
+            other.get("Job", "migrate")["metadata"].get("deletionTimestamp").is_some()
+        });
         thread::sleep(Duration::from_millis(500));
         other.patch_as("guard", "job/migrate", &json!({"metadata": {"finalizers": null}}));
     });
@@ -371,7 +371,8 @@ fn what_somebody_creates_meanwhile_is_not_overruled() {
     let ws = with_job();
     let proxy = Proxy::new(&ws);
     let other = ws.clone();
-    let race = move || other.stdin(&JOB.replace("migrate:1", "migrate:7")).kubectl(["create", "-f", "-"]).exits_with(0);
+    let race =
+        move || other.stdin(&JOB.replaced("migrate:1", "migrate:7")).kubectl(["create", "-f", "-"]).exits_with(0);
     proxy.inject(1, "POST", "!dryRun", Fault::After(Arc::new(move || drop(race()))));
     let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
     assert_eq!(apply.object("Job", "migrate")["outcome"], "failed");
@@ -386,7 +387,7 @@ fn only_the_manifest_lifts_the_protection() {
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     let before = uid(&ws, "PersistentVolumeClaim", "data");
     ws.kubectl(["annotate", "pvc", "data", "kubectl-reconcile/replace=allow"]).exits_with(0);
-    ws.write("claim.yaml", &claim.replace("storageClassName: a", "storageClassName: b"));
+    ws.write("claim.yaml", &claim.replaced("storageClassName: a", "storageClassName: b"));
     let flags = ["-f", ".", "--replace=immutable"];
     let diff = ws.reconcile([&["diff"], &flags[..]].concat()).exits_with(1);
     let hint = diff.object("PersistentVolumeClaim", "data")["hint"].as_str().unwrap();
@@ -413,11 +414,7 @@ fn an_absurd_timeout_is_refused_before_anything_is_deleted_and_the_longest_one_w
     // Nothing is ever ready here, so that the wait itself is cut short.
     let flags = ["apply", "-f", ".", "--replace=immutable", "--wait", "--timeout=87600h", "--request-timeout=87600h"];
     let apply = ws.as_user("admin").start_reconcile(flags);
-    let deadline = Instant::now() + Duration::from_mins(1);
-    while ws.find("Job", "migrate").is_none_or(|job| job["metadata"]["uid"] == before) {
-        assert!(Instant::now() < deadline, "it is replaced");
-        thread::sleep(Duration::from_millis(50));
-    }
+    wait_until("the Job is replaced", || ws.find("Job", "migrate").is_some_and(|job| job["metadata"]["uid"] != before));
     thread::sleep(Duration::from_secs(1));
     apply.interrupt();
     let apply = apply.finish().exits_with(130);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Replaced, Run, Workspace};
 
 /// A manifest with this value under `key`, in `data` or `stringData`.
 fn secret(field: &str, key: &str, value: &str) -> String {
@@ -107,7 +107,7 @@ fn the_copy_of_client_side_apply_is_never_shown() {
     show_in_every_way(&ws).exits_with(1);
     // With the annotation in the manifest, as `kubectl get -o yaml` prints it.
     let printed = ws.kubectl(["get", "secret/it", "-o", "yaml"]).exits_with(0).stdout;
-    ws.write("it.yaml", &printed.replace("key: ", "key2: "));
+    ws.write("it.yaml", &printed.replaced("key: ", "key2: "));
     show_in_every_way(&ws);
     ws.reconcile(["apply", "-f", ".", "-v", "9"]);
 }
@@ -254,12 +254,12 @@ fn what_was_meant_to_be_a_secret_is_treated_as_one() {
         }
         ws.reconcile(["diff", "-f", "it.yaml", "-v", "9"]);
         for broken in [
-            text(&wanted).replace("  key: ", "  key: \""),
-            text(&wanted).replace("  key: ", "\tkey: "),
-            text(&wanted).replace("name: it", "nme: it"),
+            text(&wanted).replaced("  key: ", "  key: \""),
+            text(&wanted).replaced("  key: ", "\tkey: "),
+            text(&wanted).replaced("name: it", "nme: it"),
             text(&format!("{wanted}\n  key: {wanted}")),
-            text(&wanted).replace("name: it", "name: [it"),
-            text(&wanted).replace("kind: ", "kind: {{ .Values.kind }}"),
+            text(&wanted).replaced("name: it", "name: [it"),
+            text(&wanted).replaced("kind: ", "kind: {{ .Values.kind }}"),
         ] {
             ws.write("it.yaml", &broken);
             ws.reconcile(["diff", "-f", "it.yaml", "--live", "/dev/null"]).exits_with(2);

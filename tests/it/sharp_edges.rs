@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Replaced, Run, Workspace};
 
 #[track_caller]
 fn with(manifest: &str) -> Workspace {
@@ -72,7 +72,7 @@ spec:
     spec: {containers: [{name: web, image: 'shop/web:1', ports: [{name: http, containerPort: 80}]}]}
 ";
     let ws = with(web);
-    ws.write("it.yaml", &web.replace("containerPort: 80", "containerPort: 81"));
+    ws.write("it.yaml", &web.replaced("containerPort: 80", "containerPort: 81"));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     let changes = diff.object("Deployment", "it")["changes"].clone();
     let paths: Vec<_> = changes.as_array().unwrap().iter().map(|change| (&change["op"], &change["path"])).collect();

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Replaced, Run, Workspace};
 use crate::manifests::{SHOP, WEB};
 
 /// Kind, name, action and the changes' paths, operations and classes of each object.
@@ -61,9 +61,9 @@ fn offline_verdicts_are_those_of_the_server() {
     is_the_same_offline(&ws, "edited others");
 
     let moved =
-        format!("{SHOP}---{WEB}").replace("colour: green", "shade: green").replace("threads = 4", "threads = 8");
-    let moved = moved.replace("tier: front", "").replace("name: metrics, port: 9090", "name: metrics, port: 9191");
-    ws.write("manifests.yaml", &moved.replace("[get, list]", "[get, list, watch]"));
+        format!("{SHOP}---{WEB}").replaced("colour: green", "shade: green").replaced("threads = 4", "threads = 8");
+    let moved = moved.replaced("tier: front", "").replaced("name: metrics, port: 9090", "name: metrics, port: 9191");
+    ws.write("manifests.yaml", &moved.replaced("[get, list]", "[get, list, watch]"));
     is_the_same_offline(&ws, "changed manifests");
 }
 
@@ -75,8 +75,8 @@ fn offline_verdicts_on_what_kubectl_applied_are_those_of_the_server() {
     ws.write("manifests.yaml", &manifests);
     ws.kubectl(["apply", "-f", "manifests.yaml"]).exits_with(0);
     is_the_same_offline(&ws, "applied client-side");
-    let dropped = manifests.replace("  colour: green\n", "").replace(", tier: front", "");
-    let dropped = dropped.replace("{name: LOG, value: info}, ", "").replace("subjects:", "#").replace("5 4", "6 4");
+    let dropped = manifests.replaced("  colour: green\n", "").replaced(", tier: front", "");
+    let dropped = dropped.replaced("{name: LOG, value: info}, ", "").replaced("subjects:", "#").replaced("5 4", "6 4");
     ws.write("manifests.yaml", &dropped);
     is_the_same_offline(&ws, "and then dropped in part");
     ws.reconcile(["apply", "-f", "manifests.yaml", "--force-conflicts"]).exits_with(0);
@@ -176,7 +176,7 @@ fn a_file_with_secret_values_is_its_owners_alone() {
         let arguments = ["diff", "-f", "manifests.yaml", "--live", name, "-n", "$NS"];
         ws.reconcile(arguments).exits_with(0);
         // Drift of values is found, and told without them.
-        ws.write("manifests.yaml", &secret.replace("for-the", "not-for-the"));
+        ws.write("manifests.yaml", &secret.replaced("for-the", "not-for-the"));
         let diff = ws.reconcile(arguments).exits_with(1);
         assert_eq!(diff.changes("Secret", "it"), ["pending data.key"]);
         ws.write("manifests.yaml", &secret);

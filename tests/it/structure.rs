@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Replaced, Run, Workspace};
 
 fn config_map(metadata: &str) -> String {
     format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{{metadata}}}, data: {{a: b}}}}\n")
@@ -232,7 +232,7 @@ items:
 ";
     let run = ws.stdin(text).reconcile(["diff", "-f", "-"]).exits_with(2);
     assert_eq!(run.report()["errors"][0]["line"], 13);
-    let run = ws.stdin(&text.replace("x: 1", "x: z")).reconcile(["diff", "-f", "-"]).exits_with(1);
+    let run = ws.stdin(&text.replaced("x: 1", "x: z")).reconcile(["diff", "-f", "-"]).exits_with(1);
     let lines: Vec<&Value> =
         ["a", "b", "c"].iter().map(|name| &run.object("ConfigMap", name)["source"]["line"]).collect();
     assert_eq!(lines, [8, 9, 11]);

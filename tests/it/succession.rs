@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::Workspace;
+use crate::control_plane::{Replaced, Workspace};
 
 const SETTINGS: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: '1', b: '2'}}";
 
@@ -75,7 +75,7 @@ fn a_claim_beside_ours_is_adopted_by_one_write_although_nothing_differs() {
     assert_eq!(claims(&ws), [] as [&str; 0]);
     is_settled(&ws, &["--adopt=helm"]);
     // Nobody else keeps what the manifest drops now.
-    ws.write("settings.yaml", &SETTINGS.replace(", b: '2'", ""));
+    ws.write("settings.yaml", &SETTINGS.replaced(", b: '2'", ""));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     assert_eq!(ws.get("ConfigMap", "settings")["data"], json!({"a": "1"}));
 }
@@ -138,7 +138,7 @@ fn a_configured_hand_is_told_by_name_and_operation() {
     let ws = Workspace::new();
     ws.write("settings.yaml", SETTINGS);
     ws.write(".kubectl-reconcile.yaml", "manualManagers: [k9s]\n");
-    ws.apply_as("k9s", &SETTINGS.replace("'1'", "other"));
+    ws.apply_as("k9s", &SETTINGS.replaced("'1'", "other"));
     let diff = ws.reconcile(["diff", "-f", "settings.yaml"]).exits_with(1);
     assert_eq!(diff.changes("ConfigMap", "settings"), ["conflict data.a"], "an applier is no hand");
 }
@@ -147,7 +147,7 @@ fn a_configured_hand_is_told_by_name_and_operation() {
 fn a_configuration_with_mistakes_stops_the_run_with_their_places() {
     let ws = Workspace::new();
     ws.write("a/settings.yaml", SETTINGS);
-    ws.write("b/settings.yaml", &SETTINGS.replace("settings", "others"));
+    ws.write("b/settings.yaml", &SETTINGS.replaced("settings", "others"));
     ws.write("a/.kubectl-reconcile.yaml", "hand: [k9s]\nmanualManagers: {}\n");
     let run = ws.reconcile(["apply", "-f", "a"]).exits_with(2);
     assert!(
@@ -178,7 +178,7 @@ fn our_own_fields_survive_a_new_version_of_the_api() {
     ws.reconcile(["diff", "-f", "."]).exits_with(0);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     is_settled(&ws, &[]);
-    ws.write("web.yaml", &SCALER_V2.replace("minReplicas: 2, ", "").replace(", labels: {a: b}", ""));
+    ws.write("web.yaml", &SCALER_V2.replaced("minReplicas: 2, ", "").replaced(", labels: {a: b}", ""));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     let live = ws.get("HorizontalPodAutoscaler", "web");
     assert_eq!((&live["spec"]["minReplicas"], live["metadata"].get("labels")), (&json!(1), None));
@@ -192,7 +192,7 @@ fn what_client_side_apply_left_in_an_older_version_of_the_api_passes_to_us() {
     ws.write("web.yaml", SCALER_V2);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     is_settled(&ws, &[]);
-    ws.write("web.yaml", &SCALER_V2.replace("minReplicas: 2, ", "").replace(", labels: {a: b}", ""));
+    ws.write("web.yaml", &SCALER_V2.replaced("minReplicas: 2, ", "").replaced(", labels: {a: b}", ""));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     let live = ws.get("HorizontalPodAutoscaler", "web");
     assert_eq!((&live["spec"]["minReplicas"], live["metadata"].get("labels")), (&json!(1), None));

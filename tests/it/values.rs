@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::control_plane::Workspace;
+use crate::control_plane::{Replaced, Workspace};
 use crate::manifests::WEB;
 
 /// Applies, and then finds nothing to do, as often as asked.
@@ -33,20 +33,20 @@ fn quantities_in_any_spelling_are_no_drift() {
         (".1", "1.5G"),
         ("100000u", "1.5Gi"),
     ] {
-        is_stable(&WEB.replace("cpu: 100m, memory: 64Mi", &format!("cpu: {cpu}, memory: {memory}")));
+        is_stable(&WEB.replaced("cpu: 100m, memory: 64Mi", &format!("cpu: {cpu}, memory: {memory}")));
     }
 }
 
 #[test]
 fn a_new_spelling_in_the_manifest_is_no_drift() {
-    let ws = is_stable(&WEB.replace("cpu: 100m", "cpu: 1000m"));
+    let ws = is_stable(&WEB.replaced("cpu: 100m", "cpu: 1000m"));
     for cpu in ["1", "'1.0'", "1e0", "1000000u"] {
-        ws.write("it.yaml", &WEB.replace("cpu: 100m", &format!("cpu: {cpu}")));
+        ws.write("it.yaml", &WEB.replaced("cpu: 100m", &format!("cpu: {cpu}")));
         let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
         assert_eq!(diff.changes("Deployment", "web"), [""; 0], "{cpu}");
         assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0, "{cpu}");
     }
-    ws.write("it.yaml", &WEB.replace("cpu: 100m", "cpu: 1001m"));
+    ws.write("it.yaml", &WEB.replaced("cpu: 100m", "cpu: 1001m"));
     ws.reconcile(["diff", "-f", "."]).exits_with(1);
 }
 
@@ -118,8 +118,8 @@ subjects: [{kind: User, name: me}, {kind: ServiceAccount, name: it, namespace: $
 #[test]
 fn nulls_are_no_drift() {
     is_stable(
-        &WEB.replace("  replicas: 2", "  replicas: null\n  paused: null\n  minReadySeconds: ~")
-            .replace("tier: front}", "tier: front}\n  annotations: null"),
+        &WEB.replaced("  replicas: 2", "  replicas: null\n  paused: null\n  minReadySeconds: ~")
+            .replaced("tier: front}", "tier: front}\n  annotations: null"),
     );
     is_stable(
         "{apiVersion: v1, kind: ConfigMap, metadata: {name: it, creationTimestamp: null, labels: {a: null}}, data: null, binaryData: {}}",
@@ -132,7 +132,7 @@ fn a_zero_that_joins_a_list_which_is_replaced_as_a_whole_is_a_change() {
     let ws = Workspace::new();
     let tolerating = |seconds: &str| {
         let toleration = format!("{{key: slow, operator: Exists, effect: NoExecute{seconds}}}");
-        WEB.replace("      containers:", &format!("      tolerations: [{toleration}]\n      containers:"))
+        WEB.replaced("      containers:", &format!("      tolerations: [{toleration}]\n      containers:"))
     };
     ws.write("web.yaml", &tolerating(""));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
@@ -165,7 +165,7 @@ fn a_null_means_here_what_it_means_to_the_server() {
         ("nodeSelector: {disk: fast}", "nodeSelector: {disk: null}"),
         ("tolerations: [{key: slow, operator: Exists}]", "tolerations: null"),
     ];
-    let web = WEB.replace(
+    let web = WEB.replaced(
         "      containers:",
         "      nodeSelector: {disk: fast}\n      tolerations: [{key: slow, operator: Exists}]\n      containers:",
     );
@@ -174,7 +174,7 @@ fn a_null_means_here_what_it_means_to_the_server() {
         ws.apply_as(manager, &web);
         for (from, to) in nulls {
             assert!(web.contains(from), "{from}");
-            ws.write("web.yaml", &web.replace(from, to));
+            ws.write("web.yaml", &web.replaced(from, to));
             let differing = |evidence: &str| {
                 let evidence = format!("--evidence={evidence}");
                 let diff =

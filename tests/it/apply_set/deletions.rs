@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 
 use super::{ROLE, SET, applied, lists, refusal, remove, run, through};
-use crate::control_plane::{Fault, Proxy, Request, Workspace};
+use crate::control_plane::{Fault, Proxy, Replaced, Request, Workspace, wait_until};
 
 /// A Job that somebody has to let go of.
 const HELD: &str = "
@@ -129,13 +129,8 @@ fn a_member_that_changes_or_is_made_anew_meanwhile_is_judged_again() {
     assert!(ws.find("ConfigMap", "b").is_some());
 }
 
-/// Waits until the Job is being deleted.
 fn wait_until_terminating(ws: &Workspace) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while ws.get("Job", "j")["metadata"].get("deletionTimestamp").is_none() {
-        assert!(Instant::now() < deadline);
-        thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("the Job is being deleted", || ws.get("Job", "j")["metadata"].get("deletionTimestamp").is_some());
 }
 
 #[test]
@@ -200,7 +195,7 @@ fn a_wait_ends_with_the_timeout() {
     );
     assert_eq!(
         apply.object("ConfigMap", "b")["reason"],
-        "Job $NS/j is still being deleted".replace("$NS", ws.namespace())
+        "Job $NS/j is still being deleted".replaced("$NS", ws.namespace())
     );
     assert!(apply.stdout.contains(&ws.fill_in("terminating Job $NS/j")), "{apply}");
     lists(&ws, "ConfigMap,Job.batch", "");

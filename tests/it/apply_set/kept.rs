@@ -1,13 +1,11 @@
 //! Members that no manifest names, and that stay nevertheless: each with its reason.
 
 use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use super::{PART_OF, applied, config_map, lists, remove, run};
-use crate::control_plane::{ControlPlane, Fault, Proxy, Run, Workspace};
+use crate::control_plane::{ControlPlane, Fault, Proxy, Replaced, Run, Workspace, wait_until};
 
 #[track_caller]
 pub fn is_kept(run: &Run, kind: &str, name: &str, reason: &str) {
@@ -89,7 +87,7 @@ fn a_kind_that_is_not_served_for_a_while_stays_in_the_set() {
         spec: {group: $NS.example.com, scope: Namespaced, names: {kind: Widget, plural: widgets},
         versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}";
     let define = |served: &str| {
-        let crd = ws.fill_in(&crd.replace("served: true", &format!("served: {served}")));
+        let crd = ws.fill_in(&crd.replaced("served: true", &format!("served: {served}")));
         ws.stdin(&crd).kubectl(["apply", "-f", "-"]).exits_with(0);
     };
     define("true");
@@ -196,12 +194,8 @@ fn endpoints_that_follow_a_service_of_the_set_are_left_to_their_controllers() {
         "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {selector: {app: web}, ports: [{port: 80}]}}",
     );
     run(&ws, "apply").exits_with(0);
-    let deadline = Instant::now() + Duration::from_mins(1);
     let is_copied = || ws.find("Endpoints", "web").is_some_and(|copy| copy["metadata"]["labels"][PART_OF].is_string());
-    while !is_copied() {
-        assert!(Instant::now() < deadline, "the controller copies the labels of a Service");
-        thread::sleep(Duration::from_millis(100));
-    }
+    wait_until("the controller copies the labels of a Service", is_copied);
     // Without its parent the set is searched for among all kinds.
     ws.kubectl(["delete", "secret", "set"]).exits_with(0);
     let diff = run(&ws, "diff").exits_with(0);

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{applied, config_map, label, lists, refusal, remove, run, through};
-use crate::control_plane::{Proxy, Request, Workspace};
+use crate::control_plane::{Proxy, Replaced, Request, Workspace};
 
 #[test]
 fn a_member_that_no_manifest_names_any_more_is_deleted() {
@@ -194,7 +194,7 @@ fn values_of_pruned_secrets_are_not_shown() {
     let ws = Workspace::new();
     let value = ws.secret("pruned-and-never-told");
     let secret = "{apiVersion: v1, kind: Secret, metadata: {name: it}, stringData: {key: $VALUE, other: $VALUE}}";
-    ws.write("it.yaml", &secret.replace("$VALUE", &value));
+    ws.write("it.yaml", &secret.replaced("$VALUE", &value));
     config_map(&ws, "a");
     run(&ws, "apply").exits_with(0);
     // As client-side apply leaves it, with a copy of the value in an annotation.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::kept::is_kept;
 use super::{PART_OF, applied, config_map, label, lists, remove, run, through};
-use crate::control_plane::{Fault, Proxy, Run, Workspace};
+use crate::control_plane::{Fault, Proxy, Replaced, Run, Workspace};
 
 const RECOVER: [&str; 3] = ["--prune", "--applyset=set", "--applyset-recover"];
 
@@ -79,7 +79,7 @@ fn a_recovery_deletes_what_people_labelled_and_no_namespace_and_says_where() {
     let definition = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.$NS.example.com},
         spec: {group: $NS.example.com, scope: Namespaced, names: {kind: Widget, plural: widgets},
         versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}";
-    ws.stdin(&definition.replace("com},", &format!("com, labels: {{{PART_OF}: {}}}}},", id.as_str().unwrap())))
+    ws.stdin(&definition.replaced("com},", &format!("com, labels: {{{PART_OF}: {}}}}},", id.as_str().unwrap())))
         .kubectl(["create", "-f", "-"])
         .exits_with(0);
     let definition = ws.fill_in("widgets.$NS.example.com");
@@ -282,7 +282,7 @@ fn a_namespace_of_the_set_stays_with_what_others_put_in_it_under_the_label() {
         &apply,
         "Namespace",
         &ws.fill_in("$NS-data"),
-        "ConfigMap $NS-data/theirs lives in it".replace("$NS", ws.namespace()).as_str(),
+        "ConfigMap $NS-data/theirs lives in it".replaced("$NS", ws.namespace()).as_str(),
     );
     assert_eq!(apply.object("ConfigMap", "ours")["outcome"], "deleted");
     is_alive(&ws, &ws.fill_in("$NS-data"));

@@ -6,6 +6,7 @@ mod schemas;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -82,12 +83,14 @@ impl Ground {
     /// Waits until the custom kinds are served, and reads what the server knows of all kinds.
     async fn learn(&mut self) {
         let groups = ["shapes.example.com/v1", "plain.example.com/v1", "loose.example.com/v1"];
+        let deadline = Instant::now() + Duration::from_mins(1);
         let index = loop {
             let index = self.read("/openapi/v3").await;
             if groups.iter().all(|group| index["paths"].get(format!("apis/{group}")).is_some()) {
                 break index;
             }
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            assert!(Instant::now() < deadline, "the custom kinds are published");
+            tokio::time::sleep(Duration::from_millis(100)).await;
         };
         for (path, entry) in index["paths"].as_object().expect("an index") {
             let api_version = path.strip_prefix("apis/").or_else(|| path.strip_prefix("api/")).unwrap_or_default();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{CLAIM, readiness, running, set_status, states, wait_until};
-use crate::control_plane::Workspace;
+use crate::control_plane::{Replaced, Workspace};
 
 const WIDGETS: &str = "
 apiVersion: apiextensions.k8s.io/v1
@@ -86,7 +86,7 @@ fn a_custom_resource_is_waited_for_until_its_controller_has_seen_it() {
         "widget.$NS.example.com/it",
         &json!({"observedGeneration": 1, "conditions": [ready("True", "Up")]}),
     );
-    ws.write("it.yaml", &WIDGET.replace("size: 1", "size: 2"));
+    ws.write("it.yaml", &WIDGET.replaced("size: 1", "size: 2"));
     let apply = ws.as_user("admin").start_reconcile(["apply", "-f", ".", "--wait", "--timeout=1m"]);
     wait_until("it is written", || ws.get(&ws.fill_in("Widget.$NS.example.com"), "it")["metadata"]["generation"] == 2);
     thread::sleep(Duration::from_secs(1));
@@ -173,7 +173,7 @@ fn a_kind_that_nobody_knows_is_unknown() {
 #[test]
 fn many_objects_are_watched_together() {
     let ws = Workspace::new();
-    let claims: Vec<_> = (0..30).map(|number| CLAIM.replace("name: data", &format!("name: data-{number}"))).collect();
+    let claims: Vec<_> = (0..30).map(|number| CLAIM.replaced("name: data", &format!("name: data-{number}"))).collect();
     ws.write("claims.yaml", &claims.join("\n---\n"));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     let status = ws.as_user("admin").start_reconcile(["status", "-f", ".", "--wait", "--timeout=1m"]);

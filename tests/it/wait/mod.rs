@@ -5,12 +5,9 @@ mod conditions;
 mod faults;
 mod workloads;
 
-use std::thread;
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
-use crate::control_plane::{ControlPlane, Run, Workspace};
+use crate::control_plane::{ControlPlane, Run, Workspace, wait_until};
 
 /// A Deployment of two replicas, for which there is a node.
 const WEB: &str = "
@@ -62,13 +59,4 @@ fn states(run: &Run) -> Vec<String> {
 fn set_status(ws: &Workspace, object: &str, status: &Value) {
     let patch = json!({"status": status}).to_string();
     ws.kubectl(["patch", object, "--subresource=status", "--type=merge", "-p", &patch]).exits_with(0);
-}
-
-#[track_caller]
-fn wait_until(what: &str, condition: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_mins(1);
-    while !condition() {
-        assert!(Instant::now() < deadline, "gave up waiting until {what}");
-        thread::sleep(Duration::from_millis(50));
-    }
 }

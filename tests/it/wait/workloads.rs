@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::{CLAIM, WEB, readiness, running, set_status, states, wait_until};
-use crate::control_plane::Workspace;
+use crate::control_plane::{Replaced, Workspace};
 
 #[test]
 fn a_deployment_rolls_out() {
@@ -36,7 +36,7 @@ fn a_deployment_rolls_out() {
 #[test]
 fn a_pod_for_which_there_is_no_node_is_named() {
     let ws = running();
-    ws.write("web.yaml", &WEB.replace("spec: {containers", "spec: {nodeSelector: {disk: ssd}, containers"));
+    ws.write("web.yaml", &WEB.replaced("spec: {containers", "spec: {nodeSelector: {disk: ssd}, containers"));
     let started = Instant::now();
     let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout", "4s"]).exits_with(5);
     assert!(started.elapsed() < Duration::from_secs(20));
@@ -68,7 +68,7 @@ fn pods(ws: &Workspace) -> Vec<String> {
 
 /// Pods that stay pending, so that a test can say what their containers do.
 fn pending() -> String {
-    WEB.replace("spec: {containers", "spec: {nodeSelector: {disk: ssd}, containers")
+    WEB.replaced("spec: {containers", "spec: {nodeSelector: {disk: ssd}, containers")
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn while_something_is_under_way_a_failure_may_pass() {
     // Longer than a failure is given when nothing else is under way.
     thread::sleep(Duration::from_secs(18));
     ws.kubectl(["label", "node", "fake-node", "disk=$NS"]).exits_with(0);
-    ws.write("web.yaml", &pending().replace("disk: ssd", "disk: $NS"));
+    ws.write("web.yaml", &pending().replaced("disk: ssd", "disk: $NS"));
     ws.kubectl(["apply", "--server-side", "--force-conflicts", "-f", "web.yaml"]).exits_with(0);
     ws.stdin(VOLUME).kubectl(["apply", "-f", "-"]).exits_with(0);
     let apply = apply.finish().exits_with(0);
@@ -140,13 +140,14 @@ fn a_claim_without_a_volume_is_waited_for_in_vain() {
 #[test]
 fn stateful_sets_and_daemon_sets_come_up() {
     let ws = running();
-    let set =
-        WEB.replace("kind: Deployment", "kind: StatefulSet").replace("replicas: 2", "replicas: 2\n  serviceName: web");
+    let set = WEB
+        .replaced("kind: Deployment", "kind: StatefulSet")
+        .replaced("replicas: 2", "replicas: 2\n  serviceName: web");
     ws.write("set.yaml", &set);
-    ws.write("daemon.yaml", &WEB.replace("kind: Deployment", "kind: DaemonSet").replace("  replicas: 2\n", ""));
+    ws.write("daemon.yaml", &WEB.replaced("kind: Deployment", "kind: DaemonSet").replaced("  replicas: 2\n", ""));
     let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
     assert_eq!(states(&apply), ["DaemonSet web: current", "StatefulSet web: current"]);
-    ws.write("set.yaml", &set.replace("shop/web:1", "shop/web:2"));
+    ws.write("set.yaml", &set.replaced("shop/web:1", "shop/web:2"));
     let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
     assert_eq!(apply.object("StatefulSet", "web")["outcome"], "updated");
     let images = ws.kubectl(["get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].spec.containers[0].image}"]);
@@ -169,7 +170,7 @@ fn a_job_is_waited_for_until_it_is_complete() {
     ws.write("job.yaml", JOB);
     let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
     assert_eq!(readiness(&apply, "Job", "migrate"), ("current", "it is complete"));
-    ws.write("job.yaml", &JOB.replace("name: migrate}\nspec:", "name: again}\nspec:\n  ttlSecondsAfterFinished: 0"));
+    ws.write("job.yaml", &JOB.replaced("name: migrate}\nspec:", "name: again}\nspec:\n  ttlSecondsAfterFinished: 0"));
     let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
     assert_eq!(readiness(&apply, "Job", "again").0, "current", "gone, or about to go: {apply}");
 }
@@ -178,13 +179,11 @@ fn a_job_is_waited_for_until_it_is_complete() {
 fn a_job_that_somebody_deletes_is_not_done() {
     let ws = running();
     let job = JOB
-        .replace("name: migrate}\nspec:", "name: migrate}\nspec:\n  ttlSecondsAfterFinished: 600")
-        .replace("spec: {restart", "spec: {nodeSelector: {disk: none}, restart");
+        .replaced("name: migrate}\nspec:", "name: migrate}\nspec:\n  ttlSecondsAfterFinished: 600")
+        .replaced("spec: {restart", "spec: {nodeSelector: {disk: none}, restart");
     ws.write("job.yaml", &job);
     let waiting = ws.stdin("").start_reconcile(["apply", "-f", ".", "--wait", "--timeout=20s"]);
-    while ws.find("Job", "migrate").is_none_or(|job| job["status"]["active"] != 1) {
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    wait_until("the Job runs", || ws.find("Job", "migrate").is_some_and(|job| job["status"]["active"] == 1));
     ws.kubectl(["delete", "job/migrate"]).exits_with(0);
     let apply = waiting.finish().exits_with(5);
     assert_eq!(readiness(&apply, "Job", "migrate").0, "notFound", "{apply}");
@@ -194,8 +193,8 @@ fn a_job_that_somebody_deletes_is_not_done() {
 fn a_failed_job_ends_the_wait_at_once() {
     let ws = running();
     let job = JOB
-        .replace("name: migrate}\nspec:", "name: migrate}\nspec:\n  activeDeadlineSeconds: 1")
-        .replace("spec: {restart", "spec: {nodeSelector: {disk: none}, restart");
+        .replaced("name: migrate}\nspec:", "name: migrate}\nspec:\n  activeDeadlineSeconds: 1")
+        .replaced("spec: {restart", "spec: {nodeSelector: {disk: none}, restart");
     ws.write("job.yaml", &job);
     ws.write("claim.yaml", CLAIM);
     let started = Instant::now();
@@ -211,7 +210,7 @@ fn a_failed_job_ends_the_wait_at_once() {
 #[test]
 fn many_deployments_are_followed_by_few_streams() {
     let ws = running();
-    let many: Vec<_> = (0..25).map(|number| WEB.replace("web", &format!("web-{number}"))).collect();
+    let many: Vec<_> = (0..25).map(|number| WEB.replaced("web", &format!("web-{number}"))).collect();
     ws.write("web.yaml", &many.join("\n---\n"));
     let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
     assert!(states(&apply).iter().all(|state| state.ends_with(": current")), "{apply}");
@@ -223,8 +222,8 @@ fn many_deployments_are_followed_by_few_streams() {
 #[test]
 fn a_rollout_that_takes_too_long_and_one_that_is_refused_say_why() {
     let ws = running();
-    ws.write("late.yaml", &pending().replace("replicas: 2", "replicas: 2\n  progressDeadlineSeconds: 1"));
-    ws.write("refused.yaml", &WEB.replace("web", "refused").replace("kind: Deployment", "kind: ReplicaSet"));
+    ws.write("late.yaml", &pending().replaced("replicas: 2", "replicas: 2\n  progressDeadlineSeconds: 1"));
+    ws.write("refused.yaml", &WEB.replaced("web", "refused").replaced("kind: Deployment", "kind: ReplicaSet"));
     ws.write("quota.yaml", "{apiVersion: v1, kind: ResourceQuota, metadata: {name: few}, spec: {hard: {pods: '2'}}}");
     ws.reconcile(["apply", "-f", "late.yaml", "-f", "quota.yaml"]).exits_with(0);
     wait_until("there are Pods", || pods(&ws).len() == 2);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::auth::exec::ExecError;
+use super::auth::error::ExecError;
 use super::kubeconfig::loader::KubeconfigError;
 use super::status::StatusError;
 use crate::text::{io_reason, listed};

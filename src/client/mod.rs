@@ -31,7 +31,7 @@ mod transport;
 mod tests;
 
 pub use address::{Address, is_path_segment};
-pub use auth::exec::ExecError;
+pub use auth::error::ExecError;
 pub use change::{Change, DryRun, Write};
 pub use cluster::Cluster;
 pub use connect::{ConfigNames, config_names, connect};

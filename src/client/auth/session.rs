@@ -10,7 +10,8 @@ use jiff::Timestamp;
 use secrecy::ExposeSecret as _;
 use tokio::sync::Mutex;
 
-use super::exec::{ExecError, Plugin};
+use super::error::ExecError;
+use super::exec::Plugin;
 use crate::client::error::ConnectError;
 use crate::client::kubeconfig::credentials::{ClientCertificate, Credentials};
 use crate::client::kubeconfig::plugin::PluginConfig;

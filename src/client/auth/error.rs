@@ -1,0 +1,101 @@
+//! Why a credential plugin gave no credentials.
+
+use std::io;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::program::LookupError;
+use crate::text::io_reason;
+
+/// A plugin gave no credentials. Nothing that it printed to stdout is shown.
+#[derive(Debug, Error)]
+pub enum ExecError {
+    /// There is no such program.
+    #[error("the credential plugin `{command}` is not installed")]
+    Missing {
+        /// Its name or path.
+        command: String,
+        /// What the kubeconfig says about how to install it.
+        install_hint: Option<String>,
+    },
+    /// It is where no program is run from.
+    #[error("the credential plugin `{command}` cannot be started: {source}")]
+    NotAllowed {
+        /// Its name.
+        command: String,
+        /// Where it is.
+        source: LookupError,
+    },
+    /// It cannot be started.
+    #[error("the credential plugin `{command}` cannot be started: {}", io_reason(source))]
+    NotStarted {
+        /// Its name or path.
+        command: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// It needs a person, and there is none.
+    #[error("the credential plugin `{command}` must ask something, but {reason}")]
+    NeedsTerminal {
+        /// Its name or path.
+        command: String,
+        /// What stands in the way.
+        reason: &'static str,
+    },
+    /// It ended with an error.
+    #[error("the credential plugin `{command}` failed ({})", ended(*status))]
+    Failed {
+        /// Its name or path.
+        command: String,
+        /// How it ended.
+        status: ExitStatus,
+    },
+    /// It did not end.
+    #[error("the credential plugin `{command}` did not answer within {}s", after.as_secs())]
+    TimedOut {
+        /// Its name or path.
+        command: String,
+        /// The time that was waited for.
+        after: Duration,
+    },
+    /// Its answer cannot be used.
+    #[error("the answer of the credential plugin `{command}` cannot be used: {reason}")]
+    Answer {
+        /// Its name or path.
+        command: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+fn ended(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("exit code {code}"),
+        None => "killed by a signal".to_owned(),
+    }
+}
+
+impl ExecError {
+    /// Whether the user has to correct the kubeconfig or install something, rather than log in.
+    pub(in crate::client) fn is_configuration(&self) -> bool {
+        matches!(self, Self::Missing { .. } | Self::NotAllowed { .. } | Self::NeedsTerminal { .. })
+    }
+
+    /// What to do about it.
+    pub(in crate::client) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Missing { install_hint, .. } => {
+                Some(install_hint.clone().unwrap_or_else(|| "the kubeconfig names it; it must be on PATH".to_owned()))
+            }
+            Self::NotAllowed { .. } => Some(
+                "write the folder of the plugin into PATH, or its path into the kubeconfig, as an absolute path"
+                    .to_owned(),
+            ),
+            Self::Failed { .. } => Some("what it printed above says why; logging in again often helps".to_owned()),
+            Self::NeedsTerminal { .. } => Some("run it from a terminal, with the manifests in files".to_owned()),
+            _ => None,
+        }
+    }
+}

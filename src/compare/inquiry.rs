@@ -1,9 +1,12 @@
 //! What has to be asked about one object, step by step. Pure: [`crate::live::ask`] sends the questions.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::diff::Evidence;
 use super::merge::{Prediction, predict, predict_without, verbatim, with_live_spelling};
+use super::node_ports::with_node_ports;
 use super::nulls::holds_null;
 use super::owners::{Owners, Policy, with_string_data};
 use super::patch::{replacement, version};
@@ -187,7 +190,8 @@ impl<'a> Questions<'a> {
         let claims = owners.our_fields();
         let in_the_way = FieldSet::new();
         let mut prediction = Prediction { object: answer, owners, evidence: Evidence::Server, in_the_way };
-        let settled = Owners::of(&live, manager).with_manual_claims_transferred(&claims, &api_version, self.policy);
+        let before = Owners::of(&live, manager);
+        let settled = before.with_manual_claims_transferred(&live, self.of, &claims, &api_version, self.policy);
         let Some(settled) = settled else { return State::Done(Finding::Predicted { live, prediction }) };
         let stays = schema::fields_of(&self.target.manifest.value, self.of);
         let stays = with_string_data(&self.target.key.gvk, stays, &Owners::default());
@@ -238,7 +242,8 @@ impl<'a> Questions<'a> {
         let in_the_way = in_the_way(&self.subject(Some(live)), error.status()?, self.policy);
         let claims = schema::field_set(manifest, self.of, kind.as_ref()).union(&in_the_way);
         let api_version = self.target.key.gvk.api_version();
-        Owners::of(live, &self.policy.manager).with_manual_claims_transferred(&claims, &api_version, self.policy)?;
+        let before = Owners::of(live, &self.policy.manager);
+        before.with_manual_claims_transferred(live, self.of, &claims, &api_version, self.policy)?;
         Some(predict_without(manifest, live, self.of, kind.as_ref(), self.policy, in_the_way))
     }
 
@@ -327,7 +332,8 @@ impl Inquiry for Questions<'_> {
             State::Reading(_) => Some(Step::Read),
             State::Pruning { live, prediction } => Some(Step::Patch(replacement(live, &prediction.object))),
             State::Succeeding { live, prediction, .. } => {
-                let object = verbatim(&self.target.manifest.value, &prediction.object, self.of);
+                let manifest = with_node_ports(Cow::Borrowed(&self.target.manifest.value), live, self.of);
+                let object = verbatim(&manifest, &prediction.object, self.of);
                 Some(Step::Patch(replacement(live, &object)))
             }
             State::Trying { trials, .. } => trials.last().map(|trial| Step::Create(trial.object.clone())),

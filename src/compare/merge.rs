@@ -8,9 +8,10 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use super::diff::Evidence;
-use super::owners::{Owners, Policy, with_string_data};
+use super::node_ports::with_node_ports;
+use super::owners::{Owners, Policy, last_applied, with_string_data};
 use super::prune::prune;
-use crate::object::{FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement};
+use crate::object::{FieldPath, FieldSet, GroupVersionKind, ManagedFieldsEntry, Operation, PathElement};
 use crate::schema::{
     self, KindInfo, ListKind, ScalarKind, TypeRef, equivalent_offline, is_default, item_element, items_by_element,
     semantically_equal,
@@ -56,9 +57,9 @@ pub(super) fn predict_without(
     let claims = schema::field_set(manifest, of, kind);
     let before = Owners::of(live, &policy.manager);
     let settled = before
-        .with_manual_claims_transferred(&claims.clone().union(&in_the_way), api_version, policy)
+        .with_manual_claims_transferred(live, of, &claims.clone().union(&in_the_way), api_version, policy)
         .unwrap_or_else(|| before.clone());
-    let mut object = merge(&with_string_data_folded(manifest), live, of);
+    let mut object = merge(&with_node_ports(with_string_data_folded(manifest), live, of), live, of);
     for name in kind.map(KindInfo::resets).unwrap_or_default() {
         match (object.as_object_mut(), live.get(*name)) {
             (Some(fields), Some(kept)) => drop(fields.insert((*name).to_owned(), kept.clone())),
@@ -105,11 +106,6 @@ pub(super) fn predict_without(
         evidence: Evidence::Local,
         in_the_way,
     }
-}
-
-/// The manifest as client-side apply has last seen it.
-fn last_applied(live: &Value) -> Option<Value> {
-    serde_json::from_str(live.pointer("/metadata/annotations")?.get(LAST_APPLIED)?.as_str()?).ok()
 }
 
 /// `stringData` of a Secret as `data`: what the server makes of it.
@@ -277,12 +273,15 @@ fn merge_items(wanted: &[Value], found: &[Value], of: TypeRef<'_>) -> Option<Vec
 /// a co-owner's `1` would be a conflict although nothing differs.
 #[must_use]
 pub fn with_live_spelling(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
+    spelled(&with_node_ports(Cow::Borrowed(manifest), live, of), live, of)
+}
+
+fn spelled(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
     match (manifest, live) {
         (Value::Object(wanted), Value::Object(found)) if !of.is_atomic(manifest) => {
             let field = |(name, value): (&String, &Value)| {
-                let spelled = found
-                    .get(name)
-                    .map_or_else(|| value.clone(), |there| with_live_spelling(value, there, of.field(name)));
+                let spelled =
+                    found.get(name).map_or_else(|| value.clone(), |there| spelled(value, there, of.field(name)));
                 (name.clone(), spelled)
             };
             Value::Object(wanted.iter().map(field).collect())
@@ -291,7 +290,7 @@ pub fn with_live_spelling(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Va
             let found = items_by_element(found, of);
             let item = |item: &Value| {
                 let there = item_element(item, of).and_then(|element| found.get(&element).copied());
-                there.map_or_else(|| item.clone(), |there| with_live_spelling(item, there, of.item()))
+                there.map_or_else(|| item.clone(), |there| spelled(item, there, of.item()))
             };
             Value::Array(wanted.iter().map(item).collect())
         }

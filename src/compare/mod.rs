@@ -15,6 +15,7 @@ mod classify;
 mod diff;
 mod inquiry;
 mod merge;
+mod node_ports;
 mod nulls;
 mod owners;
 mod patch;

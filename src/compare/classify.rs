@@ -3,7 +3,7 @@
 use serde_json::Value;
 use structured_merge::{
     Change, ClaimStrength, Claimants, Op, Ownership, changes, claim_strength, leave_out_bookkeeping, merge,
-    with_string_data, with_string_data_folded,
+    with_node_ports, with_string_data, with_string_data_folded,
 };
 
 use super::beside::beside;
@@ -44,7 +44,13 @@ pub fn judge(subject: ObjectPair<'_>, prediction: &Prediction, policy: &Policy, 
         taken_paths: taken.iter().map(|(path, _)| path.clone()).collect(),
         taken,
         passing: before
-            .with_claims_transferred(&prediction.owners.our_fields(), &subject.gvk.api_version(), policy)
+            .with_claims_transferred(
+                subject.live,
+                subject.of,
+                &prediction.owners.our_fields(),
+                &subject.gvk.api_version(),
+                policy,
+            )
             .map(|settled| settled.our_fields())
             .unwrap_or_default(),
         ours_before: with_string_data(subject.gvk, before.our_fields(), &before),
@@ -280,7 +286,8 @@ fn whole_object(class: Class) -> FieldChange {
 /// Where the manifest's value isn't the one that an apply would leave, although nothing would change: admission or the
 /// server keeps its own.
 fn overridden(subject: ObjectPair<'_>, prediction: &Prediction, found: &[FieldChange]) -> Vec<FieldChange> {
-    let wanted = merge(&with_string_data_folded(subject.manifest), &prediction.object, subject.of);
+    let manifest = with_node_ports(with_string_data_folded(subject.manifest), &prediction.object, subject.of);
+    let wanted = merge(&manifest, &prediction.object, subject.of);
     let differs = paths_of(found);
     let mut kept = changes(&prediction.object, &wanted, subject.of, subject.status_is_apart);
     leave_out_bookkeeping(&mut kept, subject.gvk, subject.manifest, subject.of);

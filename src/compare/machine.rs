@@ -12,8 +12,12 @@
 
 mod rejected;
 
+use std::borrow::Cow;
+
 use serde_json::Value;
-use structured_merge::{Ownership, Proof, Unproven, prove, prune, verbatim, with_live_spelling, with_string_data};
+use structured_merge::{
+    Ownership, Proof, Unproven, prove, prune, verbatim, with_live_spelling, with_node_ports, with_string_data,
+};
 
 use super::diff::Evidence;
 use super::finding::{ComparisonResult, Finding};
@@ -109,7 +113,8 @@ impl<'a> ComparisonMachine<'a> {
             State::Reading(_) => Some(Question::Read),
             State::Pruning { live, prediction } => Some(Question::Patch(replacement(live, &prediction.object))),
             State::Transferring { live, prediction, .. } => {
-                let object = verbatim(manifest, &prediction.object, self.of);
+                let manifest = with_node_ports(Cow::Borrowed(manifest), live, self.of);
+                let object = verbatim(&manifest, &prediction.object, self.of);
                 Some(Question::Patch(replacement(live, &object)))
             }
             State::Probing { probes, .. } => probes.last().map(|probe| Question::Create(probe.object.clone())),
@@ -231,7 +236,7 @@ impl<'a> ComparisonMachine<'a> {
         let claims = owners.our_fields();
         let in_the_way = FieldSet::new();
         let mut prediction = Prediction { object: answer, owners, evidence: Evidence::Server, in_the_way };
-        let settled = Ownership::of(&live, manager).with_claims_transferred(&claims, &api_version, self.policy);
+        let settled = Ownership::of(&live, manager).with_claims_transferred(&live, self.of, &claims, &api_version, self.policy);
         let Some(settled) = settled else { return State::Done(Finding::Predicted { live, prediction }) };
         let stays = schema::fields_of(&self.target.manifest.value, self.of);
         let stays = with_string_data(&self.target.key.gvk, stays, &Ownership::default());

@@ -7,7 +7,7 @@ const CONTEXT: usize = 2;
 
 /// From this many lines on, on both sides together and without what is alike at both ends, texts are not matched: the cost grows
 /// faster than the texts. The bound is one of size, as the same texts have to give the same lines on every machine.
-const MATCHED: usize = 50_000;
+const MATCHED: usize = 30_000;
 
 /// One line, and whether it goes, comes or stays.
 pub(super) type Line<'t> = (ChangeTag, &'t str);

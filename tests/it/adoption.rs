@@ -54,6 +54,46 @@ fn an_object_made_by_kubectl_apply_is_adopted() {
 }
 
 #[test]
+fn what_a_limit_range_put_into_a_pod_that_kubectl_applied_stays() {
+    let ws = Workspace::new();
+    let range = "{apiVersion: v1, kind: LimitRange, metadata: {name: all}, spec: {limits: [{type: Container, defaultRequest: {cpu: 50m}}]}}";
+    let pod = "{apiVersion: v1, kind: Pod, metadata: {name: test, labels: {a: b}},
+        spec: {containers: [{name: wget, image: busybox, ports: [{containerPort: 80}]}]}}";
+    ws.write("range/range.yaml", range);
+    ws.kubectl(["apply", "-f", "range"]).exits_with(0);
+    ws.write("pod.yaml", pod);
+    ws.kubectl(["apply", "-f", "pod.yaml"]).exits_with(0);
+    is_adopted_once(&ws, "Pod", "test");
+    assert_eq!(ws.get("Pod", "test")["spec"]["containers"][0]["resources"]["requests"]["cpu"], "50m");
+    assert_eq!(
+        ws.get("Pod", "test")["metadata"].get("annotations"),
+        Some(&json!({
+            "kubernetes.io/limit-ranger": "LimitRanger plugin set: cpu request for container wget"
+        }))
+    );
+}
+
+#[test]
+fn a_default_that_clashes_goes_and_an_item_goes_with_its_defaults() {
+    let ws = Workspace::new();
+    ws.write(
+        "web.yaml",
+        &WEB.replace(
+            "      containers:\n",
+            "      initContainers: [{name: init, image: busybox}]\n      containers:\n",
+        ),
+    );
+    ws.kubectl(["apply", "-f", "web.yaml"]).exits_with(0);
+    ws.write("web.yaml", &WEB.replace("  replicas: 2", "  replicas: 2\n  strategy: {type: Recreate}"));
+    ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let now = ws.get("Deployment", "web");
+    assert_eq!(now["spec"]["strategy"], json!({"type": "Recreate"}));
+    assert_eq!(now["spec"]["template"]["spec"].get("initContainers"), None);
+    is_settled(&ws);
+}
+
+#[test]
 fn an_object_made_by_another_applier_is_adopted() {
     let ws = Workspace::new();
     ws.write("settings.yaml", SETTINGS);

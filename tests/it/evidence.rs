@@ -34,6 +34,58 @@ metadata: {name: green}
 spec: {cups: [{name: one}, {name: two}]}
 ";
 
+/// Values that say no more than nothing does, and one that another of the same manifest overrides.
+const REDUNDANT: &str = "
+apiVersion: flowcontrol.apiserver.k8s.io/v1
+kind: FlowSchema
+metadata: {name: $NS}
+spec:
+  matchingPrecedence: 9000
+  priorityLevelConfiguration: {name: exempt}
+  rules:
+  - subjects: [{kind: Group, group: {name: nobody}}]
+    resourceRules: [{verbs: [get], apiGroups: [''], resources: [pods], clusterScope: false, namespaces: ['*']}]
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: pots.$NS.example.com}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {kind: Pot, listKind: PotList, singular: pot, plural: pots}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    deprecated: false
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, nullable: false, properties: {tea: {type: array, uniqueItems: false, items: {type: string}}}}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: both}
+data: {a: b2xk, c: Y2Y=}
+stringData: {a: new, d: more}
+";
+
+#[test]
+fn redundant_values_are_proven() {
+    let ws = Workspace::new();
+    ws.write("redundant.yaml", REDUNDANT);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", ".", "-v"]).exits_with(0);
+    assert_eq!(diff.report()["summary"]["proven"], 3, "{diff}");
+    assert_eq!(ws.reconcile(["diff", "-f", ".", "--evidence=server"]).exits_with(0).report()["summary"]["inSync"], 3);
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+    // What is overridden is not read for its meaning, but has to be readable.
+    ws.write("redundant.yaml", &REDUNDANT.replace("a: b2xk", "a: '?'"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+    assert_eq!(diff.object("Secret", "both")["action"], "unknown", "{diff}");
+}
+
 #[test]
 fn what_we_applied_is_proven_without_a_question() {
     let ws = Workspace::new();

@@ -55,6 +55,28 @@ fn heals(ws: &Workspace, kind: &str, before: &Value) -> Run {
 }
 
 #[test]
+fn a_node_port_that_is_left_to_the_server_stays_where_a_name_is_put_right() {
+    let ws = Workspace::new();
+    let ports = "- {name: http, port: 80, targetPort: 8080, nodePort: null}\n  - {name: dns, port: 53, protocol: UDP, nodePort: }";
+    let service = SERVICE.replace("- {name: http, port: 80, targetPort: 8080}", ports);
+    for kind in ["NodePort", "LoadBalancer"] {
+        ws.write("web.yaml", &service.replace("spec:\n", &format!("spec:\n  type: {kind}\n")));
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        let before = ws.get("Service", "web")["spec"].clone();
+        assert_eq!(ws.reconcile(["diff", "-f", "."]).exits_with(0).report()["summary"]["proven"], 1);
+        patched(&ws, "service/web", &json!([{"op": "replace", "path": "/spec/ports/0/name", "value": "web"}]));
+        let diff = heals(&ws, "Service", &before);
+        assert_eq!(diff.changes("Service", "web"), ["changedByOther spec.ports[port=80,protocol=TCP].name"], "{diff}");
+    }
+    // Without node ports there is nothing to keep.
+    ws.write("web.yaml", &service);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let ports = ws.get("Service", "web")["spec"]["ports"].clone();
+    assert!(ports.as_array().unwrap().iter().all(|port| port.get("nodePort").is_none()), "{ports}");
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}
+
+#[test]
 fn a_port_that_was_edited_by_hand_heals() {
     let named = SERVICE.to_owned();
     let unnamed = SERVICE.replaced("name: http, ", "");

@@ -31,6 +31,7 @@ spec:
               map: {type: object, additionalProperties: {type: string}}
               maybe: {type: string, nullable: true}
               defaulted: {type: string, default: given}
+              either: {type: string, default: given, nullable: true}
               open: {type: object, x-kubernetes-preserve-unknown-fields: true}
 ";
 
@@ -46,7 +47,7 @@ spec:
   map: {a: x, b: ~}
   maybe: null
   defaulted: null
-  open: {a: null, b: {c: null}}
+  open: {a: null, b: {c: null}, d: [null, {e: null}]}
 ";
 
 #[track_caller]
@@ -96,10 +97,16 @@ fn a_new_kind_and_its_resource_with_nulls_are_created_at_once() {
     ws.write("1.yaml", "");
     settles(&ws);
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
-    assert_eq!(diff.object("Gadget", "g")["evidence"], "server", "a null with a default is the server's to judge");
-    ws.write("2.yaml", &GADGET.replaced("  defaulted: null\n", ""));
-    settles(&ws);
-    assert_eq!(ws.reconcile(["diff", "-f", "."]).exits_with(0).object("Gadget", "g")["evidence"], "proven");
+    assert_eq!(diff.object("Gadget", "g")["evidence"], "proven", "{diff}");
+    // Who may be null and is not has no default put in his place.
+    for value in ["null", "given", "null"] {
+        ws.write("2.yaml", &format!("{GADGET}  either: {value}\n"));
+        ws.reconcile(["diff", "-f", "."]).exits_with(1);
+        settles(&ws);
+        let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+        assert_eq!(diff.object("Gadget", "g")["evidence"], "proven", "{diff}");
+    }
+    assert_eq!(gadget(&ws, "g")["spec"]["either"], Value::Null);
 }
 
 #[test]
@@ -110,7 +117,9 @@ fn what_kubectl_made_of_nulls_is_in_sync_and_adopted() {
         ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
         ws.wait_for_types();
         // kubectl apply sends no null at all.
-        let open = GADGET.replaced("  maybe: null\n", "").replaced("open: {a: null, b: {c: null}}", "open: {a: x}");
+        let open = GADGET
+            .replaced("  maybe: null\n", "")
+            .replaced("open: {a: null, b: {c: null}, d: [null, {e: null}]}", "open: {a: x}");
         ws.write("2.yaml", if how[0] == "apply" { &open } else { GADGET });
         ws.kubectl([how, &["-f", "2.yaml"]].concat()).exits_with(0);
         let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);

@@ -31,7 +31,7 @@ fn identical_copies_count_once_and_the_author_is_told_both_places() {
     assert_eq!(apply.report()["requests"]["write"], 2, "{apply}");
     ws.reconcile(["diff", "-f", "."]).exits_with(0);
 
-    ws.write("b.yaml", &config("name: a, labels: {x: y}"));
+    ws.write("b.yaml", &config("name: a, labels: {x: z}"));
     let run = ws.reconcile(["diff", "-f", "a.yaml", "-f", "b.yaml"]).exits_with(2);
     let error = &run.report()["errors"][0];
     assert_eq!((&error["file"], &error["line"]), (&json!("b.yaml"), &json!(1)), "{run}");

@@ -94,6 +94,7 @@ mod bookkeeping;
 mod changes;
 mod claimants;
 mod merge;
+mod node_ports;
 mod object;
 mod ownership;
 mod path_stack;
@@ -109,6 +110,7 @@ pub use bookkeeping::leave_out_bookkeeping;
 pub use changes::{Change, Op, changes};
 pub use claimants::{ClaimStrength, Claimants, claim_strength};
 pub use merge::merge;
+pub use node_ports::with_node_ports;
 pub use object::{
     FieldPath, FieldSet, FieldsV1Error, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry, ObjectKey,
     Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields, without_system_fields,

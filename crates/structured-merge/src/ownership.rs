@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::applier::Applier;
+use crate::claimants::step;
 use crate::object::{
-    FieldPath, FieldSet, LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields_for, read_managed_fields,
+    FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields_for, read_managed_fields,
 };
+use crate::schema::{self, Shape, TypeRef};
+use crate::string_data::with_string_data;
 
 /// The owners of an object: our own entry, and everybody else's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,11 +68,13 @@ impl Ownership {
     }
 
     /// Ownership after the claims that the applier takes over have passed to it, on its own fields and on those of the manifest;
-    /// none if no claim passes. If such an owner is client-side apply, everything that it applied passes, as it is the
-    /// manifest's former state (client-go `csaupgrade.UpgradeManagedFields`).
+    /// none if no claim passes. If such an owner is client-side apply, what it last applied to the `live` object passes as well, as
+    /// that is the manifest's former state.
     #[must_use]
     pub fn with_claims_transferred(
         &self,
+        live: &Value,
+        of: TypeRef<'_>,
         manifest: &FieldSet,
         api_version: &str,
         applier: &(impl Applier + ?Sized),
@@ -90,7 +95,7 @@ impl Ownership {
             }
             // In another version, fields that are named alike are the same ones.
             let pass = if owns_last_applied(&entry.fields) && entry.api_version == api_version {
-                entry.fields.clone()
+                fields_applied(&entry.fields, live, of, &claimed)
             } else {
                 entry.fields.intersection(&claimed)
             };
@@ -152,6 +157,50 @@ impl Ownership {
     pub fn to_json(&self, object: &Value) -> Value {
         managed_fields_for(object, self.ours.iter().chain(&self.others))
     }
+}
+
+/// What client-side apply owns of the manifest as it has last seen it, and of `claimed`. Its entry holds more where it made the
+/// object: the server's defaults, and what admission put in (the limits of a `LimitRange`), which no manifest ever had. Those
+/// only go where all that the manifest had around them goes. Without a copy of the manifest, everything counts (client-go
+/// `csaupgrade.UpgradeManagedFields`).
+fn fields_applied(fields: &FieldSet, live: &Value, of: TypeRef<'_>, claimed: &FieldSet) -> FieldSet {
+    let Some(applied) = last_applied(live) else { return fields.clone() };
+    let text = |name: &str| live.get(name).and_then(Value::as_str).unwrap_or_default();
+    let gvk = GroupVersionKind::new(text("apiVersion"), text("kind"));
+    let whole = |set: FieldSet| with_string_data(&gvk, set, &Ownership::default());
+    let (applied, claimed) = (whole(schema::fields_of(&applied, of)), whole(claimed.clone()));
+    let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
+    let mut passing = FieldSet::new();
+    fields.visit(&mut |path, below| {
+        // An empty map of the manifest does not speak for what admission put into it.
+        let is_applied = below.is_empty() && applied.contains(path);
+        if is_applied || claimed.contains(path) || *path == copy || is_dropped(path, of, &applied, &claimed) {
+            passing.insert(path);
+        }
+    });
+    passing
+}
+
+/// Whether a path is in something that the one set speaks of and the other does not: an item, a struct, a value. Entries of maps
+/// and items of lists each stand for themselves.
+fn is_dropped(path: &FieldPath, of: TypeRef<'_>, applied: &FieldSet, claimed: &FieldSet) -> bool {
+    let (mut of, mut applied, mut claimed) = (of, applied, Some(claimed));
+    for element in path.elements() {
+        let Some((_, below)) = applied.step(element) else { return false };
+        of = step(of, element);
+        claimed = claimed.and_then(|set| set.step(element)).map(|(_, below)| below);
+        let is_many = of.is_free_map() || matches!(of.shape(), Shape::List(..));
+        if claimed.is_none() && !is_many && !below.is_empty() {
+            return true;
+        }
+        applied = below;
+    }
+    false
+}
+
+/// The manifest as client-side apply has last seen it.
+pub(crate) fn last_applied(live: &Value) -> Option<Value> {
+    serde_json::from_str(live.pointer("/metadata/annotations")?.get(LAST_APPLIED)?.as_str()?).ok()
 }
 
 fn owns_last_applied(fields: &FieldSet) -> bool {

@@ -5,8 +5,9 @@ use serde_json::Value;
 use crate::applier::Applier;
 use crate::changes::changes;
 use crate::merge::merge;
-use crate::object::{FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation};
-use crate::ownership::Ownership;
+use crate::object::{FieldPath, FieldSet, GroupVersionKind, ManagedFieldsEntry, Operation};
+use crate::node_ports::with_node_ports;
+use crate::ownership::{Ownership, last_applied};
 use crate::prune::prune;
 use crate::schema::{self, KindInfo, TypeRef};
 use crate::string_data::{with_string_data, with_string_data_folded};
@@ -48,9 +49,9 @@ pub fn predict_displacing(
     let claims = schema::field_set(manifest, of, kind);
     let before = Ownership::of(live, applier.manager());
     let settled = before
-        .with_claims_transferred(&claims.clone().union(in_the_way), api_version, applier)
+        .with_claims_transferred(live, of, &claims.clone().union(in_the_way), api_version, applier)
         .unwrap_or_else(|| before.clone());
-    let mut object = merge(&with_string_data_folded(manifest), live, of);
+    let mut object = merge(&with_node_ports(with_string_data_folded(manifest), live, of), live, of);
     for name in kind.map(KindInfo::resets).unwrap_or_default() {
         match (object.as_object_mut(), live.get(*name)) {
             (Some(fields), Some(kept)) => drop(fields.insert((*name).to_owned(), kept.clone())),
@@ -92,9 +93,4 @@ pub fn predict_displacing(
     };
     let others = before.others.iter().map(keep).collect();
     Prediction { object, owners: Ownership { ours: Some(ours), others, unreadable: Vec::new() } }
-}
-
-/// The manifest as client-side apply has last seen it.
-fn last_applied(live: &Value) -> Option<Value> {
-    serde_json::from_str(live.pointer("/metadata/annotations")?.get(LAST_APPLIED)?.as_str()?).ok()
 }

@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::applier::Applier;
 use crate::claimants::Claimants;
+use crate::node_ports::keeps_node_ports;
 use crate::object::{FieldPath, GroupVersionKind, ManagedFieldsEntry, Operation, PathElement, Quantity, Scalar};
 use crate::ownership::Ownership;
 use crate::path_stack::PathStack;
@@ -98,25 +99,17 @@ pub fn prove(
 ) -> Proof {
     match doubt(manifest, live, of, kind, applier) {
         Ok(()) => Proof::Proven,
-        Err(Unproven::Differs(path)) if is_servers_own(&path, manifest, kind) => {
-            Proof::Inconclusive(Unproven::ServersOwn(path))
-        }
+        Err(Unproven::Differs(path)) if is_servers_own(&path, kind) => Proof::Inconclusive(Unproven::ServersOwn(path)),
         Err(doubt) => Proof::Inconclusive(doubt),
     }
 }
 
-/// Whether the server keeps or completes a value whatever an apply says: tolerations that admission adds to every pod (`DefaultTolerationSeconds`), the
-/// address of a service, and `data` that `stringData` overrides.
-fn is_servers_own(path: &FieldPath, manifest: &Value, kind: &KindInfo) -> bool {
+/// Whether the server keeps or completes a value whatever an apply says: tolerations that admission adds to every pod
+/// (`DefaultTolerationSeconds`), and the address of a service.
+fn is_servers_own(path: &FieldPath, kind: &KindInfo) -> bool {
     const KEPT: [(&str, [&str; 2]); 2] = [("Pod", ["spec", "tolerations"]), ("Service", ["spec", "clusterIP"])];
     let is_kept = |(of, at): &(&str, [&str; 2])| kind.gvk.kind == *of && FieldPath::of(at).is_prefix_of(path);
-    let overridden = || match path.elements() {
-        [PathElement::Field(data), PathElement::Field(name)] if data == "data" => {
-            manifest.get("stringData").is_some_and(|texts| texts.get(name).is_some())
-        }
-        _ => false,
-    };
-    kind.gvk.group.is_empty() && (KEPT.iter().any(is_kept) || kind.gvk.is_secret() && overridden())
+    kind.gvk.group.is_empty() && KEPT.iter().any(is_kept)
 }
 
 fn doubt(
@@ -155,7 +148,8 @@ fn doubt(
     }
     let Value::Object(fields) = manifest else { return Err(Unproven::Absent(FieldPath::root())) };
     let built_in = schema::builtin_kind(&kind.gvk).is_some();
-    Walk { owners: &owners, others: OnceCell::new(), built_in }.object(fields, live, of, kind)
+    let keeps_node_ports = keeps_node_ports(manifest, live, &kind.gvk);
+    Walk { owners: &owners, others: OnceCell::new(), built_in, keeps_node_ports }.object(fields, live, of, kind)
 }
 
 /// Whether an apply, whoever sends it, leaves the record of an owner as it is.
@@ -177,6 +171,8 @@ struct Walk<'a> {
     /// What the others claim, once that matters.
     others: OnceCell<Claimants<'a>>,
     built_in: bool,
+    /// Whether the server keeps the node ports that the manifest leaves to it.
+    keeps_node_ports: bool,
 }
 
 impl Walk<'_> {
@@ -199,6 +195,7 @@ impl Walk<'_> {
                 Some(there) if is_reset && value == there => {}
                 _ if is_reset => return Err(Unproven::Ignored(at.path())),
                 _ if kind.gvk.is_secret() && name == "stringData" => self.string_data(&at, value, live)?,
+                Some(there) if kind.gvk.is_secret() && name == "data" => self.data(&at, wanted, value, there, of)?,
                 there => self.field(&at, name, value, there, of, None)?,
             }
         }
@@ -225,6 +222,31 @@ impl Walk<'_> {
         self.respelled(at, None)
     }
 
+    /// `data` of a Secret, whose entries `stringData` overrides where it has them as well: those only have to be base64.
+    fn data(
+        &self,
+        at: &PathStack<'_>,
+        manifest: &Map<String, Value>,
+        wanted: &Value,
+        found: &Value,
+        of: TypeRef<'_>,
+    ) -> Result<(), Unproven> {
+        let texts = manifest.get("stringData").and_then(Value::as_object);
+        let (Some(texts), Some(entries)) = (texts, wanted.as_object()) else {
+            return self.field(at, "data", wanted, Some(found), of, None);
+        };
+        let (overridden, rest): (Map<_, _>, Map<_, _>) =
+            entries.clone().into_iter().partition(|(name, _)| texts.contains_key(name));
+        for (name, value) in overridden {
+            let at = at.field(&name);
+            if !schema::conforms(&value, of.field("data").field(&name)) {
+                return Err(Unproven::Ignored(at.path()));
+            }
+            self.respelled(&at, None)?;
+        }
+        self.value(at, &Value::Object(rest), found, of.field("data"), None)
+    }
+
     /// `whole` is the path of the value around that is replaced as a whole, when there is one.
     fn value(
         &self,
@@ -236,6 +258,8 @@ impl Walk<'_> {
     ) -> Result<(), Unproven> {
         let whole = if whole.is_none() && of.is_atomic(wanted) { Some(at) } else { whole };
         match (wanted, found) {
+            // Items of lists that are replaced as a whole: fields come by another way.
+            (Value::Null, Value::Null) => Ok(()),
             (Value::Null, _) => Err(Unproven::Null(at.path())),
             (Value::Object(wanted), Value::Object(found)) => self.fields(at, wanted, found, of, whole),
             (Value::Array(wanted), Value::Array(found)) if whole.is_some() => {

@@ -1,20 +1,27 @@
 //! Which of two spellings of a value is sent: that of the live object, or that of the manifest.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::merge::is_one_value;
+use crate::node_ports::with_node_ports;
 use crate::schema::{ListKind, TypeRef, item_element, items_by_element, semantically_equal};
 
 /// The manifest in the live object's spelling wherever both mean the same: the server compares text, and `1000m` against
 /// a co-owner's `1` would be a conflict although nothing differs.
 #[must_use]
 pub fn with_live_spelling(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
+    spelled(&with_node_ports(Cow::Borrowed(manifest), live, of), live, of)
+}
+
+fn spelled(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
     match (manifest, live) {
         (Value::Object(wanted), Value::Object(found)) if !of.is_atomic(manifest) => {
             let field = |(name, value): (&String, &Value)| {
                 let spelled = found
                     .get(name)
-                    .map_or_else(|| value.clone(), |there| with_live_spelling(value, there, of.field(name)));
+                    .map_or_else(|| value.clone(), |there| spelled(value, there, of.field(name)));
                 (name.clone(), spelled)
             };
             Value::Object(wanted.iter().map(field).collect())
@@ -23,7 +30,7 @@ pub fn with_live_spelling(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Va
             let found = items_by_element(found, of);
             let item = |item: &Value| {
                 let there = item_element(item, of).and_then(|element| found.get(&element).copied());
-                there.map_or_else(|| item.clone(), |there| with_live_spelling(item, there, of.item()))
+                there.map_or_else(|| item.clone(), |there| spelled(item, there, of.item()))
             };
             Value::Array(wanted.iter().map(item).collect())
         }

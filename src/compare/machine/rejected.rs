@@ -39,7 +39,7 @@ impl ComparisonMachine<'_> {
         let in_the_way = in_the_way(&self.subject(Some(live)), error.status()?, self.policy);
         let claims = schema::field_set(manifest, self.of, kind.as_ref()).union(&in_the_way);
         let api_version = self.target.key.gvk.api_version();
-        Ownership::of(live, &self.policy.manager).with_claims_transferred(&claims, &api_version, self.policy)?;
+        Ownership::of(live, &self.policy.manager).with_claims_transferred(live, self.of, &claims, &api_version, self.policy)?;
         Some(predict_displacing(manifest, live, self.of, kind.as_ref(), self.policy, in_the_way))
     }
 

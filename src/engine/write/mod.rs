@@ -168,8 +168,11 @@ impl Writer<'_> {
         let before = Ownership::of(live, manager);
         // What the manifest dropped counts too: it goes only when no hand is left beside us.
         let concerned = claims.union(&before.our_fields()).union(&after.in_the_way);
-        if let Some(settled) = before.with_claims_transferred(&concerned, &api_version, self.policy)
-            && after.owners.with_claims_transferred(&concerned, &api_version, self.policy).is_some()
+        let transferred = |owners: &Ownership| {
+            owners.with_claims_transferred(live, self.of, &concerned, &api_version, self.policy)
+        };
+        if let Some(settled) = transferred(&before)
+            && transferred(&after.owners).is_some()
         {
             version = self.record_owners(settled.to_json(live), &version).await?;
             has_taken_over = true;

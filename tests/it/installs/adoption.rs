@@ -1,8 +1,5 @@
 //! What kubectl applied first, on the client side, passes to us without a change.
 
-use std::fs;
-
-use super::expectations::NOT_ADOPTED;
 use super::figures::{Figures, Id, objects};
 use super::fresh::{shown, writes_nothing};
 use super::reported::kubectl_diff;
@@ -12,11 +9,7 @@ use crate::control_plane::Workspace;
 /// `kubectl apply`, then ours: no drift but what `kubectl diff --server-side` finds as well (nulls, which the first leaves out and
 /// the second does not, and what a policy sets that came after the object), all else adopted; and nothing to do after that.
 pub fn adopt(ws: &Workspace, files: &[String], figures: &mut Figures) {
-    for file in files.iter().filter(|file| NOT_ADOPTED.contains(&file.as_str())) {
-        fs::remove_file(ws.folder().join(file)).expect("a file of the set");
-    }
-    let files: Vec<String> = files.iter().filter(|file| !NOT_ADOPTED.contains(&file.as_str())).cloned().collect();
-    let kinds = definitions(&files);
+    let kinds = definitions(files);
     if !kinds.is_empty() {
         figures.check_exit(&ws.kubectl([&["apply"], &flags(&kinds)[..]].concat()), 0);
         let wait = ["wait", "--for=condition=Established", "--timeout=60s"];
@@ -24,7 +17,7 @@ pub fn adopt(ws: &Workspace, files: &[String], figures: &mut Figures) {
     }
     figures.check_exit(&ws.kubectl(["apply", "-f", "."]), 0);
 
-    let files = for_kubectl(&files);
+    let files = for_kubectl(files);
     let theirs = kubectl_diff(ws, &files, figures);
     let run = ws.reconcile(["diff", "-f", "."]);
     figures.check_exit(&run, i32::from(!theirs.is_empty()));
@@ -49,8 +42,9 @@ pub fn adopt(ws: &Workspace, files: &[String], figures: &mut Figures) {
         figures.check(object["outcome"] == expected, || format!("{id} is not {expected}: {}", shown(object)));
         figures.adopted += usize::from(object["outcome"] == "adopted");
     }
-    let run = ws.reconcile(["diff", "--strict-ownership", "-f", "."]);
+    let run = ws.reconcile(["diff", "--strict-ownership", "-f", ".", "-v"]);
     figures.check_exit(&run, 0);
+    figures.note_all(run.stderr.lines().filter_map(|line| line.strip_prefix("not proven: ")));
     figures.proven = objects(&run).iter().filter(|object| object["evidence"] == "proven").count();
     figures.asked = figures.objects - figures.proven;
     writes_nothing(ws, figures);

@@ -4,7 +4,6 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::expectations::RENUMBERED_PORTS_HEAL;
 use super::figures::Id;
 use super::owned::{Leaf, leaves};
 use crate::control_plane::{Api, Resource};
@@ -75,9 +74,7 @@ fn is_spared(object: &Id, leaf: &Leaf) -> bool {
             || leaf.path.ends_with(".description");
     // The token controller deletes the Secrets of accounts that do not exist.
     let is_account = leaf.path.contains("kubernetes.io/service-account.name");
-    (object.kind == "CustomResourceDefinition" && !describes)
-        || is_account
-        || (leaf.is_port() && !RENUMBERED_PORTS_HEAL)
+    (object.kind == "CustomResourceDefinition" && !describes) || is_account
 }
 
 fn another(object: &Id, leaf: &Leaf, value: &Value) -> Value {

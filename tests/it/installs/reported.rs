@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::drift::{Drift, HAND, Wanted, change};
-use super::expectations::{MOVED_ALONG, OWNERS_ARE_ALWAYS_NAMED};
 use super::figures::{Figures, Id, objects};
 use super::fresh::{check_each, in_sync, shown, writes_nothing};
 use super::set::{flags, for_kubectl};
@@ -52,15 +51,12 @@ fn check_found(drift: &Drift, object: &Value, figures: &mut Figures) {
         let is_around = !is_exact && drift.leaf.is_in(path);
         exact |= is_exact;
         around |= is_around;
-        figures.check(is_exact || is_around || MOVED_ALONG.contains(&path), || {
-            format!("{path} beside {drift}: {}", shown(object))
-        });
+        figures.check(is_exact || is_around, || format!("{path} beside {drift}: {}", shown(object)));
         // The API keeps no record of who removed a field; an item under another key is a removed one, too.
         let is_recorded = !drift.removed && !drift.leaf.is_key && (is_exact || is_around);
         let managers = change["managers"].as_array().map_or(&[][..], Vec::as_slice);
         let is_named = managers.iter().any(|manager| manager["manager"] == HAND && manager["operation"] == "Update");
-        figures
-            .check(!is_recorded || is_named || !OWNERS_ARE_ALWAYS_NAMED, || format!("no owner of {drift}: {change}"));
+        figures.check(!is_recorded || is_named, || format!("no owner of {drift}: {change}"));
     }
     figures.exact += usize::from(exact);
     figures.around += usize::from(around && !exact);

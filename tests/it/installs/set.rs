@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::expectations::WITHHELD;
 use crate::control_plane::Workspace;
 
 /// A file that only our program can apply to an object that exists: to kubectl, the server refuses it.
@@ -75,9 +74,6 @@ fn write_folder(folder: &Path, ws: &Workspace) -> Vec<String> {
     let mut files = Vec::new();
     for path in entries(folder).into_iter().filter(|path| path.is_file()) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if WITHHELD.contains(&name.as_str()) {
-            continue;
-        }
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         ws.write(&name, &expand(&text));
         files.push(name);

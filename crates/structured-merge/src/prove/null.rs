@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Unproven, Walk};
+use crate::node_ports::is_node_port;
 use crate::object::FieldPath;
 use crate::path_stack::PathStack;
 use crate::schema::{ScalarKind, Shape, TypeRef};
@@ -23,6 +24,10 @@ impl Walk<'_> {
             Some(Value::Null) => Ok(()),
             // Merged with nothing, what others have in a map or list stays as it is (structured-merge-diff `typed/merge.go`).
             Some(there) if whole.is_none() && is_typed && holds_entries(there) && !below.is_atomic(there) => Ok(()),
+            // The server keeps the port that it has allocated.
+            Some(Value::Number(_)) if self.keeps_node_ports && is_node_port(name, of) => self.respelled(at, whole),
+            // A default comes in its place.
+            Some(there) if !self.built_in && of.default_of_null(name) == Some(there) => self.respelled(at, whole),
             // To a Go map of texts it is the empty text.
             Some(Value::String(text))
                 if (self.built_in || is_metadata(at))

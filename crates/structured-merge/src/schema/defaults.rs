@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 /// the `SetDefaults_*` function of its API group (`k8s.io/kubernetes/pkg/apis/<group>/<version>/defaults.go`). A row
 /// that is missing here costs a question to the server, never a wrong answer.
 pub(super) fn known_default(schema: &str, field: &str) -> Option<Value> {
-    let name = schema.strip_prefix("io.k8s.api.")?;
+    let name = schema
+        .strip_prefix("io.k8s.api.")
+        .or_else(|| schema.strip_prefix("io.k8s.apiextensions-apiserver.pkg.apis."))?;
     Some(match (name, field) {
         ("core.v1.ObjectFieldSelector" | "core.v1.PersistentVolumeClaim", "apiVersion") => json!("v1"),
         ("core.v1.ResourceFieldSelector", "divisor") => json!("0"),
@@ -28,7 +30,18 @@ pub(super) fn known_default(schema: &str, field: &str) -> Option<Value> {
         ("batch.v1.PodFailurePolicyOnPodConditionsPattern", "status") => json!("True"),
         ("resource.v1.ExactDeviceRequest" | "resource.v1.DeviceSubRequest", "allocationMode") => json!("ExactCount"),
         ("resource.v1.ExactDeviceRequest" | "resource.v1.DeviceSubRequest", "count") => json!(1),
-        // Texts that are no pointers: nothing and `""` are the same.
+        // Booleans and texts that are no pointers: nothing is the same as `false` and `""`.
+        ("flowcontrol.v1.ResourcePolicyRule", "clusterScope")
+        | ("apiextensions.v1.CustomResourceDefinitionVersion", "deprecated")
+        | (
+            "apiextensions.v1.JSONSchemaProps",
+            "exclusiveMaximum"
+            | "exclusiveMinimum"
+            | "nullable"
+            | "uniqueItems"
+            | "x-kubernetes-embedded-resource"
+            | "x-kubernetes-int-or-string",
+        ) => json!(false),
         (
             "core.v1.ObjectReference",
             "apiVersion" | "fieldPath" | "kind" | "name" | "namespace" | "resourceVersion" | "uid",

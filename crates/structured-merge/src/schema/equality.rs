@@ -154,10 +154,12 @@ pub fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// Whether a field's value says no more than nothing does: nothing is in it, or it is a text that is known to be no pointer.
+/// Whether a field's value says no more than nothing does: nothing is in it, or it is a text or boolean that is known to be no
+/// pointer.
 #[must_use]
 pub fn is_nothing_here(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
-    is_nothing(value) || value.as_str() == Some("") && of.default_of(field) == Some(value)
+    let is_zero = || value.as_str() == Some("") || value.as_bool() == Some(false);
+    is_nothing(value) || is_zero() && of.default_of(field) == Some(value)
 }
 
 /// Whether a value is empty to Go: null, false, 0, `""`, `[]`, or a map of such values.

@@ -213,7 +213,9 @@ impl Compiler {
         for (field, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
             let default = name.and_then(|name| known_default(name, field)).or_else(|| property.get("default").cloned());
             let refuses_null = self.is_defined && refuses_null(property);
-            fields.insert(field.clone(), Field { id: self.place(property, schemas), default, refuses_null });
+            let replaces_null = self.is_defined && !refuses_null && !is_nullable(property);
+            let id = self.place(property, schemas);
+            fields.insert(field.clone(), Field { id, default, refuses_null, replaces_null });
         }
         let preserves = schema.get("x-kubernetes-preserve-unknown-fields").and_then(Value::as_bool).unwrap_or(false);
         let rest = match schema.get("additionalProperties") {
@@ -252,8 +254,11 @@ impl Compiler {
 /// Whether null is no value for a field of a custom resource, nor replaced by a default (apiextensions-apiserver
 /// `defaulting/prunenulls.go`, `isNonNullableNonDefaultableNull`).
 fn refuses_null(schema: &Value) -> bool {
-    let nullable = schema.get("nullable").and_then(Value::as_bool).unwrap_or(false);
-    !nullable && schema.get("default").is_none_or(Value::is_null)
+    !is_nullable(schema) && schema.get("default").is_none_or(Value::is_null)
+}
+
+fn is_nullable(schema: &Value) -> bool {
+    schema.get("nullable").and_then(Value::as_bool).unwrap_or(false)
 }
 
 fn strings(value: Option<&Value>) -> Vec<String> {

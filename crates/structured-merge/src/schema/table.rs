@@ -87,6 +87,9 @@ pub struct Field {
     /// Whether it must not be null: a field of a custom resource that is not nullable and has no default.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refuses_null: bool,
+    /// Whether a null becomes its default: a field of a custom resource that is not nullable and has one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replaces_null: bool,
 }
 
 /// How a list merges.
@@ -225,6 +228,15 @@ impl<'t> TypeRef<'t> {
         match self.shape() {
             Shape::Map(map) => map.fields.get(name).map_or(map.rest_refuses_null, |field| field.refuses_null),
             _ => false,
+        }
+    }
+
+    /// What the server puts in the place of a null, where it does.
+    #[must_use]
+    pub fn default_of_null(self, name: &str) -> Option<&'t Value> {
+        match self.shape() {
+            Shape::Map(map) => map.fields.get(name).filter(|field| field.replaces_null)?.default.as_ref(),
+            _ => None,
         }
     }
 

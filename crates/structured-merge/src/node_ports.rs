@@ -1,0 +1,66 @@
+//! The node ports of a Service that its manifest leaves to the server (`nodePort:` without a value).
+//!
+//! The server gives a port without a number the one that the live port of the same *name* has
+//! (`pkg/registry/core/service/storage/alloc.go`, `patchAllocatedValues`), and another where there is none: an apply that puts a
+//! name right would move the node port as well. So an apply states the number that it has.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::object::GroupVersionKind;
+use crate::schema::{TypeRef, item_element, items_by_element};
+
+/// The field of a Service's port.
+const NODE_PORT: &str = "nodePort";
+
+/// Whether a field of a type is the node port of a Service's port.
+#[must_use]
+pub(crate) fn is_node_port(name: &str, of: TypeRef<'_>) -> bool {
+    name == NODE_PORT && of.declares("targetPort")
+}
+
+/// Whether a Service has node ports now and after an apply of the manifest, each of its own.
+#[must_use]
+pub(crate) fn keeps_node_ports(manifest: &Value, live: &Value, gvk: &GroupVersionKind) -> bool {
+    if !gvk.group.is_empty() || gvk.kind != "Service" {
+        return false;
+    }
+    let wanted = |name: &str| manifest.get("spec").and_then(|spec| spec.get(name));
+    let found = |name: &str| live.get("spec").and_then(|spec| spec.get(name));
+    let allocates = match found("type").and_then(Value::as_str) {
+        Some("NodePort") => true,
+        Some("LoadBalancer") => found("allocateLoadBalancerNodePorts") != Some(&Value::Bool(false)),
+        _ => false,
+    };
+    let is_same = |name: &str| wanted(name).is_none_or(|value| Some(value) == found(name));
+    let ports = found("ports").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let mut numbers: Vec<i64> =
+        ports.iter().filter_map(|port| port.get(NODE_PORT)?.as_i64()).filter(|number| *number != 0).collect();
+    let count = numbers.len();
+    numbers.sort_unstable();
+    numbers.dedup();
+    allocates && wanted("type") == found("type") && is_same("allocateLoadBalancerNodePorts") && numbers.len() == count
+}
+
+/// The manifest with the live numbers of the node ports that it leaves to the server, where they are to stay.
+#[must_use]
+pub fn with_node_ports<'m>(manifest: Cow<'m, Value>, live: &Value, of: TypeRef<'_>) -> Cow<'m, Value> {
+    let text = |name: &str| manifest.get(name).and_then(Value::as_str).unwrap_or_default();
+    let gvk = GroupVersionKind::new(text("apiVersion"), text("kind"));
+    let list = of.field("spec").field("ports");
+    let Some(found) = live.pointer("/spec/ports").and_then(Value::as_array) else { return manifest };
+    if !keeps_node_ports(&manifest, live, &gvk) {
+        return manifest;
+    }
+    let found = items_by_element(found, list);
+    let mut manifest = manifest.into_owned();
+    let ports = manifest.pointer_mut("/spec/ports").and_then(Value::as_array_mut);
+    for port in ports.into_iter().flatten() {
+        let number = item_element(port, list).and_then(|element| found.get(&element)?.get(NODE_PORT));
+        if let (Some(left @ Value::Null), Some(number)) = (port.get_mut(NODE_PORT), number) {
+            *left = number.clone();
+        }
+    }
+    Cow::Owned(manifest)
+}

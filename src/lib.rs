@@ -50,7 +50,7 @@ pub mod object;
 pub mod plan;
 pub mod program;
 pub mod report;
+pub mod schema;
 mod session;
-pub use structured_merge::schema;
 pub mod terminal;
 pub mod text;

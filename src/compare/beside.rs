@@ -2,13 +2,14 @@
 //! the one of the manifest. They are nobody else's, and no difference, as an apply leaves them alone.
 
 use serde_json::Value;
+use structured_merge::Ownership;
 
-use super::owners::{Owners, Policy};
+use super::policy::Policy;
 use crate::object::{FieldPath, FieldSet, PathElement};
 
 /// The items of keyed lists that only manual changes own, in lists of which `ours` has other items.
 #[must_use]
-pub(super) fn beside(live: &Value, owners: &Owners, ours: &FieldSet, policy: &Policy) -> Vec<FieldPath> {
+pub(super) fn beside(live: &Value, owners: &Ownership, ours: &FieldSet, policy: &Policy) -> Vec<FieldPath> {
     let mut found = Vec::new();
     for entry in owners.others.iter().filter(|entry| policy.is_manual(entry) && entry.subresource != "status") {
         collect(&entry.fields, ours, &FieldPath::root(), &mut found);
@@ -60,7 +61,7 @@ mod tests {
                      "volumes": [{"name": "data"}]},
         });
         let policy = Policy::of("kubectl-reconcile");
-        let owners = Owners::of(&live, &policy.manager);
+        let owners = Ownership::of(&live, &policy.manager);
         let found = beside(&live, &owners, &owners.our_fields(), &policy);
         assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), ["spec.containers[name=webx]"]);
     }

@@ -1,14 +1,15 @@
 //! From two versions of an object to a verdict: every difference with its class, its owners and, for a Secret, redacted.
 
 use serde_json::Value;
+use structured_merge::{
+    Change, ClaimStrength, Claimants, Op, Ownership, changes, claim_strength, leave_out_bookkeeping, merge,
+    with_string_data, with_string_data_folded,
+};
 
 use super::beside::beside;
-use super::bookkeeping::leave_out_bookkeeping;
-use super::changes::{Change, Op, changes};
-use super::claimants::{ClaimStrength, Claimants, strength};
 use super::diff::{Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
-use super::merge::{Prediction, merge, with_string_data_folded};
-use super::owners::{Owners, Policy, with_string_data};
+use super::policy::Policy;
+use super::prediction::Prediction;
 use super::redact::Redactor;
 use super::secrecy::Secrecy;
 use crate::object::{
@@ -34,7 +35,7 @@ pub struct ObjectPair<'a> {
 /// Judges what an apply would change.
 #[must_use]
 pub fn judge(subject: ObjectPair<'_>, prediction: &Prediction, policy: &Policy, redactor: &Redactor) -> ObjectDiff {
-    let before = Owners::of(subject.live, &policy.manager);
+    let before = Ownership::of(subject.live, &policy.manager);
     let taken: Vec<_> =
         before.taken(&prediction.owners).into_iter().filter(|(_, entry)| !policy.takes_from(entry)).collect();
     let context = Context {
@@ -43,11 +44,11 @@ pub fn judge(subject: ObjectPair<'_>, prediction: &Prediction, policy: &Policy, 
         taken_paths: taken.iter().map(|(path, _)| path.clone()).collect(),
         taken,
         passing: before
-            .with_manual_claims_transferred(&prediction.owners.our_fields(), &subject.gvk.api_version(), policy)
+            .with_claims_transferred(&prediction.owners.our_fields(), &subject.gvk.api_version(), policy)
             .map(|settled| settled.our_fields())
             .unwrap_or_default(),
         ours_before: with_string_data(subject.gvk, before.our_fields(), &before),
-        ours_after: with_string_data(subject.gvk, prediction.owners.our_fields(), &Owners::default()),
+        ours_after: with_string_data(subject.gvk, prediction.owners.our_fields(), &Ownership::default()),
         claims: prediction.owners.our_fields().union(&before.our_fields()),
         before: &before,
     };
@@ -113,7 +114,7 @@ fn other_apply_set<'a>(subject: &ObjectPair<'a>) -> Option<&'a str> {
 }
 
 struct Context<'a> {
-    before: &'a Owners,
+    before: &'a Ownership,
     of: TypeRef<'a>,
     /// Who else claims what.
     claimants: Claimants<'a>,
@@ -143,7 +144,7 @@ impl Context<'_> {
         if self.taken_paths.overlaps(path) {
             return Class::Conflict;
         }
-        let ours = strength(&self.ours_before, path, self.of);
+        let ours = claim_strength(&self.ours_before, path, self.of);
         let (theirs, _) = self.claimants.best(path, self.of);
         let will_be_ours = self.ours_after.covers(path);
         match change.op {
@@ -218,10 +219,11 @@ impl Context<'_> {
     }
 
     /// Whether our entry would be written anew although no value changes.
-    fn is_claimed_anew(&self, after: &Owners) -> bool {
-        let key = |owners: &Owners| owners.ours.as_ref().map(|entry| (entry.api_version.clone(), entry.fields.clone()));
+    fn is_claimed_anew(&self, after: &Ownership) -> bool {
+        let key =
+            |owners: &Ownership| owners.ours.as_ref().map(|entry| (entry.api_version.clone(), entry.fields.clone()));
         // A manifest without any field of its own (a Namespace with only a name) claims nothing.
-        let nothing = |owners: &Owners| owners.our_fields().is_empty();
+        let nothing = |owners: &Ownership| owners.our_fields().is_empty();
         key(self.before) != key(after) && !(nothing(self.before) && nothing(after))
     }
 
@@ -233,7 +235,7 @@ impl Context<'_> {
         let is_ours = |path: &FieldPath| {
             [&self.ours_before, &self.ours_after]
                 .into_iter()
-                .any(|ours| strength(ours, path, self.of) == ClaimStrength::Own)
+                .any(|ours| claim_strength(ours, path, self.of) == ClaimStrength::Own)
         };
         let of_objects = self.before.others.iter().filter(|entry| entry.subresource != "status");
         let theirs = of_objects.fold(FieldSet::new(), |theirs, entry| theirs.union(&entry.fields));

@@ -1,7 +1,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value;
+use structured_merge::Op;
 
-use super::changes::Op;
 use crate::live::Trouble;
 use crate::object::{FieldPath, ManagedFieldsEntry};
 

@@ -1,26 +1,24 @@
-//! Stage 3, compare: what differs between the live object and what an apply would make of it, field by field, and whose
-//! doing that is.
+//! Stage 3, compare: what differs between the live object and what an apply would make of it, field by field, and which
+//! manager changed it.
 //!
 //! ```text
-//! manifest, live ─merge (local) or the server's answer─▶ Prediction ─changes─▶ paths ─classify─▶ ObjectDiff
-//!                      owners of the live object and of the prediction ────────┘
+//! manifest, LiveState ─ComparisonMachine─▶ Finding ─verdict─▶ ObjectDiff
+//!                        │         ▲
+//!                     Question   Answer      (engine::dry_run sends and receives them)
 //! ```
-//! Pure: answers of the server come in as values.
+//! Merging, proving and ownership are the `structured-merge` crate's; here are this tool's decisions about them. Pure: answers
+//! of the server come in as values.
 
 mod beside;
-mod bookkeeping;
-mod changes;
-mod claimants;
 mod classify;
+mod definition;
 mod diff;
-mod inquiry;
-mod merge;
+mod finding;
+mod machine;
 mod nulls;
-mod owners;
 mod patch;
-mod path_stack;
-mod prove;
-mod prune;
+mod policy;
+mod prediction;
 mod redact;
 mod refusal;
 mod rejection;
@@ -28,16 +26,16 @@ mod replacement;
 mod secrecy;
 mod verdict;
 
-pub use changes::{Change, Op, changes};
 pub use classify::{ObjectPair, judge};
+pub use definition::defines;
 pub use diff::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
-pub use inquiry::{EvidenceMode, Finding, Found, Questions};
-pub use merge::{Prediction, predict, with_live_spelling};
+pub use finding::{ComparisonResult, Finding};
+pub use machine::{Answer, ComparisonMachine, Question};
 pub use nulls::{leave_out_nulls, may_hold_refused_nulls};
-pub use owners::{ForceConflicts, Owners, Policy, Replace};
-pub use prove::{Proof, Unproven, prove};
+pub use policy::{EvidenceMode, ForceConflicts, Policy, Replace};
+pub use prediction::{Prediction, predict};
 pub use redact::{REDACTED, Redactor, withheld};
 pub use refusal::{Refusal, refusal};
 pub use replacement::{REPLACE, cost, probe_object, replace_guard};
 pub use secrecy::Secrecy;
-pub use verdict::{CompareContext, defines, offline, verdict};
+pub use verdict::{CompareContext, offline, verdict};

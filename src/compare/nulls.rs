@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::verdict::defines;
+use super::definition::defines;
 use crate::desired::Manifest;
 use crate::desired::yaml::Step;
 use crate::live::Target;

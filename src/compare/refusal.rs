@@ -4,9 +4,9 @@
 use serde_json::Value;
 
 use super::rejection::{Blame, RejectedObject, blame, is_typed, mistakes, refused_result};
+use super::secrecy::is_secret;
 use crate::live::discreet::Discreet;
 use crate::live::{StatusError, Target, Trouble};
-use crate::object::holds_secrets;
 use crate::schema::TypeRef;
 
 /// What became of the question.
@@ -73,12 +73,6 @@ pub fn refusal(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &
         Some(hint) => Refusal::NotTried(trouble.with_hint(hint)),
         None => Refusal::Other(trouble),
     }
-}
-
-/// Returns true if the values of an object are secret, by its kind or by what is in the manifest or in the live object.
-pub(super) fn is_secret(target: &Target, live: Option<&Value>) -> bool {
-    let gvk = &target.key.gvk;
-    holds_secrets(gvk, &target.manifest.value) || live.is_some_and(|live| holds_secrets(gvk, live))
 }
 
 /// The same for a Secret: what the refusal means is told in our words.

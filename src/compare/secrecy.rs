@@ -4,7 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use crate::object::{GroupVersionKind, LAST_APPLIED, SERVER_METADATA, holds_secrets, is_custom};
+use crate::live::Target;
+use crate::object::{GroupVersionKind, LAST_APPLIED, SERVER_METADATA, holds_secrets, is_custom, may_be_secret};
 
 /// Fields of a Secret that hold none of its values. Whatever else is there may be a value with its key misspelt or in
 /// the wrong place.
@@ -73,7 +74,7 @@ impl<'a> Secrecy<'a> {
     #[must_use]
     pub fn of(gvk: &GroupVersionKind, manifest: Option<&'a Value>, live: Option<&'a Value>) -> Self {
         let is_secret =
-            gvk.may_be_secret() || [manifest, live].into_iter().flatten().any(|object| holds_secrets(gvk, object));
+            may_be_secret(gvk) || [manifest, live].into_iter().flatten().any(|object| holds_secrets(gvk, object));
         let level = match is_secret {
             true => Level::Whole,
             false if is_custom(&gvk.group) => Level::Parts,
@@ -128,6 +129,12 @@ fn holds(text: &str, value: &str) -> bool {
 
 pub(super) fn is_open_metadata(name: &str) -> bool {
     OPEN_METADATA.contains(&name) || SERVER_METADATA.contains(&name)
+}
+
+/// Returns true if the values of an object are secret, by its kind or by what is in the manifest or in the live object.
+pub(super) fn is_secret(target: &Target, live: Option<&Value>) -> bool {
+    let gvk = &target.key.gvk;
+    holds_secrets(gvk, &target.manifest.value) || live.is_some_and(|live| holds_secrets(gvk, live))
 }
 
 #[cfg(test)]

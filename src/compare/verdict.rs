@@ -1,20 +1,20 @@
 //! From what was found to the verdict on one object.
 
 use serde_json::Value;
+use structured_merge::{Ownership, Proof, prove};
 
 use super::classify::{ObjectPair, judge};
 use super::diff::{Action, Evidence, ObjectDiff};
-use super::inquiry::Finding;
-use super::merge::{Prediction, predict};
-use super::owners::{Owners, Policy, Replace};
-use super::prove::{Proof, prove};
+use super::finding::Finding;
+use super::policy::{Policy, Replace};
+use super::prediction::{Prediction, predict, unreadable_owners};
 use super::redact::{Redactor, is_withheld};
 use super::refusal::Refusal;
 use super::replacement::{cost, replace_guard};
 use super::secrecy::Secrecy;
 use crate::live::{LiveState, Target, Trouble};
 use crate::object::{FieldPath, FieldSet};
-use crate::schema::{self, TypeRef};
+use crate::schema::TypeRef;
 
 /// What a verdict needs beside the finding.
 #[derive(Clone, Copy)]
@@ -34,7 +34,7 @@ pub fn verdict(target: &Target, finding: &Finding, setting: CompareContext<'_>, 
         Finding::Missing(evidence) => create(target, *evidence, redactor),
         Finding::Proven(None) => ObjectDiff::of(Vec::new(), Vec::new(), Evidence::Proven),
         Finding::Proven(Some(live)) => {
-            let owners = Owners::of(live, &setting.policy.manager);
+            let owners = Ownership::of(live, &setting.policy.manager);
             let prediction =
                 Prediction { object: live.clone(), owners, evidence: Evidence::Proven, in_the_way: FieldSet::new() };
             judge(subject(target, live, setting.of), &prediction, setting.policy, redactor)
@@ -103,11 +103,11 @@ pub fn offline(target: &Target, live: &LiveState, setting: CompareContext<'_>, r
             let proof =
                 target.kind().map(|kind| prove(&target.manifest.value, live, setting.of, &kind, setting.policy));
             if proof == Some(Proof::Proven) {
-                let is_shown = setting.policy.show_unmanaged || setting.policy.may_be_handled(live);
+                let is_shown = setting.policy.show_unmanaged || setting.policy.may_have_manual_fields(live);
                 let finding = Finding::Proven(is_shown.then(|| live.clone()));
                 return verdict(target, &finding, setting, redactor);
             }
-            if let Some(trouble) = Owners::of(live, &setting.policy.manager).trouble() {
+            if let Some(trouble) = unreadable_owners(&Ownership::of(live, &setting.policy.manager)) {
                 return ObjectDiff::unknown(trouble);
             }
             local(target, live, setting, redactor)
@@ -131,14 +131,4 @@ fn subject<'a>(target: &'a Target, live: &'a Value, of: TypeRef<'a>) -> ObjectPa
     // A kind of which nothing is known keeps its status to itself, as nearly all do.
     let status_is_apart = target.resource.as_ref().map_or(true, |resource| resource.status);
     ObjectPair { gvk: &target.key.gvk, manifest: &target.manifest.value, live, of, status_is_apart }
-}
-
-/// Whether a CustomResourceDefinition defines a kind.
-#[must_use]
-pub fn defines(crd: &Target, target: &Target) -> bool {
-    let at = |pointer: &str| crd.manifest.value.pointer(pointer).and_then(Value::as_str);
-    crd.key.gvk.is_crd()
-        && at("/spec/group") == Some(target.key.gvk.group.as_str())
-        && at("/spec/names/kind") == Some(target.key.gvk.kind.as_str())
-        && schema::builtin_kind(&target.key.gvk).is_none()
 }

@@ -7,13 +7,13 @@ use futures::StreamExt as _;
 
 use crate::client::Cluster;
 use crate::compare::{
-    Action, CompareContext, Evidence, Finding, Found, Policy, Questions, Redactor, defines, leave_out_nulls,
-    may_hold_refused_nulls, verdict,
+    Action, CompareContext, ComparisonMachine, ComparisonResult, Evidence, Finding, Policy, Redactor, defines,
+    leave_out_nulls, may_hold_refused_nulls, verdict,
 };
+use crate::engine::dry_run::drive;
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::Decision;
-use crate::live::ask::settle;
 use crate::live::fetch::{IN_FLIGHT, fetch};
 use crate::live::types::Types;
 use crate::live::{LiveState, Target, Trouble};
@@ -67,8 +67,8 @@ impl<'a> Comparison<'a> {
         let found = self.ask(targets, states).await;
         let mut decisions: Vec<Decision> = Vec::with_capacity(targets.len());
         let mut changing_crds: Vec<&Target> = Vec::new();
-        for (target, Found { finding, warnings, doubt }) in targets.iter().zip(found) {
-            self.doubts.extend(doubt.map(|doubt| format!("not proven: {}: {doubt}", target.key)));
+        for (target, ComparisonResult { finding, warnings, unproven }) in targets.iter().zip(found) {
+            self.doubts.extend(unproven.map(|unproven| format!("not proven: {}: {unproven}", target.key)));
             let types_will_change = changing_crds.iter().any(|crd| defines(crd, target));
             let setting = CompareContext { of: self.types.of(&target.key.gvk), policy: self.policy, types_will_change };
             let mut diff = verdict(target, &finding, setting, &self.redactor);
@@ -82,7 +82,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Asks about all targets at once. Objects whose namespace or kind is only in this input can't be asked about yet.
-    async fn ask(&self, targets: &[&Target], states: Vec<LiveState>) -> Vec<Found> {
+    async fn ask(&self, targets: &[&Target], states: Vec<LiveState>) -> Vec<ComparisonResult> {
         let coming: BTreeSet<&str> = targets
             .iter()
             .zip(&states)
@@ -103,7 +103,7 @@ impl<'a> Comparison<'a> {
         found
     }
 
-    async fn ask_one(&self, target: &Target, state: LiveState, too_early: bool) -> Found {
+    async fn ask_one(&self, target: &Target, state: LiveState, too_early: bool) -> ComparisonResult {
         let resource = match &target.resource {
             _ if self.interrupt.is_set() => {
                 let message = "the run was interrupted before this object was compared";
@@ -114,8 +114,8 @@ impl<'a> Comparison<'a> {
             Ok(resource) => resource,
         };
         let of = self.types.of(&target.key.gvk);
-        let mut questions = Questions::new(target, state, of, self.policy);
-        settle(self.cluster, target, resource, &self.policy.manager, &mut questions).await;
-        questions.found()
+        let mut machine = ComparisonMachine::new(target, state, of, self.policy);
+        drive(self.cluster, target, resource, &self.policy.manager, &mut machine).await;
+        machine.into_result()
     }
 }

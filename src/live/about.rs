@@ -1,7 +1,7 @@
 use super::discreet::Discreet;
 use crate::client::RequestError;
 use crate::diagnostic::Diagnostic;
-use crate::object::GroupVersionKind;
+use crate::object::{GroupVersionKind, may_be_secret};
 
 impl Diagnostic {
     /// What a failed request means for an object, or a list of objects, of a kind: the only way from an error to text about
@@ -10,7 +10,7 @@ impl Diagnostic {
     #[must_use]
     pub fn about(gvk: &GroupVersionKind, error: &RequestError) -> Self {
         if let Some(status) = error.status()
-            && gvk.may_be_secret()
+            && may_be_secret(gvk)
         {
             let refusal = Discreet::of(&[]).trouble(status);
             return if let Some(hint) = error.hint() { refusal.with_hint(hint) } else { refusal };

@@ -1,8 +1,7 @@
-//! Stage 2, read current: which resources the server knows, the objects that live there, and what the server says an
-//! apply would make of them.
+//! Stage 2, read current: which resources the server knows, and the objects that live there.
 //!
 //! ```text
-//! Manifest ─catalog─▶ Target ─fetch─▶ LiveState ─ask─▶ Answer
+//! Manifest ─catalog─▶ Target ─fetch─▶ LiveState
 //!                        └─ or snapshot (offline) ─▶ LiveState
 //! ```
 
@@ -10,7 +9,6 @@ mod about;
 pub mod admission;
 pub(crate) mod answer;
 pub mod apply_set;
-pub mod ask;
 mod cache;
 pub mod discovery;
 pub mod discreet;

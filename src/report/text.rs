@@ -1,6 +1,7 @@
 //! `-o text`: for people. Live on the left, desired on the right: what `apply` would do.
 
 use similar::ChangeTag;
+use structured_merge::Op;
 
 use super::beside;
 use super::excerpt;
@@ -8,7 +9,7 @@ use super::lines::groups;
 use super::styled::{Role, Styled};
 use super::value::{block, inline, is_long};
 use super::{ApplySetInfo, ObjectReport, ParentAction, Report, Summary, Verdict, outcomes, readiness};
-use crate::compare::{Action, Class, FieldChange, Op, Owner};
+use crate::compare::{Action, Class, FieldChange, Owner};
 use crate::object::{FieldPath, PathElement};
 
 /// Column of the source behind an object's name, and of the values behind a path.

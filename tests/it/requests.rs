@@ -11,11 +11,11 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use kubectl_reconcile::client::{Cluster, ConnectOptions, Environment, connect};
-use kubectl_reconcile::compare::{Policy, Questions};
+use kubectl_reconcile::compare::{ComparisonMachine, Policy};
 use kubectl_reconcile::desired::files::Input;
 use kubectl_reconcile::desired::yaml::Validation;
 use kubectl_reconcile::desired::{ReadOptions, Selector, read};
-use kubectl_reconcile::live::ask::settle;
+use kubectl_reconcile::engine::dry_run::drive;
 use kubectl_reconcile::live::fetch::fetch;
 use kubectl_reconcile::live::{Resource, Target};
 use kubectl_reconcile::object::{GroupVersionKind, ObjectKey};
@@ -143,9 +143,9 @@ fn target(key: &ObjectKey, plural: &str) -> Target {
 async fn compare(cluster: &Cluster, target: &Target) {
     let policy = Policy::of("kubectl-reconcile");
     let state = fetch(cluster, &[target]).await.remove(0);
-    let mut questions = Questions::new(target, state, schema::untyped_object(), &policy);
+    let mut machine = ComparisonMachine::new(target, state, schema::untyped_object(), &policy);
     let resource = target.resource.as_ref().expect("a resource");
-    settle(cluster, target, resource, &policy.manager, &mut questions).await;
+    drive(cluster, target, resource, &policy.manager, &mut machine).await;
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Whose doing a refusal is: that of the manifest, or of what the live object has beside it.
 
 use serde_json::Value;
+use structured_merge::Ownership;
 
 use super::RejectedObject;
 use super::causes::message_of;
 use super::place::{Place, follow_validation};
-use crate::compare::owners::{Owners, Policy};
+use crate::compare::policy::Policy;
 use crate::desired::yaml::Step;
 use crate::live::discreet::Discreet;
 use crate::live::{Cause, StatusError, Trouble};
@@ -78,10 +79,10 @@ pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &
 #[must_use]
 pub(in crate::compare) fn in_the_way(subject: &RejectedObject<'_>, status: &StatusError, policy: &Policy) -> FieldSet {
     let Some(live) = subject.live else { return FieldSet::new() };
-    let owners = Owners::of(live, &policy.manager);
+    let owners = Ownership::of(live, &policy.manager);
     let merged = subject.merged();
     let manual = |paths: Vec<FieldPath>| {
-        let fields = paths.iter().filter_map(|path| owners.manual_fields(path, policy));
+        let fields = paths.iter().filter_map(|path| owners.transferable_fields(path, policy));
         fields.fold(FieldSet::new(), |all, fields| all.union(&fields))
     };
     let named = manual(status.causes.iter().filter_map(|cause| culprit(subject, &merged, cause)).collect());

@@ -16,9 +16,9 @@ mod typed;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use structured_merge::merge;
 
-use super::merge::merge;
-use super::refusal::is_secret;
+use super::secrecy::is_secret;
 use crate::desired::InputProblem;
 use crate::live::{StatusError, Target};
 use crate::object::{FieldPath, managed_fields};

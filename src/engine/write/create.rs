@@ -11,10 +11,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::Value;
+use structured_merge::Ownership;
 
 use super::{ROUNDS, Writer, Written, is_conflict};
 use crate::client::{Reply, RequestError, Retry};
-use crate::compare::{Action, Class, CompareContext, Finding, ObjectDiff, Owners, Policy, verdict};
+use crate::compare::{Action, Class, CompareContext, Finding, ObjectDiff, Policy, verdict};
 use crate::live::{LiveState, Trouble, fetch, parse};
 use crate::object::{FieldSet, ManagedFieldsEntry, Operation};
 use crate::schema;
@@ -110,7 +111,7 @@ impl Writer<'_> {
     /// that we created, when the first answer got lost and we asked again.
     fn joined(&self, reply: &Reply) -> Written {
         let Ok(object) = parse::<Value>(self.cluster, &reply.body) else { return Written::Updated };
-        let owners = Owners::of(&object, &self.policy.manager);
+        let owners = Ownership::of(&object, &self.policy.manager);
         if owners.others.is_empty() && owners.unreadable.is_empty() {
             return Written::Created;
         }
@@ -169,7 +170,7 @@ impl Writer<'_> {
 
     /// Whether an object is the one that a creation of ours left, whatever controllers have added to it since.
     fn is_created_by_us(&self, object: &Value) -> bool {
-        let owners = Owners::of(object, &self.policy.manager);
+        let owners = Ownership::of(object, &self.policy.manager);
         owners.ours.is_none() && owners.others.iter().any(|entry| self.is_our_creation(entry))
     }
 
@@ -231,8 +232,8 @@ impl Writer<'_> {
 
     /// The owners of an object with an applied entry in the place of the one that our creation left. None where there is
     /// no such entry (any more).
-    fn as_applied(&self, object: &Value, claims: &FieldSet) -> Option<Owners> {
-        let Owners { ours, mut others, unreadable } = Owners::of(object, &self.policy.manager);
+    fn as_applied(&self, object: &Value, claims: &FieldSet) -> Option<Ownership> {
+        let Ownership { ours, mut others, unreadable } = Ownership::of(object, &self.policy.manager);
         // Written back without an entry that cannot be read, the record would lose an owner.
         if !unreadable.is_empty() {
             return None;
@@ -240,13 +241,13 @@ impl Writer<'_> {
         let position = others.iter().position(|entry| ours.is_none() && self.is_our_creation(entry))?;
         let entry = others.remove(position);
         let ours = ManagedFieldsEntry { operation: Operation::Apply, fields: claims.clone(), ..entry };
-        Some(Owners { ours: Some(ours), others, unreadable })
+        Some(Ownership { ours: Some(ours), others, unreadable })
     }
 
     /// Whether what our creation claimed is still all ours, or is recorded as applied by now.
     fn same_claims(&self, created: &Value, now: &Value) -> bool {
         let claimed = |object: &Value| {
-            let owners = Owners::of(object, &self.policy.manager);
+            let owners = Ownership::of(object, &self.policy.manager);
             let entry = owners.others.into_iter().find(|entry| self.is_our_creation(entry));
             (owners.ours.is_some(), entry.map(|entry| entry.fields))
         };

@@ -16,6 +16,7 @@ mod replace;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use structured_merge::{Ownership, with_live_spelling};
 
 pub use apply_set::{Recorded, record};
 pub use delete::{DEFAULT_DELETE_TIMEOUT, Deadline, Deleted, delete, wait_until_gone};
@@ -25,11 +26,11 @@ pub use half_way::HalfWay;
 use crate::client::{Address, Change, Cluster, Reply, RequestError, Retry};
 use crate::compare::Refusal;
 use crate::compare::{
-    Action, CompareContext, Finding, ForceConflicts, ObjectDiff, Owners, Policy, Prediction, Questions, Redactor,
-    Replace, refusal, verdict, with_live_spelling,
+    Action, CompareContext, ComparisonMachine, Finding, ForceConflicts, ObjectDiff, Policy, Prediction, Redactor,
+    Replace, refusal, verdict,
 };
+use crate::engine::dry_run::drive;
 use crate::live::answer::Asked;
-use crate::live::ask::settle;
 use crate::live::{LiveState, Resource, Target, Trouble, fetch};
 use crate::object::FieldSet;
 use crate::schema::TypeRef;
@@ -120,7 +121,7 @@ impl Writes<'_> {
 #[derive(Default)]
 struct After {
     /// Whose fields are whose.
-    owners: Owners,
+    owners: Ownership,
     /// What manual changes own and has to pass to us, so that it goes.
     in_the_way: FieldSet,
 }
@@ -175,11 +176,11 @@ impl Writer<'_> {
         let claims = after.owners.our_fields();
         let mut version = live.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
         let mut has_taken_over = false;
-        let before = Owners::of(live, manager);
+        let before = Ownership::of(live, manager);
         // What the manifest dropped counts too: it goes only when no hand is left beside us.
         let concerned = claims.union(&before.our_fields()).union(&after.in_the_way);
-        if let Some(settled) = before.with_manual_claims_transferred(&concerned, &api_version, self.policy)
-            && after.owners.with_manual_claims_transferred(&concerned, &api_version, self.policy).is_some()
+        if let Some(settled) = before.with_claims_transferred(&concerned, &api_version, self.policy)
+            && after.owners.with_claims_transferred(&concerned, &api_version, self.policy).is_some()
         {
             version = self.record_owners(settled.to_json(live), &version).await?;
             has_taken_over = true;
@@ -230,9 +231,9 @@ impl Writer<'_> {
         if matches!(live, LiveState::Unreadable(_)) {
             return None;
         }
-        let mut questions = Questions::new(self.target, live, self.of, self.policy);
-        settle(self.cluster, self.target, self.resource, &self.policy.manager, &mut questions).await;
-        let finding = questions.found().finding;
+        let mut machine = ComparisonMachine::new(self.target, live, self.of, self.policy);
+        drive(self.cluster, self.target, self.resource, &self.policy.manager, &mut machine).await;
+        let finding = machine.into_result().finding;
         let setting = CompareContext { of: self.of, policy: self.policy, types_will_change: false };
         let diff = verdict(self.target, &finding, setting, self.redactor);
         Some(match finding {

@@ -1,4 +1,5 @@
 use serde_json::Value;
+use structured_merge::Applier as _;
 
 use super::decision::{Member, PruneDecision};
 use crate::compare::Policy;
@@ -11,7 +12,7 @@ pub(super) fn set_by_another(Member { key, object, .. }: &Member, policy: &Polic
     let entries = managed_fields(object);
     let owners: Vec<&ManagedFieldsEntry> = entries.iter().filter(|entry| entry.fields.contains(&label)).collect();
     let means_it = |entry: &&ManagedFieldsEntry| {
-        entry.manager == policy.manager || policy.is_adopted(entry) || policy.is_manual(entry)
+        entry.manager == policy.manager || policy.adopts(entry) || policy.is_manual(entry)
     };
     if owners.iter().any(means_it) {
         return None;

@@ -1,15 +1,15 @@
 //! The whole comparison against the API server: conflicts, predictions, writes, and what is said without asking.
 
 use kubectl_reconcile::compare::{
-    Action, CompareContext, Finding, ForceConflicts, Owners, Policy, Questions, Redactor, changes, predict, verdict,
-    with_live_spelling,
+    Action, CompareContext, ComparisonMachine, Finding, ForceConflicts, Policy, Redactor, predict, verdict,
 };
+use kubectl_reconcile::engine::dry_run::drive;
 use kubectl_reconcile::engine::write::{DEFAULT_DELETE_TIMEOUT, Decision, HalfWay, Writes, Written};
-use kubectl_reconcile::live::ask::settle;
 use kubectl_reconcile::live::{LiveState, Target};
 use kubectl_reconcile::object::{FieldPath, PathElement, Scalar};
 use kubectl_reconcile::schema::is_nothing;
 use serde_json::Value;
+use structured_merge::{Ownership, changes, with_live_spelling};
 
 use super::{OURS, Run};
 use crate::generated::resource_of;
@@ -38,7 +38,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
         Err(status) if status.code == 409 => status.causes.iter().map(|cause| cause.field.clone()).collect(),
         _ => Vec::new(),
     };
-    let owners = Owners::of(before, OURS);
+    let owners = Ownership::of(before, OURS);
     let taken: Vec<String> = owners.taken(&prediction.owners).iter().map(|(path, _)| server_text(path)).collect();
     let (told, taken) = (sorted(told), sorted(taken));
     let is_first = owners.others.is_empty() && owners.ours.is_none();
@@ -123,9 +123,9 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
 
 async fn ask(run: &Run<'_>, target: &Target, policy: &Policy, live: Value) -> Finding {
     let ground = run.ground;
-    let mut questions = Questions::new(target, LiveState::Present(live), ground.of(target), policy);
-    settle(&ground.cluster, target, resource_of(target), OURS, &mut questions).await;
-    questions.found().finding
+    let mut machine = ComparisonMachine::new(target, LiveState::Present(live), ground.of(target), policy);
+    drive(&ground.cluster, target, resource_of(target), OURS, &mut machine).await;
+    machine.into_result().finding
 }
 
 fn is_empty(value: Option<&Value>) -> bool {

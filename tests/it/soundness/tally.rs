@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{Write as _, stdout};
 
-use kubectl_reconcile::compare::Unproven;
+use structured_merge::Unproven;
 
 /// Counts, and every failure.
 #[derive(Default)]

@@ -6,11 +6,9 @@ mod key;
 mod lookup;
 mod managed_fields;
 mod metadata;
-mod names;
 mod path;
 mod quantity;
 mod scalar;
-mod secrecy;
 
 pub use field_set::FieldSet;
 pub use fields_v1::FieldsV1Error;
@@ -20,8 +18,6 @@ pub use managed_fields::{
     LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields, managed_fields_for, read_managed_fields,
 };
 pub use metadata::{SERVER_METADATA, without_system_fields};
-pub use names::{DNS_LABEL, MAX_LABEL, indefinite, is_dns_label};
 pub use path::{FieldPath, PathElement};
 pub use quantity::Quantity;
 pub use scalar::Scalar;
-pub use secrecy::{holds_secrets, is_custom, is_nearly_secret, is_string_data};

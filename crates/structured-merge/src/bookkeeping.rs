@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use super::changes::Change;
-use super::claimants::step;
+use crate::changes::Change;
+use crate::claimants::step;
 use crate::object::{FieldPath, FieldSet, GroupVersionKind, PathElement};
 use crate::schema::{Shape, TypeRef, builtin_kind};
 
@@ -31,12 +31,7 @@ const TWINS: [(&str, &str); 4] = [
 ];
 
 /// Leaves out the changes that only follow from the server's own bookkeeping.
-pub(super) fn leave_out_bookkeeping(
-    changes: &mut Vec<Change>,
-    gvk: &GroupVersionKind,
-    manifest: &Value,
-    of: TypeRef<'_>,
-) {
+pub fn leave_out_bookkeeping(changes: &mut Vec<Change>, gvk: &GroupVersionKind, manifest: &Value, of: TypeRef<'_>) {
     if builtin_kind(gvk).is_none() {
         return;
     }
@@ -104,7 +99,7 @@ fn twin_of(name: &str) -> Option<(&'static str, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::changes;
+    use crate::changes::changes;
     use crate::schema::builtin;
     use serde_json::json;
 

@@ -11,7 +11,7 @@ const NAMED: usize = 20;
 
 /// How sure it is that a manager owns a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum ClaimStrength {
+pub enum ClaimStrength {
     /// It does not.
     None,
     /// It claims only a map or a list that the field is in. Where entries have owners of their own, that says nothing of the
@@ -23,7 +23,7 @@ pub(super) enum ClaimStrength {
 
 /// How a set of fields claims a path in an object of a type.
 #[must_use]
-pub(super) fn strength(set: &FieldSet, path: &FieldPath, of: TypeRef<'_>) -> ClaimStrength {
+pub fn claim_strength(set: &FieldSet, path: &FieldPath, of: TypeRef<'_>) -> ClaimStrength {
     let (mut set, mut of) = (set, of);
     let mut elements = path.elements().iter().peekable();
     while let Some(element) = elements.next() {
@@ -45,7 +45,7 @@ fn above(of: TypeRef<'_>, next: &PathElement) -> ClaimStrength {
 }
 
 /// The type of what is one step below.
-pub(super) fn step<'t>(of: TypeRef<'t>, element: &PathElement) -> TypeRef<'t> {
+pub(crate) fn step<'t>(of: TypeRef<'t>, element: &PathElement) -> TypeRef<'t> {
     match element {
         PathElement::Field(name) => of.field(name),
         _ => of.item(),
@@ -54,7 +54,7 @@ pub(super) fn step<'t>(of: TypeRef<'t>, element: &PathElement) -> TypeRef<'t> {
 
 /// The claims of several managers.
 #[derive(Debug)]
-pub(super) struct Claimants<'e> {
+pub struct Claimants<'e> {
     entries: &'e [ManagedFieldsEntry],
     root: Node<'e>,
 }
@@ -166,7 +166,7 @@ mod tests {
         let user = FieldPath::of(&["spec", "context", "user"]);
         assert_eq!(best(&entries, &user, TypeRef::untyped()), (ClaimStrength::Own, vec!["field".to_owned()]));
         assert_eq!(best(&entries[..1], &user, TypeRef::untyped()), (ClaimStrength::Above, vec!["map".to_owned()]));
-        assert_eq!(strength(&entries[0].fields, &user, TypeRef::untyped()), ClaimStrength::Above);
+        assert_eq!(claim_strength(&entries[0].fields, &user, TypeRef::untyped()), ClaimStrength::Above);
         let other = FieldPath::of(&["spec", "other"]);
         assert_eq!(best(&entries, &other, TypeRef::untyped()), (ClaimStrength::None, Vec::new()));
     }
@@ -177,9 +177,9 @@ mod tests {
         let entries = [entry("a", &[&["spec", "selector"]])];
         let app = FieldPath::of(&["spec", "selector", "app"]);
         assert_eq!(best(&entries, &app, service), (ClaimStrength::Own, vec!["a".to_owned()]));
-        assert_eq!(strength(&entries[0].fields, &app, service), ClaimStrength::Own);
+        assert_eq!(claim_strength(&entries[0].fields, &app, service), ClaimStrength::Own);
         let first = FieldPath::of(&["spec", "selector"]).child(PathElement::Index(0));
-        assert_eq!(strength(&entries[0].fields, &first, TypeRef::untyped()), ClaimStrength::Own);
+        assert_eq!(claim_strength(&entries[0].fields, &first, TypeRef::untyped()), ClaimStrength::Own);
     }
 
     #[test]

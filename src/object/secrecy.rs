@@ -11,25 +11,23 @@ const STRING_DATA: &str = "stringData";
 /// Groups that define a kind named `Secret` of their own, which refers to values and holds none.
 const OTHER_SECRETS: [&str; 3] = [".crossplane.io", ".services.k8s.aws", ".upbound.io"];
 
-impl GroupVersionKind {
-    /// Returns true for the core `Secret` and for what may be a misspelt one: `secret`, `Secrets` or `SecretList` in any group,
-    /// and in groups that define no other kinds of their own (`v1`, `core/v1`, `apps/v1`) every kind whose name holds the word, or
-    /// is at most two letters away from it.
-    #[must_use]
-    pub fn may_be_secret(&self) -> bool {
-        let kind = self.kind.to_lowercase();
-        if is_custom(&self.group) {
-            return is_secret_word(&kind) && !OTHER_SECRETS.iter().any(|suffix| self.group.ends_with(suffix));
-        }
-        kind.contains("secret") || is_nearly_secret(&kind)
+/// Returns true for the core `Secret` and for what may be a misspelt one: `secret`, `Secrets` or `SecretList` in any group,
+/// and in groups that define no other kinds of their own (`v1`, `core/v1`, `apps/v1`) every kind whose name holds the word, or
+/// is at most two letters away from it.
+#[must_use]
+pub fn may_be_secret(gvk: &GroupVersionKind) -> bool {
+    let kind = gvk.kind.to_lowercase();
+    if is_custom(&gvk.group) {
+        return is_secret_word(&kind) && !OTHER_SECRETS.iter().any(|suffix| gvk.group.ends_with(suffix));
     }
+    kind.contains("secret") || is_nearly_secret(&kind)
 }
 
 /// Returns true if the values of an object are secret, by its kind or because it has `stringData` in the place where a Secret
 /// has it.
 #[must_use]
 pub fn holds_secrets(gvk: &GroupVersionKind, object: &Value) -> bool {
-    gvk.may_be_secret() || object.as_object().is_some_and(|object| object.keys().any(|key| is_string_data(key)))
+    may_be_secret(gvk) || object.as_object().is_some_and(|object| object.keys().any(|key| is_string_data(key)))
 }
 
 /// Returns true for the name of the kind of a Secret or of a list of them, and for what is at most two letters away from it,
@@ -101,7 +99,7 @@ mod tests {
             ("rbac.authorization.k8s.io/v1", "Secret"),
             ("example.com/v1", "secrets"),
         ] {
-            assert!(GroupVersionKind::new(api_version, kind).may_be_secret(), "{api_version} {kind}");
+            assert!(may_be_secret(&GroupVersionKind::new(api_version, kind)), "{api_version} {kind}");
         }
     }
 
@@ -121,7 +119,7 @@ mod tests {
             ("secretsmanager.aws.upbound.io/v1beta1", "Secret"),
         ] {
             let gvk = GroupVersionKind::new(api_version, kind);
-            assert!(!gvk.may_be_secret(), "{api_version} {kind}");
+            assert!(!may_be_secret(&gvk), "{api_version} {kind}");
             assert!(holds_secrets(&gvk, &json!({"stringdata": {"a": "b"}})), "{api_version} {kind}");
         }
     }

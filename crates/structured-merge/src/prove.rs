@@ -14,15 +14,16 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::claimants::Claimants;
-use super::merge::encoded;
-use super::owners::{Owners, Policy};
-use super::path_stack::PathStack;
+use crate::applier::Applier;
+use crate::claimants::Claimants;
 use crate::object::{FieldPath, GroupVersionKind, ManagedFieldsEntry, Operation, PathElement, Quantity, Scalar};
+use crate::ownership::Ownership;
+use crate::path_stack::PathStack;
 use crate::schema::{
     self, KindInfo, ListKind, ScalarKind, TypeRef, is_default, is_nothing_here, is_omitted_when_empty, item_element,
     semantically_equal, serializes_as,
 };
+use crate::string_data::encoded;
 use null::is_filled_from_port;
 
 /// Whether the live object is what an apply would leave.
@@ -88,8 +89,14 @@ impl fmt::Display for Unproven {
 /// Tries to prove that applying `manifest` changes nothing. `kind` is what the server says of the kind;
 /// whether it is built in decides if empty values may be missing from the live object.
 #[must_use]
-pub fn prove(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, policy: &Policy) -> Proof {
-    match doubt(manifest, live, of, kind, policy) {
+pub fn prove(
+    manifest: &Value,
+    live: &Value,
+    of: TypeRef<'_>,
+    kind: &KindInfo,
+    applier: &(impl Applier + ?Sized),
+) -> Proof {
+    match doubt(manifest, live, of, kind, applier) {
         Ok(()) => Proof::Proven,
         Err(Unproven::Differs(path)) if is_servers_own(&path, manifest, kind) => {
             Proof::Inconclusive(Unproven::ServersOwn(path))
@@ -112,8 +119,14 @@ fn is_servers_own(path: &FieldPath, manifest: &Value, kind: &KindInfo) -> bool {
     kind.gvk.group.is_empty() && (KEPT.iter().any(is_kept) || kind.gvk.is_secret() && overridden())
 }
 
-fn doubt(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, policy: &Policy) -> Result<(), Unproven> {
-    let owners = Owners::of(live, &policy.manager);
+fn doubt(
+    manifest: &Value,
+    live: &Value,
+    of: TypeRef<'_>,
+    kind: &KindInfo,
+    applier: &(impl Applier + ?Sized),
+) -> Result<(), Unproven> {
+    let owners = Ownership::of(live, applier.manager());
     if let Some(manager) = owners.unreadable.first() {
         return Err(Unproven::Unreadable(manager.clone()));
     }
@@ -132,7 +145,7 @@ fn doubt(manifest: &Value, live: &Value, of: TypeRef<'_>, kind: &KindInfo, polic
         [] if claims.is_empty() => {}
         _ => return Err(Unproven::NoEntry),
     }
-    if owners.is_adopting(&claims, policy) {
+    if owners.is_adopting(&claims, applier) {
         return Err(Unproven::Adopting);
     }
     for entry in &owners.others {
@@ -160,7 +173,7 @@ fn is_kept(entry: &ManagedFieldsEntry, manifest: &Value, of: TypeRef<'_>, kind: 
 }
 
 struct Walk<'a> {
-    owners: &'a Owners,
+    owners: &'a Ownership,
     /// What the others claim, once that matters.
     others: OnceCell<Claimants<'a>>,
     built_in: bool,

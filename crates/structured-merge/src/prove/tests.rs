@@ -38,7 +38,7 @@ fn shared(live: &Value, path: &FieldPath) -> Value {
 
 fn proof(manifest: &Value, live: &Value) -> Proof {
     let kind = kind_of(manifest);
-    prove(manifest, live, schema::builtin().object(&kind.gvk).unwrap(), &kind, &Policy::of(US))
+    prove(manifest, live, schema::builtin().object(&kind.gvk).unwrap(), &kind, US)
 }
 
 #[track_caller]

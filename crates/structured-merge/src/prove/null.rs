@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::{Unproven, Walk};
-use crate::compare::path_stack::PathStack;
 use crate::object::FieldPath;
+use crate::path_stack::PathStack;
 use crate::schema::{ScalarKind, Shape, TypeRef};
 
 impl Walk<'_> {

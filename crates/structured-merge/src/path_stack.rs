@@ -2,7 +2,7 @@ use crate::object::{FieldPath, PathElement};
 
 /// Where a walk stands: cheap to extend on the way down, and a path only where somebody asks.
 #[derive(Clone, Copy)]
-pub(super) struct PathStack<'a> {
+pub(crate) struct PathStack<'a> {
     above: Option<&'a PathStack<'a>>,
     step: Step<'a>,
 }

@@ -9,7 +9,7 @@ use crate::schema::{TypeRef, fields_of, item_element, with_named_parents};
 /// Takes out of `merged` what is in `last`, the fields applied before, and neither in `managed`, which others and the new
 /// manifest have, nor only beside them. Structs and items go whole when nothing in them is managed any more.
 #[must_use]
-pub(super) fn prune(merged: &Value, of: TypeRef<'_>, last: &FieldSet, managed: &FieldSet) -> Value {
+pub fn prune(merged: &Value, of: TypeRef<'_>, last: &FieldSet, managed: &FieldSet) -> Value {
     let fields = |object: &Value| with_named_parents(&fields_of(object, of), of);
     let last = with_named_parents(last, of);
     let all = fields(merged);

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::path_stack::PathStack;
 use crate::object::{FieldPath, PathElement, SERVER_METADATA, Scalar};
+use crate::path_stack::PathStack;
 use crate::schema::{ListKind, TypeRef, item_element};
 
 /// How a value differs.

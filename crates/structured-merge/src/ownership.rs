@@ -1,0 +1,158 @@
+//! Whose field is it? The owners that an object's `managedFields` name, and what passes from one to another.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::applier::Applier;
+use crate::object::{
+    FieldPath, FieldSet, LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields_for, read_managed_fields,
+};
+
+/// The owners of an object: our own entry, and everybody else's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ownership {
+    /// Our Apply entry.
+    pub ours: Option<ManagedFieldsEntry>,
+    /// All other entries, in the API's order.
+    pub others: Vec<ManagedFieldsEntry>,
+    /// The managers of entries that cannot be read: with any of them, nothing can be said about the object.
+    pub unreadable: Vec<String>,
+}
+
+impl Ownership {
+    /// Reads an object's owners.
+    #[must_use]
+    pub fn of(object: &Value, manager: &str) -> Self {
+        let is_ours = |entry: &ManagedFieldsEntry| {
+            entry.manager == manager && entry.operation == Operation::Apply && entry.subresource.is_empty()
+        };
+        let (entries, unreadable) = read_managed_fields(object);
+        let (mut ours, others) = entries.into_iter().partition::<Vec<_>, _>(is_ours);
+        Self { ours: ours.pop(), others, unreadable }
+    }
+
+    /// The fields that we own.
+    #[must_use]
+    pub fn our_fields(&self) -> FieldSet {
+        self.ours.as_ref().map(|entry| entry.fields.clone()).unwrap_or_default()
+    }
+
+    /// The fields that others lose on the way to `after` because we take them: conflicts, as the server would name them.
+    /// The paths that an entry loses, and that are in our entry afterwards or above a path in it.
+    #[must_use]
+    pub fn taken(&self, after: &Self) -> Vec<(FieldPath, &ManagedFieldsEntry)> {
+        let ours = after.our_fields();
+        // One owner may have several entries, of different times.
+        let mut kept: BTreeMap<_, FieldSet> = BTreeMap::new();
+        for entry in &after.others {
+            let fields = kept.entry(entry.identity()).or_default();
+            *fields = std::mem::take(fields).union(&entry.fields);
+        }
+        let mut taken = Vec::new();
+        for entry in &self.others {
+            let lost = match kept.get(&entry.identity()) {
+                Some(kept) => entry.fields.difference(kept),
+                None => entry.fields.clone(),
+            };
+            lost.visit(&mut |path, _| {
+                if ours.contains_at_or_below(path) {
+                    taken.push((path.clone(), entry));
+                }
+            });
+        }
+        taken
+    }
+
+    /// The owners once the hands' claims on fields of ours or of the manifest are ours, or nothing when no hand has such
+    /// a claim. Where a hand is client-side apply, everything it applied passes to us, as it is our manifest's former
+    /// state (client-go `csaupgrade.UpgradeManagedFields`).
+    #[must_use]
+    pub fn with_claims_transferred(
+        &self,
+        manifest: &FieldSet,
+        api_version: &str,
+        applier: &(impl Applier + ?Sized),
+    ) -> Option<Self> {
+        // Fields of another version may be named otherwise: the apply itself brings our entry to this version first.
+        let other_version = self.ours.as_ref().is_some_and(|entry| entry.api_version != api_version);
+        if other_version {
+            return None;
+        }
+        let claimed = self.our_fields().union(manifest);
+        let mut passing = FieldSet::new();
+        let mut others = Vec::new();
+        let mut time = None;
+        for entry in &self.others {
+            if !applier.takes_over(entry) {
+                others.push(entry.clone());
+                continue;
+            }
+            // In another version, fields that are named alike are the same ones.
+            let pass = if owns_last_applied(&entry.fields) && entry.api_version == api_version {
+                entry.fields.clone()
+            } else {
+                entry.fields.intersection(&claimed)
+            };
+            let left = entry.fields.difference(&pass);
+            if !pass.is_empty() {
+                time = time.max(entry.time.clone());
+            }
+            passing = passing.union(&pass);
+            if !left.is_empty() {
+                others.push(ManagedFieldsEntry { fields: left, ..entry.clone() });
+            }
+        }
+        if passing.is_empty() {
+            return None;
+        }
+        let ours = match &self.ours {
+            Some(entry) => ManagedFieldsEntry { fields: entry.fields.clone().union(&passing), ..entry.clone() },
+            None => ManagedFieldsEntry {
+                manager: applier.manager().to_owned(),
+                operation: Operation::Apply,
+                api_version: api_version.to_owned(),
+                subresource: String::new(),
+                time,
+                fields: passing,
+            },
+        };
+        Some(Self { ours: Some(ours), others, unreadable: Vec::new() })
+    }
+
+    /// What only manual changes own at a path and below it, where it may pass to us. None where others own any of it, or nobody.
+    #[must_use]
+    pub fn transferable_fields(&self, at: &FieldPath, applier: &(impl Applier + ?Sized)) -> Option<FieldSet> {
+        let mut fields = FieldSet::new();
+        for entry in self.others.iter().filter(|entry| entry.fields.contains_at_or_below(at)) {
+            if !applier.takes_over(entry) {
+                return None;
+            }
+            fields = fields.union(&entry.fields.filter(|path| at.is_prefix_of(path)));
+        }
+        (!fields.is_empty()).then_some(fields)
+    }
+
+    /// Whether an owner that was named to be succeeded claims one of these fields.
+    #[must_use]
+    pub fn is_adopting(&self, claims: &FieldSet, applier: &(impl Applier + ?Sized)) -> bool {
+        let adopted = self.others.iter().filter(|entry| applier.adopts(entry));
+        adopted.into_iter().any(|entry| !entry.fields.intersection(claims).is_empty())
+    }
+
+    /// All that others own.
+    #[must_use]
+    pub fn fields_of_others(&self) -> FieldSet {
+        self.others.iter().fold(FieldSet::new(), |fields, entry| fields.union(&entry.fields))
+    }
+
+    /// As `metadata.managedFields` for an update of an object, whose entries stay as they are written where they do not change.
+    #[must_use]
+    pub fn to_json(&self, object: &Value) -> Value {
+        managed_fields_for(object, self.ours.iter().chain(&self.others))
+    }
+}
+
+fn owns_last_applied(fields: &FieldSet) -> bool {
+    fields.contains(&FieldPath::of(&["metadata", "annotations", LAST_APPLIED]))
+}

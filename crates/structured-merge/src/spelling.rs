@@ -1,0 +1,65 @@
+//! Which of two spellings of a value is sent: that of the live object, or that of the manifest.
+
+use serde_json::Value;
+
+use crate::merge::is_one_value;
+use crate::schema::{ListKind, TypeRef, item_element, items_by_element, semantically_equal};
+
+/// The manifest in the live object's spelling wherever both mean the same: the server compares text, and `1000m` against
+/// a co-owner's `1` would be a conflict although nothing differs.
+#[must_use]
+pub fn with_live_spelling(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
+    match (manifest, live) {
+        (Value::Object(wanted), Value::Object(found)) if !of.is_atomic(manifest) => {
+            let field = |(name, value): (&String, &Value)| {
+                let spelled = found
+                    .get(name)
+                    .map_or_else(|| value.clone(), |there| with_live_spelling(value, there, of.field(name)));
+                (name.clone(), spelled)
+            };
+            Value::Object(wanted.iter().map(field).collect())
+        }
+        (Value::Array(wanted), Value::Array(found)) if matches!(of.list_kind(), ListKind::Keyed(_)) => {
+            let found = items_by_element(found, of);
+            let item = |item: &Value| {
+                let there = item_element(item, of).and_then(|element| found.get(&element).copied());
+                there.map_or_else(|| item.clone(), |there| with_live_spelling(item, there, of.item()))
+            };
+            Value::Array(wanted.iter().map(item).collect())
+        }
+        // Only what is one claim as a whole: the live value of anything else may claim more.
+        _ if !manifest.is_null() && semantically_equal(manifest, live, of) && is_one_value(manifest, of) => {
+            live.clone()
+        }
+        _ => manifest.clone(),
+    }
+}
+
+/// A predicted object with the values of the manifest as they are written there, also those that the server leaves out as
+/// empty: what it has to accept.
+#[must_use]
+pub fn verbatim(manifest: &Value, object: &Value, of: TypeRef<'_>) -> Value {
+    match (manifest, object) {
+        (Value::Object(wanted), Value::Object(found)) if !of.is_atomic(manifest) => {
+            let mut whole = found.clone();
+            for (name, value) in wanted {
+                let value =
+                    found.get(name).map_or_else(|| value.clone(), |there| verbatim(value, there, of.field(name)));
+                whole.insert(name.clone(), value);
+            }
+            Value::Object(whole)
+        }
+        (Value::Array(wanted), Value::Array(found)) if matches!(of.list_kind(), ListKind::Keyed(_)) => {
+            let item = |there: &Value| {
+                let element = item_element(there, of);
+                let own = wanted.iter().find(|item| element.is_some() && item_element(item, of) == element);
+                own.map_or_else(|| there.clone(), |own| verbatim(own, there, of.item()))
+            };
+            Value::Array(found.iter().map(item).collect())
+        }
+        (Value::Array(_), Value::Array(_)) if *of.list_kind() == ListKind::Set => object.clone(),
+        // Merged with nothing, a map or list keeps what it has.
+        (Value::Null, Value::Object(_) | Value::Array(_)) if !of.is_atomic(object) => object.clone(),
+        _ => manifest.clone(),
+    }
+}

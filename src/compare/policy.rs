@@ -1,0 +1,128 @@
+//! Whose field manager we are, what we take from others, and how we find out what differs.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use structured_merge::Applier;
+
+use crate::object::{ManagedFieldsEntry, Operation};
+
+/// What may be taken from others when their fields differ from the manifest's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ForceConflicts {
+    /// What people changed by hand is taken back; what appliers and controllers own is a conflict.
+    #[default]
+    Manual,
+    /// Everything is taken.
+    All,
+    /// Nothing is taken.
+    None,
+}
+
+/// What is done where a field that can't be changed differs (`--replace`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replace {
+    /// Nothing: it is told.
+    #[default]
+    Never,
+    /// The object is deleted and created anew.
+    Immutable,
+}
+
+/// How a verdict may be come by (`--evidence`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EvidenceMode {
+    /// Prove; where that fails, ask; where that isn't possible, compare here.
+    #[default]
+    Auto,
+    /// Ask for every object.
+    Server,
+    /// Never send a PATCH: prove, else compare here.
+    ReadOnly,
+}
+
+/// Whose manager we are, and what we take.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// Our field manager.
+    pub manager: String,
+    /// What is taken from others.
+    pub force: ForceConflicts,
+    /// Whether fields that others added are shown.
+    pub show_unmanaged: bool,
+    /// How a verdict may be come by.
+    pub evidence: EvidenceMode,
+    /// Whether the server is asked, before anything is written, if it would create what is missing.
+    pub tries_creations: bool,
+    /// Field managers that count as hands, beside those of kubectl.
+    pub manual_managers: BTreeSet<String>,
+    /// Field managers whose claims on our manifests' fields pass to us, whatever they are.
+    pub adopt: BTreeSet<String>,
+    /// What is done where a field that can't be changed differs.
+    pub replace: Replace,
+}
+
+impl Policy {
+    /// The defaults for a field manager.
+    #[must_use]
+    pub fn of(manager: &str) -> Self {
+        Self {
+            manager: manager.to_owned(),
+            force: ForceConflicts::default(),
+            show_unmanaged: false,
+            evidence: EvidenceMode::default(),
+            tries_creations: true,
+            manual_managers: BTreeSet::new(),
+            adopt: BTreeSet::new(),
+            replace: Replace::default(),
+        }
+    }
+
+    /// Whether an owner is a person's hand: an `Update` of kubectl or one of its commands, or the owner that the server
+    /// invents for objects older than field management, or one that the configuration names; or our
+    /// own, of an object that was put back. The subresource doesn't matter.
+    #[must_use]
+    pub fn is_manual(&self, entry: &ManagedFieldsEntry) -> bool {
+        entry.operation == Operation::Update && self.is_manual_name(&entry.manager)
+    }
+
+    /// Whether an object may have fields that only manual changes own: cheaper than to read all its owners.
+    #[must_use]
+    pub(super) fn may_have_manual_fields(&self, object: &Value) -> bool {
+        let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
+        entries.into_iter().flatten().any(|entry| {
+            let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
+            text("operation") == "Update" && text("subresource") != "status" && self.is_manual_name(text("manager"))
+        })
+    }
+
+    fn is_manual_name(&self, manager: &str) -> bool {
+        let kubectl = manager == "kubectl" || manager.starts_with("kubectl-");
+        kubectl || manager == "before-first-apply" || self.manual_managers.contains(manager) || manager == self.manager
+    }
+
+    /// Whether a conflict with this owner is settled by taking the field.
+    #[must_use]
+    pub fn takes_from(&self, entry: &ManagedFieldsEntry) -> bool {
+        self.adopts(entry)
+            || match self.force {
+                ForceConflicts::All => true,
+                ForceConflicts::Manual => self.is_manual(entry),
+                ForceConflicts::None => false,
+            }
+    }
+}
+
+impl Applier for Policy {
+    fn manager(&self) -> &str {
+        &self.manager
+    }
+
+    fn takes_over(&self, entry: &ManagedFieldsEntry) -> bool {
+        self.adopts(entry) || self.force != ForceConflicts::None && self.is_manual(entry)
+    }
+
+    fn adopts(&self, entry: &ManagedFieldsEntry) -> bool {
+        self.adopt.contains(&entry.manager)
+    }
+}

@@ -1,0 +1,47 @@
+//! Drives a comparison: sends what it asks as dry runs (`dryRun=All`), for which the server merges, fills in defaults and
+//! runs admission, and writes nothing.
+
+use crate::client::{Change, Cluster, DryRun};
+use crate::compare::{Answer, ComparisonMachine, Question};
+use crate::live::answer::Asked;
+use crate::live::{Resource, Target, fetch};
+
+/// Sends a comparison's questions until it has none.
+pub async fn drive(
+    cluster: &Cluster,
+    target: &Target,
+    resource: &Resource,
+    manager: &str,
+    machine: &mut ComparisonMachine<'_>,
+) {
+    let path = || resource.object_path(target.key.namespace.as_deref(), &target.key.name);
+    let asked = Asked::key(&target.key);
+    while let Some(question) = machine.question() {
+        let answer = match question {
+            Question::Read => Answer::Live(fetch::get(cluster, target, resource).await),
+            Question::Apply(body) => {
+                let change = Change::apply(path(), manager, true, &body).dry_run();
+                object(cluster, change, &asked.sent(&body)).await
+            }
+            Question::Create(body) => {
+                let path = resource.collection_path(target.key.namespace.as_deref());
+                object(cluster, Change::create(path, manager, &body).dry_run(), &asked.created(&body)).await
+            }
+            Question::Patch(operations) => {
+                object(cluster, Change::json_patch(path(), manager, &operations).dry_run(), &asked).await
+            }
+        };
+        machine.answer(answer);
+    }
+}
+
+async fn object(cluster: &Cluster, request: DryRun, asked: &Asked<'_>) -> Answer {
+    let reply = match cluster.send(request).await {
+        Ok(reply) => reply,
+        Err(error) => return Answer::Refused(error),
+    };
+    match asked.read(cluster, &reply.body) {
+        Ok(object) => Answer::Object(object, reply.warnings),
+        Err(error) => Answer::Refused(error),
+    }
+}

@@ -62,9 +62,9 @@ impl Change {
         Write(self.request(RequestKind::Write, retry))
     }
 
-    fn request(self, purpose: RequestKind, retry: Retry) -> Request {
+    fn request(self, kind: RequestKind, retry: Retry) -> Request {
         let Self { method, address, content_type, body } = self;
-        Request { purpose, method, address, accept: None, content_type: Some(content_type), body, retry }
+        Request { kind, method, address, accept: None, content_type: Some(content_type), body, retry }
     }
 }
 
@@ -108,10 +108,10 @@ mod tests {
         ];
         for change in changes {
             let tried = Request::from(change.clone().dry_run());
-            assert_eq!((tried.purpose, tried.retry), (RequestKind::DryRun, Retry::Safe));
+            assert_eq!((tried.kind, tried.retry), (RequestKind::DryRun, Retry::Safe));
             assert!(tried.text().contains("?dryRun=All"), "{}", tried.text());
             let made = Request::from(change.write(Retry::Never));
-            assert_eq!((made.purpose, made.retry), (RequestKind::Write, Retry::Never));
+            assert_eq!((made.kind, made.retry), (RequestKind::Write, Retry::Never));
             assert!(!made.text().contains("dryRun"), "{}", made.text());
         }
     }

@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use bytes::BytesMut;
 use http::header::{ACCEPT, AUTHORIZATION, LOCATION, USER_AGENT};
 use http::{HeaderValue, StatusCode, Uri};
-use http_body_util::BodyExt as _;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use kube::client::{Body, ClientBuilder};
 use kube::{Client, Config};
 
 use super::options::Environment;
-use super::transport::{connect_cause, proxy, user_agent};
+use super::redirect::resolve;
+use super::transport::exchange::user_agent;
+use super::transport::{connect_cause, proxy};
 
 /// How often it is tried when the server fails or can't be reached (cli-runtime `readHttpWithRetries`).
 const TRIES: usize = 3;
@@ -77,8 +78,8 @@ async fn followed(url: &str, environment: &Environment, limit: usize) -> Result<
         match fetched(&url, environment, limit).await? {
             Fetched::Content(content) => return Ok(content),
             Fetched::Elsewhere(location) => {
-                let next = joined(&url, &location).ok_or_else(|| Failed::finally("it redirects to no URL"))?;
-                if url.starts_with("https://") && !next.starts_with("https://") {
+                let next = resolve(&url, &location).ok_or_else(|| Failed::finally("it redirects to no URL"))?;
+                if is_https(&url) && !is_https(&next) {
                     return Err(Failed::finally("it redirects from https to http"));
                 }
                 url = next;
@@ -86,6 +87,10 @@ async fn followed(url: &str, environment: &Environment, limit: usize) -> Result<
         }
     }
     Err(Failed::finally(format!("it redirects more than {MAX_REDIRECTIONS} times")))
+}
+
+fn is_https(url: &str) -> bool {
+    url.split_once("://").is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("https"))
 }
 
 enum Fetched {
@@ -103,7 +108,7 @@ async fn fetched(url: &str, environment: &Environment, limit: usize) -> Result<F
     }
     let request = request.body(Body::empty()).map_err(|_| Failed::finally("it is not a URL"))?;
     let response = client.send(request).await.map_err(|error| Failed::now(connect_cause::of(&error).text))?;
-    let (head, mut body) = response.into_parts();
+    let (head, body) = response.into_parts();
     if head.status.is_redirection()
         && let Some(location) = head.headers.get(LOCATION).and_then(|location| location.to_str().ok())
     {
@@ -113,17 +118,14 @@ async fn fetched(url: &str, environment: &Environment, limit: usize) -> Result<F
         let reason = format!("the server answered {}", head.status);
         return Err(Failed { reason, is_final: !head.status.is_server_error() });
     }
-    let mut content = BytesMut::new();
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| Failed::now(connect_cause::of(&error).text))?;
-        if let Ok(data) = frame.into_data() {
-            content.extend_from_slice(&data);
-            if content.len() > limit {
-                return Err(Failed::finally(format!("it is larger than {} MiB", limit >> 20)));
-            }
+    let content = Limited::new(body, limit).collect().await.map_err(|error| {
+        if error.is::<LengthLimitError>() {
+            Failed::finally(format!("it is larger than {} MiB", limit >> 20))
+        } else {
+            Failed::now(connect_cause::of(&*error).text)
         }
-    }
-    Ok(Fetched::Content(content.into()))
+    })?;
+    Ok(Fetched::Content(content.to_bytes().into()))
 }
 
 /// A client for one host.
@@ -163,41 +165,9 @@ fn credentials(url: &str) -> Option<HeaderValue> {
     Some(header)
 }
 
-/// Where a redirection leads: a URL, or a path on the same host.
-fn joined(url: &str, location: &str) -> Option<String> {
-    let location = location.split('#').next()?;
-    if location.starts_with("http://") || location.starts_with("https://") {
-        return Some(location.to_owned());
-    }
-    let (scheme, rest) = url.split_once("://")?;
-    if let Some(rest) = location.strip_prefix("//") {
-        return Some(format!("{scheme}://{rest}"));
-    }
-    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
-    if location.starts_with('/') {
-        return Some(format!("{scheme}://{authority}{location}"));
-    }
-    let folder = path.split('?').next()?.rsplit_once('/').map_or("", |(folder, _)| folder);
-    (!location.contains("://")).then(|| format!("{scheme}://{authority}{folder}/{location}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn redirections_lead_to_urls_and_to_paths() {
-        let from = "https://host:1/a/b.yaml?x=/1";
-        for (location, url) in [
-            ("https://other/c", Some("https://other/c")),
-            ("//other/c", Some("https://other/c")),
-            ("/c.yaml#x", Some("https://host:1/c.yaml")),
-            ("c.yaml", Some("https://host:1/a/c.yaml")),
-            ("ftp://other/c", None),
-        ] {
-            assert_eq!(joined(from, location).as_deref(), url, "{location}");
-        }
-    }
 
     #[test]
     fn credentials_of_a_url_go_into_a_header() {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::auth::ExecError;
-use super::kubeconfig::KubeconfigError;
+use super::auth::exec::ExecError;
+use super::kubeconfig::loader::KubeconfigError;
 use super::status::StatusError;
 use crate::text::{io_reason, listed};
 

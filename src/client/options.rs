@@ -226,12 +226,15 @@ mod tests {
             ("1.5s", within(1_500)),
             (".5s", within(500)),
             ("250ms", within(250)),
+            ("1m1h", within(3_660_000)),
+            ("1h1h", within(7_200_000)),
+            ("1.5h30m", within(7_200_000)),
             ("0", Ok(RequestTimeout::Unbounded)),
             ("0s", Ok(RequestTimeout::Unbounded)),
         ] {
             assert_eq!(text.parse(), expected, "{text}");
         }
-        for text in ["", "-5", "-5s", "5 s", "s", "5d", "1m30", "abc", "1..5s", "NaNs"] {
+        for text in ["", "-5", "-5s", "5 s", "s", "5d", "1m30", "PT5S", "1h 30m", "abc", "1..5s", "NaNs"] {
             assert_eq!(text.parse::<RequestTimeout>(), Err(InvalidTimeout::NotADuration(text.to_owned())));
         }
     }

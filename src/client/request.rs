@@ -53,7 +53,7 @@ pub enum Retry {
 #[derive(Clone, Debug)]
 pub struct Request {
     /// What it counts as.
-    pub(super) purpose: RequestKind,
+    pub(super) kind: RequestKind,
     /// The HTTP method.
     pub(super) method: Method,
     /// Where it goes.
@@ -69,9 +69,9 @@ pub struct Request {
 }
 
 impl Request {
-    fn reading(purpose: RequestKind, address: impl Into<Address>, retry: Retry) -> Self {
+    fn reading(kind: RequestKind, address: impl Into<Address>, retry: Retry) -> Self {
         let address = address.into();
-        Self { purpose, method: Method::GET, address, accept: None, content_type: None, body: Bytes::new(), retry }
+        Self { kind, method: Method::GET, address, accept: None, content_type: None, body: Bytes::new(), retry }
     }
 
     /// Reads one object.
@@ -107,14 +107,14 @@ impl Request {
 
     /// Path and query, for notes.
     pub(super) fn text(&self) -> String {
-        self.address.text(self.purpose == RequestKind::DryRun)
+        self.address.text(self.kind == RequestKind::DryRun)
     }
 
     /// Path and query for the wire. Nothing but a dry run or a write leaves with another method than GET, and a dry run never
     /// without `dryRun=All`.
     pub(super) fn uri(&self) -> Result<Uri, RequestError> {
-        let uri = self.address.uri(self.purpose == RequestKind::DryRun)?;
-        let is_right = match self.purpose {
+        let uri = self.address.uri(self.kind == RequestKind::DryRun)?;
+        let is_right = match self.kind {
             RequestKind::DryRun => self.method != Method::GET && asks_for_dry_run(&uri),
             RequestKind::Write => self.method != Method::GET,
             RequestKind::Get | RequestKind::List | RequestKind::Watch | RequestKind::Other => {
@@ -172,8 +172,8 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    fn of(&self, purpose: RequestKind) -> &AtomicU64 {
-        match purpose {
+    fn of(&self, kind: RequestKind) -> &AtomicU64 {
+        match kind {
             RequestKind::Get => &self.get,
             RequestKind::List => &self.list,
             RequestKind::DryRun => &self.dry_run,
@@ -184,13 +184,13 @@ impl Counters {
     }
 
     /// Counts a request as it is handed to the connection, so that an interrupted run counts it too.
-    pub(super) fn sent(&self, purpose: RequestKind) {
-        self.of(purpose).fetch_add(1, Ordering::Relaxed);
+    pub(super) fn sent(&self, kind: RequestKind) {
+        self.of(kind).fetch_add(1, Ordering::Relaxed);
     }
 
     /// Takes one back: there was no connection to send it over.
-    pub(super) fn never_left(&self, purpose: RequestKind) {
-        self.of(purpose).fetch_sub(1, Ordering::Relaxed);
+    pub(super) fn never_left(&self, kind: RequestKind) {
+        self.of(kind).fetch_sub(1, Ordering::Relaxed);
     }
 
     /// The counts at this moment.
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn counts_are_kept_by_purpose_and_named_as_the_report_names_them() {
         let counters = Counters::default();
-        for purpose in [
+        for kind in [
             RequestKind::Get,
             RequestKind::List,
             RequestKind::DryRun,
@@ -221,7 +221,7 @@ mod tests {
             RequestKind::Write,
             RequestKind::Other,
         ] {
-            counters.sent(purpose);
+            counters.sent(kind);
         }
         counters.sent(RequestKind::Write);
         counters.never_left(RequestKind::Write);
@@ -239,10 +239,10 @@ mod tests {
 
     #[test]
     fn a_request_that_is_not_what_it_counts_as_never_leaves() {
-        let request = |purpose, method| Request { purpose, method, ..Request::get("/api") };
-        for purpose in [RequestKind::Get, RequestKind::List, RequestKind::Watch, RequestKind::Other] {
-            assert!(request(purpose, Method::GET).uri().is_ok());
-            assert!(request(purpose, Method::PATCH).uri().is_err());
+        let request = |kind, method| Request { kind, method, ..Request::get("/api") };
+        for kind in [RequestKind::Get, RequestKind::List, RequestKind::Watch, RequestKind::Other] {
+            assert!(request(kind, Method::GET).uri().is_ok());
+            assert!(request(kind, Method::PATCH).uri().is_err());
         }
         assert!(request(RequestKind::Write, Method::GET).uri().is_err());
         assert_eq!(request(RequestKind::DryRun, Method::PATCH).uri().unwrap(), "/api?dryRun=All");

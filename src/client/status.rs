@@ -97,7 +97,7 @@ const REASONS: [&str; 20] = [
     "RequestEntityTooLarge",
     "ServerTimeout",
     "ServiceUnavailable",
-    "StoreReadError",
+    "StorageReadError",
     "Timeout",
     "TooManyRequests",
     "Unauthorized",

@@ -1,7 +1,7 @@
 //! What an apply would make of an object, by the word of the server or by our own.
 
 use serde_json::Value;
-use structured_merge::{Ownership, predict_without};
+use structured_merge::Ownership;
 
 use super::diff::Evidence;
 use super::policy::Policy;
@@ -45,7 +45,7 @@ pub(super) fn predict_displacing(
     in_the_way: FieldSet,
 ) -> Prediction {
     let structured_merge::Prediction { object, owners } =
-        predict_without(manifest, live, of, kind, policy, &in_the_way);
+        structured_merge::predict_displacing(manifest, live, of, kind, policy, &in_the_way);
     Prediction { object, owners, evidence: Evidence::Local, in_the_way }
 }
 

@@ -61,13 +61,13 @@ pub fn refusal(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &
     let mistakes = mistakes(&subject, status);
     if !mistakes.is_empty() {
         let message = mistakes.iter().map(|mistake| mistake.message.as_str()).collect::<Vec<_>>().join("; ");
-        let trouble = Trouble { mistakes, ..Trouble::new("Invalid", message) };
+        let trouble = Trouble::new("Invalid", message).with_details(mistakes);
         return if is_typed(status) { Refusal::Typed(trouble) } else { Refusal::Other(trouble) };
     }
-    let trouble = Trouble::new(&status.reason, one_sentence(status));
+    let trouble = Trouble::new(status, one_sentence(status));
     if is_typed(status) {
         let hint = "compare the fields with `kubectl explain`: their names, their nesting and their types";
-        return Refusal::Typed(Trouble { reason: "Invalid".to_owned(), ..trouble }.with_hint(hint));
+        return Refusal::Typed(Trouble { code: "Invalid".into(), ..trouble }.with_hint(hint));
     }
     match hint(status) {
         Some(hint) => Refusal::NotTried(trouble.with_hint(hint)),
@@ -95,11 +95,11 @@ fn refusal_of_secret(target: &Target, live: Option<&Value>, of: TypeRef<'_>, sta
     };
     if !mistakes.is_empty() {
         let message = mistakes.iter().map(|mistake| mistake.message.as_str()).collect::<Vec<_>>().join("; ");
-        let trouble = Trouble { mistakes, ..Trouble::new("Invalid", message) };
+        let trouble = Trouble::new("Invalid", message).with_details(mistakes);
         return if is_typed(status) { Refusal::Typed(trouble) } else { Refusal::Other(trouble) };
     }
     match hint(status) {
-        _ if is_typed(status) => Refusal::Typed(Trouble { reason: "Invalid".to_owned(), ..trouble }),
+        _ if is_typed(status) => Refusal::Typed(Trouble { code: "Invalid".into(), ..trouble }),
         Some(hint) => Refusal::NotTried(trouble.with_hint(hint)),
         None => Refusal::Other(trouble),
     }

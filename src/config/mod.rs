@@ -8,9 +8,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::cli::InputArgs;
+use crate::desired::SourceText;
 use crate::desired::files::CONFIGURATION;
 use crate::desired::yaml::{self, Positions, Step, Validation};
-use crate::desired::{InputProblem, SourceText};
+use crate::diagnostic::Diagnostic;
 use crate::report::Failure;
 use crate::report::styled::Role;
 use crate::terminal::Terminal;
@@ -52,7 +53,7 @@ impl Configuration {
 
     fn read(path: &Path) -> Result<Self, Failure> {
         let name: Arc<str> = path.to_string_lossy().into();
-        let refused = |reason: String| Failure::invalid(InputProblem::of_file(&name, reason));
+        let refused = |reason: String| Failure::invalid(Diagnostic::of_file(&name, reason));
         let metadata = std::fs::metadata(path).map_err(|error| refused(format!("cannot be read: {}", error.kind())))?;
         if metadata.len() > MAX_SIZE {
             return Err(refused(format!("is larger than a configuration may be: {MAX_SIZE} bytes")));
@@ -61,15 +62,12 @@ impl Configuration {
         Ok(Self::parse(&name, bytes)?)
     }
 
-    fn parse(name: &Arc<str>, bytes: Vec<u8>) -> Result<Self, Vec<InputProblem>> {
+    fn parse(name: &Arc<str>, bytes: Vec<u8>) -> Result<Self, Vec<Diagnostic>> {
         let text = SourceText::from(bytes);
         let stream = yaml::read(text.bytes(), Validation::Strict);
         if !stream.diagnostics.is_empty() {
-            let problem = |problem: &yaml::SyntaxDiagnostic| {
-                let found = InputProblem::at(name, problem.mark, &problem.message).shown_in(&text, problem.also);
-                InputProblem { hint: problem.hint.clone(), ..found }
-            };
-            return Err(stream.diagnostics.iter().map(problem).collect());
+            let syntax = stream.diagnostics.iter();
+            return Err(syntax.map(|found| Diagnostic::of_syntax(name, found).shown_in(&text, found.also)).collect());
         }
         let mut file = File { name, text: &text, problems: Vec::new() };
         let mut configuration = Self::default();
@@ -96,7 +94,7 @@ impl Configuration {
 struct File<'a> {
     name: &'a Arc<str>,
     text: &'a SourceText,
-    problems: Vec<InputProblem>,
+    problems: Vec<Diagnostic>,
 }
 
 impl File<'_> {
@@ -128,7 +126,7 @@ impl File<'_> {
     }
 
     fn problem(&mut self, positions: &Positions, at: &[Step<'_>], message: &str, hint: &str) {
-        let problem = InputProblem::at(self.name, positions.nearest(at), message);
+        let problem = Diagnostic::at(self.name, positions.nearest(at), message);
         self.problems.push(problem.shown_in(self.text, None).with_hint(hint));
     }
 }
@@ -161,7 +159,7 @@ fn found(input: &InputArgs) -> Result<Found, Failure> {
         [first, second, ..] => {
             let message =
                 format!("two configurations stand beside the manifests: {} and {}", first.display(), second.display());
-            Err(Failure::invalid(InputProblem::general(message).with_hint("name the one that counts with `--config`")))
+            Err(Failure::invalid(Diagnostic::general(message).with_hint("name the one that counts with `--config`")))
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::InputProblem;
 use super::files::Input;
 use super::manifest::Manifest;
 use super::mismatch::kind_of;
@@ -10,6 +9,7 @@ use super::set::ReadOptions;
 use super::source::Source;
 use super::validate::manifest;
 use super::yaml::{self, AliasBudget, Positions, Severity, Step, SyntaxDiagnostic, Validation};
+use crate::diagnostic::Diagnostic;
 
 /// How much text is worth a chunk of its own, in bytes.
 const SIZE: usize = 256 << 10;
@@ -29,9 +29,9 @@ pub struct ReadChunk {
     pub(super) is_first: bool,
     pub(super) manifests: Vec<Manifest>,
     /// What is wrong with the text, and with the objects in it.
-    pub(super) syntax: Vec<InputProblem>,
-    pub(super) problems: Vec<InputProblem>,
-    pub(super) warnings: Vec<InputProblem>,
+    pub(super) syntax: Vec<Diagnostic>,
+    pub(super) problems: Vec<Diagnostic>,
+    pub(super) warnings: Vec<Diagnostic>,
     /// How many documents were not empty.
     pub(super) count: usize,
 }
@@ -72,12 +72,11 @@ impl<'a> Chunk<'a> {
     fn syntax(&self, problem: &SyntaxDiagnostic, validation: Validation, read: &mut ReadChunk) {
         let also = problem.also.map(|also| format!(" (the other place is {}:{})", also.line, also.column));
         let message = format!("{}{}", problem.message, also.unwrap_or_default());
-        let mut found =
-            InputProblem::at(&self.input.name, problem.mark, message).shown_in(&self.input.text, problem.also);
-        found.hint.clone_from(&problem.hint);
+        let found = Diagnostic { message, ..Diagnostic::of_syntax(&self.input.name, problem) };
+        let found = found.shown_in(&self.input.text, problem.also);
         let lossy = matches!(problem.severity, Severity::Lossy);
         match validation {
-            Validation::Warn if lossy => read.warnings.push(found),
+            Validation::Warn if lossy => read.warnings.push(found.as_warning()),
             Validation::Ignore if lossy => {}
             _ => read.syntax.push(found),
         }
@@ -88,7 +87,7 @@ impl<'a> Chunk<'a> {
         let mark = positions.nearest(&[]);
         let Value::Object(mut object) = value else {
             let message = format!("expected an object, found {}", kind_of(&value));
-            let problem = InputProblem::at(&source.file, mark, message).shown_in(&self.input.text, None);
+            let problem = Diagnostic::at(&source.file, mark, message).shown_in(&self.input.text, None);
             read.problems.push(problem.with_hint("every object has `apiVersion`, `kind` and `metadata`"));
             return;
         };

@@ -2,9 +2,9 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::InputProblem;
 use super::source::{Source, SourceText};
 use super::yaml::{Mark, Positions, Step};
+use crate::diagnostic::Diagnostic;
 use crate::object::{GroupVersionKind, holds_secrets};
 
 /// One desired object as it was written: not yet resolved to a resource, so it can't be fetched.
@@ -29,19 +29,19 @@ pub struct Manifest {
     /// What its author should know.
     pub warnings: Vec<String>,
     /// Names, labels and annotations that the API refuses: the object can be neither compared nor written.
-    pub refused: Vec<InputProblem>,
+    pub refused: Vec<Diagnostic>,
 }
 
 impl Manifest {
     /// A problem of the key that a path leads to, or of what is nearest to it.
     #[must_use]
-    pub fn problem_of_key(&self, path: &[Step<'_>], message: impl Into<String>) -> InputProblem {
+    pub fn problem_of_key(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
         self.problem_at(self.positions.nearest(path), None, message)
     }
 
     /// A problem of the value that a path leads to: of its key where the value begins on a later line.
     #[must_use]
-    pub fn problem_of_value(&self, path: &[Step<'_>], message: impl Into<String>) -> InputProblem {
+    pub fn problem_of_value(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
         let key = self.positions.nearest(path);
         let value = self.positions.value_at(path).filter(|value| value.line == key.line);
         self.problem_at(value.unwrap_or(key), None, message)
@@ -49,8 +49,8 @@ impl Manifest {
 
     /// A problem at a place, with its lines unless they may be those of a Secret; `also` is a second place.
     #[must_use]
-    pub fn problem_at(&self, mark: Mark, also: Option<Mark>, message: impl Into<String>) -> InputProblem {
-        let problem = InputProblem::at(&self.source.file, mark, message);
+    pub fn problem_at(&self, mark: Mark, also: Option<Mark>, message: impl Into<String>) -> Diagnostic {
+        let problem = Diagnostic::at(&self.source.file, mark, message);
         if holds_secrets(&self.gvk, &self.value) { problem } else { problem.shown_in(&self.text, also) }
     }
 }

@@ -1,11 +1,11 @@
 use std::collections::{BTreeMap, HashMap};
 
-use super::InputProblem;
 use super::chunk::{Chunk, ReadChunk};
 use super::files::Input;
 use super::manifest::Manifest;
 use super::selector::Selector;
 use super::yaml::{Mark, Validation};
+use crate::diagnostic::Diagnostic;
 
 /// All objects that the user wants, in the order in which they were read.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub struct DesiredSet {
     /// The objects.
     pub manifests: Vec<Manifest>,
     /// Problems of the input that don't stop the run.
-    pub warnings: Vec<InputProblem>,
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// How manifests are read.
@@ -28,7 +28,7 @@ pub struct ReadOptions {
 }
 
 /// Reads all inputs. Either every object is there, or all problems of all inputs are.
-pub fn read(inputs: &[Input], options: &ReadOptions) -> Result<DesiredSet, Vec<InputProblem>> {
+pub fn read(inputs: &[Input], options: &ReadOptions) -> Result<DesiredSet, Vec<Diagnostic>> {
     gather(Chunk::read_in_order(inputs, options), options)
 }
 
@@ -36,7 +36,7 @@ pub fn read(inputs: &[Input], options: &ReadOptions) -> Result<DesiredSet, Vec<I
 pub fn gather(
     chunks: impl IntoIterator<Item = ReadChunk>,
     options: &ReadOptions,
-) -> Result<DesiredSet, Vec<InputProblem>> {
+) -> Result<DesiredSet, Vec<Diagnostic>> {
     let mut gathering = Gathering { options, manifests: Vec::new(), problems: Vec::new(), warnings: Vec::new() };
     // What is wrong with the objects of an input is told behind what is wrong with its text.
     let (mut of_objects, mut count) = (Vec::new(), 0);
@@ -61,12 +61,12 @@ pub fn gather(
 struct Gathering<'a> {
     options: &'a ReadOptions,
     manifests: Vec<Manifest>,
-    problems: Vec<InputProblem>,
-    warnings: Vec<InputProblem>,
+    problems: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
 }
 
 impl Gathering<'_> {
-    fn finish(mut self) -> Result<DesiredSet, Vec<InputProblem>> {
+    fn finish(mut self) -> Result<DesiredSet, Vec<Diagnostic>> {
         self.copies();
         if self.problems.is_empty() && !self.options.allow_empty {
             self.emptiness();
@@ -104,13 +104,13 @@ impl Gathering<'_> {
         } else {
             "no object matches the selector"
         };
-        self.problems.push(InputProblem::general(message).with_hint(hint));
+        self.problems.push(Diagnostic::general(message).with_hint(hint));
     }
 }
 
 /// What is to be said of an object that stands in the input a second time: a warning where nothing is lost by leaving the copy
 /// out, else the problem that it is.
-pub(crate) fn repeated(copy: &Manifest, first: &Manifest) -> Result<String, InputProblem> {
+pub(crate) fn repeated(copy: &Manifest, first: &Manifest) -> Result<String, Diagnostic> {
     let mark = copy.positions.nearest(&[]);
     if copy.value == first.value {
         let (file, first) = (&copy.source.file, &first.source);

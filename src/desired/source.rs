@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 
 use super::yaml::Mark;
-use crate::diagnostic::{Diagnostic, Excerpt, Line, Marked};
+use crate::diagnostic::{Diagnostic, Excerpt, Line, Marked, Place};
 use crate::object::{is_nearly_secret, is_string_data};
 
 /// Where an object was written.
@@ -33,14 +33,14 @@ impl Diagnostic {
     /// A problem of an object.
     #[must_use]
     pub fn of_source(source: &Source, message: impl Into<String>) -> Self {
-        Self { line: Some(source.line), ..Self::of_file(&source.file, message) }
+        Self::at_line(&source.file, source.line, message)
     }
 
     /// The same, with the lines of its place, and of a second place that is involved.
     #[must_use]
     pub fn shown_in(mut self, text: &SourceText, also: Option<Mark>) -> Self {
-        if let (Some(line), Some(column)) = (self.line, self.column) {
-            self.excerpt = text.excerpt(Mark { line, column }, also).map(Box::new);
+        if let Some(mark) = self.place.as_ref().and_then(Place::mark) {
+            self.excerpt = text.excerpt(mark, also).map(Box::new);
         }
         self
     }

@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use super::InputProblem;
 use super::manifest::Manifest;
 use super::mismatch::{Expected, advice, mismatch};
 use super::name_rules::{
@@ -11,6 +10,7 @@ use super::name_rules::{
 };
 use super::source::{Source, SourceText};
 use super::yaml::{Positions, Step};
+use crate::diagnostic::Diagnostic;
 use crate::object::{GroupVersionKind, LAST_APPLIED, SERVER_METADATA, indefinite};
 
 /// Makes a manifest, or tells everything that makes it unreadable. What the API would refuse of a readable object stays with the
@@ -20,7 +20,7 @@ pub(super) fn manifest(
     positions: Positions,
     source: Source,
     text: SourceText,
-) -> Result<Manifest, Vec<InputProblem>> {
+) -> Result<Manifest, Vec<Diagnostic>> {
     let gvk = GroupVersionKind::new(text_at(&value, &["apiVersion"]), text_at(&value, &["kind"]));
     let namespace = Some(text_at(&value, &["metadata", "namespace"])).filter(|namespace| !namespace.is_empty());
     let mut manifest = Manifest {
@@ -38,7 +38,7 @@ pub(super) fn manifest(
     let (problems, refused) = Check { manifest: &manifest, problems: Vec::new(), refused: Vec::new() }.run();
     if !problems.is_empty() {
         let mut all = [problems, refused].concat();
-        all.sort_by_key(|problem| (problem.line, problem.column));
+        all.sort_by(|a, b| a.place.cmp(&b.place));
         return Err(all);
     }
     manifest.refused = refused;
@@ -53,14 +53,14 @@ fn text_at<'v>(value: &'v Value, path: &[&str]) -> &'v str {
 struct Check<'m> {
     manifest: &'m Manifest,
     /// What makes the object unreadable.
-    problems: Vec<InputProblem>,
+    problems: Vec<Diagnostic>,
     /// What the API refuses.
-    refused: Vec<InputProblem>,
+    refused: Vec<Diagnostic>,
 }
 
 impl Check<'_> {
     /// What makes the object unreadable, and what the API refuses.
-    fn run(mut self) -> (Vec<InputProblem>, Vec<InputProblem>) {
+    fn run(mut self) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
         self.required(&["apiVersion"]);
         self.required(&["kind"]);
         match self.manifest.value.get("metadata") {
@@ -72,7 +72,7 @@ impl Check<'_> {
             }
         }
         for problems in [&mut self.problems, &mut self.refused] {
-            problems.sort_by_key(|problem| (problem.line, problem.column));
+            problems.sort_by(|a, b| a.place.cmp(&b.place));
         }
         (self.problems, self.refused)
     }
@@ -149,7 +149,7 @@ impl Check<'_> {
         }
     }
 
-    fn bad_name(&self, key: &str, message: String) -> InputProblem {
+    fn bad_name(&self, key: &str, message: String) -> Diagnostic {
         self.manifest.problem_of_value(&[Step::Key("metadata"), Step::Key(key)], message)
     }
 

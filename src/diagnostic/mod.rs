@@ -1,30 +1,43 @@
 //! What is said of a problem, whichever stage meets it: one type from the YAML reader's complaint to the server's refusal.
 //!
 //! ```text
-//! desired: a mistake in a file ────────────┐
-//! live: RequestError, StatusError ─about──▶ Diagnostic{reason, message, hint, place, mistakes} ─▶ report
-//! compare, plan, engine: what they decide ─┘
+//! desired: a mistake in a file ─────────────┐
+//! live: RequestError, StatusError ─about───▶ Diagnostic{severity, code, message, hint, place, excerpt, details} ─▶ report
+//! compare, plan, engine: what they decide ──┘
 //! ```
 //! Pure, and below all stages: each adds the constructors that need its own types.
 
+mod code;
 mod excerpt;
+mod place;
 
 use std::fmt;
 use std::sync::Arc;
 
-use kube_yaml::Mark;
+use kube_yaml::{Mark, SyntaxDiagnostic};
 
+pub use code::Code;
 pub(crate) use excerpt::Mark as Marked;
 pub use excerpt::{Excerpt, Line, Underline};
+pub use place::Place;
 
 /// How much a diagnostic matters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// Something is not done because of it.
-    #[default]
     Error,
     /// The run goes on.
     Warning,
+}
+
+/// The word before the message.
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        })
+    }
 }
 
 /// A problem of the input, of an object or of the run, with its place where it has one.
@@ -32,57 +45,64 @@ pub enum Severity {
 pub struct Diagnostic {
     /// How much it matters.
     pub severity: Severity,
-    /// A short name in the API's style: `Forbidden`, `Invalid`, `UnknownKind`, `Terminating`.
-    pub reason: String,
+    /// What kind of problem it is: the `reason` of the JSON.
+    pub code: Code,
     /// One sentence.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
-    /// The file, where there is one.
-    pub file: Option<Arc<str>>,
-    /// Line, from 1.
-    pub line: Option<u32>,
-    /// Column, from 1.
-    pub column: Option<u32>,
+    /// Where it is, as far as it is in a file.
+    pub place: Option<Place>,
     /// The lines of the place, where they may be shown.
     pub excerpt: Option<Box<Excerpt>>,
-    /// What is wrong in the manifest, each at its place.
-    pub mistakes: Vec<Diagnostic>,
+    /// The single mistakes that it consists of, each at its place in the manifest.
+    pub details: Vec<Diagnostic>,
 }
 
 impl Diagnostic {
     /// An error without a place.
     #[must_use]
-    pub fn new(reason: &str, message: impl Into<String>) -> Self {
+    pub fn new(code: impl Into<Code>, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
-            reason: reason.to_owned(),
+            code: code.into(),
             message: message.into(),
             hint: None,
-            file: None,
-            line: None,
-            column: None,
+            place: None,
             excerpt: None,
-            mistakes: Vec::new(),
+            details: Vec::new(),
         }
     }
 
     /// A problem of the input, the command line or the configuration, without a place.
     #[must_use]
     pub fn general(message: impl Into<String>) -> Self {
-        Self::new("Invalid", message)
+        Self::new(Code::Invalid, message)
     }
 
     /// A problem of a whole file.
     #[must_use]
     pub fn of_file(file: &str, message: impl Into<String>) -> Self {
-        Self { file: Some(file.into()), ..Self::general(message) }
+        Self { place: Some(Place { file: file.into(), line: None, column: None }), ..Self::general(message) }
+    }
+
+    /// A problem at a line of a file.
+    #[must_use]
+    pub fn at_line(file: &Arc<str>, line: u32, message: impl Into<String>) -> Self {
+        Self { place: Some(Place { file: file.clone(), line: Some(line), column: None }), ..Self::general(message) }
     }
 
     /// A problem at a place.
     #[must_use]
     pub fn at(file: &Arc<str>, mark: Mark, message: impl Into<String>) -> Self {
-        Self { file: Some(file.clone()), line: Some(mark.line), column: Some(mark.column), ..Self::general(message) }
+        let place = Place { file: file.clone(), line: Some(mark.line), column: Some(mark.column) };
+        Self { place: Some(place), ..Self::general(message) }
+    }
+
+    /// What the YAML reader says of a file.
+    #[must_use]
+    pub fn of_syntax(file: &Arc<str>, syntax: &SyntaxDiagnostic) -> Self {
+        Self { hint: syntax.hint.clone(), ..Self::at(file, syntax.mark, &syntax.message) }
     }
 
     /// The same, with advice.
@@ -90,6 +110,12 @@ impl Diagnostic {
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// The same, with the single mistakes that it consists of.
+    #[must_use]
+    pub fn with_details(self, details: Vec<Self>) -> Self {
+        Self { details, ..self }
     }
 
     /// The same, as a warning.
@@ -108,12 +134,8 @@ impl Diagnostic {
 /// `web.yaml:12:5: message`
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(file) = &self.file {
-            write!(f, "{file}")?;
-            for number in [self.line, self.column].into_iter().flatten() {
-                write!(f, ":{number}")?;
-            }
-            f.write_str(": ")?;
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
         }
         f.write_str(&self.message)
     }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::Trouble;
 use crate::client::{Cause, StatusError};
+use crate::diagnostic::Diagnostic;
 use crate::object::FieldPath;
 
 /// Where to read what is left out here.
@@ -58,8 +58,8 @@ impl<'a> Discreet<'a> {
 
     /// The refusal of a request.
     #[must_use]
-    pub fn trouble(self, status: &StatusError) -> Trouble {
-        Trouble::new(&status.known_reason(), self.sentence(status)).with_hint(HINT)
+    pub fn trouble(self, status: &StatusError) -> Diagnostic {
+        Diagnostic::new(status, self.sentence(status)).with_hint(HINT)
     }
 
     /// `admission webhook "a.example.com" denied the request (400 BadRequest): data["tls.crt"] is required`

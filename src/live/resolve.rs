@@ -85,7 +85,7 @@ fn refused(manifest: &Manifest) -> Option<Trouble> {
         more => format!("{}, and {more} more mistakes", first.message),
     };
     let mistakes = manifest.refused.clone();
-    Some(Trouble { hint: first.hint.clone(), mistakes, ..Trouble::new("Invalid", message) })
+    Some(Trouble { hint: first.hint.clone(), ..Trouble::new("Invalid", message) }.with_details(mistakes))
 }
 
 /// The resource of one kind, or why there is none.

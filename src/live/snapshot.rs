@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{LiveState, Target, Trouble};
-use crate::desired::InputProblem;
+use super::{LiveState, Target};
 use crate::desired::files::Input;
 use crate::desired::yaml::{self, Validation};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::object::{GroupVersionKind, ObjectKey};
 
 /// Type of the document that records what could not be read.
@@ -18,7 +18,7 @@ const KIND: &str = "Unreadable";
 #[derive(Debug, Default)]
 pub struct Snapshot {
     objects: BTreeMap<Key, Value>,
-    unreadable: BTreeMap<Key, Trouble>,
+    unreadable: BTreeMap<Key, Diagnostic>,
 }
 
 type Key = (String, String, Option<String>, String);
@@ -30,24 +30,18 @@ fn key(gvk: &GroupVersionKind, namespace: Option<&str>, name: &str) -> Key {
 impl Snapshot {
     /// Reads a `List`, several documents, or nothing at all. What is captured is read without strictness: no person
     /// wrote it.
-    pub fn read(inputs: &[Input]) -> Result<Self, Vec<InputProblem>> {
+    pub fn read(inputs: &[Input]) -> Result<Self, Vec<Diagnostic>> {
         let mut snapshot = Self::default();
         let mut problems = Vec::new();
         for input in inputs {
             let stream = yaml::read(input.text.bytes(), Validation::Ignore);
             for problem in stream.diagnostics {
-                problems.push(InputProblem {
-                    line: Some(problem.mark.line),
-                    column: Some(problem.mark.column),
-                    hint: problem.hint,
-                    ..InputProblem::of_file(&input.name, problem.message)
-                });
+                problems.push(Diagnostic::of_syntax(&input.name, &problem));
             }
             for document in stream.documents {
                 if !snapshot.add(document.value) {
                     let message = "an object with apiVersion, kind and metadata.name was expected here";
-                    let line = Some(document.start.line);
-                    problems.push(InputProblem { line, ..InputProblem::of_file(&input.name, message) });
+                    problems.push(Diagnostic::at_line(&input.name, document.start.line, message));
                 }
             }
         }
@@ -82,8 +76,10 @@ impl Snapshot {
             return false;
         };
         let gvk = GroupVersionKind::new(api_version, kind);
-        let trouble =
-            Trouble::new(text("/reason").unwrap_or("Unknown"), text("/message").unwrap_or("it could not be captured"));
+        let trouble = Diagnostic::new(
+            Code::named(text("/reason").unwrap_or_default()),
+            text("/message").unwrap_or("it could not be captured"),
+        );
         self.unreadable.insert(key(&gvk, text("/object/namespace"), name), trouble);
         true
     }
@@ -101,7 +97,7 @@ impl Snapshot {
             (Some(object), _) if object.get("apiVersion") != Some(&of.gvk.api_version().into()) => {
                 let version = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
                 let message = format!("the snapshot has it as `{version}`, the manifest as `{}`", of.gvk.api_version());
-                LiveState::Unreadable(Trouble::new("OtherVersion", message))
+                LiveState::Unreadable(Diagnostic::new(Code::OtherVersion, message))
             }
             (Some(object), _) => LiveState::Present(object.clone()),
             (None, Some(trouble)) => LiveState::Unreadable(trouble.clone()),
@@ -112,7 +108,7 @@ impl Snapshot {
 
 /// The record of an object that could not be read.
 #[must_use]
-pub fn unreadable(target: &Target, trouble: &Trouble) -> Value {
+pub fn unreadable(target: &Target, trouble: &Diagnostic) -> Value {
     let mut object = json!({
         "apiVersion": target.key.gvk.api_version(),
         "kind": target.key.gvk.kind,
@@ -125,7 +121,7 @@ pub fn unreadable(target: &Target, trouble: &Trouble) -> Value {
         "apiVersion": API_VERSION,
         "kind": KIND,
         "object": object,
-        "reason": trouble.reason,
+        "reason": trouble.code.as_str(),
         "message": trouble.message,
     })
 }

@@ -9,7 +9,6 @@ pub use apply_set::{GroupKind, PART_OF, part_of};
 pub use names::{DNS_LABEL, MAX_LABEL, indefinite, is_dns_label};
 pub use secrecy::{holds_secrets, is_custom, is_nearly_secret, is_string_data, may_be_secret};
 pub use structured_merge::{
-    FieldPath, FieldSet, FieldsV1Error, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry, ObjectKey,
-    Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields, managed_fields_for, read_managed_fields,
-    without_system_fields,
+    FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry, ObjectKey, Operation, PathElement,
+    Quantity, SERVER_METADATA, Scalar, managed_fields, without_system_fields,
 };

@@ -40,7 +40,12 @@ struct Place<'a> {
 
 impl<'a> From<&'a Diagnostic> for Place<'a> {
     fn from(of: &'a Diagnostic) -> Self {
-        Self { file: of.file.as_deref(), line: of.line, column: of.column }
+        let place = of.place.as_ref();
+        Self {
+            file: place.map(|place| &*place.file),
+            line: place.and_then(|place| place.line),
+            column: place.and_then(|place| place.column),
+        }
     }
 }
 
@@ -52,13 +57,13 @@ impl<'a> From<&'a Diagnostic> for Problem<'a> {
 
 impl<'a> From<&'a Diagnostic> for ObjectError<'a> {
     fn from(of: &'a Diagnostic) -> Self {
-        let placed = if of.file.is_some() { of } else { of.mistakes.first().unwrap_or(of) };
+        let placed = if of.place.is_some() { of } else { of.details.first().unwrap_or(of) };
         Self {
-            reason: &of.reason,
+            reason: of.code.as_str(),
             message: &of.message,
             hint: of.hint.as_deref(),
             place: placed.into(),
-            mistakes: of.mistakes.iter().map(Problem::from).collect(),
+            mistakes: of.details.iter().map(Problem::from).collect(),
         }
     }
 }

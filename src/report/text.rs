@@ -166,14 +166,14 @@ pub(super) fn hint(text: &mut Styled, object: &ObjectReport) {
 
 pub(super) fn problem(text: &mut Styled, what: &str, object: &ObjectReport) {
     if let Some(error) = &object.error {
-        if !error.mistakes.is_empty() {
-            let count = error.mistakes.len();
+        if !error.details.is_empty() {
+            let count = error.details.len();
             let mistakes = if count == 1 { "a mistake".to_owned() } else { format!("{count} mistakes") };
             line(text, Role::Problem, &format!("    {what}: {mistakes} in the manifest"));
-            error.mistakes.iter().for_each(|mistake| text.append(excerpt::problem(mistake, "    ", "")));
+            error.details.iter().for_each(|mistake| text.append(excerpt::problem(mistake, "    ", "")));
             return;
         }
-        line(text, Role::Problem, &format!("    {what}: {} ({})", error.message, error.reason));
+        line(text, Role::Problem, &format!("    {what}: {} ({})", error.message, error.code));
         if let Some(hint) = &error.hint {
             line(text, Role::Hint, &format!("    hint: {hint}"));
         }

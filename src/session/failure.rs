@@ -1,7 +1,7 @@
 //! What an error of a stage means for the run as a whole.
 
 use crate::client::{ConnectError, RequestError};
-use crate::desired::InputProblem;
+use crate::diagnostic::Diagnostic;
 use crate::report::Verdict;
 
 pub(crate) use crate::report::Failure;
@@ -9,23 +9,19 @@ pub(crate) use crate::report::Failure;
 impl From<ConnectError> for Failure {
     fn from(error: ConnectError) -> Self {
         let verdict = if error.is_configuration() { Verdict::Invalid } else { Verdict::Unreachable };
-        Self { verdict, problems: vec![advised(error.to_string(), error.hint())] }
+        Self { verdict, problems: vec![Diagnostic::from(&error)] }
     }
 }
 
 impl From<RequestError> for Failure {
     fn from(error: RequestError) -> Self {
         let verdict = if matches!(error, RequestError::Stopped) { Verdict::Interrupted } else { Verdict::Unreachable };
-        Self { verdict, problems: vec![advised(error.in_full(), error.hint())] }
+        Self { verdict, problems: vec![Diagnostic::from(&error)] }
     }
 }
 
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
-        Self::invalid(InputProblem::general(format!("{error:#}")))
+        Self::invalid(Diagnostic::general(format!("{error:#}")))
     }
-}
-
-fn advised(message: String, hint: Option<String>) -> InputProblem {
-    InputProblem { hint, ..InputProblem::general(message) }
 }

@@ -124,7 +124,7 @@ pub(crate) fn unwritable(file: &str, error: &std::io::Error) -> InputProblem {
 /// Prints problems on stderr.
 pub(crate) fn tell(terminal: &Terminal, problems: &[InputProblem]) {
     for problem in problems {
-        terminal.message(&excerpt::problem(problem, "", "error: "));
+        terminal.message(&excerpt::problem(problem, "", &format!("{}: ", problem.severity)));
     }
 }
 

@@ -43,7 +43,7 @@ impl Reading {
             Err(panic) => resume_unwind(panic.into_panic()),
         };
         for warning in &desired.warnings {
-            self.terminal.note(Role::Note, &format!("warning: {warning}"));
+            self.terminal.note(Role::Note, &format!("{}: {warning}", warning.severity));
         }
         Ok(desired)
     }

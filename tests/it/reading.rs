@@ -28,8 +28,11 @@ fn problems_are_told_in_the_same_order_however_the_work_is_shared() {
     assert!(Chunk::of(&inputs).len() > 3);
     let options = ReadOptions { validation: Validation::Strict, selector: Selector::default(), allow_empty: false };
     let problems: Vec<InputProblem> = read(&inputs, &options).unwrap_err();
-    let told: Vec<_> =
-        problems.iter().map(|problem| (problem.file.as_deref().unwrap(), problem.line.unwrap())).collect();
+    let told: Vec<_> = problems
+        .iter()
+        .map(|problem| problem.place.as_ref().unwrap())
+        .map(|at| (&*at.file, at.line.unwrap()))
+        .collect();
     let line = |number: usize| text.split("---\n").take(number).map(|part| part.lines().count() + 1).sum::<usize>() + 2;
     let line = |number: usize| ("a.yaml", u32::try_from(line(number)).unwrap());
     let syntax = [1, 1001, 2001, 3001].map(line);

@@ -1,4 +1,88 @@
-//! structured merge
+//! Server-side apply, computed by the client: what sigs.k8s.io/structured-merge-diff and `metadata.managedFields` are to the API
+//! server, in Rust and without a server.
+//!
+//! The crate answers these questions about a manifest and a live object: which fields does an apply claim? What would it change,
+//! and whose fields would it take? Would it change anything at all? It does no I/O: OpenAPI documents and objects come in as
+//! JSON values.
+//!
+//! ```
+//! use serde_json::json;
+//! use structured_merge::{
+//!     GroupVersionKind, Origin, Ownership, Proof, changes, compile, field_set, predict, prove,
+//! };
+//!
+//! // The API server serves an OpenAPI v3 document for each group and version: this is `/openapi/v3/apis/example.com/v1`.
+//! let id = json!({"group": "example.com", "version": "v1", "kind": "Gateway"});
+//! let document = json!({
+//!     "paths": {"/apis/example.com/v1/namespaces/{namespace}/gateways/{name}": {"patch": {"x-kubernetes-group-version-kind": id}}},
+//!     "components": {"schemas": {"com.example.v1.Gateway": {
+//!         "type": "object",
+//!         "x-kubernetes-group-version-kind": [id],
+//!         "properties": {"spec": {"type": "object", "properties": {"listeners": {
+//!             "type": "array",
+//!             "x-kubernetes-list-type": "map",
+//!             "x-kubernetes-list-map-keys": ["name"],
+//!             "items": {"type": "object", "properties": {"name": {"type": "string"}, "port": {"type": "integer"}}},
+//!         }}}},
+//!     }}},
+//! });
+//! let types = compile([&document], Origin::Custom)?;
+//! let gvk = GroupVersionKind::new("example.com/v1", "Gateway");
+//! let (kind, of) = (types.kind(&gvk).unwrap(), types.object(&gvk).unwrap());
+//!
+//! // What an apply claims: items of an associative list by their keys, whatever their position.
+//! let gateway = |port: u16| json!({
+//!     "apiVersion": "example.com/v1", "kind": "Gateway", "metadata": {"name": "edge"},
+//!     "spec": {"listeners": [{"name": "web", "port": port}]},
+//! });
+//! let claims = field_set(&gateway(80), of, Some(kind)).to_fields_v1();
+//! assert_eq!(claims, json!({"f:spec": {"f:listeners": {r#"k:{"name":"web"}"#: {".": {}, "f:name": {}, "f:port": {}}}}}));
+//!
+//! // The live object: `deployer` has applied the manifest, and `mesh` has added a listener.
+//! let mut live = gateway(80);
+//! live["spec"]["listeners"].as_array_mut().unwrap().insert(0, json!({"name": "admin", "port": 9000}));
+//! live["metadata"]["managedFields"] = json!([{
+//!     "manager": "deployer", "operation": "Apply", "apiVersion": "example.com/v1", "time": "2026-01-01T00:00:00Z",
+//!     "fieldsType": "FieldsV1", "fieldsV1": claims,
+//! }]);
+//!
+//! // The same manifest would change nothing.
+//! assert_eq!(prove(&gateway(80), &live, of, kind, "deployer"), Proof::Proven);
+//!
+//! // Another one would change one field, and leave the listener of `mesh` alone.
+//! let after = predict(&gateway(8080), &live, of, Some(kind), "deployer");
+//! let changed = changes(&live, &after.object, of, kind.status);
+//! assert_eq!(changed.len(), 1);
+//! assert_eq!(changed[0].path.to_string(), "spec.listeners[name=web].port");
+//! assert_eq!(changed[0].to, Some(json!(8080)));
+//!
+//! // No other manager loses a field: there would be no conflict.
+//! assert!(Ownership::of(&live, "deployer").taken(&after.owners).is_empty());
+//! # Ok::<(), structured_merge::CompileError>(())
+//! ```
+//!
+//! # The parts
+//!
+//! ```text
+//! OpenAPI v3 ─compile─▶ TypeTable ─▶ TypeRef (steps down beside a value)
+//!                                      │
+//! manifest ─────field_set──────────────┼─▶ FieldSet ⇄ FieldsV1
+//! manifest, live ─prove────────────────┼─▶ Proof: an apply changes neither a value nor a claim
+//! manifest, live ─predict (merge, prune)─▶ Prediction: the object and its Ownership after an apply
+//! before, after ─changes───────────────┴─▶ Change, one for each field
+//! ```
+//!
+//! * Types: [`compile`] reads OpenAPI v3 as kube-openapi's `schemaconv` does; [`builtin`] holds the types of the kinds that are
+//!   compiled into the API server.
+//! * Field sets: [`FieldPath`], [`FieldSet`], [`ManagedFieldsEntry`] (structured-merge-diff `fieldpath/`).
+//! * Values: [`Quantity`] and [`semantically_equal`] know when two spellings mean the same (apimachinery `equality.Semantic`).
+//! * Merging: [`predict`], [`merge`] and [`prune`] (structured-merge-diff `typed/merge.go`, `typed/remove.go`, `merge/update.go`).
+//! * Ownership: [`Ownership`] and [`Applier`], with the transfer of claims as in client-go's `csaupgrade`.
+//!
+//! # What a prediction cannot know
+//!
+//! Admission plugins, conversion webhooks and most defaults run in the server only. [`prove`] says [`Proof::Inconclusive`] where
+//! they may matter, and never guesses; [`predict`] guesses, and is meant for where no server can be asked.
 
 #![forbid(unsafe_code)]
 
@@ -22,11 +106,18 @@ pub use bookkeeping::leave_out_bookkeeping;
 pub use changes::{Change, Op, changes};
 pub use claimants::{ClaimStrength, Claimants, claim_strength};
 pub use merge::merge;
-pub use object::*;
+pub use object::{
+    FieldPath, FieldSet, FieldsV1Error, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry, ObjectKey,
+    Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields, without_system_fields,
+};
 pub use ownership::Ownership;
-pub use predict::{Prediction, predict, predict_without};
+pub use predict::{Prediction, predict, predict_displacing};
 pub use prove::{Proof, Unproven, prove};
 pub use prune::prune;
-pub use schema::*;
+pub use schema::{
+    CompileError, Field, KindInfo, ListKind, MapShape, Origin, RefusedNull, ScalarKind, Shape, TypeRef, TypeTable,
+    builtin, builtin_kind, compile, compile_definition, field_set, fields_of, is_current, is_nothing, item_element,
+    semantically_equal, take_out_refused_nulls, untyped_object,
+};
 pub use spelling::{verbatim, with_live_spelling};
 pub use string_data::{with_string_data, with_string_data_folded};

@@ -64,9 +64,9 @@ impl Ownership {
         taken
     }
 
-    /// The owners once the hands' claims on fields of ours or of the manifest are ours, or nothing when no hand has such
-    /// a claim. Where a hand is client-side apply, everything it applied passes to us, as it is our manifest's former
-    /// state (client-go `csaupgrade.UpgradeManagedFields`).
+    /// Ownership after the claims that the applier takes over have passed to it, on its own fields and on those of the manifest;
+    /// none if no claim passes. If such an owner is client-side apply, everything that it applied passes, as it is the
+    /// manifest's former state (client-go `csaupgrade.UpgradeManagedFields`).
     #[must_use]
     pub fn with_claims_transferred(
         &self,
@@ -120,7 +120,8 @@ impl Ownership {
         Some(Self { ours: Some(ours), others, unreadable: Vec::new() })
     }
 
-    /// What only manual changes own at a path and below it, where it may pass to us. None where others own any of it, or nobody.
+    /// The fields at a path and below it, if all their owners are such that their claims pass to the applier; none if another
+    /// owner has one of them, or nobody owns any.
     #[must_use]
     pub fn transferable_fields(&self, at: &FieldPath, applier: &(impl Applier + ?Sized)) -> Option<FieldSet> {
         let mut fields = FieldSet::new();
@@ -133,7 +134,7 @@ impl Ownership {
         (!fields.is_empty()).then_some(fields)
     }
 
-    /// Whether an owner that was named to be succeeded claims one of these fields.
+    /// Returns true if an owner that the applier adopts claims one of these fields.
     #[must_use]
     pub fn is_adopting(&self, claims: &FieldSet, applier: &(impl Applier + ?Sized)) -> bool {
         let adopted = self.others.iter().filter(|entry| applier.adopts(entry));

@@ -20,8 +20,8 @@ pub struct Prediction {
     pub owners: Ownership,
 }
 
-/// Predicts an apply without the server: the manifest merged over the live object by the rules of its type, and what
-/// the manifest dropped taken out.
+/// Predicts an apply: merges the manifest over the live object by the rules of its type, and removes what the applier applied
+/// before and the manifest no longer has.
 #[must_use]
 pub fn predict(
     manifest: &Value,
@@ -30,12 +30,13 @@ pub fn predict(
     kind: Option<&KindInfo>,
     applier: &(impl Applier + ?Sized),
 ) -> Prediction {
-    predict_without(manifest, live, of, kind, applier, &FieldSet::new())
+    predict_displacing(manifest, live, of, kind, applier, &FieldSet::new())
 }
 
-/// The same where fields that manual changes own are in the way, and go.
+/// Predicts an apply that also removes fields of others which would make the server reject the result, once they have passed to
+/// the applier.
 #[must_use]
-pub fn predict_without(
+pub fn predict_displacing(
     manifest: &Value,
     live: &Value,
     of: TypeRef<'_>,

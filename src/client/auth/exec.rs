@@ -3,12 +3,10 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretSlice, SecretString};
 use serde::Deserialize;
@@ -17,8 +15,9 @@ use thiserror::Error;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 
-use crate::client::error::ConnectError;
-use crate::client::kubeconfig::{ClusterEntry, ExecEntry, Identity, first_document};
+use crate::client::kubeconfig::credentials::ClientCertificate;
+use crate::client::kubeconfig::loader::first_document;
+use crate::client::kubeconfig::plugin::{Interactive, PluginConfig};
 use crate::client::options::Environment;
 use crate::program::{self, LookupError};
 use crate::text::{io_reason, one_line};
@@ -30,28 +29,11 @@ const ATTENDED: Duration = Duration::from_mins(5);
 /// The largest answer of a plugin, in bytes.
 const MAX_OUTPUT: u64 = 1 << 20;
 
-/// A plugin as the kubeconfig describes it.
-#[derive(Debug)]
-pub struct Plugin {
-    entry: ExecEntry,
-    interactive: Interactive,
-    /// What it is told about the cluster, when it wants to know.
-    cluster: Option<Value>,
-}
-
-/// Whether the plugin wants our standard input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Interactive {
-    Never,
-    IfAvailable,
-    Always,
-}
-
 /// What a plugin answers.
 #[derive(Debug)]
 pub struct Answer {
     pub token: Option<SecretString>,
-    pub identity: Option<Identity>,
+    pub client_certificate: Option<ClientCertificate>,
     pub expires: Option<Timestamp>,
 }
 
@@ -146,39 +128,10 @@ impl ExecError {
     }
 }
 
-impl Plugin {
-    /// Checks the kubeconfig's entry of user `user`.
-    pub fn new(entry: ExecEntry, user: &str, cluster: &ClusterEntry) -> Result<Self, ConnectError> {
-        let wrong = |what: &str| ConnectError::setting(format!("the credential plugin of user `{user}` {what}"));
-        if entry.command.is_empty() {
-            return Err(wrong("has no `command`"));
-        }
-        if entry.env.iter().any(|(name, _)| name.is_empty()) {
-            return Err(wrong("has an `env` entry without a name"));
-        }
-        let beta = match entry.api_version.as_str() {
-            "client.authentication.k8s.io/v1" => false,
-            "client.authentication.k8s.io/v1beta1" => true,
-            "" => return Err(wrong("has no `apiVersion`")),
-            other => {
-                let other = one_line(other, 100);
-                return Err(wrong(&format!(
-                    "speaks `{other}`; supported are `v1` and `v1beta1` of `client.authentication.k8s.io`"
-                )));
-            }
-        };
-        let interactive = match entry.interactive_mode.as_deref() {
-            Some("Never") => Interactive::Never,
-            Some("IfAvailable") => Interactive::IfAvailable,
-            Some("Always") => Interactive::Always,
-            None if beta => Interactive::IfAvailable,
-            None => return Err(wrong("has no `interactiveMode`")),
-            Some(_) => return Err(wrong("has an `interactiveMode` that is not `Never`, `IfAvailable` or `Always`")),
-        };
-        let cluster = if entry.provide_cluster_info { Some(cluster_info(cluster)?) } else { None };
-        Ok(Self { entry, interactive, cluster })
-    }
+/// A plugin that can be run.
+pub struct Plugin<'a>(pub &'a PluginConfig);
 
+impl Plugin<'_> {
     /// Runs the plugin once. Its standard input is ours only when it may ask, a person is there, and the input is free; its
     /// standard error is ours always, so that it can say what it wants.
     pub async fn run(&self, stdin_is_free: bool, environment: &Environment) -> Result<Answer, ExecError> {
@@ -186,8 +139,8 @@ impl Plugin {
         let bound = if environment.stdin_is_terminal { ATTENDED } else { UNATTENDED };
         let mut command = Command::new(self.program()?);
         command
-            .args(&self.entry.args)
-            .envs(self.entry.env.iter().map(|(name, value)| (name, value.expose_secret())))
+            .args(&self.0.entry.args)
+            .envs(self.0.entry.env.iter().map(|(name, value)| (name, value.expose_secret())))
             .env("KUBERNETES_EXEC_INFO", self.info(interactive).to_string())
             .stdin(if interactive { Stdio::inherit() } else { Stdio::null() })
             .stdout(Stdio::piped())
@@ -221,12 +174,12 @@ impl Plugin {
     }
 
     fn name(&self) -> String {
-        one_line(&self.entry.command, 200)
+        one_line(&self.0.entry.command, 200)
     }
 
     /// The path of the program; one in the kubeconfig is already seen from the kubeconfig's folder.
     fn program(&self) -> Result<PathBuf, ExecError> {
-        program::find(OsStr::new(&self.entry.command)).map_err(|error| match error {
+        program::find(OsStr::new(&self.0.entry.command)).map_err(|error| match error {
             LookupError::Missing => self.not_started(io::ErrorKind::NotFound.into()),
             LookupError::OnlyRelative { .. } => ExecError::NotAllowed { command: self.name(), source: error },
         })
@@ -234,7 +187,7 @@ impl Plugin {
 
     fn not_started(&self, source: io::Error) -> ExecError {
         if source.kind() == io::ErrorKind::NotFound {
-            let install_hint = self.entry.install_hint.as_deref().map(|hint| one_line(hint, 1000));
+            let install_hint = self.0.entry.install_hint.as_deref().map(|hint| one_line(hint, 1000));
             return ExecError::Missing { command: self.name(), install_hint };
         }
         ExecError::NotStarted { command: self.name(), source }
@@ -242,7 +195,7 @@ impl Plugin {
 
     fn takes_stdin(&self, free: bool, terminal: bool) -> Result<bool, ExecError> {
         let cannot = |reason| Err(ExecError::NeedsTerminal { command: self.name(), reason });
-        match self.interactive {
+        match self.0.interactive {
             Interactive::Never => Ok(false),
             Interactive::IfAvailable => Ok(free && terminal),
             Interactive::Always if !terminal => cannot("standard input is not a terminal"),
@@ -254,10 +207,10 @@ impl Plugin {
     /// The request that the plugin finds in its environment.
     fn info(&self, interactive: bool) -> Value {
         let mut spec = json!({ "interactive": interactive });
-        if let Some(cluster) = &self.cluster {
+        if let Some(cluster) = &self.0.cluster {
             spec["cluster"] = cluster.clone();
         }
-        json!({ "kind": "ExecCredential", "apiVersion": self.entry.api_version, "spec": spec })
+        json!({ "kind": "ExecCredential", "apiVersion": self.0.entry.api_version, "spec": spec })
     }
 
     fn read(&self, output: &[u8]) -> Result<Answer, String> {
@@ -267,8 +220,8 @@ impl Plugin {
         if credential.kind != "ExecCredential" {
             return Err("it is not an `ExecCredential`".to_owned());
         }
-        if credential.api_version != self.entry.api_version {
-            let (wanted, got) = (&self.entry.api_version, one_line(&credential.api_version, 100));
+        if credential.api_version != self.0.entry.api_version {
+            let (wanted, got) = (&self.0.entry.api_version, one_line(&credential.api_version, 100));
             return Err(format!("the kubeconfig asks for `{wanted}`, and it is `{got}`"));
         }
         let status = credential.status.ok_or("it has no `status`")?;
@@ -276,47 +229,19 @@ impl Plugin {
             None | Some("") => None,
             Some(time) => Some(time.parse().map_err(|_| "its `expirationTimestamp` is not a time".to_owned())?),
         };
-        let identity = match (status.client_certificate_data, status.client_key_data) {
-            (Some(certificate), Some(key)) => Some(Identity {
+        let certificate = match (status.client_certificate_data, status.client_key_data) {
+            (Some(certificate), Some(key)) => Some(ClientCertificate {
                 certificate: certificate.into_bytes(),
                 key: SecretSlice::from(key.expose_secret().as_bytes().to_vec()),
             }),
             (None, None) => None,
             _ => return Err("it has a certificate or a key, but not both".to_owned()),
         };
-        if status.token.is_none() && identity.is_none() {
+        if status.token.is_none() && certificate.is_none() {
             return Err("it has neither a token nor a certificate with its key".to_owned());
         }
-        Ok(Answer { token: status.token, identity, expires })
+        Ok(Answer { token: status.token, client_certificate: certificate, expires })
     }
-}
-
-/// What a plugin with `provideClusterInfo` learns.
-fn cluster_info(cluster: &ClusterEntry) -> Result<Value, ConnectError> {
-    let read = |path: &Path| {
-        std::fs::read(path).map_err(|source| ConnectError::File {
-            what: "certificate authority",
-            path: path.to_owned(),
-            source,
-        })
-    };
-    let authority = match (&cluster.certificate_authority_data, &cluster.certificate_authority) {
-        (Some(data), _) => Some(data.clone()),
-        (None, Some(path)) => Some(read(path)?),
-        (None, None) => None,
-    };
-    let mut info = json!({ "server": cluster.server, "config": cluster.exec_config });
-    let mut set = |name: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            info[name] = value;
-        }
-    };
-    set("tls-server-name", cluster.tls_server_name.clone().map(Value::from));
-    set("insecure-skip-tls-verify", cluster.insecure_skip_tls_verify.then_some(Value::Bool(true)));
-    set("certificate-authority-data", authority.map(|data| BASE64_STANDARD.encode(data).into()));
-    set("proxy-url", cluster.proxy_url.clone().map(Value::from));
-    set("disable-compression", cluster.disable_compression.then_some(Value::Bool(true)));
-    Ok(info)
 }
 
 #[derive(Deserialize)]

@@ -7,15 +7,16 @@ use std::time::{Duration, Instant};
 
 use http::HeaderValue;
 use jiff::Timestamp;
-use kube::Client;
 use secrecy::ExposeSecret as _;
 use tokio::sync::Mutex;
 
 use super::exec::{ExecError, Plugin};
 use crate::client::error::ConnectError;
-use crate::client::kubeconfig::{Credentials, Identity};
+use crate::client::kubeconfig::credentials::{ClientCertificate, Credentials};
+use crate::client::kubeconfig::plugin::PluginConfig;
 use crate::client::options::{ConnectOptions, Environment};
-use crate::client::transport::Connector;
+use crate::client::transport::connector::Connector;
+use crate::client::transport::http::AuthorizedClient;
 
 /// How long a token file is trusted before it is read again, as client-go does.
 const TOKEN_FILE_AGE: Duration = Duration::from_mins(1);
@@ -26,8 +27,7 @@ const LEAST_AGE: Duration = Duration::from_secs(1);
 
 /// The credentials of one moment. Requests in flight keep theirs when new ones come.
 pub struct Session {
-    pub client: Client,
-    pub authorization: Option<HeaderValue>,
+    pub client: AuthorizedClient,
     expires: Expires,
     /// It replaced one that the server had refused.
     renewed_after_refusal: bool,
@@ -71,17 +71,20 @@ impl Sessions {
     /// Gets the first credentials, for which a plugin runs once, and makes a client with them.
     pub async fn open(
         connector: Connector,
-        identity: Option<&Identity>,
+        certificate: Option<&ClientCertificate>,
         credentials: Credentials,
         options: &ConnectOptions,
         environment: &Environment,
     ) -> Result<Self, ConnectError> {
-        let (client, authorization, expires) = match &credentials {
-            Credentials::None => (connector.client(identity)?, None, Expires::Never),
+        let client = |authorization| -> Result<AuthorizedClient, ConnectError> {
+            Ok(AuthorizedClient { http: connector.client(certificate)?, authorization })
+        };
+        let (client, expires) = match &credentials {
+            Credentials::None => (client(None)?, Expires::Never),
             Credentials::Token(token) => {
                 let header =
                     bearer(token.expose_secret()).ok_or_else(|| ConnectError::setting("the token is not text"))?;
-                (connector.client(identity)?, Some(header), Expires::Never)
+                (client(Some(header))?, Expires::Never)
             }
             Credentials::TokenFile { path, otherwise } => {
                 let otherwise = otherwise.as_ref().and_then(|token| bearer(token.expose_secret()));
@@ -91,12 +94,11 @@ impl Sessions {
                         return Err(ConnectError::File { what: "token file", path: path.clone(), source });
                     }
                 };
-                (connector.client(identity)?, Some(header), Expires::AfterReading(Instant::now()))
+                (client(Some(header))?, Expires::AfterReading(Instant::now()))
             }
             Credentials::Plugin(plugin) => ask(plugin, &connector, options.stdin_is_free, environment).await?,
         };
-        let session =
-            Session { client, authorization, expires, renewed_after_refusal: false, accepted: AtomicBool::new(false) };
+        let session = Session { client, expires, renewed_after_refusal: false, accepted: AtomicBool::new(false) };
         Ok(Self {
             connector,
             credentials,
@@ -129,8 +131,8 @@ impl Sessions {
             return Ok(None);
         }
         let session = self.renew(refused, true).await?;
-        let same_file =
-            matches!(self.credentials, Credentials::TokenFile { .. }) && session.authorization == refused.authorization;
+        let same_file = matches!(self.credentials, Credentials::TokenFile { .. })
+            && session.client.authorization == refused.client.authorization;
         Ok((!same_file).then_some(session))
     }
 
@@ -140,18 +142,18 @@ impl Sessions {
         if !Arc::ptr_eq(&current, old) {
             return Ok(current);
         }
-        let (client, authorization, expires) = match &self.credentials {
+        let (client, expires) = match &self.credentials {
             Credentials::None | Credentials::Token(_) => return Ok(current),
             // A file that is gone by now was good when it was read: its token is kept.
             Credentials::TokenFile { path, .. } => {
-                let header = read_token(path).ok().or_else(|| old.authorization.clone());
-                (old.client.clone(), header, Expires::AfterReading(Instant::now()))
+                let authorization = read_token(path).ok().or_else(|| old.client.authorization.clone());
+                let client = AuthorizedClient { http: old.client.http.clone(), authorization };
+                (client, Expires::AfterReading(Instant::now()))
             }
             Credentials::Plugin(plugin) => ask(plugin, &self.connector, self.stdin_is_free, &self.environment).await?,
         };
         let session = Arc::new(Session {
             client,
-            authorization,
             expires,
             renewed_after_refusal: after_refusal,
             accepted: AtomicBool::new(false),
@@ -163,20 +165,21 @@ impl Sessions {
 
 /// Runs the plugin and makes a client with what it answers.
 async fn ask(
-    plugin: &Plugin,
+    plugin: &PluginConfig,
     connector: &Connector,
     stdin_is_free: bool,
     environment: &Environment,
-) -> Result<(Client, Option<HeaderValue>, Expires), ExecError> {
+) -> Result<(AuthorizedClient, Expires), ExecError> {
+    let plugin = Plugin(plugin);
     let answer = plugin.run(stdin_is_free, environment).await?;
     let unusable = |reason: String| plugin.unusable(reason);
-    let client = connector.client(answer.identity.as_ref()).map_err(|error| unusable(error.to_string()))?;
+    let http = connector.client(answer.client_certificate.as_ref()).map_err(|error| unusable(error.to_string()))?;
     let authorization = match answer.token {
         Some(token) => Some(bearer(token.expose_secret()).ok_or_else(|| unusable("its token is not text".to_owned()))?),
         None => None,
     };
     let expires = answer.expires.map_or(Expires::Never, |time| Expires::At(time.max(Timestamp::now() + LEAST_AGE)));
-    Ok((client, authorization, expires))
+    Ok((AuthorizedClient { http, authorization }, expires))
 }
 
 fn read_token(path: &Path) -> std::io::Result<HeaderValue> {

@@ -1,19 +1,17 @@
 //! Flags laid over the kubeconfig: what the connection will be (`client-go/tools/clientcmd/client_config.go`).
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
 use http::Uri;
-use secrecy::{SecretSlice, SecretString};
 
+use super::credentials::{
+    ClientCertificate, Credentials, Impersonation, client_certificate, credentials, impersonation,
+};
+use super::files::read;
 use super::in_cluster::Pod;
 use super::loader::Kubeconfig;
-use super::model::{ClusterEntry, UserEntry};
+use super::model::ClusterEntry;
 use super::overrides::{Chosen, given, given_token, override_cluster, override_user};
-use crate::client::auth::Plugin;
 use crate::client::error::{ConnectError, files};
 use crate::client::options::{ConnectOptions, Environment};
-use crate::client::transport::proxy::{self, ProxyError};
 use crate::object::{DNS_LABEL, is_dns_label};
 use crate::text::without_credentials;
 
@@ -26,8 +24,9 @@ pub struct Settings {
     pub trust: Trust,
     pub tls_server_name: Option<String>,
     pub compression: bool,
-    pub proxy: Option<Uri>,
-    pub identity: Option<Identity>,
+    /// `proxy-url` of the cluster.
+    pub proxy_url: Option<String>,
+    pub client_certificate: Option<ClientCertificate>,
     pub credentials: Credentials,
     pub impersonation: Option<Impersonation>,
     /// What the user should know though it does not stop us.
@@ -43,35 +42,6 @@ pub enum Trust {
     Authority(Vec<u8>),
     /// Not at all.
     Anything,
-}
-
-/// A client certificate and its key, in PEM.
-#[derive(Clone, Debug)]
-pub struct Identity {
-    pub certificate: Vec<u8>,
-    pub key: SecretSlice<u8>,
-}
-
-/// What says who we are, next to a client certificate.
-#[derive(Debug)]
-pub enum Credentials {
-    /// Nothing.
-    None,
-    /// A bearer token.
-    Token(SecretString),
-    /// A file with a bearer token that may change, and the token to use while it cannot be read.
-    TokenFile { path: PathBuf, otherwise: Option<SecretString> },
-    /// A program that knows.
-    Plugin(Box<Plugin>),
-}
-
-/// As whom requests are made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Impersonation {
-    pub user: String,
-    pub uid: Option<String>,
-    pub groups: Vec<String>,
-    pub extra: BTreeMap<String, Vec<String>>,
 }
 
 impl Settings {
@@ -106,20 +76,13 @@ impl Settings {
         let name = chosen.user_name.as_deref().unwrap_or("");
         let impersonation = impersonation(&user)?;
         // As kubectl: credentials go over TLS only.
-        let (identity, credentials) = if secure {
-            (identity(&user, name)?, credentials(user, name, &cluster, &mut notes)?)
+        let (client_certificate, credentials) = if secure {
+            (client_certificate(&user, name)?, credentials(user, name, &cluster, &mut notes)?)
         } else {
             if given_token(options).is_some() {
                 notes.push("credentials are not sent, because the server's address is plain `http://`".to_owned());
             }
             (None, Credentials::None)
-        };
-        let proxy = match &cluster.proxy_url {
-            Some(address) => {
-                Some(proxy::parse(address).map_err(|error| proxy_error("`proxy-url` of the cluster", &error))?)
-            }
-            None => proxy::from_environment(&server, environment)
-                .map_err(|error| proxy_error("the address in `HTTPS_PROXY` or `HTTP_PROXY`", &error))?,
         };
         Ok(Self {
             context: chosen.context_name,
@@ -127,8 +90,8 @@ impl Settings {
             trust: trust(&cluster)?,
             tls_server_name: cluster.tls_server_name,
             compression: !cluster.disable_compression,
-            proxy,
-            identity,
+            proxy_url: cluster.proxy_url,
+            client_certificate,
             credentials,
             impersonation,
             notes,
@@ -182,10 +145,6 @@ fn missing_server(cluster: &str, kubeconfig: &Kubeconfig) -> ConnectError {
     }
 }
 
-fn proxy_error(what: &str, error: &ProxyError) -> ConnectError {
-    ConnectError::setting(format!("{what} cannot be used: {error}"))
-}
-
 /// Reads the address of a server: a URL, or `host:port`, which means plain HTTP as it does for kubectl. A user name and password
 /// in it are left out, as the API server dropped them.
 fn server_uri(address: &str, notes: &mut Vec<String>) -> Result<Uri, ConnectError> {
@@ -235,84 +194,4 @@ fn trust(cluster: &ClusterEntry) -> Result<Trust, ConnectError> {
         (None, true) => Ok(Trust::Anything),
         (None, false) => Ok(Trust::System),
     }
-}
-
-fn read(what: &'static str, path: &Path) -> Result<Vec<u8>, ConnectError> {
-    std::fs::read(path).map_err(|source| ConnectError::File { what, path: path.to_owned(), source })
-}
-
-fn identity(user: &UserEntry, name: &str) -> Result<Option<Identity>, ConnectError> {
-    if user.client_certificate.is_none() && user.client_certificate_data.is_none() {
-        return Ok(None);
-    }
-    let twice = |what: &str| {
-        ConnectError::setting(format!("`{what}` and `{what}-data` are both set for user `{name}`: one must go"))
-    };
-    let certificate = match (&user.client_certificate, &user.client_certificate_data) {
-        (Some(_), Some(_)) => return Err(twice("client-certificate")),
-        (Some(path), None) => read("client certificate", path)?,
-        (None, data) => data.clone().unwrap_or_default(),
-    };
-    let key = match (&user.client_key, &user.client_key_data) {
-        (Some(_), Some(_)) => return Err(twice("client-key")),
-        (Some(path), None) => SecretSlice::from(read("client key", path)?),
-        (None, Some(data)) => data.clone(),
-        (None, None) => {
-            return Err(ConnectError::Setting {
-                message: format!("user `{name}` has a client certificate without its key"),
-                hint: Some("set `client-key` or `client-key-data`, or give `--client-key`".to_owned()),
-            });
-        }
-    };
-    Ok(Some(Identity { certificate, key }))
-}
-
-fn credentials(
-    user: UserEntry,
-    name: &str,
-    cluster: &ClusterEntry,
-    notes: &mut Vec<String>,
-) -> Result<Credentials, ConnectError> {
-    if user.basic {
-        notes.push(format!(
-            "the user name and password of user `{name}` are not used: the API server does not take them any more"
-        ));
-    }
-    let certified = user.client_certificate.is_some() || user.client_certificate_data.is_some();
-    if let Some(path) = user.token_file {
-        return Ok(Credentials::TokenFile { path, otherwise: user.token });
-    }
-    if let Some(token) = user.token {
-        return Ok(Credentials::Token(token));
-    }
-    if let Some(provider) = user.auth_provider {
-        return Err(ConnectError::Setting {
-            message: format!("user `{name}` logs in by the auth provider `{provider}`, which Kubernetes dropped"),
-            hint: Some("use the credential plugin of your provider (`users[].user.exec` in the kubeconfig)".to_owned()),
-        });
-    }
-    match user.exec {
-        // As kubectl: a certificate is enough, the plugin is not asked.
-        Some(exec) if !certified => Ok(Credentials::Plugin(Box::new(Plugin::new(exec, name, cluster)?))),
-        _ => Ok(Credentials::None),
-    }
-}
-
-fn impersonation(user: &UserEntry) -> Result<Option<Impersonation>, ConnectError> {
-    if let Some(name) = &user.impersonate {
-        return Ok(Some(Impersonation {
-            user: name.clone(),
-            uid: user.impersonate_uid.clone(),
-            groups: user.impersonate_groups.clone(),
-            extra: user.impersonate_user_extra.clone(),
-        }));
-    }
-    if user.impersonate_uid.is_some() || !user.impersonate_groups.is_empty() || !user.impersonate_user_extra.is_empty()
-    {
-        return Err(ConnectError::Setting {
-            message: "a uid, groups or extra values are to be impersonated, but no user".to_owned(),
-            hint: Some("`--as-uid`, `--as-group` and `--as-user-extra` need `--as`".to_owned()),
-        });
-    }
-    Ok(None)
 }

@@ -51,11 +51,15 @@ async fn redirections_are_followed_but_not_in_circles() {
     let server = scripted([
         answer("302 Found", &["location: /b/c.yaml"], ""),
         answer("307 Temporary Redirect", &["location: d.yaml"], ""),
+        answer("307 Temporary Redirect", &["location: ?raw=true"], ""),
+        answer("301 Moved Permanently", &["location: ../e/./f.yaml"], ""),
         answer("200 OK", &[], "kind: x"),
     ])
     .await;
     assert_eq!(fetch(&server, "/a").await.unwrap(), b"kind: x");
-    assert_eq!(server.seen()[2].line, "GET /b/d.yaml HTTP/1.1");
+    let lines: Vec<String> = server.seen().into_iter().map(|seen| seen.line).collect();
+    let paths = ["/a", "/b/c.yaml", "/b/d.yaml", "/b/d.yaml?raw=true", "/e/f.yaml"];
+    assert_eq!(lines, paths.map(|path| format!("GET {path} HTTP/1.1")));
     let server = scripted([answer("302 Found", &["location: /a"], "")]).await;
     assert_eq!(fetch(&server, "/a").await.unwrap_err(), "it redirects more than 10 times");
 }

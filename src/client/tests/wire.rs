@@ -1,5 +1,8 @@
 //! What goes over the wire when all is well.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
 use futures::future::join_all;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 

@@ -14,7 +14,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::connect_cause;
 use super::http::client;
 use crate::client::error::ConnectError;
-use crate::client::kubeconfig::{Identity, Impersonation, Settings, Trust};
+use crate::client::kubeconfig::credentials::{ClientCertificate, Impersonation};
+use crate::client::kubeconfig::settings::{Settings, Trust};
 use crate::client::options::RequestTimeout;
 
 /// How long connecting may take: name lookup, TCP, proxy and TLS together.
@@ -26,9 +27,9 @@ pub struct Connector {
 }
 
 impl Connector {
-    /// Takes from the settings what does not change during a run.
-    pub fn new(settings: &Settings, timeout: RequestTimeout) -> Result<Self, ConnectError> {
-        let mut config = Config::new(explicit_port(&settings.server, settings.proxy.is_some()));
+    /// Takes from the settings what does not change during a run, and the proxy on the way.
+    pub fn new(settings: &Settings, proxy: Option<&Uri>, timeout: RequestTimeout) -> Result<Self, ConnectError> {
+        let mut config = Config::new(explicit_port(&settings.server, proxy.is_some()));
         config.default_namespace.clone_from(&settings.namespace);
         config.root_cert = match &settings.trust {
             Trust::Authority(pem) => Some(authorities(pem)?),
@@ -37,7 +38,7 @@ impl Connector {
         config.accept_invalid_certs = settings.trust == Trust::Anything;
         config.tls_server_name.clone_from(&settings.tls_server_name);
         config.disable_compression = !settings.compression;
-        config.proxy_url.clone_from(&settings.proxy);
+        config.proxy_url = proxy.cloned();
         config.connect_timeout = Some(match timeout {
             RequestTimeout::Within(timeout) => timeout.min(CONNECT_TIMEOUT),
             RequestTimeout::Unbounded => CONNECT_TIMEOUT,
@@ -48,10 +49,10 @@ impl Connector {
         Ok(Self { config })
     }
 
-    /// A client that shows `identity` to the server.
-    pub fn client(&self, identity: Option<&Identity>) -> Result<Client, ConnectError> {
+    /// A client that shows `certificate` to the server.
+    pub fn client(&self, certificate: Option<&ClientCertificate>) -> Result<Client, ConnectError> {
         let mut config = self.config.clone();
-        if let Some(Identity { certificate, key }) = identity {
+        if let Some(ClientCertificate { certificate, key }) = certificate {
             // The key is followed by the certificate in one PEM text: it must end its line.
             let mut key = key.expose_secret().to_vec();
             key.push(b'\n');

@@ -1,8 +1,5 @@
 //! One request on the wire: sent once, its answer read to the end, within its time.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
-
 use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
 use http::response::Parts;
@@ -11,16 +8,14 @@ use http_body_util::BodyExt as _;
 use kube::client::Body;
 
 use super::connect_cause::{self, CauseKind};
-use super::http::received;
+use super::deadline::Deadline;
+use super::endpoint::Endpoint;
+use super::http::{AuthorizedClient, received};
 use super::warnings;
-use crate::client::auth::Session;
 use crate::client::error::RequestError;
 use crate::client::options::RequestTimeout;
 use crate::client::request::{Reply, Request};
 use crate::client::status::StatusError;
-
-/// How long the server may stay silent when the request as a whole is not bounded.
-const IDLE: Duration = Duration::from_secs(90);
 
 /// The most bytes that all answers which are being read may hold together.
 const ALL_ANSWERS: usize = 512 << 20;
@@ -30,83 +25,41 @@ const SMALL: usize = 2 << 20;
 /// is not read are read one by one.
 const RATIO: usize = 200;
 
-/// Where requests go, as messages name it.
-#[derive(Debug)]
-pub struct Target {
-    /// The server's URL.
-    pub server: String,
-    /// The proxy that leads there, if one does.
-    pub proxy: Option<String>,
-    /// The bytes of the answers that are being read.
-    pub held: AtomicUsize,
-}
-
-/// The time that is left for a request.
-#[derive(Clone, Copy, Debug)]
-pub struct Deadline {
-    timeout: RequestTimeout,
-    start: Instant,
-}
-
-impl Deadline {
-    /// The clock starts now.
-    pub fn new(timeout: RequestTimeout) -> Self {
-        Self { timeout, start: Instant::now() }
-    }
-
-    /// What is left, when there is a bound.
-    pub fn remaining(self) -> Option<Duration> {
-        match self.timeout {
-            RequestTimeout::Within(timeout) => Some(timeout.saturating_sub(self.start.elapsed())),
-            RequestTimeout::Unbounded => None,
-        }
-    }
-
-    /// Waits for `step` as long as there is time.
-    async fn spend<T>(self, server: &str, step: impl Future<Output = T>) -> Result<T, RequestError> {
-        let bound = self.remaining().unwrap_or(IDLE);
-        tokio::time::timeout(bound, step).await.map_err(|_| {
-            let after = if let RequestTimeout::Within(timeout) = self.timeout { timeout } else { IDLE };
-            RequestError::TimedOut { server: server.to_owned(), after }
-        })
-    }
-}
-
 /// Sends `request` once, and reads the answer to its end. An answer outside 200–299 is an error.
 pub async fn exchange(
-    session: &Session,
-    target: &Target,
+    client: &AuthorizedClient,
+    endpoint: &Endpoint,
     request: &Request,
-    budget: Deadline,
+    deadline: Deadline,
 ) -> Result<Reply, RequestError> {
-    let (head, body) = begin(session, target, request, budget).await?;
-    let body = read(target, request, &head, body, budget).await?;
+    let (head, body) = begin(client, endpoint, request, deadline).await?;
+    let body = read(endpoint, request, &head, body, deadline).await?;
     if head.status.is_success() {
         return Ok(Reply { status: head.status.as_u16(), body, warnings: warnings::of(&head.headers) });
     }
-    Err(refusal(target, &head, &body))
+    Err(refusal(endpoint, &head, &body))
 }
 
 /// Sends `request` once. The answer's body is the caller's to read, unless it is a refusal.
 pub async fn open(
-    session: &Session,
-    target: &Target,
+    client: &AuthorizedClient,
+    endpoint: &Endpoint,
     request: &Request,
-    budget: Deadline,
+    deadline: Deadline,
 ) -> Result<Body, RequestError> {
-    let (head, body) = begin(session, target, request, budget).await?;
+    let (head, body) = begin(client, endpoint, request, deadline).await?;
     if head.status.is_success() {
         return Ok(body);
     }
-    let body = read(target, request, &head, body, budget).await?;
-    Err(refusal(target, &head, &body))
+    let body = read(endpoint, request, &head, body, deadline).await?;
+    Err(refusal(endpoint, &head, &body))
 }
 
 /// The next part of a body that is a stream, or nothing at its end. A server that is silent for too long counts as gone.
-pub async fn next_part(target: &Target, body: &mut Body) -> Result<Option<Bytes>, RequestError> {
+pub async fn next_part(endpoint: &Endpoint, body: &mut Body) -> Result<Option<Bytes>, RequestError> {
     let unbounded = Deadline::new(RequestTimeout::Unbounded);
-    while let Some(frame) = unbounded.spend(&target.server, body.frame()).await? {
-        let frame = frame.map_err(|error| interrupted(target, &error))?;
+    while let Some(frame) = unbounded.spend(&endpoint.server, body.frame()).await? {
+        let frame = frame.map_err(|error| interrupted(endpoint, &error))?;
         if let Ok(data) = frame.into_data() {
             return Ok(Some(data));
         }
@@ -115,32 +68,32 @@ pub async fn next_part(target: &Target, body: &mut Body) -> Result<Option<Bytes>
 }
 
 async fn begin(
-    session: &Session,
-    target: &Target,
+    client: &AuthorizedClient,
+    endpoint: &Endpoint,
     request: &Request,
-    budget: Deadline,
+    deadline: Deadline,
 ) -> Result<(Parts, Body), RequestError> {
-    let message = message(session, request)?;
-    let response = budget.spend(&target.server, session.client.send(message)).await?;
-    response.map(Response::into_parts).map_err(|error| failed(target, &error))
+    let message = message(client, request)?;
+    let response = deadline.spend(&endpoint.server, client.http.send(message)).await?;
+    response.map(Response::into_parts).map_err(|error| failed(endpoint, &error))
 }
 
-/// Reads a body to its end: within the limit of its purpose, within what all answers may hold together, and as long as its
+/// Reads a body to its end: within the limit of its kind, within what all answers may hold together, and as long as its
 /// compression is in proportion.
 async fn read(
-    target: &Target,
+    endpoint: &Endpoint,
     request: &Request,
     head: &Parts,
     mut body: Body,
-    budget: Deadline,
+    deadline: Deadline,
 ) -> Result<Bytes, RequestError> {
-    let limit = request.purpose.body_limit();
-    let mut own = Held { all: &target.held, own: 0 };
+    let limit = request.kind.body_limit();
+    let mut memory = endpoint.hold();
     let mut content = Collected::default();
-    while let Some(frame) = budget.spend(&target.server, body.frame()).await? {
-        let frame = frame.map_err(|error| interrupted(target, &error))?;
+    while let Some(frame) = deadline.spend(&endpoint.server, body.frame()).await? {
+        let frame = frame.map_err(|error| interrupted(endpoint, &error))?;
         if let Ok(data) = frame.into_data() {
-            let all = own.add(data.len());
+            let all = memory.add(data.len());
             content.add(data);
             if content.len() > limit {
                 return Err(RequestError::TooLarge { limit });
@@ -150,48 +103,28 @@ async fn read(
             }
             if content.len() > SMALL && received(head).is_some_and(|received| content.len() / RATIO > received) {
                 let cause = format!("it is compressed more than {RATIO} times");
-                return Err(RequestError::Unreadable { server: target.server.clone(), cause });
+                return Err(RequestError::Unreadable { server: endpoint.server.clone(), cause });
             }
         }
     }
     Ok(content.finish())
 }
 
-/// The part of one answer in what all hold.
-struct Held<'a> {
-    all: &'a AtomicUsize,
-    own: usize,
-}
-
-impl Held<'_> {
-    /// Adds to it; what all hold then.
-    fn add(&mut self, bytes: usize) -> usize {
-        self.own += bytes;
-        self.all.fetch_add(bytes, Ordering::Relaxed) + bytes
-    }
-}
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        self.all.fetch_sub(self.own, Ordering::Relaxed);
-    }
-}
-
-fn refusal(target: &Target, head: &Parts, body: &[u8]) -> RequestError {
+fn refusal(endpoint: &Endpoint, head: &Parts, body: &[u8]) -> RequestError {
     let status = Box::new(StatusError::parse(head.status, &head.headers, body));
     if head.status == StatusCode::UNAUTHORIZED {
-        return RequestError::Unauthorized { server: target.server.clone(), status };
+        return RequestError::Unauthorized { server: endpoint.server.clone(), status };
     }
     RequestError::Status(status)
 }
 
-fn message(session: &Session, request: &Request) -> Result<http::Request<Body>, RequestError> {
+fn message(client: &AuthorizedClient, request: &Request) -> Result<http::Request<Body>, RequestError> {
     let mut builder = http::Request::builder()
         .method(request.method.clone())
         .uri(request.uri()?)
         .header(ACCEPT, request.accept.unwrap_or("application/json"))
         .header(USER_AGENT, user_agent());
-    if let Some(authorization) = &session.authorization {
+    if let Some(authorization) = &client.authorization {
         builder = builder.header(AUTHORIZATION, authorization);
     }
     if let Some(content_type) = request.content_type {
@@ -212,10 +145,10 @@ pub fn user_agent() -> String {
 }
 
 /// There was no answer at all.
-fn failed(target: &Target, error: &kube::Error) -> RequestError {
+fn failed(endpoint: &Endpoint, error: &kube::Error) -> RequestError {
     let cause = connect_cause::of(error);
-    let server = target.server.clone();
-    match (cause.kind, &target.proxy) {
+    let server = endpoint.server.clone();
+    match (cause.kind, &endpoint.proxy) {
         (CauseKind::NoConnection, Some(proxy)) => RequestError::Unreachable {
             server,
             cause: format!("{} (through the proxy `{proxy}`)", cause.text),
@@ -230,8 +163,8 @@ fn failed(target: &Target, error: &kube::Error) -> RequestError {
 }
 
 /// The answer began, and did not end well.
-fn interrupted(target: &Target, error: &kube::Error) -> RequestError {
-    match failed(target, error) {
+fn interrupted(endpoint: &Endpoint, error: &kube::Error) -> RequestError {
+    match failed(endpoint, error) {
         RequestError::Unreachable { server, cause, .. } => RequestError::Interrupted { server, cause },
         other => other,
     }

@@ -21,6 +21,14 @@ use percent_encoding::percent_decode_str;
 use tower::{BoxError, Service, ServiceBuilder};
 use tower_http::decompression::DecompressionLayer;
 
+/// An HTTP client, and who its requests come from.
+pub struct AuthorizedClient {
+    /// The client, with its certificate.
+    pub http: Client,
+    /// The header with a token.
+    pub authorization: Option<HeaderValue>,
+}
+
 /// A client for the server, through the proxy, with the certificates and within the time to connect that `config` names.
 pub fn client(config: &Config) -> kube::Result<Client> {
     let mut tcp = HttpConnector::new();

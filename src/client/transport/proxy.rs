@@ -3,8 +3,10 @@
 use std::net::IpAddr;
 
 use http::Uri;
+use ipnet::IpNet;
 use thiserror::Error;
 
+use crate::client::error::ConnectError;
 use crate::client::options::Environment;
 use crate::text::without_credentials;
 
@@ -20,6 +22,16 @@ pub enum ProxyError {
     /// The proxy wants to know who asks, and SOCKS5 with a password is not spoken here.
     #[error("user names and passwords are supported for `http` and `https` proxies only")]
     SocksPassword,
+}
+
+/// The proxy that leads to `server`: the one that the cluster names with `proxy-url`, else that of the environment.
+pub fn choose(proxy_url: Option<&str>, server: &Uri, environment: &Environment) -> Result<Option<Uri>, ConnectError> {
+    let unusable = |what: &str, error: &ProxyError| ConnectError::setting(format!("{what} cannot be used: {error}"));
+    match proxy_url {
+        Some(address) => parse(address).map(Some).map_err(|error| unusable("`proxy-url` of the cluster", &error)),
+        None => from_environment(server, environment)
+            .map_err(|error| unusable("the address in `HTTPS_PROXY` or `HTTP_PROXY`", &error)),
+    }
 }
 
 /// The proxy of the environment for `server`, if any. `NO_PROXY` is held against the host of the server.
@@ -40,7 +52,7 @@ pub fn from_environment(server: &Uri, environment: &Environment) -> Result<Optio
 }
 
 /// Reads the address of a proxy, and makes its port explicit.
-pub fn parse(address: &str) -> Result<Uri, ProxyError> {
+fn parse(address: &str) -> Result<Uri, ProxyError> {
     let uri: Uri = address.trim_end_matches('/').parse().map_err(|_| ProxyError::NotUrl)?;
     let (scheme, default_port) = match uri.scheme_str() {
         Some("http") => ("http", 80),
@@ -107,22 +119,10 @@ fn matches(entry: &str, host: &str, ip: Option<IpAddr>, port: u16) -> bool {
     }
 }
 
-/// Whether `ip` lies in the range `entry`; `None` when `entry` is no range.
+/// Returns whether `ip` lies in the range `entry`; `None` when `entry` is not a range.
 fn in_range(entry: &str, ip: Option<IpAddr>) -> Option<bool> {
-    let (network, length) = entry.split_once('/')?;
-    let network: IpAddr = network.parse().ok()?;
-    let length: u32 = length.parse().ok()?;
-    let inside = match (unmapped(network), ip.map(unmapped)) {
-        (IpAddr::V4(network), ip) => {
-            let shift = 32_u32.checked_sub(length)?;
-            matches!(ip, Some(IpAddr::V4(ip)) if (u32::from(ip) ^ u32::from(network)).checked_shr(shift).unwrap_or(0) == 0)
-        }
-        (IpAddr::V6(network), ip) => {
-            let shift = 128_u32.checked_sub(length)?;
-            matches!(ip, Some(IpAddr::V6(ip)) if (u128::from(ip) ^ u128::from(network)).checked_shr(shift).unwrap_or(0) == 0)
-        }
-    };
-    Some(inside)
+    let range: IpNet = entry.parse().ok()?;
+    Some(ip.is_some_and(|ip| range.contains(&unmapped(ip))))
 }
 
 /// `name:port` or `[v6]:port` in its parts; anything else has no port.
@@ -188,6 +188,13 @@ mod tests {
             ("https://10.1.2.3", "10.0.0.0/8", false),
             ("https://11.1.2.3", "10.0.0.0/8", true),
             ("https://11.1.2.3", "0.0.0.0/0", false),
+            ("https://10.1.2.3", "10.9.9.9/8", false),
+            ("https://10.1.2.3", "10.1.2.3/32", false),
+            ("https://10.1.2.3", "10.0.0.0/33", true),
+            ("https://[::ffff:10.1.2.3]", "10.0.0.0/8", false),
+            ("https://10.1.2.3", "::/0", true),
+            ("https://[fd00::5]", "0.0.0.0/0", true),
+            ("https://[fd00::5]", "::/0", false),
             ("https://10.1.2.3", "10.1.2.3", false),
             ("https://10.1.2.3:6443", "10.1.2.3:443", true),
             ("https://10.1.2.3:6443", "10.1.2.3:6443", false),

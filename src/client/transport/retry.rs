@@ -1,4 +1,4 @@
-//! When a request is sent again, and after how long. Pure: the clock and the dice are the caller's.
+//! When a request is sent again, and after how long. Pure: the clock and the jitter are the caller's.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
@@ -25,7 +25,7 @@ enum Verdict {
 }
 
 /// How long to wait before sending again after the failure number `failures` (from 1), or `None` when it is final: because of
-/// what it is, because enough was tried, or because the wait would outlast `remaining`. `dice` is from 0 to 1.
+/// what it is, because enough was tried, or because the wait would outlast `remaining`. `jitter` is from 0 to 1.
 ///
 /// Sent again are: 429; 503 with `Retry-After`; 504; a connection that broke or closed before the whole answer was there.
 /// A request that is not [`Retry::Safe`] only on 429 with `Retry-After`, with which the server says that it did not process it.
@@ -35,7 +35,7 @@ pub fn wait(
     error: &RequestError,
     failures: u32,
     remaining: Option<Duration>,
-    dice: f64,
+    jitter: f64,
 ) -> Option<Duration> {
     if failures > MAX_RETRIES {
         return None;
@@ -45,7 +45,7 @@ pub fn wait(
         (Verdict::NotProcessed, _) | (Verdict::Unknown, Retry::Safe) => {}
         (Verdict::Unknown, Retry::Never) | (Verdict::Final, _) => return None,
     }
-    let wait = backoff(failures, dice).max(asked.unwrap_or_default());
+    let wait = backoff(failures, jitter).max(asked.unwrap_or_default());
     let bound = remaining.map_or(MAX_WAIT, |remaining| remaining.min(MAX_WAIT));
     (wait < bound).then_some(wait)
 }
@@ -66,12 +66,12 @@ fn judge(error: &RequestError) -> (Verdict, Option<Duration>) {
 }
 
 /// 250 ms, 500 ms, 1 s, 2 s, each between three quarters and five quarters of it, so that many do not come back at once.
-fn backoff(failures: u32, dice: f64) -> Duration {
-    (BASE * 2_u32.saturating_pow(failures.saturating_sub(1))).mul_f64(0.75 + dice.clamp(0.0, 1.0) / 2.0)
+fn backoff(failures: u32, jitter: f64) -> Duration {
+    (BASE * 2_u32.saturating_pow(failures.saturating_sub(1))).mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 2.0)
 }
 
 /// A number from 0 to 1, different each time: the keys of the standard library's hash maps are random.
-pub fn dice() -> f64 {
+pub fn jitter() -> f64 {
     let bits = RandomState::new().hash_one(0_u8);
     f64::from((bits >> 32) as u32) / f64::from(u32::MAX)
 }
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn waits_double_and_are_spread() {
-        let waits = |dice| (1..=5).map(|n| wait(Retry::Safe, &broken(), n, None, dice)).collect::<Vec<_>>();
+        let waits = |jitter| (1..=5).map(|n| wait(Retry::Safe, &broken(), n, None, jitter)).collect::<Vec<_>>();
         let millis = |values: [u64; 4]| values.map(|value| Some(Duration::from_millis(value)));
         assert_eq!(waits(0.5)[..4], millis([250, 500, 1000, 2000]));
         assert_eq!(waits(0.5)[4], None, "four times is enough");
@@ -141,9 +141,9 @@ mod tests {
     }
 
     #[test]
-    fn dice_are_dice() {
-        let rolls: Vec<_> = (0..100).map(|_| dice()).collect();
-        assert!(rolls.iter().all(|roll| (0.0..=1.0).contains(roll)));
-        assert!(rolls.iter().any(|roll| *roll < 0.5) && rolls.iter().any(|roll| *roll > 0.5));
+    fn jitter_is_random() {
+        let values: Vec<_> = (0..100).map(|_| jitter()).collect();
+        assert!(values.iter().all(|value| (0.0..=1.0).contains(value)));
+        assert!(values.iter().any(|value| *value < 0.5) && values.iter().any(|value| *value > 0.5));
     }
 }

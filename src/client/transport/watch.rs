@@ -6,8 +6,10 @@ use kube::client::Body;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::exchange;
-use crate::client::Cluster;
+use std::sync::Arc;
+
+use super::endpoint::Endpoint;
+use super::exchange::next_part;
 use crate::client::error::RequestError;
 use crate::client::request::RequestKind;
 use crate::client::status::StatusError;
@@ -27,7 +29,7 @@ pub enum WatchEvent {
 
 /// An open stream of changes; dropping it closes it.
 pub struct Watch {
-    cluster: Cluster,
+    endpoint: Arc<Endpoint>,
     body: Body,
     /// What came of the line that is not complete yet.
     line: BytesMut,
@@ -44,8 +46,8 @@ struct Event {
 }
 
 impl Watch {
-    pub(in crate::client) fn new(cluster: Cluster, body: Body) -> Self {
-        Self { cluster, body, line: BytesMut::new(), searched: 0 }
+    pub(in crate::client) fn new(endpoint: Arc<Endpoint>, body: Body) -> Self {
+        Self { endpoint, body, line: BytesMut::new(), searched: 0 }
     }
 
     /// The next event; nothing when the server ended the stream in good order. The server is silent for a minute at most where
@@ -61,7 +63,7 @@ impl Watch {
             if self.line.len() > limit {
                 return Err(RequestError::TooLarge { limit });
             }
-            match exchange::next_part(&self.cluster.0.target, &mut self.body).await? {
+            match next_part(&self.endpoint, &mut self.body).await? {
                 Some(part) => self.line.extend_from_slice(&part),
                 None if self.line.is_empty() => return Ok(None),
                 None => return Err(self.unreadable("it ends in the middle of an event")),
@@ -87,7 +89,7 @@ impl Watch {
     }
 
     fn unreadable(&self, cause: &str) -> RequestError {
-        RequestError::Unreadable { server: self.cluster.server().to_owned(), cause: cause.to_owned() }
+        RequestError::Unreadable { server: self.endpoint.server.clone(), cause: cause.to_owned() }
     }
 }
 

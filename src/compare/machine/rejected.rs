@@ -105,7 +105,7 @@ impl ComparisonMachine<'_> {
     fn trouble_of(&self, probe: Probe, error: &RequestError) -> Trouble {
         let refusal = error.status().filter(|_| probe.tells).map(|status| refusal(self.target, None, self.of, status));
         match refusal {
-            Some(Refusal::Other(trouble)) if !trouble.mistakes.is_empty() => trouble,
+            Some(Refusal::Other(trouble)) if !trouble.details.is_empty() => trouble,
             _ => probe.refused,
         }
     }

@@ -60,7 +60,7 @@ pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &
             messages.push(message);
         }
     }
-    let trouble = Trouble::new(&status.reason, format!("the server would refuse the result: {}", messages.join("; ")));
+    let trouble = Trouble::new(status, format!("the server would refuse the result: {}", messages.join("; ")));
     let stored = status.causes.iter().find_map(|cause| stored_version(subject, cause));
     let clash = || {
         let found = |find: fn(&RejectedObject<'_>, &Value, &Cause) -> Option<FieldPath>| {

@@ -59,7 +59,7 @@ pub(super) fn mistakes(subject: &RejectedObject<'_>, status: &StatusError) -> Ve
     } else {
         Vec::new()
     };
-    found.sort_by_key(|mistake| (mistake.line, mistake.column));
+    found.sort_by(|a, b| a.place.cmp(&b.place));
     found.dedup();
     found
 }

@@ -1,5 +1,7 @@
 //! What a field that doesn't exist was meant to be.
 
+use strsim::osa_distance;
+
 use super::place::Place;
 use crate::object::{FieldPath, GroupVersionKind, PathElement};
 use crate::schema::TypeRef;
@@ -43,29 +45,10 @@ pub(super) fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> O
     let bound = (name.chars().count() / 3).clamp(1, 3);
     let lower = name.to_lowercase();
     names
-        .map(|known| (distance(&lower, &known.to_lowercase()), known))
+        .map(|known| (osa_distance(&lower, &known.to_lowercase()), known))
         .filter(|(distance, _)| *distance <= bound)
         .min()
         .map(|(_, known)| known)
-}
-
-/// How many characters have to be put in, taken out, replaced or swapped with their neighbour.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
-    for (i, from) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, to) in b.iter().enumerate() {
-            let replaced = rows[i][j] + usize::from(from != to);
-            let mut least = replaced.min(rows[i][j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && a[i - 1] == *to && *from == b[j - 1] {
-                least = least.min(rows[i - 1][j - 1] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]

@@ -181,6 +181,6 @@ fn unreadable(Unreadable { key, cause }: &Unreadable) -> InputProblem {
 fn uncrawled(unsearched: &[&Unsearched]) -> Option<String> {
     let kinds: BTreeSet<String> = unsearched.iter().map(|one| one.kind.to_string()).collect();
     let kinds = kinds.into_iter().collect::<Vec<_>>().join(", ");
-    let reason = &unsearched.first()?.trouble.reason;
+    let reason = &unsearched.first()?.trouble.code;
     Some(format!("members that the apply set's parent does not list could not be looked for ({reason}) among {kinds}"))
 }

@@ -87,7 +87,7 @@ impl Writer<'_> {
             LiveState::Unreadable(trouble) => {
                 let message = format!("it is being deleted, and can't be read any more: {}", trouble.message);
                 Written::Failed(
-                    Trouble::new(&trouble.reason, message).with_hint("run again: it is created when it is gone"),
+                    Trouble::new(trouble.code, message).with_hint("run again: it is created when it is gone"),
                 )
             }
         }
@@ -116,7 +116,7 @@ impl Writer<'_> {
         };
         let message = format!("it was deleted and could not be created anew, {fate}: {}", trouble.message);
         // The message has them all, and says more than that there are some.
-        Written::Failed(Trouble { message, mistakes: Vec::new(), ..trouble })
+        Written::Failed(Trouble { message, details: Vec::new(), ..trouble })
     }
 
     /// Somebody else has created the object after it was deleted.

@@ -39,7 +39,7 @@ impl FieldSet {
     }
 
     /// Adds what stands below an element, with or without the element itself: builds a set from the leaves up.
-    pub fn graft(&mut self, element: PathElement, member: bool, below: Self) {
+    pub(crate) fn graft(&mut self, element: PathElement, member: bool, below: Self) {
         if member || !below.is_empty() {
             let node = self.children.entry(element).or_default();
             node.member |= member;
@@ -215,7 +215,7 @@ impl FieldSet {
     }
 
     /// Removes a path of plain fields and everything below it.
-    pub fn remove_subtree(&mut self, fields: &[&str]) {
+    pub(crate) fn remove_subtree(&mut self, fields: &[&str]) {
         let Some((first, rest)) = fields.split_first() else { return };
         let element = PathElement::Field((*first).to_owned());
         if rest.is_empty() {

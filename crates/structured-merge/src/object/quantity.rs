@@ -19,14 +19,14 @@ impl Quantity {
     /// The text in which the API server serves what was written as `text`: mostly a canonical one, but some other
     /// spellings stay as they are (`1e0`, `+1Gi`, `1.500`), as the parser keeps the text where it takes its fast path.
     #[must_use]
-    pub fn served(text: &str) -> Option<String> {
+    pub(crate) fn served(text: &str) -> Option<String> {
         let parts = Parts::of(text)?;
         if parts.is_kept() { Some(parts.text.to_owned()) } else { parts.canonical() }
     }
 
     /// Whether the value has a part below one thousandth: resource lists round that up, other places keep it.
     #[must_use]
-    pub fn is_below_milli(self) -> bool {
+    pub(crate) fn is_below_milli(self) -> bool {
         self.nanos % 1_000_000 != 0
     }
 }

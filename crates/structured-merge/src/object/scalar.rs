@@ -45,7 +45,7 @@ impl Scalar {
 
     /// A number as Go writes it: whole ones without a point.
     #[must_use]
-    pub fn number_text(number: &Number) -> String {
+    pub(crate) fn number_text(number: &Number) -> String {
         match Self::from_number(number) {
             Self::Int(int) => int.to_string(),
             _ => number.to_string(),

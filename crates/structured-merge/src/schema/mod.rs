@@ -26,6 +26,6 @@ pub use field_set::{field_set, fields_of, is_current, with_named_parents};
 pub use nulls::{RefusedNull, take_out_refused_nulls};
 pub use openapi::{CompileError, Origin, compile, compile_definition};
 pub use table::{
-    Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeId, TypeRef, TypeTable, item_element, items_by_element,
+    Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeRef, TypeTable, item_element, items_by_element,
 };
 pub use validity::conforms;

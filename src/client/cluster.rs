@@ -1,0 +1,254 @@
+//! A connection to one cluster: requests within their deadline, again when that is harmless, and counted.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use http::StatusCode;
+
+use super::address::Address;
+use super::auth::session::{Session, Sessions};
+use super::error::RequestError;
+use super::options::{ConnectOptions, Log, RequestTimeout};
+use super::request::{Counters, Reply, Request, RequestCounts};
+use super::transport::deadline::Deadline;
+use super::transport::endpoint::Endpoint;
+use super::transport::watch::Watch;
+use super::transport::{exchange, retry};
+
+/// The verbosity from which repetitions are noted.
+const NOTE_RETRIES: u8 = 1;
+/// The verbosity from which every request is noted.
+const NOTE_REQUESTS: u8 = 6;
+
+/// How often a pause checks whether the run was stopped.
+const STOP_CHECK: Duration = Duration::from_millis(100);
+/// The longest pause, whatever a server asks for.
+const LONGEST_PAUSE: Duration = Duration::from_hours(1);
+
+/// A connection to one cluster, shared by its clones.
+#[derive(Clone)]
+pub struct Cluster(Arc<Inner>, Option<Arc<AtomicBool>>);
+
+struct Inner {
+    context: Option<String>,
+    endpoint: Arc<Endpoint>,
+    namespace: String,
+    sessions: Sessions,
+    timeout: RequestTimeout,
+    verbose: u8,
+    log: Log,
+    counters: Counters,
+    /// The server answered at least once.
+    reached: AtomicBool,
+}
+
+impl fmt::Debug for Cluster {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Cluster")
+            .field("context", &self.0.context)
+            .field("server", &self.0.endpoint.server)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Cluster {
+    /// A connection over which nothing was sent yet.
+    pub(super) fn new(
+        context: Option<String>,
+        namespace: String,
+        endpoint: Endpoint,
+        sessions: Sessions,
+        options: &ConnectOptions,
+    ) -> Self {
+        let inner = Inner {
+            context,
+            endpoint: Arc::new(endpoint),
+            namespace,
+            sessions,
+            timeout: options.request_timeout,
+            verbose: options.verbose,
+            log: options.log.clone(),
+            counters: Counters::default(),
+            reached: AtomicBool::new(false),
+        };
+        Self(Arc::new(inner), None)
+    }
+
+    /// The name of the context in use, if one is.
+    #[must_use]
+    pub fn context(&self) -> Option<&str> {
+        self.0.context.as_deref()
+    }
+
+    /// The server's URL.
+    #[must_use]
+    pub fn server(&self) -> &str {
+        &self.0.endpoint.server
+    }
+
+    /// The namespace of objects that name none: of the flag, the context, the pod, or `default`.
+    #[must_use]
+    pub fn default_namespace(&self) -> &str {
+        &self.0.namespace
+    }
+
+    /// The same connection, over which nothing more is sent once `stop` is set: every request fails then, and no pause before
+    /// a repetition is waited for to its end.
+    #[must_use]
+    pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
+        Self(self.0, Some(stop))
+    }
+
+    /// The same connection for what is not to be left half-done.
+    #[must_use]
+    pub fn until_done(&self) -> Self {
+        Self(Arc::clone(&self.0), None)
+    }
+
+    /// Whether nothing more is to be sent.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.1.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// Waits this long, but not longer than something may be sent.
+    pub async fn pause(&self, wait: Duration) {
+        let end = tokio::time::Instant::now() + wait.min(LONGEST_PAUSE);
+        while !self.is_stopped() && tokio::time::Instant::now() < end {
+            tokio::time::sleep_until(end.min(tokio::time::Instant::now() + STOP_CHECK)).await;
+        }
+    }
+
+    /// How many requests were sent so far, repetitions included.
+    #[must_use]
+    pub fn counts(&self) -> RequestCounts {
+        self.0.counters.now()
+    }
+
+    /// Sends one request, repeats it where that is harmless, and reads the answer to its end, all within the request timeout.
+    /// A 401 renews credentials that can be renewed, once, and starts over.
+    pub async fn send(&self, request: impl Into<Request>) -> Result<Reply, RequestError> {
+        let request = request.into();
+        if self.is_stopped() {
+            return Err(RequestError::Stopped);
+        }
+        let session = self.0.sessions.current().await?;
+        match self.repeat(&session, &request).await {
+            Err(RequestError::Unauthorized { server, status }) => {
+                let Some(session) = self.0.sessions.after_refusal(&session).await? else {
+                    return Err(RequestError::Unauthorized { server, status });
+                };
+                self.note(NOTE_RETRIES, || format!("repeating {} with new credentials", name_of(&request)));
+                self.repeat(&session, &request).await
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn repeat(&self, session: &Session, request: &Request) -> Result<Reply, RequestError> {
+        let deadline = Deadline::new(self.0.timeout);
+        let mut failures = 0;
+        loop {
+            let error = match self.once(session, request, deadline).await {
+                Ok(reply) => return Ok(reply),
+                Err(error) => error,
+            };
+            failures += 1;
+            let Some(wait) = retry::wait(request.retry, &error, failures, deadline.remaining(), retry::jitter()) else {
+                return Err(error);
+            };
+            self.note(NOTE_RETRIES, || {
+                let (times, wait) = (retry::MAX_RETRIES, wait.as_millis());
+                format!("repeating {} in {wait} ms ({failures} of {times}): {error}", name_of(request))
+            });
+            self.pause(wait).await;
+            if self.is_stopped() {
+                return Err(RequestError::Stopped);
+            }
+        }
+    }
+
+    /// Opens a stream of changes; the address says of what, and from which resourceVersion on. It is opened once: a watcher
+    /// has to list again anyway before it tries again. A 401 renews credentials as [`Cluster::send`] does.
+    pub async fn watch(&self, address: impl Into<Address>) -> Result<Watch, RequestError> {
+        if self.is_stopped() {
+            return Err(RequestError::Stopped);
+        }
+        let request = Request::watch(address);
+        let session = self.0.sessions.current().await?;
+        match self.open(&session, &request).await {
+            Err(RequestError::Unauthorized { server, status }) => {
+                match self.0.sessions.after_refusal(&session).await? {
+                    Some(session) => self.open(&session, &request).await,
+                    None => Err(RequestError::Unauthorized { server, status }),
+                }
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn open(&self, session: &Session, request: &Request) -> Result<Watch, RequestError> {
+        let deadline = Deadline::new(self.0.timeout);
+        let opening = exchange::open(&session.client, &self.0.endpoint, request, deadline);
+        let body = self.attempt(session, request, opening, |_| StatusCode::OK.as_u16()).await?;
+        Ok(Watch::new(Arc::clone(&self.0.endpoint), body))
+    }
+
+    async fn once(&self, session: &Session, request: &Request, deadline: Deadline) -> Result<Reply, RequestError> {
+        let exchange = exchange::exchange(&session.client, &self.0.endpoint, request, deadline);
+        self.attempt(session, request, exchange, |reply| reply.status).await
+    }
+
+    /// Counts a request, and notes what became of it.
+    async fn attempt<T>(
+        &self,
+        session: &Session,
+        request: &Request,
+        exchange: impl Future<Output = Result<T, RequestError>>,
+        code: impl Fn(&T) -> u16,
+    ) -> Result<T, RequestError> {
+        let start = Instant::now();
+        self.0.counters.sent(request.kind);
+        let outcome = exchange.await;
+        if matches!(outcome, Err(RequestError::Unreachable { .. } | RequestError::Invalid { .. })) {
+            self.0.counters.never_left(request.kind);
+        }
+        let outcome = match outcome {
+            Err(error) if !self.0.reached.load(Ordering::Relaxed) => Err(RequestError::silent(error)),
+            outcome => outcome,
+        };
+        match &outcome {
+            Ok(_) | Err(RequestError::Status(_)) => {
+                self.0.reached.store(true, Ordering::Relaxed);
+                session.was_accepted();
+            }
+            Err(RequestError::Unauthorized { .. }) => self.0.reached.store(true, Ordering::Relaxed),
+            Err(_) => {}
+        }
+        self.note(NOTE_REQUESTS, || {
+            let millis = start.elapsed().as_millis();
+            match &outcome {
+                Ok(answer) => format!("{} {} in {millis} ms", name_of(request), code(answer)),
+                Err(error) => match error.status() {
+                    Some(status) => format!("{} {} in {millis} ms", name_of(request), status.code),
+                    None => format!("{} failed after {millis} ms: {error}", name_of(request)),
+                },
+            }
+        });
+        outcome
+    }
+
+    fn note(&self, from: u8, line: impl FnOnce() -> String) {
+        if self.0.verbose >= from {
+            self.0.log.note(&line());
+        }
+    }
+}
+
+/// How a request is called in notes.
+fn name_of(request: &Request) -> String {
+    format!("{} {}", request.method, request.text())
+}

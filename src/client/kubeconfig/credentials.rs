@@ -1,0 +1,119 @@
+//! What a user of the kubeconfig logs in with.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use secrecy::{SecretSlice, SecretString};
+
+use super::files::read;
+use super::model::{ClusterEntry, UserEntry};
+use super::plugin::PluginConfig;
+use crate::client::error::ConnectError;
+
+/// A client certificate and its key, in PEM.
+#[derive(Clone, Debug)]
+pub struct ClientCertificate {
+    pub certificate: Vec<u8>,
+    pub key: SecretSlice<u8>,
+}
+
+/// What says who we are, next to a client certificate.
+#[derive(Debug)]
+pub enum Credentials {
+    /// Nothing.
+    None,
+    /// A bearer token.
+    Token(SecretString),
+    /// A file with a bearer token that may change, and the token to use while it cannot be read.
+    TokenFile { path: PathBuf, otherwise: Option<SecretString> },
+    /// A program that knows.
+    Plugin(Box<PluginConfig>),
+}
+
+/// As whom requests are made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Impersonation {
+    pub user: String,
+    pub uid: Option<String>,
+    pub groups: Vec<String>,
+    pub extra: BTreeMap<String, Vec<String>>,
+}
+
+/// The certificate of a user, with its key.
+pub(super) fn client_certificate(user: &UserEntry, name: &str) -> Result<Option<ClientCertificate>, ConnectError> {
+    if user.client_certificate.is_none() && user.client_certificate_data.is_none() {
+        return Ok(None);
+    }
+    let twice = |what: &str| {
+        ConnectError::setting(format!("`{what}` and `{what}-data` are both set for user `{name}`: one must go"))
+    };
+    let certificate = match (&user.client_certificate, &user.client_certificate_data) {
+        (Some(_), Some(_)) => return Err(twice("client-certificate")),
+        (Some(path), None) => read("client certificate", path)?,
+        (None, data) => data.clone().unwrap_or_default(),
+    };
+    let key = match (&user.client_key, &user.client_key_data) {
+        (Some(_), Some(_)) => return Err(twice("client-key")),
+        (Some(path), None) => SecretSlice::from(read("client key", path)?),
+        (None, Some(data)) => data.clone(),
+        (None, None) => {
+            return Err(ConnectError::Setting {
+                message: format!("user `{name}` has a client certificate without its key"),
+                hint: Some("set `client-key` or `client-key-data`, or give `--client-key`".to_owned()),
+            });
+        }
+    };
+    Ok(Some(ClientCertificate { certificate, key }))
+}
+
+/// What a user logs in with, and notes about what of it is not used.
+pub(super) fn credentials(
+    user: UserEntry,
+    name: &str,
+    cluster: &ClusterEntry,
+    notes: &mut Vec<String>,
+) -> Result<Credentials, ConnectError> {
+    if user.basic {
+        notes.push(format!(
+            "the user name and password of user `{name}` are not used: the API server does not take them any more"
+        ));
+    }
+    let certified = user.client_certificate.is_some() || user.client_certificate_data.is_some();
+    if let Some(path) = user.token_file {
+        return Ok(Credentials::TokenFile { path, otherwise: user.token });
+    }
+    if let Some(token) = user.token {
+        return Ok(Credentials::Token(token));
+    }
+    if let Some(provider) = user.auth_provider {
+        return Err(ConnectError::Setting {
+            message: format!("user `{name}` logs in by the auth provider `{provider}`, which Kubernetes dropped"),
+            hint: Some("use the credential plugin of your provider (`users[].user.exec` in the kubeconfig)".to_owned()),
+        });
+    }
+    match user.exec {
+        // As kubectl: a certificate is enough, the plugin is not asked.
+        Some(exec) if !certified => Ok(Credentials::Plugin(Box::new(PluginConfig::new(exec, name, cluster)?))),
+        _ => Ok(Credentials::None),
+    }
+}
+
+/// Whom a user acts as.
+pub(super) fn impersonation(user: &UserEntry) -> Result<Option<Impersonation>, ConnectError> {
+    if let Some(name) = &user.impersonate {
+        return Ok(Some(Impersonation {
+            user: name.clone(),
+            uid: user.impersonate_uid.clone(),
+            groups: user.impersonate_groups.clone(),
+            extra: user.impersonate_user_extra.clone(),
+        }));
+    }
+    if user.impersonate_uid.is_some() || !user.impersonate_groups.is_empty() || !user.impersonate_user_extra.is_empty()
+    {
+        return Err(ConnectError::Setting {
+            message: "a uid, groups or extra values are to be impersonated, but no user".to_owned(),
+            hint: Some("`--as-uid`, `--as-group` and `--as-user-extra` need `--as`".to_owned()),
+        });
+    }
+    Ok(None)
+}

@@ -1,0 +1,82 @@
+//! Credential plugins as a kubeconfig describes them (`users[].user.exec`).
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::{Value, json};
+
+use super::files::read;
+use super::model::{ClusterEntry, ExecEntry};
+use crate::client::error::ConnectError;
+use crate::text::one_line;
+
+/// A plugin as the kubeconfig describes it.
+#[derive(Debug)]
+pub struct PluginConfig {
+    pub entry: ExecEntry,
+    pub interactive: Interactive,
+    /// What it is told about the cluster, when it wants to know.
+    pub cluster: Option<Value>,
+}
+
+/// Whether the plugin wants our standard input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interactive {
+    Never,
+    IfAvailable,
+    Always,
+}
+
+impl PluginConfig {
+    /// Checks the kubeconfig's entry of user `user`.
+    pub fn new(entry: ExecEntry, user: &str, cluster: &ClusterEntry) -> Result<Self, ConnectError> {
+        let wrong = |what: &str| ConnectError::setting(format!("the credential plugin of user `{user}` {what}"));
+        if entry.command.is_empty() {
+            return Err(wrong("has no `command`"));
+        }
+        if entry.env.iter().any(|(name, _)| name.is_empty()) {
+            return Err(wrong("has an `env` entry without a name"));
+        }
+        let beta = match entry.api_version.as_str() {
+            "client.authentication.k8s.io/v1" => false,
+            "client.authentication.k8s.io/v1beta1" => true,
+            "" => return Err(wrong("has no `apiVersion`")),
+            other => {
+                let other = one_line(other, 100);
+                return Err(wrong(&format!(
+                    "speaks `{other}`; supported are `v1` and `v1beta1` of `client.authentication.k8s.io`"
+                )));
+            }
+        };
+        let interactive = match entry.interactive_mode.as_deref() {
+            Some("Never") => Interactive::Never,
+            Some("IfAvailable") => Interactive::IfAvailable,
+            Some("Always") => Interactive::Always,
+            None if beta => Interactive::IfAvailable,
+            None => return Err(wrong("has no `interactiveMode`")),
+            Some(_) => return Err(wrong("has an `interactiveMode` that is not `Never`, `IfAvailable` or `Always`")),
+        };
+        let cluster = if entry.provide_cluster_info { Some(cluster_info(cluster)?) } else { None };
+        Ok(Self { entry, interactive, cluster })
+    }
+}
+
+/// What a plugin with `provideClusterInfo` learns.
+fn cluster_info(cluster: &ClusterEntry) -> Result<Value, ConnectError> {
+    let authority = match (&cluster.certificate_authority_data, &cluster.certificate_authority) {
+        (Some(data), _) => Some(data.clone()),
+        (None, Some(path)) => Some(read("certificate authority", path)?),
+        (None, None) => None,
+    };
+    let mut info = json!({ "server": cluster.server, "config": cluster.exec_config });
+    let mut set = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            info[name] = value;
+        }
+    };
+    set("tls-server-name", cluster.tls_server_name.clone().map(Value::from));
+    set("insecure-skip-tls-verify", cluster.insecure_skip_tls_verify.then_some(Value::Bool(true)));
+    set("certificate-authority-data", authority.map(|data| BASE64_STANDARD.encode(data).into()));
+    set("proxy-url", cluster.proxy_url.clone().map(Value::from));
+    set("disable-compression", cluster.disable_compression.then_some(Value::Bool(true)));
+    Ok(info)
+}

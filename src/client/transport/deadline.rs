@@ -1,0 +1,40 @@
+//! How long a request may take, all its repetitions included.
+
+use std::time::{Duration, Instant};
+
+use crate::client::error::RequestError;
+use crate::client::options::RequestTimeout;
+
+/// How long the server may stay silent when the request as a whole is not bounded.
+const IDLE: Duration = Duration::from_secs(90);
+
+/// The time that is left for a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    timeout: RequestTimeout,
+    start: Instant,
+}
+
+impl Deadline {
+    /// The clock starts now.
+    pub fn new(timeout: RequestTimeout) -> Self {
+        Self { timeout, start: Instant::now() }
+    }
+
+    /// What is left, when there is a bound.
+    pub fn remaining(self) -> Option<Duration> {
+        match self.timeout {
+            RequestTimeout::Within(timeout) => Some(timeout.saturating_sub(self.start.elapsed())),
+            RequestTimeout::Unbounded => None,
+        }
+    }
+
+    /// Waits for `step` as long as there is time.
+    pub async fn spend<T>(self, server: &str, step: impl Future<Output = T>) -> Result<T, RequestError> {
+        let bound = self.remaining().unwrap_or(IDLE);
+        tokio::time::timeout(bound, step).await.map_err(|_| {
+            let after = if let RequestTimeout::Within(timeout) = self.timeout { timeout } else { IDLE };
+            RequestError::TimedOut { server: server.to_owned(), after }
+        })
+    }
+}

@@ -1,0 +1,31 @@
+use std::fmt;
+use std::sync::Arc;
+
+use kube_yaml::Mark;
+
+/// Where in a file a problem is: in all of it, at a line, or at a column of a line.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The file as it was named, `stdin` for standard input.
+    pub file: Arc<str>,
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// The column in characters, from 1.
+    pub column: Option<u32>,
+}
+
+impl Place {
+    /// The line and the column, where it has both.
+    #[must_use]
+    pub fn mark(&self) -> Option<Mark> {
+        Some(Mark { line: self.line?, column: self.column? })
+    }
+}
+
+/// `web.yaml:12:5`
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        [self.line, self.column].into_iter().flatten().try_for_each(|number| write!(f, ":{number}"))
+    }
+}

@@ -2,7 +2,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use structured_merge::Op;
 
-use crate::live::Trouble;
+use crate::diagnostic::Diagnostic;
 use crate::object::{FieldPath, ManagedFieldsEntry};
 
 /// What has to be done to one object.
@@ -148,7 +148,7 @@ pub struct ObjectDiff {
     /// What its author should know.
     pub warnings: Vec<String>,
     /// Why it could not be compared.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<Diagnostic>,
     /// Why it has to be replaced.
     pub reason: Option<String>,
     /// What to do about that.
@@ -158,7 +158,7 @@ pub struct ObjectDiff {
 impl ObjectDiff {
     /// An object that could not be compared.
     #[must_use]
-    pub fn unknown(trouble: Trouble) -> Self {
+    pub fn unknown(trouble: Diagnostic) -> Self {
         Self {
             action: Action::Unknown,
             evidence: None,

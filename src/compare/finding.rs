@@ -6,7 +6,7 @@ use structured_merge::Unproven;
 use super::diff::Evidence;
 use super::prediction::Prediction;
 use super::refusal::Refusal;
-use crate::live::Trouble;
+use crate::diagnostic::Diagnostic;
 
 /// What the comparison of one object found.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub enum Finding {
         refusal: Refusal,
     },
     /// The object could not be compared.
-    Unknown(Trouble),
+    Unknown(Diagnostic),
 }
 
 /// A finding, and what else the comparison brought to light.

@@ -26,7 +26,8 @@ use super::policy::{EvidenceMode, Policy};
 use super::prediction::{Prediction, predict, unreadable_owners};
 use super::refusal::Refusal;
 use super::secrecy::is_secret;
-use crate::live::{LiveState, RequestError, Target, Trouble, discreet};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::live::{LiveState, RequestError, Target, discreet};
 use crate::object::FieldSet;
 use crate::schema::{self, TypeRef};
 
@@ -88,7 +89,7 @@ enum State {
 /// A creation under another name, and what its rejection means.
 struct Probe {
     object: Value,
-    refused: Trouble,
+    refused: Diagnostic,
     /// Whether the rejection of the probe itself says better what is wrong: it is about the manifest alone.
     tells: bool,
 }
@@ -128,7 +129,7 @@ impl<'a> ComparisonMachine<'a> {
             self.state = State::Done(Finding::Unknown(trouble));
             return;
         }
-        let interrupted = Finding::Unknown(Trouble::new("Interrupted", "the comparison was not finished"));
+        let interrupted = Finding::Unknown(Diagnostic::new(Code::Interrupted, "the comparison was not finished"));
         let state = std::mem::replace(&mut self.state, State::Done(interrupted));
         self.state = match (state, answer) {
             (State::Applying(None), Answer::Object(_, warnings)) => {
@@ -162,7 +163,9 @@ impl<'a> ComparisonMachine<'a> {
             (State::Probing { live, probes, accepted }, answer) => self.probed(live, probes, accepted, answer),
             // The apply that follows the transfer would be rejected like this.
             (State::Pruning { live, .. }, Answer::Refused(error)) => self.pruning_rejected(live, &error),
-            (_, _) => State::Done(Finding::Unknown(Trouble::new("Failed", "the answer doesn't fit the question"))),
+            (_, _) => {
+                State::Done(Finding::Unknown(Diagnostic::new(Code::Failed, "the answer doesn't fit the question")))
+            }
         };
     }
 
@@ -173,7 +176,7 @@ impl<'a> ComparisonMachine<'a> {
             State::Done(finding) => finding,
             State::Pruning { live, prediction } => Finding::Predicted { live, prediction },
             State::Applying(_) | State::Reading(_) | State::Transferring { .. } | State::Probing { .. } => {
-                Finding::Unknown(Trouble::new("Interrupted", "the run ended before this object was compared"))
+                Finding::Unknown(Diagnostic::new(Code::Interrupted, "the run ended before this object was compared"))
             }
         };
         ComparisonResult { finding, warnings: self.warnings, unproven: self.unproven }
@@ -188,7 +191,8 @@ impl<'a> ComparisonMachine<'a> {
             LiveState::Absent => State::Applying(None),
             LiveState::Unreadable(trouble) => State::Done(Finding::Unknown(trouble)),
             LiveState::Present(object) if object.pointer("/metadata/deletionTimestamp").is_some() => {
-                let trouble = Trouble::new("Terminating", "it is being deleted").with_hint("run again when it is gone");
+                let trouble =
+                    Diagnostic::new(Code::Terminating, "it is being deleted").with_hint("run again when it is gone");
                 State::Done(Finding::Unknown(trouble))
             }
             LiveState::Present(object) => match self.proof(&object) {
@@ -236,7 +240,8 @@ impl<'a> ComparisonMachine<'a> {
         let claims = owners.our_fields();
         let in_the_way = FieldSet::new();
         let mut prediction = Prediction { object: answer, owners, evidence: Evidence::Server, in_the_way };
-        let settled = Ownership::of(&live, manager).with_claims_transferred(&live, self.of, &claims, &api_version, self.policy);
+        let settled =
+            Ownership::of(&live, manager).with_claims_transferred(&live, self.of, &claims, &api_version, self.policy);
         let Some(settled) = settled else { return State::Done(Finding::Predicted { live, prediction }) };
         let stays = schema::fields_of(&self.target.manifest.value, self.of);
         let stays = with_string_data(&self.target.key.gvk, stays, &Ownership::default());
@@ -250,16 +255,19 @@ impl<'a> ComparisonMachine<'a> {
     }
 
     /// Says why an answer tells nothing about the object, if so. Under one resourceVersion there is one uid.
-    fn bad_answer(&self, answer: &Answer) -> Option<Trouble> {
+    fn bad_answer(&self, answer: &Answer) -> Option<Diagnostic> {
         match (&self.state, answer) {
-            (_, Answer::Refused(error)) if error.is_bad_answer() => Some(Trouble::about(&self.target.key.gvk, error)),
+            (_, Answer::Refused(error)) if error.is_bad_answer() => {
+                Some(Diagnostic::about(&self.target.key.gvk, error))
+            }
             (
                 State::Applying(Some(live)) | State::Pruning { live, .. } | State::Transferring { live, .. },
                 Answer::Object(object, _),
             )
             | (State::Reading(live), Answer::Live(LiveState::Present(object))) => {
                 let is_other = version(live) == version(object) && uid(live) != uid(object);
-                is_other.then(|| Trouble::new("Failed", "the server answered with another object of the same name"))
+                is_other
+                    .then(|| Diagnostic::new(Code::Failed, "the server answered with another object of the same name"))
             }
             _ => None,
         }

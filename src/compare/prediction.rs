@@ -5,7 +5,7 @@ use structured_merge::Ownership;
 
 use super::diff::Evidence;
 use super::policy::Policy;
-use crate::live::Trouble;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::object::FieldSet;
 use crate::schema::{KindInfo, TypeRef};
 
@@ -52,12 +52,12 @@ pub(super) fn predict_displacing(
 /// Says why an object cannot be compared or written if the fields of one of its owners are unknown: a conflict with them
 /// would be missed.
 #[must_use]
-pub(super) fn unreadable_owners(owners: &Ownership) -> Option<Trouble> {
+pub(super) fn unreadable_owners(owners: &Ownership) -> Option<Diagnostic> {
     let manager = owners.unreadable.first()?;
     let message = format!(
         "the fields that `{manager}` owns are recorded in a form that cannot be read (`metadata.managedFields`)"
     );
     let hint =
         "see the record with `kubectl get --show-managed-fields -o yaml`, or use a newer version of this program";
-    Some(Trouble::new("UnreadableOwners", message).with_hint(hint))
+    Some(Diagnostic::new(Code::UnreadableOwners, message).with_hint(hint))
 }

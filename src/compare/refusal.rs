@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use super::rejection::{Blame, RejectedObject, blame, is_typed, mistakes, refused_result};
 use super::secrecy::is_secret;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::live::discreet::Discreet;
-use crate::live::{StatusError, Target, Trouble};
+use crate::live::{StatusError, Target};
 use crate::schema::TypeRef;
 
 /// What became of the question.
@@ -17,11 +18,11 @@ pub enum Refusal {
     /// Only a replacement could bring the change; the text names the fields.
     Immutable(String),
     /// The server doesn't accept the object as it is written: unknown fields, wrong types.
-    Typed(Trouble),
+    Typed(Diagnostic),
     /// The server can't be asked: the user may not write, or a webhook doesn't take part in a dry-run.
-    NotTried(Trouble),
+    NotTried(Diagnostic),
     /// Anything else.
-    Other(Trouble),
+    Other(Diagnostic),
 }
 
 /// Final clauses of the API server's messages about fields that can't be changed (`k8s.io/kubernetes`
@@ -61,13 +62,13 @@ pub fn refusal(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &
     let mistakes = mistakes(&subject, status);
     if !mistakes.is_empty() {
         let message = mistakes.iter().map(|mistake| mistake.message.as_str()).collect::<Vec<_>>().join("; ");
-        let trouble = Trouble::new("Invalid", message).with_details(mistakes);
+        let trouble = Diagnostic::new(Code::Invalid, message).with_details(mistakes);
         return if is_typed(status) { Refusal::Typed(trouble) } else { Refusal::Other(trouble) };
     }
-    let trouble = Trouble::new(status, one_sentence(status));
+    let trouble = Diagnostic::new(status, one_sentence(status));
     if is_typed(status) {
         let hint = "compare the fields with `kubectl explain`: their names, their nesting and their types";
-        return Refusal::Typed(Trouble { code: "Invalid".into(), ..trouble }.with_hint(hint));
+        return Refusal::Typed(Diagnostic { code: Code::Invalid, ..trouble }.with_hint(hint));
     }
     match hint(status) {
         Some(hint) => Refusal::NotTried(trouble.with_hint(hint)),
@@ -95,11 +96,11 @@ fn refusal_of_secret(target: &Target, live: Option<&Value>, of: TypeRef<'_>, sta
     };
     if !mistakes.is_empty() {
         let message = mistakes.iter().map(|mistake| mistake.message.as_str()).collect::<Vec<_>>().join("; ");
-        let trouble = Trouble::new("Invalid", message).with_details(mistakes);
+        let trouble = Diagnostic::new(Code::Invalid, message).with_details(mistakes);
         return if is_typed(status) { Refusal::Typed(trouble) } else { Refusal::Other(trouble) };
     }
     match hint(status) {
-        _ if is_typed(status) => Refusal::Typed(Trouble { code: "Invalid".into(), ..trouble }),
+        _ if is_typed(status) => Refusal::Typed(Diagnostic { code: Code::Invalid, ..trouble }),
         Some(hint) => Refusal::NotTried(trouble.with_hint(hint)),
         None => Refusal::Other(trouble),
     }

@@ -12,7 +12,8 @@ use super::redact::{Redactor, is_withheld};
 use super::refusal::Refusal;
 use super::replacement::{cost, replace_guard};
 use super::secrecy::Secrecy;
-use crate::live::{LiveState, Target, Trouble};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::live::{LiveState, Target};
 use crate::object::{FieldPath, FieldSet};
 use crate::schema::TypeRef;
 
@@ -72,9 +73,9 @@ pub fn verdict(target: &Target, finding: &Finding, setting: CompareContext<'_>, 
             (Refusal::NoNamespace(name), _) => {
                 let message = format!("namespace `{name}` doesn't exist");
                 let hint = format!("add a manifest for it, or run `kubectl create namespace {name}`");
-                ObjectDiff::unknown(Trouble::new("NotFound", message).with_hint(hint))
+                ObjectDiff::unknown(Diagnostic::new(Code::NotFound, message).with_hint(hint))
             }
-            (Refusal::Immutable(reason), None) => ObjectDiff::unknown(Trouble::new("Invalid", reason.clone())),
+            (Refusal::Immutable(reason), None) => ObjectDiff::unknown(Diagnostic::new(Code::Invalid, reason.clone())),
             (Refusal::Typed(trouble) | Refusal::NotTried(trouble) | Refusal::Other(trouble), _) => {
                 ObjectDiff::unknown(trouble.clone())
             }
@@ -94,11 +95,11 @@ pub fn offline(target: &Target, live: &LiveState, setting: CompareContext<'_>, r
         LiveState::Present(live) if is_withheld(live) => {
             let message = "its values are not in the snapshot";
             let hint = "take the snapshot with `--include-secrets`";
-            ObjectDiff::unknown(Trouble::new("ValuesWithheld", message).with_hint(hint))
+            ObjectDiff::unknown(Diagnostic::new(Code::ValuesWithheld, message).with_hint(hint))
         }
-        LiveState::Present(live) if live.pointer("/metadata/deletionTimestamp").is_some() => {
-            ObjectDiff::unknown(Trouble::new("Terminating", "it was being deleted").with_hint("take a new snapshot"))
-        }
+        LiveState::Present(live) if live.pointer("/metadata/deletionTimestamp").is_some() => ObjectDiff::unknown(
+            Diagnostic::new(Code::Terminating, "it was being deleted").with_hint("take a new snapshot"),
+        ),
         LiveState::Present(live) => {
             let proof =
                 target.kind().map(|kind| prove(&target.manifest.value, live, setting.of, &kind, setting.policy));

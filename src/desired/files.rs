@@ -8,7 +8,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{InputProblem, SourceText};
+use super::SourceText;
+use crate::diagnostic::Diagnostic;
 use crate::text::name_without_credentials;
 
 /// Name under which standard input appears in messages and reports.
@@ -33,7 +34,7 @@ pub struct Input {
 #[derive(Debug, Default)]
 pub struct Inputs {
     read: Vec<Input>,
-    problems: Vec<InputProblem>,
+    problems: Vec<Diagnostic>,
     stdin_is_read: bool,
     seen: BTreeSet<PathBuf>,
 }
@@ -46,7 +47,7 @@ impl Inputs {
         if path == "-" {
             if std::mem::replace(&mut self.stdin_is_read, true) {
                 let message = "standard input can be read only once, `-f -` is given twice";
-                self.problems.push(InputProblem::general(message));
+                self.problems.push(Diagnostic::general(message));
             } else {
                 self.content(STDIN, read_bounded(std::io::stdin().lock()).map_err(|error| reason(&error)));
             }
@@ -80,12 +81,12 @@ impl Inputs {
         let name = name_without_credentials(name);
         match content {
             Ok(bytes) => self.read.push(Input { name: name.into(), text: bytes.into() }),
-            Err(reason) => self.problems.push(InputProblem::of_file(&name, format!("cannot be read: {reason}"))),
+            Err(reason) => self.problems.push(Diagnostic::of_file(&name, format!("cannot be read: {reason}"))),
         }
     }
 
     /// Everything that was read, or everything that could not be.
-    pub fn finish(self) -> Result<Vec<Input>, Vec<InputProblem>> {
+    pub fn finish(self) -> Result<Vec<Input>, Vec<Diagnostic>> {
         if self.problems.is_empty() { Ok(self.read) } else { Err(self.problems) }
     }
 
@@ -111,7 +112,7 @@ impl Inputs {
             Ok(paths) => paths,
             Err(error) => {
                 let message = format!("is not a valid pattern: {}", error.msg);
-                return self.problems.push(InputProblem::of_file(&name_without_credentials(pattern), message));
+                return self.problems.push(Diagnostic::of_file(&name_without_credentials(pattern), message));
             }
         };
         let mut is_empty = true;
@@ -128,7 +129,7 @@ impl Inputs {
         }
         if is_empty {
             let name = name_without_credentials(pattern);
-            self.problems.push(InputProblem::of_file(&name, "the pattern matches no file"));
+            self.problems.push(Diagnostic::of_file(&name, "the pattern matches no file"));
         }
     }
 
@@ -145,7 +146,7 @@ impl Inputs {
         if is_empty {
             let below = if recursive { " or below it" } else { "" };
             let message = format!("no `.yaml`, `.yml` or `.json` file in this directory{below}");
-            let problem = InputProblem::of_file(&path.to_string_lossy(), message);
+            let problem = Diagnostic::of_file(&path.to_string_lossy(), message);
             self.problems.push(if recursive {
                 problem
             } else {

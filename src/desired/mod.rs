@@ -26,6 +26,3 @@ pub(crate) use set::{leave_out_copies, repeated};
 pub use source::{Source, SourceText};
 
 pub use kube_yaml as yaml;
-
-/// A problem of the input, with its place.
-pub type InputProblem = crate::diagnostic::Diagnostic;

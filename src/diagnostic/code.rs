@@ -115,12 +115,6 @@ impl fmt::Display for Code {
     }
 }
 
-impl From<&str> for Code {
-    fn from(name: &str) -> Self {
-        Self::named(name)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fmt::Write as _;

@@ -8,11 +8,11 @@ use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 
 use crate::compare::{Action, ObjectDiff, defines};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::comparison::Comparison;
 use crate::engine::event::{Event, Stage};
 use crate::engine::item::{self, Item, blocked, is_change};
 use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Writes, wait_for_discovery, wait_until_established};
-use crate::live::Trouble;
 use crate::live::fetch::IN_FLIGHT;
 use crate::live::resolve::{Target, resource_of};
 use crate::plan::{Plan, PlanItem, ReadySet};
@@ -169,7 +169,7 @@ impl<'a> ApplyRun<'a> {
             let item = &mut self.items[index];
             if self.agreed && !decision.diff.same_difference(&item.decision.diff) {
                 let message = "it differs otherwise than was shown: left alone";
-                decision.diff = ObjectDiff::unknown(Trouble::new("Conflict", message).with_hint("run again"));
+                decision.diff = ObjectDiff::unknown(Diagnostic::new(Code::Conflict, message).with_hint("run again"));
             }
             item.decide(decision);
             self.comparison.events.receive(Event::Compared(&item.report));

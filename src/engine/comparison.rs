@@ -9,12 +9,13 @@ use crate::client::Cluster;
 use crate::compare::{
     Action, ComparisonResult, Evidence, Finding, Policy, Redactor, defines, leave_out_nulls, may_hold_refused_nulls,
 };
+use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::judge::{Decision, Judge};
 use crate::live::fetch::{IN_FLIGHT, fetch};
 use crate::live::types::Types;
-use crate::live::{LiveState, Target, Trouble};
+use crate::live::{LiveState, Target};
 use crate::plan::Plan;
 
 /// What all comparisons of one run share.
@@ -112,7 +113,7 @@ impl<'a> Comparison<'a> {
         let resource = match &target.resource {
             _ if self.interrupt.is_set() => {
                 let message = "the run was interrupted before this object was compared";
-                return Finding::Unknown(Trouble::new("Interrupted", message)).into();
+                return Finding::Unknown(Diagnostic::new(Code::Interrupted, message)).into();
             }
             Err(trouble) => return Finding::Unknown(trouble.clone()).into(),
             Ok(resource) if resource.pending || too_early => return Finding::Missing(Evidence::Local).into(),

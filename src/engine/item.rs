@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use crate::client::Cluster;
 use crate::compare::{Action, Evidence, Finding};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::wait::{WaitOptions, Watched, observe};
 use crate::engine::write::{Decision, Written};
-use crate::live::{Target, Trouble};
+use crate::live::Target;
 use crate::plan::{DependencyKind, PlanItem};
-use crate::report::{ErrorInfo, ObjectReport, Outcome};
+use crate::report::{ObjectReport, Outcome};
 
 /// One object on its way through the run. What was planned and decided is shared with the write that is under way.
 pub(crate) struct Item {
@@ -161,7 +162,7 @@ pub(crate) fn settle(report: &mut ObjectReport, decision: &Decision, result: Res
             } else {
                 "it changed while it was applied, and differs otherwise now: left alone"
             };
-            return fail(report, Trouble::new("Conflict", message).with_hint("run again"));
+            return fail(report, Diagnostic::new(Code::Conflict, message).with_hint("run again"));
         }
     });
 }
@@ -188,7 +189,7 @@ pub(crate) fn skip(report: &mut ObjectReport, reason: String) -> Outcome {
     Outcome::Skipped
 }
 
-pub(crate) fn fail(report: &mut ObjectReport, trouble: Trouble) {
-    report.error = Some(ErrorInfo::from(trouble));
+pub(crate) fn fail(report: &mut ObjectReport, trouble: Diagnostic) {
+    report.error = Some(trouble);
     report.outcome = Some(Outcome::Failed);
 }

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::StreamExt as _;
 use serde_json::Value;
 
-use super::Trouble;
 use super::answer::{Asked, unexpected};
 use super::discovery::{Discovery, Resource};
 use super::fetch::IN_FLIGHT;
 use super::list::Pages;
 use super::page::Spoilt;
 use crate::client::{Cluster, Request, RequestError};
+use crate::diagnostic::Diagnostic;
 use crate::object::{GroupKind, GroupVersionKind, ObjectKey};
 
 /// The collections of one resource that are searched.
@@ -41,7 +41,7 @@ pub struct Unsearched {
     /// The namespace; none for all of them.
     pub namespace: Option<String>,
     /// Why.
-    pub trouble: Trouble,
+    pub trouble: Diagnostic,
 }
 
 /// An object with the label that the server listed and nobody can read, or something else that it listed.
@@ -125,7 +125,7 @@ impl Found {
             // Gone since discovery: with the kind, its objects are gone.
             Err(error) if error.status().is_some_and(|status| status.code == 404) => {}
             Err(error) => {
-                let (kind, trouble) = (GroupKind::from(&of.gvk), Trouble::about(&of.gvk, &error));
+                let (kind, trouble) = (GroupKind::from(&of.gvk), Diagnostic::about(&of.gvk, &error));
                 self.unsearched.push(Unsearched { kind, namespace, trouble });
             }
         }

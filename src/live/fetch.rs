@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use futures::StreamExt as _;
 use serde_json::Value;
 
+use super::LiveState;
 use super::answer::Asked;
 use super::discovery::Resource;
 use super::list::Pages;
 use super::resolve::Target;
-use super::{LiveState, Trouble};
 use crate::client::{Cluster, Request, RequestError, StatusError};
+use crate::diagnostic::Diagnostic;
 use crate::object::ObjectKey;
 
 /// Requests under way at once. HTTP/1.1 needs a connection for each; the server's own work grows beyond this.
@@ -116,7 +117,7 @@ pub async fn find(cluster: &Cluster, resource: &Resource, key: &ObjectKey) -> Li
     match answer.and_then(|reply| Asked::key(key).read(cluster, &reply.body)) {
         Ok(object) => LiveState::Present(object),
         Err(RequestError::Status(status)) if status.code == 404 && is_about(&status, &key.name) => LiveState::Absent,
-        Err(error) => LiveState::Unreadable(Trouble::about(&key.gvk, &error)),
+        Err(error) => LiveState::Unreadable(Diagnostic::about(&key.gvk, &error)),
     }
 }
 

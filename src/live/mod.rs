@@ -19,6 +19,7 @@ pub mod resolve;
 pub mod snapshot;
 pub mod types;
 
+use crate::diagnostic::Diagnostic;
 use serde_json::Value;
 
 use crate::client::{Cluster, Request};
@@ -26,9 +27,6 @@ use crate::client::{Cluster, Request};
 pub use crate::client::{Cause, RequestCounts, RequestError, StatusError};
 pub use discovery::{Discovery, Resolution, Resource};
 pub use resolve::Target;
-
-/// Why an object could not be read, compared or written.
-pub type Trouble = crate::diagnostic::Diagnostic;
 
 /// What is known of the live object: forbidden is not absent.
 #[derive(Clone, Debug)]
@@ -38,7 +36,7 @@ pub enum LiveState {
     /// The server says that there is none.
     Absent,
     /// It could not be read.
-    Unreadable(Trouble),
+    Unreadable(Diagnostic),
 }
 
 /// Sends a request whose answer is JSON.

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use super::Trouble;
 use super::discovery::{Discovery, Resolution, Resource};
 use crate::desired::yaml::Step;
-use crate::desired::{InputProblem, Manifest, leave_out_copies, repeated};
+use crate::desired::{Manifest, leave_out_copies, repeated};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::object::ObjectKey;
 use crate::schema::{KindInfo, is_nothing};
 
@@ -17,7 +17,7 @@ pub struct Target {
     /// Which object it is.
     pub key: ObjectKey,
     /// Where such objects live, or why nothing can be asked about this one.
-    pub resource: Result<Resource, Trouble>,
+    pub resource: Result<Resource, Diagnostic>,
     /// The manifest, with `metadata.namespace` as it will be sent.
     pub manifest: Manifest,
 }
@@ -48,7 +48,7 @@ pub fn resolve(
     manifests: Vec<Manifest>,
     catalog: &Discovery,
     namespaces: &Namespaces,
-) -> Result<Vec<Target>, Vec<InputProblem>> {
+) -> Result<Vec<Target>, Vec<Diagnostic>> {
     let mut targets: Vec<Target> = manifests.into_iter().map(|manifest| place(manifest, catalog, namespaces)).collect();
     let mut seen = HashMap::with_capacity(targets.len());
     let mut copies = BTreeMap::new();
@@ -77,7 +77,7 @@ pub fn resolve(
 }
 
 /// Why nothing is asked about an object that the API would refuse for its name, its labels or its annotations.
-fn refused(manifest: &Manifest) -> Option<Trouble> {
+fn refused(manifest: &Manifest) -> Option<Diagnostic> {
     let first = manifest.refused.first()?;
     let message = match manifest.refused.len() - 1 {
         0 => first.message.clone(),
@@ -85,21 +85,21 @@ fn refused(manifest: &Manifest) -> Option<Trouble> {
         more => format!("{}, and {more} more mistakes", first.message),
     };
     let mistakes = manifest.refused.clone();
-    Some(Trouble { hint: first.hint.clone(), ..Trouble::new("Invalid", message) }.with_details(mistakes))
+    Some(Diagnostic { hint: first.hint.clone(), ..Diagnostic::new(Code::Invalid, message) }.with_details(mistakes))
 }
 
 /// The resource of one kind, or why there is none.
-pub fn resource_of(manifest: &Manifest, catalog: &Discovery) -> Result<Resource, Trouble> {
+pub fn resource_of(manifest: &Manifest, catalog: &Discovery) -> Result<Resource, Diagnostic> {
     let gvk = &manifest.gvk;
     match catalog.resolve(gvk) {
         Resolution::Known(resource) => Ok(resource.clone()),
         Resolution::Unavailable => {
             let message = format!("the API service behind `{}` does not answer", gvk.api_version());
-            Err(Trouble::new("ServiceUnavailable", message).with_hint("see `kubectl get apiservices`"))
+            Err(Diagnostic::new(Code::ServiceUnavailable, message).with_hint("see `kubectl get apiservices`"))
         }
         Resolution::Unknown => {
             let message = format!("the server has no kind `{}` in `{}`", gvk.kind, gvk.api_version());
-            let trouble = Trouble::new("UnknownKind", message);
+            let trouble = Diagnostic::new(Code::UnknownKind, message);
             Err(match catalog.same_kind_elsewhere(gvk).as_slice() {
                 [] => trouble.with_hint("check `apiVersion` and `kind`, or install the CustomResourceDefinition first"),
                 others => trouble.with_hint(format!("the server has `{}` in `{}`", gvk.kind, others.join("`, `"))),
@@ -171,7 +171,7 @@ fn tell_what_is_left_out(manifest: &mut Manifest) {
 }
 
 /// kubectl's rule for `--namespace` (cli-runtime `resource.RequireNamespace`).
-fn contradiction(target: &Target, namespaces: &Namespaces) -> Option<InputProblem> {
+fn contradiction(target: &Target, namespaces: &Namespaces) -> Option<Diagnostic> {
     let required = namespaces.required.as_ref()?;
     target.resource.as_ref().ok()?;
     let written = target.key.namespace.as_ref().filter(|written| *written != required)?;

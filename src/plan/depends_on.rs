@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use super::graph::{DependencyKind, Unplannable};
 use super::references::Reference;
+use crate::desired::Manifest;
 use crate::desired::yaml::Step;
-use crate::desired::{InputProblem, Manifest};
+use crate::diagnostic::Diagnostic;
 
 /// The annotation.
 pub const DEPENDS_ON: &str = "config.kubernetes.io/depends-on";
@@ -27,7 +28,7 @@ fn annotation(object: &Value) -> Option<&str> {
 }
 
 /// Why the plan cannot be made, told at the annotation.
-pub fn problem(manifest: &Manifest, Unplannable { message, hint, .. }: Unplannable) -> InputProblem {
+pub fn problem(manifest: &Manifest, Unplannable { message, hint, .. }: Unplannable) -> Diagnostic {
     let steps = [Step::Key("metadata"), Step::Key("annotations"), Step::Key(DEPENDS_ON)];
     manifest.problem_of_value(&steps, message).with_hint(hint)
 }

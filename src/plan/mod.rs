@@ -13,7 +13,7 @@ mod ready_set;
 mod references;
 mod wave;
 
-use crate::desired::InputProblem;
+use crate::diagnostic::Diagnostic;
 use crate::live::Target;
 pub use depends_on::DEPENDS_ON;
 pub use graph::{Dependency, DependencyKind};
@@ -42,7 +42,7 @@ pub struct Plan {
 impl Plan {
     /// Orders targets. Annotations that can't be read, and objects that depend on themselves in the end, are problems of
     /// the input.
-    pub fn of(mut targets: Vec<Target>) -> Result<Self, Vec<InputProblem>> {
+    pub fn of(mut targets: Vec<Target>) -> Result<Self, Vec<Diagnostic>> {
         let nodes: Vec<Node<'_>> =
             targets.iter().map(|target| Node { key: &target.key, object: &target.manifest.value }).collect();
         let Order { steps, warnings } = Order::of(&nodes).map_err(|unplannable| {

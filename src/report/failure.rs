@@ -1,5 +1,5 @@
 use super::Verdict;
-use crate::desired::InputProblem;
+use crate::diagnostic::Diagnostic;
 
 /// Why a run ended before it compared anything.
 #[derive(Debug)]
@@ -7,23 +7,23 @@ pub(crate) struct Failure {
     /// What that means for the exit code.
     pub verdict: Verdict,
     /// What to tell.
-    pub problems: Vec<InputProblem>,
+    pub problems: Vec<Diagnostic>,
 }
 
 impl Failure {
     /// The input, the command line or the configuration is no good.
-    pub fn invalid(problem: InputProblem) -> Self {
+    pub fn invalid(problem: Diagnostic) -> Self {
         Self { verdict: Verdict::Invalid, problems: vec![problem] }
     }
 
     /// The command line asks for what is not possible; the hint says what is.
     pub fn refused(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::invalid(InputProblem::general(message).with_hint(hint))
+        Self::invalid(Diagnostic::general(message).with_hint(hint))
     }
 }
 
-impl From<Vec<InputProblem>> for Failure {
-    fn from(problems: Vec<InputProblem>) -> Self {
+impl From<Vec<Diagnostic>> for Failure {
+    fn from(problems: Vec<Diagnostic>) -> Self {
         Self { verdict: Verdict::Invalid, problems }
     }
 }

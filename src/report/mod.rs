@@ -24,4 +24,4 @@ pub use exit::{
     Verdict,
 };
 pub(crate) use failure::Failure;
-pub use model::{ClusterInfo, ErrorInfo, FailOn, ObjectReport, Outcome, ReadinessCounts, Report, Summary};
+pub use model::{ClusterInfo, FailOn, ObjectReport, Outcome, ReadinessCounts, Report, Summary};

@@ -6,7 +6,7 @@ use super::diagnostic;
 use super::exit::Verdict;
 use crate::compare::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff};
 use crate::desired::Source;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::wait::{Readiness, State};
 use crate::live::{RequestCounts, Target};
 use crate::object::{FieldPath, ObjectKey};
@@ -138,9 +138,6 @@ pub enum Outcome {
     Skipped,
 }
 
-/// Why an object could not be compared or written.
-pub type ErrorInfo = Diagnostic;
-
 /// One object of the report.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -245,7 +242,7 @@ impl ObjectReport {
     #[must_use]
     pub fn observed(target: &Target, readiness: Readiness) -> Self {
         let trouble = readiness.trouble.clone();
-        let unknown = ObjectDiff::unknown(trouble.clone().unwrap_or_else(|| Diagnostic::new("Unknown", "")));
+        let unknown = ObjectDiff::unknown(trouble.clone().unwrap_or_else(|| Diagnostic::new(Code::Unknown, "")));
         let mut report = Self { warnings: Vec::new(), ..Self::new(target, unknown) };
         if trouble.is_none() {
             (report.action, report.error) = (Action::None, None);

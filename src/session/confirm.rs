@@ -4,7 +4,7 @@ use std::sync::mpsc::TryRecvError;
 use std::time::Duration;
 
 use crate::cli::InputArgs;
-use crate::desired::InputProblem;
+use crate::diagnostic::Diagnostic;
 use crate::engine::interrupt::Interrupt;
 use crate::report::styled::{Role, Styled};
 use crate::report::{ApplySetInfo, ClusterInfo, Report, text};
@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Without somebody to ask, nothing is begun.
 pub(crate) fn somebody_to_ask(input: &InputArgs) -> Result<(), Failure> {
     let refused = |hint: &str| {
-        let problem = InputProblem::general("`--confirm` asks on a terminal, and there is none");
+        let problem = Diagnostic::general("`--confirm` asks on a terminal, and there is none");
         Err(Failure::invalid(problem.with_hint(hint)))
     };
     if input.filename.iter().any(|path| path == "-") {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use crate::cli::{OutputArgs, OutputTarget};
-use crate::desired::InputProblem;
+use crate::diagnostic::Diagnostic;
 use crate::report::format::{Format, Render};
 use crate::report::styled::{Role, Styled};
 use crate::report::{Command, EXIT_INVALID, FailOn, Report, excerpt};
@@ -34,7 +34,7 @@ impl Output {
         let on_stdout: Vec<&Format> =
             targets.iter().filter(|target| target.file.is_none()).map(|target| target.format).collect();
         if on_stdout.len() > 1 {
-            let problem = InputProblem::general("two reports cannot share standard output")
+            let problem = Diagnostic::general("two reports cannot share standard output")
                 .with_hint("send one of them to a file, as in `-o json=report.json`");
             tell(&terminal, &[problem]);
             return Err(EXIT_INVALID);
@@ -42,7 +42,7 @@ impl Output {
         let has_text = on_stdout.iter().all(|format| format.is_text());
         let open =
             |file: &String| ReportFile::open(Path::new(file), Readers::Usual).map_err(|error| unwritable(file, &error));
-        let files: Result<Vec<ReportFile>, InputProblem> =
+        let files: Result<Vec<ReportFile>, Diagnostic> =
             targets.iter().filter_map(|target| target.file.as_ref()).map(open).collect();
         match files {
             Ok(files) => Ok(Self { terminal, targets, has_text, files: Mutex::new(files), quiet: args.quiet }),
@@ -117,12 +117,12 @@ impl Output {
 }
 
 /// The problem of a file that cannot be written.
-pub(crate) fn unwritable(file: &str, error: &std::io::Error) -> InputProblem {
-    InputProblem::of_file(file, format!("cannot be written: {}", io_reason(error)))
+pub(crate) fn unwritable(file: &str, error: &std::io::Error) -> Diagnostic {
+    Diagnostic::of_file(file, format!("cannot be written: {}", io_reason(error)))
 }
 
 /// Prints problems on stderr.
-pub(crate) fn tell(terminal: &Terminal, problems: &[InputProblem]) {
+pub(crate) fn tell(terminal: &Terminal, problems: &[Diagnostic]) {
     for problem in problems {
         terminal.message(&excerpt::problem(problem, "", &format!("{}: ", problem.severity)));
     }

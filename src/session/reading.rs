@@ -13,7 +13,8 @@ use crate::cli::{InputArgs, ValidateLevel};
 use crate::client::{Bounds, Environment, download};
 use crate::desired::files::{Input, Inputs};
 use crate::desired::yaml::Validation;
-use crate::desired::{Chunk, DesiredSet, InputProblem, ReadChunk, ReadOptions, Selector, alias_budget, gather};
+use crate::desired::{Chunk, DesiredSet, ReadChunk, ReadOptions, Selector, alias_budget, gather};
+use crate::diagnostic::Diagnostic;
 use crate::report::styled::Role;
 use crate::session::failure::Failure;
 use crate::terminal::Terminal;
@@ -23,7 +24,7 @@ const TEXT_OF_A_THREAD: usize = 1 << 20;
 
 /// An input whose bytes are there, while their meaning is worked out.
 pub(crate) struct Reading {
-    desired: JoinHandle<Result<DesiredSet, Vec<InputProblem>>>,
+    desired: JoinHandle<Result<DesiredSet, Vec<Diagnostic>>>,
     terminal: Terminal,
 }
 
@@ -60,7 +61,7 @@ impl Reading {
 fn options(args: &InputArgs) -> Result<ReadOptions, Failure> {
     let selector = args.selector.as_deref().map(Selector::parse).transpose().map_err(|error| {
         let hint = "selectors look like `app=web`, `tier in (a, b)`, `!legacy`";
-        Failure::invalid(InputProblem::general(error.to_string()).with_hint(hint))
+        Failure::invalid(Diagnostic::general(error.to_string()).with_hint(hint))
     })?;
     let validation = match args.validate {
         ValidateLevel::Strict => Validation::Strict,
@@ -71,7 +72,7 @@ fn options(args: &InputArgs) -> Result<ReadOptions, Failure> {
 }
 
 /// Reads files, standard input, URLs and what a kustomization makes.
-async fn inputs(args: &InputArgs, terminal: &Terminal) -> Result<Vec<Input>, Vec<InputProblem>> {
+async fn inputs(args: &InputArgs, terminal: &Terminal) -> Result<Vec<Input>, Vec<Diagnostic>> {
     let mut inputs = Inputs::default();
     for path in &args.filename {
         match path.to_str().filter(|path| path.starts_with("http://") || path.starts_with("https://")) {

@@ -6,7 +6,8 @@ use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, Input
 use crate::client::{Cluster, ConnectOptions, Environment, Log, Request, connect};
 use crate::compare::{EvidenceMode, ForceConflicts, Policy, Replace};
 use crate::config::Configuration;
-use crate::desired::{DesiredSet, InputProblem};
+use crate::desired::DesiredSet;
+use crate::diagnostic::Diagnostic;
 use crate::engine::interrupt::Interrupt;
 use crate::live::resolve::{Namespaces, resolve};
 use crate::live::{Discovery, json};
@@ -109,12 +110,12 @@ pub(crate) fn policy(args: &CompareArgs, input: &InputArgs, terminal: &Terminal)
     let manager = args.field_manager.clone();
     if manager.is_empty() || manager.len() > 128 || manager.chars().any(|c| !c.is_ascii_graphic() && c != ' ') {
         let message = "`--field-manager` takes 1 to 128 printable characters";
-        return Err(Failure::invalid(InputProblem::general(message)));
+        return Err(Failure::invalid(Diagnostic::general(message)));
     }
     if manager == "kubectl" {
         let message = "`--field-manager=kubectl` would share the fields of `kubectl apply --server-side`";
         let hint = "the API server treats this name in a way of its own: choose another";
-        return Err(Failure::invalid(InputProblem::general(message).with_hint(hint)));
+        return Err(Failure::invalid(Diagnostic::general(message).with_hint(hint)));
     }
     let force = match args.force_conflicts {
         ForceChoice::Manual => ForceConflicts::Manual,

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use kubectl_reconcile::desired::files::Inputs;
 use kubectl_reconcile::desired::yaml::Validation;
-use kubectl_reconcile::desired::{Chunk, InputProblem, ReadOptions, Selector, read};
+use kubectl_reconcile::desired::{Chunk, ReadOptions, Selector, read};
+use kubectl_reconcile::diagnostic::Diagnostic;
 
 #[test]
 fn problems_are_told_in_the_same_order_however_the_work_is_shared() {
@@ -27,7 +28,7 @@ fn problems_are_told_in_the_same_order_however_the_work_is_shared() {
     let inputs = inputs.finish().unwrap();
     assert!(Chunk::of(&inputs).len() > 3);
     let options = ReadOptions { validation: Validation::Strict, selector: Selector::default(), allow_empty: false };
-    let problems: Vec<InputProblem> = read(&inputs, &options).unwrap_err();
+    let problems: Vec<Diagnostic> = read(&inputs, &options).unwrap_err();
     let told: Vec<_> = problems
         .iter()
         .map(|problem| problem.place.as_ref().unwrap())

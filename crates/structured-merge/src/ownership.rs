@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::applier::Applier;
 use crate::claimants::step;
 use crate::object::{
-    FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields_for, read_managed_fields,
+    FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields_for,
+    read_managed_fields,
 };
 use crate::schema::{self, Shape, TypeRef};
 use crate::string_data::with_string_data;

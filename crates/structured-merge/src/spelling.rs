@@ -19,9 +19,8 @@ fn spelled(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
     match (manifest, live) {
         (Value::Object(wanted), Value::Object(found)) if !of.is_atomic(manifest) => {
             let field = |(name, value): (&String, &Value)| {
-                let spelled = found
-                    .get(name)
-                    .map_or_else(|| value.clone(), |there| spelled(value, there, of.field(name)));
+                let spelled =
+                    found.get(name).map_or_else(|| value.clone(), |there| spelled(value, there, of.field(name)));
                 (name.clone(), spelled)
             };
             Value::Object(wanted.iter().map(field).collect())

@@ -12,7 +12,8 @@ use crate::compare::prediction::{Prediction, predict, predict_displacing};
 use crate::compare::refusal::{Refusal, refusal, unchangeable};
 use crate::compare::rejection::{Blame, RejectedObject, blame, in_the_way, refused_result};
 use crate::compare::replacement::{may_be_immutable, probe_object};
-use crate::live::{RequestError, StatusError, Trouble};
+use crate::diagnostic::Diagnostic;
+use crate::live::{RequestError, StatusError};
 use crate::object::without_system_fields;
 use crate::schema;
 
@@ -39,7 +40,13 @@ impl ComparisonMachine<'_> {
         let in_the_way = in_the_way(&self.subject(Some(live)), error.status()?, self.policy);
         let claims = schema::field_set(manifest, self.of, kind.as_ref()).union(&in_the_way);
         let api_version = self.target.key.gvk.api_version();
-        Ownership::of(live, &self.policy.manager).with_claims_transferred(live, self.of, &claims, &api_version, self.policy)?;
+        Ownership::of(live, &self.policy.manager).with_claims_transferred(
+            live,
+            self.of,
+            &claims,
+            &api_version,
+            self.policy,
+        )?;
         Some(predict_displacing(manifest, live, self.of, kind.as_ref(), self.policy, in_the_way))
     }
 
@@ -55,7 +62,7 @@ impl ComparisonMachine<'_> {
     /// Reads the rejection, and probes whether the manifest alone would be accepted if that says more.
     pub(super) fn rejected(&mut self, live: Option<Value>, error: &RequestError) -> State {
         let Some(status) = error.status() else {
-            return State::Done(Finding::Unknown(Trouble::about(&self.target.key.gvk, error)));
+            return State::Done(Finding::Unknown(Diagnostic::about(&self.target.key.gvk, error)));
         };
         match (refusal(self.target, live.as_ref(), self.of, status), live) {
             (Refusal::NotTried(trouble), live) if self.policy.evidence == EvidenceMode::Auto => {
@@ -76,7 +83,7 @@ impl ComparisonMachine<'_> {
     /// Objects to dry-run create before blaming immutability, and what the rejection means if the server accepts them all. If the
     /// manifest itself is rejected, its values are invalid; if only the merged object is, live fields clash with it. None if
     /// nothing can be learnt from that.
-    fn probes(&self, live: &Value, status: &StatusError, trouble: &Trouble) -> Option<(Vec<Probe>, Refusal)> {
+    fn probes(&self, live: &Value, status: &StatusError, trouble: &Diagnostic) -> Option<(Vec<Probe>, Refusal)> {
         let gvk = &self.target.key.gvk;
         let manifest = &self.target.manifest.value;
         let subject = self.subject(Some(live));
@@ -102,7 +109,7 @@ impl ComparisonMachine<'_> {
     }
 
     /// What the rejection of a probe says.
-    fn trouble_of(&self, probe: Probe, error: &RequestError) -> Trouble {
+    fn trouble_of(&self, probe: Probe, error: &RequestError) -> Diagnostic {
         let refusal = error.status().filter(|_| probe.tells).map(|status| refusal(self.target, None, self.of, status));
         match refusal {
             Some(Refusal::Other(trouble)) if !trouble.details.is_empty() => trouble,

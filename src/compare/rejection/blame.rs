@@ -8,8 +8,9 @@ use super::causes::message_of;
 use super::place::{Place, follow_validation};
 use crate::compare::policy::Policy;
 use crate::desired::yaml::Step;
+use crate::diagnostic::Diagnostic;
 use crate::live::discreet::Discreet;
-use crate::live::{Cause, StatusError, Trouble};
+use crate::live::{Cause, StatusError};
 use crate::object::{FieldPath, FieldSet};
 use crate::schema::{ListKind, fields_of, item_element};
 
@@ -46,7 +47,7 @@ pub(in crate::compare) fn blame(subject: &RejectedObject<'_>, status: &StatusErr
 
 /// A refusal of what an apply would make of the live object, where the manifest is right by itself.
 #[must_use]
-pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &StatusError) -> Trouble {
+pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &StatusError) -> Diagnostic {
     if subject.is_secret() {
         let objects: Vec<&Value> = std::iter::once(subject.manifest()).chain(subject.live).collect();
         return Discreet::of(&objects).trouble(status);
@@ -60,7 +61,7 @@ pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &
             messages.push(message);
         }
     }
-    let trouble = Trouble::new(status, format!("the server would refuse the result: {}", messages.join("; ")));
+    let trouble = Diagnostic::new(status, format!("the server would refuse the result: {}", messages.join("; ")));
     let stored = status.causes.iter().find_map(|cause| stored_version(subject, cause));
     let clash = || {
         let found = |find: fn(&RejectedObject<'_>, &Value, &Cause) -> Option<FieldPath>| {

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::place::{Place, follow_validation};
 use super::{RejectedObject, suggest};
-use crate::desired::InputProblem;
 use crate::desired::yaml::Step;
+use crate::diagnostic::Diagnostic;
 use crate::live::Cause;
 use crate::live::discreet::{Discreet, complaint};
 use crate::object::{FieldPath, PathElement};
@@ -15,7 +15,7 @@ const NO_FIELD: &str = "<nil>";
 /// Longest text of a complaint.
 const LONGEST: usize = 300;
 
-pub(super) fn mistakes(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<InputProblem> {
+pub(super) fn mistakes(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<Diagnostic> {
     if subject.is_secret() {
         return of_secret(subject, causes);
     }
@@ -53,7 +53,7 @@ pub(super) fn message_of(place: Place<'_>, cause: &Cause) -> String {
     capped(&worded(&place, is_key, &complaint).0)
 }
 
-fn mistake(subject: &RejectedObject<'_>, place: Place<'_>, cause: &Cause) -> InputProblem {
+fn mistake(subject: &RejectedObject<'_>, place: Place<'_>, cause: &Cause) -> Diagnostic {
     let complaint = Complaint::read(cause);
     let (place, is_key) = complaint.narrowed(place);
     let (message, hint) = worded(&place, is_key, &complaint);
@@ -73,7 +73,7 @@ fn mistake(subject: &RejectedObject<'_>, place: Place<'_>, cause: &Cause) -> Inp
 }
 
 /// Of a Secret, the field and what the cause's reason says: the text of a cause may quote its values.
-fn of_secret(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<InputProblem> {
+fn of_secret(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<Diagnostic> {
     let objects: Vec<&Value> = std::iter::once(subject.manifest()).chain(subject.live).collect();
     let discreet = Discreet::of(&objects);
     let fields = causes.iter().filter_map(|cause| Some((discreet.field(&cause.field)?, cause)));

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::place::Place;
 use super::{RejectedObject, named};
-use crate::desired::InputProblem;
+use crate::diagnostic::Diagnostic;
 use crate::object::Quantity;
 use crate::schema::ScalarKind;
 
@@ -62,7 +62,7 @@ const MISFITS: [Misfit; 6] = [
     },
 ];
 
-pub(super) fn mistakes(subject: &RejectedObject<'_>, message: &str) -> Vec<InputProblem> {
+pub(super) fn mistakes(subject: &RejectedObject<'_>, message: &str) -> Vec<Diagnostic> {
     let Some(misfit) = MISFITS.iter().find(|misfit| message.contains(misfit.sign)) else { return Vec::new() };
     let mut found = Vec::new();
     search(&Place::root(subject.manifest(), subject.of), misfit, &mut |place| {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 500 "failed to create typed patch object … .spec.replicas: expected numeric…" ─typed───┐
-//! 500 "failed to convert new object …" (no path) ───────────────────────────────misfits──┼─▶ InputProblem
+//! 500 "failed to convert new object …" (no path) ───────────────────────────────misfits──┼─▶ Diagnostic
 //! 422 causes: spec.ports[1].port, metadata.labels ──────────────────────────────causes───┘
 //! ```
 
@@ -19,7 +19,7 @@ use serde_json::Value;
 use structured_merge::merge;
 
 use super::secrecy::is_secret;
-use crate::desired::InputProblem;
+use crate::diagnostic::Diagnostic;
 use crate::live::{StatusError, Target};
 use crate::object::{FieldPath, managed_fields};
 use crate::schema::TypeRef;
@@ -49,7 +49,7 @@ pub(super) fn is_typed(status: &StatusError) -> bool {
 
 /// The mistakes that a refusal tells of, in the order of the file; none where it tells of something else.
 #[must_use]
-pub(super) fn mistakes(subject: &RejectedObject<'_>, status: &StatusError) -> Vec<InputProblem> {
+pub(super) fn mistakes(subject: &RejectedObject<'_>, status: &StatusError) -> Vec<Diagnostic> {
     let mut found = if is_typed(status) && status.message.contains(NOT_TYPED) {
         typed::mistakes(subject, &status.message)
     } else if is_typed(status) {
@@ -96,12 +96,12 @@ impl<'a> RejectedObject<'a> {
     }
 
     /// A problem of the key at a place, or of what is nearest to it.
-    fn of_key(&self, place: &Place<'_>, message: String) -> InputProblem {
+    fn of_key(&self, place: &Place<'_>, message: String) -> Diagnostic {
         self.target.manifest.problem_of_key(&place.steps, message)
     }
 
     /// A problem of the value at a place.
-    fn of_value(&self, place: &Place<'_>, message: String) -> InputProblem {
+    fn of_value(&self, place: &Place<'_>, message: String) -> Diagnostic {
         if place.missing.is_empty() {
             self.target.manifest.problem_of_value(&place.steps, message)
         } else {

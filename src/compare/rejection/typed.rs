@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::place::{Place, follow_managed, keys};
 use super::{RejectedObject, named, suggest};
-use crate::desired::{Expected, InputProblem, advice, mismatch};
+use crate::desired::{Expected, advice, mismatch};
+use crate::diagnostic::Diagnostic;
 use crate::object::FieldPath;
 use crate::schema::{ScalarKind, Shape, item_element};
 
@@ -17,7 +18,7 @@ const UNKNOWN: &str = "field not declared in schema";
 /// What stands before each of several complaints.
 const SEVERAL: &str = "errors:";
 
-pub(super) fn mistakes(subject: &RejectedObject<'_>, message: &str) -> Vec<InputProblem> {
+pub(super) fn mistakes(subject: &RejectedObject<'_>, message: &str) -> Vec<Diagnostic> {
     // `failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): …`
     let Some((_, complaints)) = message.split_once("): ") else { return Vec::new() };
     let lines = match complaints.strip_prefix(SEVERAL) {
@@ -25,7 +26,7 @@ pub(super) fn mistakes(subject: &RejectedObject<'_>, message: &str) -> Vec<Input
         Some(list) => list.split("\n  .").skip(1).map(|line| format!(".{line}")).collect(),
         None => vec![complaints.to_owned()],
     };
-    let mut found: Vec<InputProblem> = lines.iter().map(|line| mistake(subject, line)).collect();
+    let mut found: Vec<Diagnostic> = lines.iter().map(|line| mistake(subject, line)).collect();
     if lines.iter().any(|line| line.contains(UNKNOWN)) {
         beside_unknown(subject, &Place::root(subject.manifest(), subject.of), &mut found);
     }
@@ -34,7 +35,7 @@ pub(super) fn mistakes(subject: &RejectedObject<'_>, message: &str) -> Vec<Input
 
 /// Validation leaves a map at its first unknown field, and takes fields in no fixed order: what it may not have come to is looked
 /// for here, so that two runs say the same.
-fn beside_unknown(subject: &RejectedObject<'_>, place: &Place<'_>, found: &mut Vec<InputProblem>) {
+fn beside_unknown(subject: &RejectedObject<'_>, place: &Place<'_>, found: &mut Vec<Diagnostic>) {
     let (value, of) = place.here();
     let expected = match of.shape() {
         Shape::Scalar(ScalarKind::Text | ScalarKind::Time | ScalarKind::Bytes) => Expected::Text,
@@ -67,7 +68,7 @@ fn beside_unknown(subject: &RejectedObject<'_>, place: &Place<'_>, found: &mut V
     }
 }
 
-fn misfit(subject: &RejectedObject<'_>, place: &Place<'_>, expected: Expected) -> InputProblem {
+fn misfit(subject: &RejectedObject<'_>, place: &Place<'_>, expected: Expected) -> Diagnostic {
     let (value, _) = place.here();
     let message = format!("{}: {}", named(&place.path), mismatch(expected, value));
     let mut problem = subject.of_value(place, message);
@@ -75,7 +76,7 @@ fn misfit(subject: &RejectedObject<'_>, place: &Place<'_>, expected: Expected) -
     problem
 }
 
-fn mistake(subject: &RejectedObject<'_>, line: &str) -> InputProblem {
+fn mistake(subject: &RejectedObject<'_>, line: &str) -> Diagnostic {
     let (mut place, rest) = follow_managed(Place::root(subject.manifest(), subject.of), line);
     let complaint = match rest.strip_prefix(": ") {
         Some(complaint) => complaint,
@@ -124,7 +125,7 @@ fn mistake(subject: &RejectedObject<'_>, line: &str) -> InputProblem {
     subject.of_value(&place, format!("{}: {}", named(&place.path), without_dump(complaint)))
 }
 
-fn unknown_field(subject: &RejectedObject<'_>, place: &Place<'_>) -> InputProblem {
+fn unknown_field(subject: &RejectedObject<'_>, place: &Place<'_>) -> Diagnostic {
     let Some((name, outer)) = place.path.elements().split_last() else {
         return subject.of_key(place, "a field is unknown to the server".to_owned());
     };
@@ -143,7 +144,7 @@ fn unknown_field(subject: &RejectedObject<'_>, place: &Place<'_>) -> InputProble
 }
 
 /// The second of two items with one key is the mistake; the first is shown beside it.
-fn duplicate(subject: &RejectedObject<'_>, place: &Place<'_>, list: &str) -> InputProblem {
+fn duplicate(subject: &RejectedObject<'_>, place: &Place<'_>, list: &str) -> Diagnostic {
     let (value, of) = place.here();
     let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
     let wanted = keys(list).map(|(keys, _)| keys).unwrap_or_default();

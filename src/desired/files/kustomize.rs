@@ -7,7 +7,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
-use super::{InputProblem, read_bounded, reason};
+use super::{read_bounded, reason};
+use crate::diagnostic::Diagnostic;
 use crate::program::{self, LookupError};
 use crate::text::{name_without_credentials, urls_without_credentials};
 
@@ -26,7 +27,7 @@ pub(super) struct Built {
     pub warnings: Vec<String>,
 }
 
-pub(super) fn build(directory: &OsStr) -> Result<Built, InputProblem> {
+pub(super) fn build(directory: &OsStr) -> Result<Built, Diagnostic> {
     let name = name_without_credentials(&directory.to_string_lossy());
     let (program, command, verb) = find()?;
     let started = Command::new(program)
@@ -41,11 +42,11 @@ pub(super) fn build(directory: &OsStr) -> Result<Built, InputProblem> {
         Ok(child) => finish(child, TIME_LIMIT).map_err(|text| format!("`{command}` {text}")),
         Err(error) => Err(format!("`{command}` cannot be run: {}", reason(&error))),
     }
-    .map_err(|message| InputProblem::of_file(&name, message))
+    .map_err(|message| Diagnostic::of_file(&name, message))
 }
 
 /// The program's path, the command as it is shown, and its verb.
-fn find() -> Result<(PathBuf, String, &'static str), InputProblem> {
+fn find() -> Result<(PathBuf, String, &'static str), Diagnostic> {
     let mut refused = None;
     for (program, verb) in PROGRAMS {
         match program::find(OsStr::new(program)) {
@@ -58,9 +59,9 @@ fn find() -> Result<(PathBuf, String, &'static str), InputProblem> {
     }
     Err(match refused {
         Some(message) => {
-            InputProblem::general(message).with_hint("write the folder of the program into PATH as an absolute path")
+            Diagnostic::general(message).with_hint("write the folder of the program into PATH as an absolute path")
         }
-        None => InputProblem::general("`-k` needs `kustomize` or `kubectl` on PATH, and neither is there")
+        None => Diagnostic::general("`-k` needs `kustomize` or `kubectl` on PATH, and neither is there")
             .with_hint("see https://kubectl.docs.kubernetes.io/installation/kustomize/"),
     })
 }

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use super::{Entry, Pruning};
 use crate::client::Cluster;
-use crate::desired::InputProblem;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::{Recorded, record};
+use crate::live::LiveState;
 use crate::live::fetch::find;
-use crate::live::{LiveState, Trouble};
 use crate::plan::apply_set::{Inventory, ParentAnnotations, ParentState, PruneDecision, Refusal};
 use crate::report::Outcome;
 
@@ -24,11 +24,11 @@ impl Pruning {
         let message =
             format!("{}, the parent of the apply set, can't be written: {}", self.set.parent, trouble.message);
         let hint = trouble.hint.as_deref().unwrap_or("nothing was applied, as nobody would know of new members");
-        self.errors.push(InputProblem::general(message).with_hint(hint));
+        self.errors.push(Diagnostic::general(message).with_hint(hint));
         Err("the parent of the apply set could not be written".to_owned())
     }
 
-    async fn list_superset(&mut self, cluster: &Cluster) -> Result<(), Trouble> {
+    async fn list_superset(&mut self, cluster: &Cluster) -> Result<(), Diagnostic> {
         let mut contents = self.listed.clone();
         let members =
             self.members.iter().filter(|entry| matches!(entry.fate, PruneDecision::Pruned | PruneDecision::Kept(_)));
@@ -47,7 +47,7 @@ impl Pruning {
                 }
             }
         }
-        Err(Trouble::new("Conflict", "the parent of the apply set keeps changing").with_hint("run again"))
+        Err(Diagnostic::new(Code::Conflict, "the parent of the apply set keeps changing").with_hint("run again"))
     }
 
     /// After the pass: deletes what isn't wanted, turn by turn, and waits until it is gone, for at most `timeout` in
@@ -116,7 +116,7 @@ impl Pruning {
             };
             let message = format!("{} can't be brought up to date: {}", self.set.parent, trouble.message);
             let hint = trouble.hint.as_deref().unwrap_or("the set goes on listing more than it has");
-            self.errors.push(InputProblem::general(message).with_hint(hint));
+            self.errors.push(Diagnostic::general(message).with_hint(hint));
             return;
         }
         let message = "somebody else changed the apply set meanwhile: it goes on listing more than it has";
@@ -139,7 +139,7 @@ impl Pruning {
         recorded
     }
 
-    async fn read_again(&mut self, cluster: &Cluster) -> Result<(), Trouble> {
+    async fn read_again(&mut self, cluster: &Cluster) -> Result<(), Diagnostic> {
         self.standing = match find(cluster, &self.resource, &self.set.parent).await {
             LiveState::Absent => None,
             LiveState::Unreadable(trouble) => return Err(trouble),
@@ -149,6 +149,6 @@ impl Pruning {
     }
 }
 
-fn trouble(refusal: Refusal) -> Trouble {
-    Trouble::new("Conflict", refusal.message).with_hint(refusal.hint)
+fn trouble(refusal: Refusal) -> Diagnostic {
+    Diagnostic::new(Code::Conflict, refusal.message).with_hint(refusal.hint)
 }

@@ -7,13 +7,14 @@ use serde_json::Value;
 
 use super::Entry;
 use crate::client::Cluster;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::{Deadline, Deleted, delete, wait_until_gone};
+use crate::live::LiveState;
 use crate::live::fetch::IN_FLIGHT;
-use crate::live::{LiveState, Trouble};
 use crate::plan::apply_set::{DesiredMembers, Member, PruneDecision};
-use crate::report::{ErrorInfo, Outcome};
+use crate::report::Outcome;
 
 /// How often a member that changes while it is deleted is judged again.
 const ROUNDS: usize = 5;
@@ -29,7 +30,7 @@ enum End {
     /// It changed, and has another fate now.
     Spared(PruneDecision),
     /// It could not be deleted.
-    Failed(Trouble),
+    Failed(Diagnostic),
     /// It was not tried.
     Interrupted,
 }
@@ -83,7 +84,7 @@ async fn delete_member(cluster: &Cluster, member: &mut Member, wanted: &DesiredM
             Err(trouble) => return End::Failed(trouble),
         }
     }
-    let trouble = Trouble::new("Conflict", "it keeps changing while it is to be deleted");
+    let trouble = Diagnostic::new(Code::Conflict, "it keeps changing while it is to be deleted");
     End::Failed(trouble.with_hint("run again"))
 }
 
@@ -106,9 +107,9 @@ impl Entry {
         self.report.outcome = Some(Outcome::Skipped);
     }
 
-    fn fail(&mut self, trouble: Trouble, outcome: Outcome) {
+    fn fail(&mut self, trouble: Diagnostic, outcome: Outcome) {
         self.report.reason = None;
-        self.report.error = Some(ErrorInfo::from(trouble));
+        self.report.error = Some(trouble);
         self.report.outcome = Some(outcome);
     }
 
@@ -134,7 +135,7 @@ impl Entry {
 }
 
 /// What holds an object that doesn't go, after a wait that went to its end or was interrupted.
-fn terminating(left: &LiveState, waited: Option<Duration>) -> Trouble {
+fn terminating(left: &LiveState, waited: Option<Duration>) -> Diagnostic {
     let finalizers = match left {
         LiveState::Present(object) => object.pointer("/metadata/finalizers").and_then(Value::as_array),
         LiveState::Unreadable(trouble) => return trouble.clone(),
@@ -148,6 +149,6 @@ fn terminating(left: &LiveState, waited: Option<Duration>) -> Trouble {
     };
     let waited = waited.map(|time| format!(", and was not gone after {} s", time.as_secs())).unwrap_or_default();
     let message = format!("it is being deleted{waited}{holds}");
-    Trouble::new("Terminating", message)
+    Diagnostic::new(Code::Terminating, message)
         .with_hint("run again when it is gone, or give it longer with `--wait --timeout`")
 }

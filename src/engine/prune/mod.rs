@@ -17,7 +17,8 @@ use serde_json::Value;
 
 use crate::client::Cluster;
 use crate::compare::{Action, ObjectDiff, Policy, Redactor, Replace, Secrecy};
-use crate::desired::{DesiredSet, InputProblem};
+use crate::desired::DesiredSet;
+use crate::diagnostic::Diagnostic;
 use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::DEFAULT_DELETE_TIMEOUT;
@@ -57,7 +58,7 @@ struct Pruning {
     members: Vec<Entry>,
     parent_action: ParentAction,
     warnings: Vec<String>,
-    errors: Vec<InputProblem>,
+    errors: Vec<Diagnostic>,
     /// Whether nothing may be written, as the parent can't be.
     is_held: bool,
     /// Whether what can't be changed is replaced.

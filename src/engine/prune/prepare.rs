@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use super::Pruning;
 use crate::client::Cluster;
-use crate::desired::{DesiredSet, InputProblem};
+use crate::desired::DesiredSet;
+use crate::diagnostic::Diagnostic;
 use crate::live::apply_set::is_parent_type;
 use crate::live::fetch::find;
 use crate::live::resolve::Namespaces;
-use crate::live::{Discovery, LiveState, Resource, Trouble};
+use crate::live::{Discovery, LiveState, Resource};
 use crate::object::{GroupKind, ObjectKey};
 use crate::plan::apply_set::{ApplySet, IS_PARENT_TYPE, Inventory, ParentState, Reference, Refusal, enlist};
 use crate::report::{Failure, Verdict};
@@ -74,7 +75,7 @@ async fn standing(
                     hint,
                 ));
             }
-            Err(error) => return Err(unreadable(set, &Trouble::about(gvk, &error))),
+            Err(error) => return Err(unreadable(set, &Diagnostic::about(gvk, &error))),
         }
     }
     match find(cluster, resource, parent).await {
@@ -92,8 +93,8 @@ async fn standing(
 }
 
 /// Without its parent nothing is known of a set: nothing is compared.
-fn unreadable(set: &ApplySet, trouble: &Trouble) -> Failure {
+fn unreadable(set: &ApplySet, trouble: &Diagnostic) -> Failure {
     let message = format!("{}, the parent of the apply set, can't be read: {}", set.parent, trouble.message);
-    let problem = InputProblem { hint: trouble.hint.clone(), ..InputProblem::general(message) };
+    let problem = Diagnostic { hint: trouble.hint.clone(), ..Diagnostic::general(message) };
     Failure { verdict: Verdict::Incomplete, problems: vec![problem] }
 }

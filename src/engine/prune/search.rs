@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Pruning;
 use crate::client::Cluster;
-use crate::desired::InputProblem;
+use crate::diagnostic::Diagnostic;
 use crate::live::apply_set::{Scope, Search, Unreadable, Unsearched, defined_kinds, find, searchable};
 use crate::live::{Discovery, Resolution};
 use crate::object::{GroupKind, ObjectKey, PART_OF};
@@ -46,7 +46,7 @@ impl Pruning {
                 Resolution::Unavailable => {
                     let message =
                         format!("members of kind `{kind}` can't be listed: the API service behind it does not answer");
-                    self.errors.push(InputProblem::general(message).with_hint("see `kubectl get apiservices`"));
+                    self.errors.push(Diagnostic::general(message).with_hint("see `kubectl get apiservices`"));
                     self.unseen.push((kind.clone(), None));
                 }
                 Resolution::Unknown => {
@@ -146,7 +146,7 @@ impl Pruning {
                 }
                 Err(error) => format!("the server doesn't serve it, and why can't be told: {}", error.in_full()),
             };
-            let problem = InputProblem::general(format!("members of kind `{kind}` can't be listed: {reason}"));
+            let problem = Diagnostic::general(format!("members of kind `{kind}` can't be listed: {reason}"));
             self.errors.push(problem.with_hint(HELD));
             self.unseen.push((kind.clone(), None));
             self.listed.kinds.insert(kind);
@@ -164,17 +164,17 @@ fn kind_of(catalog: &Discovery, resource: &str) -> GroupKind {
     found.map_or(named, |found| GroupKind::from(&found.gvk))
 }
 
-fn unsearched(unsearched: &Unsearched) -> InputProblem {
+fn unsearched(unsearched: &Unsearched) -> Diagnostic {
     let Unsearched { kind, namespace, trouble } = unsearched;
     let place = namespace.as_ref().map(|name| format!(" in namespace `{name}`")).unwrap_or_default();
     let message = format!("members of kind `{kind}`{place} can't be listed: {}", trouble.message);
     let hint = trouble.hint.as_deref().unwrap_or(HELD);
-    InputProblem::general(message).with_hint(hint)
+    Diagnostic::general(message).with_hint(hint)
 }
 
-fn unreadable(Unreadable { key, cause }: &Unreadable) -> InputProblem {
+fn unreadable(Unreadable { key, cause }: &Unreadable) -> Diagnostic {
     let message = format!("{key}, a member of the apply set, can't be read: {cause}");
-    InputProblem::general(message).with_hint("it is not pruned, and the set goes on listing it")
+    Diagnostic::general(message).with_hint("it is not pruned, and the set goes on listing it")
 }
 
 /// The search of all kinds may fail for lack of rights that nobody needs for the set itself.

@@ -1,7 +1,7 @@
 pub use kstatus::{Outlook, State};
 use serde::Serialize;
 
-use crate::live::Trouble;
+use crate::diagnostic::Diagnostic;
 
 /// The readiness of one object: what a report shows of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -15,7 +15,7 @@ pub struct Readiness {
     pub outlook: Outlook,
     /// Why it is unknown, with what to do about it.
     #[serde(skip)]
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<Diagnostic>,
 }
 
 impl Readiness {
@@ -27,7 +27,7 @@ impl Readiness {
 
     /// Not readable.
     #[must_use]
-    pub fn unknown(trouble: Trouble) -> Self {
+    pub fn unknown(trouble: Diagnostic) -> Self {
         Self { trouble: Some(trouble.clone()), ..Self::new(State::Unknown, trouble.message) }
     }
 

@@ -9,7 +9,8 @@ use super::list_watch::{FEW, ListWatch, Selection, name_of};
 use super::readiness::{Readiness, State};
 use super::rules::{Owned, has_pods, needs_pods, readiness, readiness_with_pods, selector_of};
 use super::watcher::WatchUpdate;
-use crate::live::{Resource, Target, Trouble};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::live::{Resource, Target};
 use crate::object::ObjectKey;
 
 /// After how long a finished Job is deleted.
@@ -21,7 +22,7 @@ pub struct Watched {
     /// Which object it is.
     pub key: ObjectKey,
     /// Where such objects live, or why that isn't known.
-    pub resource: Result<Resource, Trouble>,
+    pub resource: Result<Resource, Diagnostic>,
     /// Whether it is gone once it is done: a Job with `ttlSecondsAfterFinished` that is known to have existed.
     pub expires: bool,
 }
@@ -49,14 +50,14 @@ struct Collection {
     objects: BTreeMap<String, Value>,
     /// What was last seen of objects that are gone.
     gone: BTreeMap<String, Value>,
-    unreadable: BTreeMap<String, Trouble>,
+    unreadable: BTreeMap<String, Diagnostic>,
 }
 
 /// How far reading a scope has come.
 enum Reading {
-    NotYet(Option<Trouble>),
+    NotYet(Option<Diagnostic>),
     Done,
-    GivenUp(Trouble),
+    GivenUp(Diagnostic),
 }
 
 /// What is known of all scopes: first those of the watched objects, then those of their Pods.
@@ -177,7 +178,7 @@ impl<'w> ReadinessTracker<'w> {
         let Self { readiness, homes, collections, .. } = self;
         let unread = |home: Option<usize>| match home.map(|home| &collections[home].reading) {
             Some(Reading::NotYet(Some(trouble))) => Readiness::unknown(trouble.clone()),
-            _ => Readiness::unknown(Trouble::new("Timeout", "there was no time to read it")),
+            _ => Readiness::unknown(Diagnostic::new(Code::Timeout, "there was no time to read it")),
         };
         readiness.into_iter().zip(homes).map(|(known, home)| known.unwrap_or_else(|| unread(home))).collect()
     }
@@ -188,7 +189,7 @@ impl<'w> ReadinessTracker<'w> {
 
     fn of(&self, index: usize, owned: &BTreeMap<&str, Owned<'_>>, now: Timestamp) -> Option<Readiness> {
         let Watched { key, resource, .. } = &self.watched[index];
-        let unknown = |trouble: &Trouble| Some(Readiness::unknown(trouble.clone()));
+        let unknown = |trouble: &Diagnostic| Some(Readiness::unknown(trouble.clone()));
         let Some(home) = self.homes[index] else {
             return match resource {
                 Err(trouble) => unknown(trouble),

@@ -14,7 +14,7 @@ use tokio::time::sleep;
 use super::list_watch::{FEW, ListWatch, name_of};
 use super::rules::is_settled;
 use crate::client::{Cluster, Request, RequestError, WatchEvent};
-use crate::live::Trouble;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::live::answer::{Asked, misfit_of_item};
 use crate::live::fetch::IN_FLIGHT;
 use crate::live::list::Pages;
@@ -47,9 +47,9 @@ pub(super) enum WatchUpdate {
     /// An object is gone.
     Deleted(Value),
     /// It can't be read at the moment.
-    Failing(Trouble),
+    Failing(Diagnostic),
     /// It can't be read, and will not be tried again.
-    GivenUp(Trouble),
+    GivenUp(Diagnostic),
 }
 
 /// A look at a scope.
@@ -58,7 +58,7 @@ pub(super) struct Listing {
     /// The objects that are there.
     pub objects: Vec<Value>,
     /// The names of those that could not be read.
-    pub unreadable: Vec<(String, Trouble)>,
+    pub unreadable: Vec<(String, Diagnostic)>,
 }
 
 /// The best way that the server allows.
@@ -119,8 +119,8 @@ impl Watcher {
         }
     }
 
-    fn trouble(&self, error: &RequestError) -> Trouble {
-        Trouble::about(&self.scope.resource.gvk, error)
+    fn trouble(&self, error: &RequestError) -> Diagnostic {
+        Diagnostic::about(&self.scope.resource.gvk, error)
     }
 
     async fn tell(&self, news: WatchUpdate) {
@@ -209,8 +209,10 @@ impl Watcher {
         if let (Some(names), Some(spoilt)) = (self.scope.names(), spoilt.first()) {
             let found: BTreeSet<&str> = listing.objects.iter().filter_map(name_of).collect();
             let missing = names.iter().filter(|name| !found.contains(name.as_str()));
-            let trouble =
-                Trouble::new("Failed", format!("an object that the server listed cannot be read: {}", spoilt.cause));
+            let trouble = Diagnostic::new(
+                Code::Failed,
+                format!("an object that the server listed cannot be read: {}", spoilt.cause),
+            );
             listing.unreadable = missing.map(|name| (name.clone(), trouble.clone())).collect();
         }
         Ok((listing, version))

@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use crate::client::{Change, Cluster, Retry};
+use crate::diagnostic::Diagnostic;
+use crate::live::Resource;
 use crate::live::answer::Asked;
-use crate::live::{Resource, Trouble};
 use crate::plan::apply_set::{ApplySet, ParentAnnotations, ParentState};
 
 /// A version that no object has: etcd begins to count behind it. An object that is there already refuses it, and where there
@@ -19,7 +20,7 @@ pub enum Recorded {
     /// Somebody else changed the parent since it was read.
     Moved,
     /// It could not be written.
-    Failed(Trouble),
+    Failed(Diagnostic),
 }
 
 /// Writes a record into the parent, which is created where there is none. The annotations are the set's own, so whoever
@@ -48,6 +49,6 @@ pub async fn record(
     match answer {
         Ok(parent) => Recorded::Written(parent),
         Err(error) if error.status().is_some_and(|status| status.code == 409) => Recorded::Moved,
-        Err(error) => Recorded::Failed(Trouble::about(&set.parent.gvk, &error)),
+        Err(error) => Recorded::Failed(Diagnostic::about(&set.parent.gvk, &error)),
     }
 }

@@ -16,8 +16,9 @@ use structured_merge::Ownership;
 use super::{ROUNDS, Writer, Written, is_conflict};
 use crate::client::{Reply, RequestError, Retry};
 use crate::compare::{Action, Class, Finding, ObjectDiff, Policy};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::judge::Judge;
-use crate::live::{LiveState, Trouble, fetch, parse};
+use crate::live::{LiveState, fetch, parse};
 use crate::object::{FieldSet, ManagedFieldsEntry, Operation};
 use crate::schema;
 
@@ -88,7 +89,7 @@ impl Writer<'_> {
                 Some((_, _, diff)) if diff.action == Action::None && !diff.is_ownership_only() => Written::Created,
                 Some((_, _, diff)) if !diff.same_difference(shown) => Written::Moved(Box::new(diff)),
                 _ => Written::Failed(
-                    Trouble::new("Conflict", "somebody else creates and deletes it at the same time")
+                    Diagnostic::new(Code::Conflict, "somebody else creates and deletes it at the same time")
                         .with_hint("run again"),
                 ),
             },

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::client::{Change, Cluster, Retry};
+use crate::diagnostic::Diagnostic;
 use crate::live::fetch::find;
-use crate::live::{LiveState, Resource, Trouble};
+use crate::live::{LiveState, Resource};
 use crate::object::ObjectKey;
 
 /// How long finalizers and the grace period of what is deleted may take, unless `--timeout` says otherwise.
@@ -60,7 +61,7 @@ pub async fn delete(
     key: &ObjectKey,
     uid: &str,
     resource_version: Option<&str>,
-) -> Result<Deleted, Trouble> {
+) -> Result<Deleted, Diagnostic> {
     // What is begun is finished, also when the run is interrupted.
     let cluster = &cluster.until_done();
     let mut preconditions = json!({ "uid": uid });
@@ -82,7 +83,7 @@ pub async fn delete(
     match code {
         Some(404) => return Ok(Deleted::Gone),
         Some(409) => {}
-        Some(refused) if refused < 500 => return Err(Trouble::about(&key.gvk, &error)),
+        Some(refused) if refused < 500 => return Err(Diagnostic::about(&key.gvk, &error)),
         _ => {}
     }
     match find(cluster, resource, key).await {
@@ -91,7 +92,7 @@ pub async fn delete(
         LiveState::Present(now) if code == Some(409) && !is_version(&now, uid, resource_version) => {
             Ok(Deleted::Moved(Box::new(now)))
         }
-        LiveState::Present(_) | LiveState::Unreadable(_) => Err(Trouble::about(&key.gvk, &error)),
+        LiveState::Present(_) | LiveState::Unreadable(_) => Err(Diagnostic::about(&key.gvk, &error)),
     }
 }
 

@@ -3,7 +3,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::client::{Cluster, RequestError};
-use crate::live::{Discovery, LiveState, Resolution, Target, Trouble, fetch};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::live::{Discovery, LiveState, Resolution, Target, fetch};
 use crate::object::GroupVersionKind;
 
 /// Between two looks at a CustomResourceDefinition; the server takes about as long to publish one.
@@ -14,20 +15,20 @@ const LOOKS: usize = 300;
 
 /// Waits until the server serves what a CustomResourceDefinition defines (`apiextensions.k8s.io/v1`, conditions
 /// `NamesAccepted` and `Established`).
-pub async fn wait_until_established(cluster: &Cluster, crd: &Target) -> Result<(), Trouble> {
+pub async fn wait_until_established(cluster: &Cluster, crd: &Target) -> Result<(), Diagnostic> {
     let Ok(resource) = &crd.resource else { return Ok(()) };
     for _ in 0..LOOKS {
         match fetch::get(cluster, crd, resource).await {
             LiveState::Present(object) if is(&object, "Established", "True") => return Ok(()),
             LiveState::Present(object) if is(&object, "NamesAccepted", "False") => {
                 let message = format!("the names that {} defines are taken", crd.key);
-                return Err(Trouble::new("NamesNotAccepted", message));
+                return Err(Diagnostic::new(Code::NamesNotAccepted, message));
             }
             LiveState::Unreadable(trouble) => return Err(trouble),
             LiveState::Present(_) | LiveState::Absent => cluster.pause(INTERVAL).await,
         }
     }
-    Err(Trouble::new("Timeout", format!("{} was not established within 30 seconds", crd.key)))
+    Err(Diagnostic::new(Code::Timeout, format!("{} was not established within 30 seconds", crd.key)))
 }
 
 /// The catalog, once it names these kinds: discovery follows `Established` with a delay. What is still missing after the

@@ -26,10 +26,11 @@ pub use half_way::HalfWay;
 use crate::client::{Address, Change, Cluster, Reply, RequestError, Retry};
 use crate::compare::Refusal;
 use crate::compare::{Action, Finding, ForceConflicts, ObjectDiff, Policy, Prediction, Redactor, Replace, refusal};
+use crate::diagnostic::{Code, Diagnostic};
 pub use crate::engine::judge::Decision;
 use crate::engine::judge::Judge;
 use crate::live::answer::Asked;
-use crate::live::{Resource, Target, Trouble};
+use crate::live::{Resource, Target};
 use crate::object::FieldSet;
 use crate::schema::TypeRef;
 
@@ -50,7 +51,7 @@ pub enum Written {
     /// Somebody changed it since the difference was shown, so that another write would be needed: it was left alone.
     Moved(Box<ObjectDiff>),
     /// It could not be written.
-    Failed(Trouble),
+    Failed(Diagnostic),
     /// This was done, and there is something to know about it.
     Noted(Box<Written>, String),
 }
@@ -168,9 +169,8 @@ impl Writer<'_> {
         let before = Ownership::of(live, manager);
         // What the manifest dropped counts too: it goes only when no hand is left beside us.
         let concerned = claims.union(&before.our_fields()).union(&after.in_the_way);
-        let transferred = |owners: &Ownership| {
-            owners.with_claims_transferred(live, self.of, &concerned, &api_version, self.policy)
-        };
+        let transferred =
+            |owners: &Ownership| owners.with_claims_transferred(live, self.of, &concerned, &api_version, self.policy);
         if let Some(settled) = transferred(&before)
             && transferred(&after.owners).is_some()
         {
@@ -229,10 +229,12 @@ impl Writer<'_> {
     }
 
     fn failed(&self, error: &RequestError, live: Option<&Value>) -> Written {
-        let Some(status) = error.status() else { return Written::Failed(Trouble::about(&self.target.key.gvk, error)) };
+        let Some(status) = error.status() else {
+            return Written::Failed(Diagnostic::about(&self.target.key.gvk, error));
+        };
         Written::Failed(match refusal(self.target, live, self.of, status) {
-            Refusal::NoNamespace(name) => Trouble::new("NotFound", format!("namespace `{name}` doesn't exist")),
-            Refusal::Immutable(reason) => Trouble::new("Invalid", reason),
+            Refusal::NoNamespace(name) => Diagnostic::new(Code::NotFound, format!("namespace `{name}` doesn't exist")),
+            Refusal::Immutable(reason) => Diagnostic::new(Code::Invalid, reason),
             Refusal::Typed(trouble) | Refusal::NotTried(trouble) | Refusal::Other(trouble) => trouble,
         })
     }

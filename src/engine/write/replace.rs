@@ -13,9 +13,10 @@ use super::delete::{Deadline, Deleted, delete, wait_until_gone};
 use super::{Writer, Written, recorded_owners};
 use crate::client::{Change, RequestError, Retry};
 use crate::compare::{Action, ObjectDiff, probe_object, replace_guard};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::live::LiveState;
 use crate::live::answer::Asked;
 use crate::live::fetch::find;
-use crate::live::{LiveState, Trouble};
 use crate::object::{Quantity, without_system_fields};
 
 /// How often an object that changes while it is about to be deleted is judged again.
@@ -25,7 +26,7 @@ impl Writer<'_> {
     /// Nothing is deleted before the server has accepted the new object in a trial.
     pub(super) async fn replace(&self, mut live: Value, shown: &ObjectDiff) -> Written {
         if let Some(reason) = replace_guard(self.target) {
-            return Written::Failed(Trouble::new("Protected", reason));
+            return Written::Failed(Diagnostic::new(Code::Protected, reason));
         }
         if let Err(error) = self.try_creation(&live).await {
             return self.failed(&error, Some(&live));
@@ -49,7 +50,9 @@ impl Writer<'_> {
                 None => break,
             }
         }
-        Written::Failed(Trouble::new("Conflict", "it keeps changing: it was not replaced").with_hint("run again"))
+        Written::Failed(
+            Diagnostic::new(Code::Conflict, "it keeps changing: it was not replaced").with_hint("run again"),
+        )
     }
 
     /// The creation under another name. A quota that the object itself may fill up is no obstacle.
@@ -82,12 +85,12 @@ impl Writer<'_> {
                 };
                 let message = format!("it is still being deleted after {} seconds{waits}", self.deletion.as_secs());
                 let hint = "run again when it is gone: it is created then";
-                Written::Failed(Trouble::new("Terminating", message).with_hint(hint))
+                Written::Failed(Diagnostic::new(Code::Terminating, message).with_hint(hint))
             }
             LiveState::Unreadable(trouble) => {
                 let message = format!("it is being deleted, and can't be read any more: {}", trouble.message);
                 Written::Failed(
-                    Trouble::new(trouble.code, message).with_hint("run again: it is created when it is gone"),
+                    Diagnostic::new(trouble.code, message).with_hint("run again: it is created when it is gone"),
                 )
             }
         }
@@ -104,19 +107,19 @@ impl Writer<'_> {
         let Written::Failed(trouble) = failed else { return failed };
         if !is_known {
             let message = format!("it was deleted, and whether it was created anew is not known: {}", trouble.message);
-            return Written::Failed(Trouble { message, ..trouble }.with_hint("run again"));
+            return Written::Failed(Diagnostic { message, ..trouble }.with_hint("run again"));
         }
         let fate = match self.put_back(former).await {
             Ok(true) => "the former object was put back".to_owned(),
             Ok(false) => "the former object had finished and is not put back, as it would run again".to_owned(),
             Err(error) => {
-                let trouble = Trouble::about(&self.target.key.gvk, &error);
+                let trouble = Diagnostic::about(&self.target.key.gvk, &error);
                 format!("the former object could not be put back either: {}", trouble.message)
             }
         };
         let message = format!("it was deleted and could not be created anew, {fate}: {}", trouble.message);
         // The message has them all, and says more than that there are some.
-        Written::Failed(Trouble { message, details: Vec::new(), ..trouble })
+        Written::Failed(Diagnostic { message, details: Vec::new(), ..trouble })
     }
 
     /// Somebody else has created the object after it was deleted.
@@ -127,7 +130,7 @@ impl Writer<'_> {
             _ => {
                 let message = "it was deleted, and somebody else has created it meanwhile: that object was left alone";
                 let hint = "see with `diff` how it differs from the manifest, and run again";
-                Written::Failed(Trouble::new("Conflict", message).with_hint(hint))
+                Written::Failed(Diagnostic::new(Code::Conflict, message).with_hint(hint))
             }
         }
     }

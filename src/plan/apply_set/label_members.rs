@@ -1,14 +1,15 @@
 use serde_json::{Map, Value};
 
 use super::parent::ApplySet;
+use crate::desired::Manifest;
 use crate::desired::yaml::Step;
-use crate::desired::{InputProblem, Manifest};
+use crate::diagnostic::Diagnostic;
 use crate::object::PART_OF;
 
 /// Makes members of all manifests: they get the set's label. One that carries such a label already is a problem: which set
 /// an object belongs to is not for the manifest to say. The parent is no member of its own set. Manifests without a
 /// namespace belong to `default_namespace`.
-pub fn enlist(manifests: &mut [Manifest], set: &ApplySet, default_namespace: &str) -> Result<(), Vec<InputProblem>> {
+pub fn enlist(manifests: &mut [Manifest], set: &ApplySet, default_namespace: &str) -> Result<(), Vec<Diagnostic>> {
     let mut problems = Vec::new();
     for manifest in manifests {
         if is_parent(manifest, set, default_namespace) {

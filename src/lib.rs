@@ -22,7 +22,7 @@
 //! (finds other programs) and [`terminal`] (the only door to stdout and stderr). On top are [`cli`] (what can be typed) and
 //! [`commands`] (one file per command). `docs/architecture.md` follows one object through them.
 //!
-//! `text`, `object`, `schema`, `compare`, `plan`, `report` and the parsing in `desired` are pure, and imports point one way; a test
+//! `text`, `object`, `compare`, `plan`, `report` and the parsing in `desired` are pure, and imports point one way; a test
 //! checks both.
 //!
 //! # Exit codes
@@ -50,7 +50,6 @@ pub mod object;
 pub mod plan;
 pub mod program;
 pub mod report;
-pub mod schema;
 mod session;
 pub mod terminal;
 pub mod text;

@@ -2,10 +2,9 @@
 //! the one of the manifest. They are nobody else's, and no difference, as an apply leaves them alone.
 
 use serde_json::Value;
-use structured_merge::Ownership;
+use structured_merge::{FieldPath, FieldSet, Ownership, PathElement};
 
 use super::policy::Policy;
-use crate::object::{FieldPath, FieldSet, PathElement};
 
 /// The items of keyed lists that only manual changes own, in lists of which `ours` has other items.
 #[must_use]

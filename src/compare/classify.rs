@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 use structured_merge::{
-    Change, ClaimStrength, Claimants, Op, Ownership, changes, claim_strength, leave_out_bookkeeping, merge,
-    with_node_ports, with_string_data, with_string_data_folded,
+    Change, ClaimStrength, Claimants, FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry,
+    Op, Ownership, PathElement, TypeRef, changes, claim_strength, leave_out_bookkeeping, merge, with_node_ports,
+    with_string_data, with_string_data_folded,
 };
 
 use super::beside::beside;
@@ -12,10 +13,7 @@ use super::policy::Policy;
 use super::prediction::Prediction;
 use super::redact::Redactor;
 use super::secrecy::Secrecy;
-use crate::object::{
-    FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry, PART_OF, PathElement, part_of,
-};
-use crate::schema::TypeRef;
+use crate::object::{PART_OF, part_of};
 
 /// One object as it is wanted and as it is.
 #[derive(Clone, Copy, Debug)]

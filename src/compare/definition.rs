@@ -1,10 +1,9 @@
 //! CustomResourceDefinitions in the input, and the kinds that they define.
 
 use serde_json::Value;
+use structured_merge::GroupVersionKind;
 
 use crate::live::Target;
-use crate::object::GroupVersionKind;
-use crate::schema;
 
 /// Returns true if a CustomResourceDefinition defines the kind of a target.
 #[must_use]
@@ -18,5 +17,5 @@ pub fn defines_kind(crd: &Value, gvk: &GroupVersionKind) -> bool {
     let at = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str);
     at("/spec/group") == Some(gvk.group.as_str())
         && at("/spec/names/kind") == Some(gvk.kind.as_str())
-        && schema::builtin_kind(gvk).is_none()
+        && structured_merge::builtin_kind(gvk).is_none()
 }

@@ -1,9 +1,8 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use structured_merge::Op;
+use structured_merge::{FieldPath, ManagedFieldsEntry, Op};
 
 use crate::diagnostic::Diagnostic;
-use crate::object::{FieldPath, ManagedFieldsEntry};
 
 /// What has to be done to one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

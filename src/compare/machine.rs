@@ -16,7 +16,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use structured_merge::{
-    Ownership, Proof, Unproven, prove, prune, verbatim, with_live_spelling, with_node_ports, with_string_data,
+    FieldSet, Ownership, Proof, TypeRef, Unproven, prove, prune, verbatim, with_live_spelling, with_node_ports,
+    with_string_data,
 };
 
 use super::diff::Evidence;
@@ -28,8 +29,6 @@ use super::refusal::Refusal;
 use super::secrecy::is_secret;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::{LiveState, RequestError, Target, discreet};
-use crate::object::FieldSet;
-use crate::schema::{self, TypeRef};
 
 /// How often an object that changes between reading and asking is read again.
 const ROUNDS: usize = 5;
@@ -243,7 +242,7 @@ impl<'a> ComparisonMachine<'a> {
         let settled =
             Ownership::of(&live, manager).with_claims_transferred(&live, self.of, &claims, &api_version, self.policy);
         let Some(settled) = settled else { return State::Done(Finding::Predicted { live, prediction }) };
-        let stays = schema::fields_of(&self.target.manifest.value, self.of);
+        let stays = structured_merge::fields_of(&self.target.manifest.value, self.of);
         let stays = with_string_data(&self.target.key.gvk, stays, &Ownership::default());
         let kept = settled.fields_of_others().union(&stays);
         let pruned = prune(&prediction.object, self.of, &settled.our_fields(), &kept);

@@ -1,18 +1,17 @@
 //! Leaves out of custom resources the nulls that their types do not allow, so that an apply has the effect of `kubectl apply`.
 
 use serde_json::Value;
+use structured_merge::{FieldPath, GroupVersionKind, PathElement, RefusedNull, TypeRef, take_out_refused_nulls};
 
 use super::definition::defines;
 use crate::desired::Manifest;
 use crate::desired::yaml::Step;
 use crate::live::Target;
-use crate::object::{FieldPath, GroupVersionKind, PathElement};
-use crate::schema::{self, RefusedNull, TypeRef, take_out_refused_nulls};
 
 /// Whether a manifest may hold nulls that its type does not allow: one of a custom resource that holds any.
 #[must_use]
 pub fn may_hold_refused_nulls(target: &Target) -> bool {
-    schema::builtin_kind(&target.key.gvk).is_none() && holds_null(&target.manifest.value)
+    structured_merge::builtin_kind(&target.key.gvk).is_none() && holds_null(&target.manifest.value)
 }
 
 /// Takes such nulls out of the manifests, each with a warning that names its line. A kind that the input itself defines has
@@ -22,7 +21,7 @@ pub fn leave_out_nulls<'t>(targets: &mut [&mut Target], of: impl Fn(&GroupVersio
         let Some(target) = targets.get(index).filter(|target| may_hold_refused_nulls(target)) else { continue };
         let gvk = target.key.gvk.clone();
         let definition = targets.iter().find(|crd| defines(crd, target));
-        let defined = definition.and_then(|crd| schema::compile_definition(&crd.manifest.value, &gvk));
+        let defined = definition.and_then(|crd| structured_merge::compile_definition(&crd.manifest.value, &gvk));
         let of = defined.as_ref().and_then(|table| table.object(&gvk)).unwrap_or_else(|| of(&gvk));
         let Some(target) = targets.get_mut(index) else { continue };
         let nulls = take_out_refused_nulls(&mut target.manifest.value, of);

@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use structured_merge::Applier;
-
-use crate::object::{ManagedFieldsEntry, Operation};
+use structured_merge::{Applier, ManagedFieldsEntry, Operation};
 
 /// What may be taken from others when their fields differ from the manifest's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,13 +1,11 @@
 //! What an apply would make of an object, by the word of the server or by our own.
 
 use serde_json::Value;
-use structured_merge::Ownership;
+use structured_merge::{FieldSet, KindInfo, Ownership, TypeRef};
 
 use super::diff::Evidence;
 use super::policy::Policy;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::object::FieldSet;
-use crate::schema::{KindInfo, TypeRef};
 
 /// An object as an apply would leave it, who would own what, and what says so.
 #[derive(Clone, Debug)]

@@ -6,9 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
+use structured_merge::{FieldPath, GroupVersionKind, PathElement};
 
 use super::secrecy::{Level, OPEN, Secrecy, is_open_metadata};
-use crate::object::{FieldPath, GroupVersionKind, PathElement, is_string_data};
+use crate::object::is_string_data;
 
 /// Name of the one field of a redacted value: `{"redacted": "#1"}`.
 pub const REDACTED: &str = "redacted";
@@ -170,7 +171,7 @@ fn has_numbers(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::object::LAST_APPLIED;
+    use structured_merge::LAST_APPLIED;
 
     fn redacted(redactor: &Redactor, path: &FieldPath, value: &Value) -> Value {
         let gvk = GroupVersionKind::new("v1", "Secret");

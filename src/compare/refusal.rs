@@ -2,13 +2,13 @@
 //! object uncompared.
 
 use serde_json::Value;
+use structured_merge::TypeRef;
 
 use super::rejection::{Blame, RejectedObject, blame, is_typed, mistakes, refused_result};
 use super::secrecy::is_secret;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::discreet::Discreet;
 use crate::live::{StatusError, Target};
-use crate::schema::TypeRef;
 
 /// What became of the question.
 #[derive(Clone, Debug, PartialEq, Eq)]

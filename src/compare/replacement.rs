@@ -2,9 +2,10 @@
 //! beforehand that the creation would succeed.
 
 use serde_json::{Map, Value, json};
+use structured_merge::GroupVersionKind;
 
 use crate::live::{StatusError, Target};
-use crate::object::{GroupVersionKind, indefinite};
+use crate::object::indefinite;
 
 /// Annotation with which an author allows the replacement of an object that holds what can't be created anew.
 pub const REPLACE: &str = "kubectl-reconcile/replace";

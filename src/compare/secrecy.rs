@@ -3,9 +3,10 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
+use structured_merge::{GroupVersionKind, LAST_APPLIED, SERVER_METADATA};
 
 use crate::live::Target;
-use crate::object::{GroupVersionKind, LAST_APPLIED, SERVER_METADATA, holds_secrets, is_custom, may_be_secret};
+use crate::object::{holds_secrets, is_custom, may_be_secret};
 
 /// Fields of a Secret that hold none of its values. Whatever else is there may be a value with its key misspelt or in
 /// the wrong place.

@@ -1,7 +1,7 @@
 //! From what was found to the verdict on one object.
 
 use serde_json::Value;
-use structured_merge::{Ownership, Proof, prove};
+use structured_merge::{FieldPath, FieldSet, Ownership, Proof, TypeRef, prove};
 
 use super::classify::{ObjectPair, judge};
 use super::diff::{Action, Evidence, ObjectDiff};
@@ -14,8 +14,6 @@ use super::replacement::{cost, replace_guard};
 use super::secrecy::Secrecy;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::{LiveState, Target};
-use crate::object::{FieldPath, FieldSet};
-use crate::schema::TypeRef;
 
 /// What a verdict needs beside the finding.
 #[derive(Clone, Copy)]

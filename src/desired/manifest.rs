@@ -1,11 +1,12 @@
 use std::fmt;
 
 use serde_json::Value;
+use structured_merge::GroupVersionKind;
 
 use super::source::{Source, SourceText};
 use super::yaml::{Mark, Positions, Step};
 use crate::diagnostic::Diagnostic;
-use crate::object::{GroupVersionKind, holds_secrets};
+use crate::object::holds_secrets;
 
 /// One desired object as it was written: not yet resolved to a resource, so it can't be fetched.
 #[derive(Clone, Debug)]

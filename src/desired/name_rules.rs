@@ -2,8 +2,9 @@
 //! asked. Rules of apimachinery `pkg/api/validate/content` and `pkg/api/validation`; where kinds differ and it isn't
 //! certain that all servers refuse, the server decides.
 
-use crate::object::{DNS_LABEL, GroupVersionKind, MAX_LABEL, is_dns_label};
-use crate::schema::builtin_kind;
+use structured_merge::{GroupVersionKind, builtin_kind};
+
+use crate::object::{DNS_LABEL, MAX_LABEL, is_dns_label};
 
 /// Longest DNS subdomain.
 const MAX_SUBDOMAIN: usize = 253;

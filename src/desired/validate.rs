@@ -1,6 +1,7 @@
 //! From a document to a [`Manifest`]: what every object needs, and what doesn't belong into one.
 
 use serde_json::{Map, Value};
+use structured_merge::{GroupVersionKind, LAST_APPLIED, SERVER_METADATA};
 
 use super::manifest::Manifest;
 use super::mismatch::{Expected, advice, mismatch};
@@ -11,7 +12,7 @@ use super::name_rules::{
 use super::source::{Source, SourceText};
 use super::yaml::{Positions, Step};
 use crate::diagnostic::Diagnostic;
-use crate::object::{GroupVersionKind, LAST_APPLIED, SERVER_METADATA, indefinite};
+use crate::object::indefinite;
 
 /// Makes a manifest, or tells everything that makes it unreadable. What the API would refuse of a readable object stays with the
 /// manifest.

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use structured_merge::ObjectKey;
+
 use crate::engine::wait::Readiness;
-use crate::object::ObjectKey;
 use crate::report::ObjectReport;
 
 /// A part of a run that takes its time and is counted in objects.

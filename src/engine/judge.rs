@@ -6,13 +6,14 @@
 //!     └─ captured (no server to ask) ───────────────▶ ObjectDiff
 //! ```
 
+use structured_merge::TypeRef;
+
 use crate::client::Cluster;
 use crate::compare::{
     CompareContext, ComparisonMachine, ComparisonResult, Finding, ObjectDiff, Policy, Redactor, offline, verdict,
 };
 use crate::engine::dry_run::drive;
 use crate::live::{LiveState, Resource, Target, fetch};
-use crate::schema::TypeRef;
 
 /// What was found and decided about one object, as far as a write needs it.
 #[derive(Clone, Debug)]

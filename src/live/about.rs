@@ -1,9 +1,11 @@
 //! The one path from a request error to what is said of it.
 
+use structured_merge::GroupVersionKind;
+
 use super::discreet::Discreet;
 use crate::client::{ConnectError, RequestError, StatusError};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::object::{GroupVersionKind, may_be_secret};
+use crate::object::may_be_secret;
 
 impl Diagnostic {
     /// What a failed request means for an object, or a list of objects, of a kind. Of a Secret, nothing is repeated that

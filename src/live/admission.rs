@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use structured_merge::GroupVersionKind;
 
 use super::{Discovery, Resolution, Resource, json};
 use crate::client::{Cluster, Request};
-use crate::object::GroupVersionKind;
 
 /// Where rules stand: the kind, and the path from an object to its rules.
 const SOURCES: [(&str, &str); 2] =

@@ -1,11 +1,11 @@
 //! Checks what the server sends against what it was asked for: an answer that is not the object asked for says nothing about it.
 
 use serde_json::Value;
+use structured_merge::{GroupVersionKind, ObjectKey};
 
 use super::discovery::Resource;
 use super::parse;
 use crate::client::{Cluster, RequestError};
-use crate::object::{GroupVersionKind, ObjectKey};
 
 /// The object that an answer has to be.
 #[derive(Clone, Copy, Debug)]

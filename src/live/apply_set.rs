@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::StreamExt as _;
 use serde_json::Value;
+use structured_merge::{GroupVersionKind, ObjectKey};
 
 use super::answer::{Asked, unexpected};
 use super::discovery::{Discovery, Resource};
@@ -13,7 +14,7 @@ use super::list::Pages;
 use super::page::Spoilt;
 use crate::client::{Cluster, Request, RequestError};
 use crate::diagnostic::Diagnostic;
-use crate::object::{GroupKind, GroupVersionKind, ObjectKey};
+use crate::object::GroupKind;
 
 /// The collections of one resource that are searched.
 #[derive(Clone, Debug)]

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use ring::digest;
 use ring::rand::{SecureRandom as _, SystemRandom};
 use serde::{Deserialize, Serialize};
-
-use crate::schema::TypeTable;
+use structured_merge::TypeTable;
 
 /// Changes with the form of the files, so that older ones are not read.
 const FORM: &str = "v2";
@@ -177,9 +176,9 @@ fn own_id(folder: &Path) -> io::Result<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::object::GroupVersionKind;
-    use crate::schema::{Origin, compile};
     use serde_json::{Value, json};
+    use structured_merge::GroupVersionKind;
+    use structured_merge::{Origin, compile};
 
     const WIDGETS: Document<'_> = Document { server: "https://a", group: "example.com", version: "v1" };
 

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::StreamExt as _;
 use serde_json::Value;
+use structured_merge::GroupVersionKind;
 
 use super::fetch::IN_FLIGHT;
 use crate::client::{Address, Cluster, Request, RequestError, is_path_segment};
-use crate::object::{GroupKind, GroupVersionKind};
-use crate::schema;
+use crate::object::GroupKind;
 
 /// Aggregated discovery in all its versions, with the legacy documents as the fallback (KEP-3352).
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
@@ -78,7 +78,7 @@ impl Discovery {
     /// The built-in kinds, for comparisons without a server. Plural names aren't known, and not needed there.
     #[must_use]
     pub fn builtin() -> Self {
-        let resource = |info: &schema::KindInfo| Resource {
+        let resource = |info: &structured_merge::KindInfo| Resource {
             gvk: info.gvk.clone(),
             plural: String::new(),
             namespaced: info.namespaced,
@@ -86,7 +86,8 @@ impl Discovery {
             status: info.status,
             pending: false,
         };
-        let resources = schema::builtin().kinds().iter().map(|info| (info.gvk.clone(), resource(info))).collect();
+        let resources =
+            structured_merge::builtin().kinds().iter().map(|info| (info.gvk.clone(), resource(info))).collect();
         Self { resources, unavailable: BTreeSet::new() }
     }
 

@@ -4,10 +4,10 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
+use structured_merge::FieldPath;
 
 use crate::client::{Cause, StatusError};
 use crate::diagnostic::Diagnostic;
-use crate::object::FieldPath;
 
 /// Where to read what is left out here.
 const HINT: &str = "the words of the server are left out, as they may quote the Secret; kubectl shows them";

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use futures::StreamExt as _;
 use serde_json::Value;
+use structured_merge::ObjectKey;
 
 use super::LiveState;
 use super::answer::Asked;
@@ -13,7 +14,6 @@ use super::list::Pages;
 use super::resolve::Target;
 use crate::client::{Cluster, Request, RequestError, StatusError};
 use crate::diagnostic::Diagnostic;
-use crate::object::ObjectKey;
 
 /// Requests under way at once. HTTP/1.1 needs a connection for each; the server's own work grows beyond this.
 pub const IN_FLIGHT: usize = 16;

@@ -178,9 +178,9 @@ fn items(body: &[u8]) -> Vec<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::object::GroupVersionKind;
     use proptest::prelude::*;
     use serde_json::json;
+    use structured_merge::GroupVersionKind;
 
     fn widgets() -> Resource {
         Resource {

@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
+use structured_merge::{KindInfo, ObjectKey, is_nothing};
 
 use super::discovery::{Discovery, Resolution, Resource};
 use crate::desired::yaml::Step;
 use crate::desired::{Manifest, leave_out_copies, repeated};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::object::ObjectKey;
-use crate::schema::{KindInfo, is_nothing};
 
 /// A manifest with its place in the cluster.
 #[derive(Clone, Debug)]

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use structured_merge::{GroupVersionKind, ObjectKey};
 
 use super::{LiveState, Target};
 use crate::desired::files::Input;
 use crate::desired::yaml::{self, Validation};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::object::{GroupVersionKind, ObjectKey};
 
 /// Type of the document that records what could not be read.
 const API_VERSION: &str = "kubectl-reconcile/v1";

@@ -6,13 +6,12 @@ use std::path::Path;
 
 use futures::StreamExt as _;
 use serde_json::Value;
+use structured_merge::{GroupVersionKind, Origin, TypeRef, TypeTable};
 
 use super::cache::{Cache, Document, has_hash};
 use super::fetch::IN_FLIGHT;
 use super::{json, parse};
 use crate::client::{Address, Cluster, Request};
-use crate::object::GroupVersionKind;
-use crate::schema::{self, Origin, TypeRef, TypeTable};
 
 /// Digits of a SHA-512.
 const HASH: usize = 128;
@@ -36,13 +35,13 @@ impl Types {
     /// The type of a kind's objects. A kind of which nothing is known is compared as an untyped object.
     #[must_use]
     pub fn of(&self, gvk: &GroupVersionKind) -> TypeRef<'_> {
-        if let Some(builtin) = schema::builtin().object(gvk) {
+        if let Some(builtin) = structured_merge::builtin().object(gvk) {
             return builtin;
         }
         let table = self.custom.get(&(gvk.group.clone(), gvk.version.clone()));
         match table.and_then(|table| table.object(gvk)) {
             Some(custom) => custom,
-            None => schema::untyped_object(),
+            None => structured_merge::untyped_object(),
         }
     }
 
@@ -52,7 +51,7 @@ impl Types {
     pub async fn load(&mut self, cluster: &Cluster, kinds: impl IntoIterator<Item = &GroupVersionKind>) {
         let mut wanted: Vec<GroupVersion> = kinds
             .into_iter()
-            .filter(|gvk| !gvk.group.is_empty() && schema::builtin_kind(gvk).is_none())
+            .filter(|gvk| !gvk.group.is_empty() && structured_merge::builtin_kind(gvk).is_none())
             .map(|gvk| (gvk.group.clone(), gvk.version.clone()))
             .filter(|group_version| !self.custom.contains_key(group_version))
             .collect();
@@ -99,7 +98,7 @@ async fn table(
     }
     let body = cluster.send(Request::read(source.address)).await.ok()?.body;
     let content: Value = parse(cluster, &body).ok()?;
-    let table = schema::compile([&content], Origin::Custom).ok()?.only(group, version);
+    let table = structured_merge::compile([&content], Origin::Custom).ok()?.only(group, version);
     if let Some((cache, hash)) = kept.filter(|(_, hash)| has_hash(&body, hash)) {
         // A cache that can't be written costs the next run a request.
         let _ = cache.write(&document, hash, &table);

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::GroupVersionKind;
+use structured_merge::GroupVersionKind;
 
 /// The label of an object that belongs to an apply set (KEP-3659); its value is the set's id.
 pub const PART_OF: &str = "applyset.kubernetes.io/part-of";

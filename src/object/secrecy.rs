@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::GroupVersionKind;
+use structured_merge::GroupVersionKind;
 
 /// The part of a Secret that holds plain text, which no other built-in kind has.
 const STRING_DATA: &str = "stringData";

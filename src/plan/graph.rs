@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use structured_merge::ObjectKey;
 
 use super::depends_on::{DEPENDS_ON, depends_on, is_annotated, malformed};
 use super::object_index::ObjectIndex;
 use super::references::{Reference, references};
 use super::wave::Wave;
-use crate::object::ObjectKey;
 
 /// How much one object needs another that comes before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

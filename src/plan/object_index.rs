@@ -1,12 +1,12 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
+use structured_merge::ObjectKey;
 
 use super::graph::{DependencyKind, Node};
 use super::references::{Reference, at, subjects};
 use super::wave::Wave;
 use crate::compare::defines_kind;
-use crate::object::ObjectKey;
 
 /// Finds nodes by what refers to them.
 pub(super) struct ObjectIndex<'t> {

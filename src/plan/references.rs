@@ -1,9 +1,9 @@
 //! Which other objects a manifest names, and how much it needs them.
 
 use serde_json::Value;
+use structured_merge::{GroupVersionKind, ObjectKey};
 
 use super::graph::DependencyKind;
-use crate::object::{GroupVersionKind, ObjectKey};
 
 /// An object that a manifest names. The version doesn't matter: it is one object in all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]

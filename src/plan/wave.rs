@@ -1,5 +1,4 @@
-use crate::object::GroupVersionKind;
-use crate::schema;
+use structured_merge::GroupVersionKind;
 
 /// Objects of one wave don't need each other, so they are written in parallel; waves follow one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +53,7 @@ impl Wave {
         let is_in = |kinds: &[&str]| kinds.contains(&gvk.kind.as_str());
         if gvk.is_namespace() || gvk.is_crd() {
             Self::Foundations
-        } else if schema::builtin_kind(gvk).is_none() {
+        } else if structured_merge::builtin_kind(gvk).is_none() {
             Self::Custom
         } else if is_in(&CONFIGURATION) {
             Self::Configuration

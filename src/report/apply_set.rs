@@ -1,6 +1,5 @@
 use serde::Serialize;
-
-use crate::object::ObjectKey;
+use structured_merge::ObjectKey;
 
 /// The apply set of a run.
 #[derive(Clone, Debug, Serialize)]

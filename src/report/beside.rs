@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use structured_merge::{FieldPath, PathElement};
+
 use super::Report;
-use crate::object::{FieldPath, PathElement};
 
 /// `1 container beside the manifest: --show-unmanaged`; nothing where there is none.
 #[must_use]

@@ -1,4 +1,5 @@
 use serde::{Serialize, Serializer};
+use structured_merge::{FieldPath, ObjectKey};
 
 use super::apply_set::ApplySetInfo;
 use super::command::Command;
@@ -9,7 +10,6 @@ use crate::desired::Source;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::wait::{Readiness, State};
 use crate::live::{RequestCounts, Target};
-use crate::object::{FieldPath, ObjectKey};
 
 /// Everything that a run found and did: the contract behind `-o json`, and what every format shows.
 #[derive(Clone, Debug, Serialize)]

@@ -1,7 +1,7 @@
 //! `-o text`: for people. Live on the left, desired on the right: what `apply` would do.
 
 use similar::ChangeTag;
-use structured_merge::Op;
+use structured_merge::{FieldPath, Op, PathElement};
 
 use super::beside;
 use super::excerpt;
@@ -10,7 +10,6 @@ use super::styled::{Role, Styled};
 use super::value::{block, inline, is_long};
 use super::{ApplySetInfo, Command, ObjectReport, ParentAction, Report, Summary, Verdict, outcomes, readiness};
 use crate::compare::{Action, Class, FieldChange, Owner};
-use crate::object::{FieldPath, PathElement};
 
 /// Column of the source behind an object's name, and of the values behind a path.
 const SOURCE_COLUMN: usize = 66;

@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use structured_merge::ObjectKey;
+
 use crate::engine::event::{Event, EventSink};
-use crate::object::ObjectKey;
 use crate::report::{Command, FailOn, ObjectReport, Report};
 
 /// The objects of a run as its events tell of them, in the order in which they were compared.

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use jiff::{Timestamp, Unit};
+use structured_merge::ObjectKey;
 
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::wait::{Readiness, State};
-use crate::object::ObjectKey;
 use crate::report::styled::{Role, Styled};
 use crate::report::{ObjectReport, outcomes, readiness};
 use crate::session::output::Output;
@@ -198,9 +198,9 @@ mod tests {
     use super::*;
     use crate::compare::{Evidence, ObjectDiff};
     use crate::desired::Source;
-    use crate::object::GroupVersionKind;
     use crate::report::Outcome;
     use crate::terminal::plain;
+    use structured_merge::GroupVersionKind;
 
     fn object(name: &str, is_planned: bool) -> ObjectReport {
         let gvk = GroupVersionKind::new("v1", "ConfigMap");

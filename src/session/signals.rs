@@ -1,8 +1,9 @@
 //! Ctrl-C: once finishes the requests under way and reports, twice stops at once, but for an object that is being replaced: it would
 //! be lost.
 
+use structured_merge::ObjectKey;
+
 use crate::engine::interrupt::Interrupt;
-use crate::object::ObjectKey;
 use crate::report::EXIT_INTERRUPTED;
 use crate::report::styled::Role;
 use crate::terminal::Terminal;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use kubectl_reconcile::schema::{Origin, compile};
 use serde_json::Value;
+use structured_merge::{Origin, compile};
 
 use crate::control_plane::ControlPlane;
 

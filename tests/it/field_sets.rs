@@ -4,8 +4,7 @@
 use std::collections::BTreeSet;
 
 use futures::StreamExt as _;
-use kubectl_reconcile::object::{Operation, managed_fields};
-use kubectl_reconcile::schema;
+use structured_merge::{Operation, managed_fields};
 
 use crate::generated::{AT_ONCE, on_the_ground};
 
@@ -27,8 +26,8 @@ fn a_manifest_claims_what_the_server_records() {
             let entries = managed_fields(&applied);
             let ours = entries.iter().find(|entry| entry.manager == MANAGER && entry.operation == Operation::Apply);
             let recorded = ours.map(|entry| entry.fields.clone()).unwrap_or_default();
-            let claimed = schema::field_set(manifest, ground.of(target), target.kind().as_ref());
-            let only = |a: &kubectl_reconcile::object::FieldSet, b| {
+            let claimed = structured_merge::field_set(manifest, ground.of(target), target.kind().as_ref());
+            let only = |a: &structured_merge::FieldSet, b| {
                 a.difference(b).paths().iter().map(ToString::to_string).collect::<Vec<_>>()
             };
             (claimed != recorded).then(|| {

@@ -18,12 +18,11 @@ use kubectl_reconcile::desired::{ReadOptions, Selector, read};
 use kubectl_reconcile::engine::dry_run::drive;
 use kubectl_reconcile::live::fetch::fetch;
 use kubectl_reconcile::live::{Resource, Target};
-use kubectl_reconcile::object::{GroupVersionKind, ObjectKey};
-use kubectl_reconcile::schema;
 use percent_encoding::percent_decode_str;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
+use structured_merge::{GroupVersionKind, ObjectKey};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
@@ -143,7 +142,7 @@ fn target(key: &ObjectKey, plural: &str) -> Target {
 async fn compare(cluster: &Cluster, target: &Target) {
     let policy = Policy::of("kubectl-reconcile");
     let state = fetch(cluster, &[target]).await.remove(0);
-    let mut machine = ComparisonMachine::new(target, state, schema::untyped_object(), &policy);
+    let mut machine = ComparisonMachine::new(target, state, structured_merge::untyped_object(), &policy);
     let resource = target.resource.as_ref().expect("a resource");
     drive(cluster, target, resource, &policy.manager, &mut machine).await;
 }

@@ -3,10 +3,8 @@
 use std::time::{Duration, Instant};
 
 use kubectl_reconcile::compare::{ObjectPair, Policy, Prediction, Redactor, judge, predict};
-use kubectl_reconcile::object::GroupVersionKind;
-use kubectl_reconcile::schema::{TypeRef, builtin, builtin_kind, field_set};
 use serde_json::{Map, Value, json};
-use structured_merge::{prove, with_live_spelling};
+use structured_merge::{GroupVersionKind, TypeRef, builtin, builtin_kind, field_set, prove, with_live_spelling};
 
 use crate::control_plane::Workspace;
 

@@ -1,7 +1,7 @@
 //! What is left to ask after the server rejected the apply.
 
 use serde_json::Value;
-use structured_merge::Ownership;
+use structured_merge::{Ownership, without_system_fields};
 
 use super::{Answer, ComparisonMachine, Probe, State};
 use crate::compare::diff::Evidence;
@@ -14,8 +14,6 @@ use crate::compare::rejection::{Blame, RejectedObject, blame, in_the_way, refuse
 use crate::compare::replacement::{may_be_immutable, probe_object};
 use crate::diagnostic::Diagnostic;
 use crate::live::{RequestError, StatusError};
-use crate::object::without_system_fields;
-use crate::schema;
 
 impl ComparisonMachine<'_> {
     /// The server rejects the apply.
@@ -38,7 +36,7 @@ impl ComparisonMachine<'_> {
             return None;
         }
         let in_the_way = in_the_way(&self.subject(Some(live)), error.status()?, self.policy);
-        let claims = schema::field_set(manifest, self.of, kind.as_ref()).union(&in_the_way);
+        let claims = structured_merge::field_set(manifest, self.of, kind.as_ref()).union(&in_the_way);
         let api_version = self.target.key.gvk.api_version();
         Ownership::of(live, &self.policy.manager).with_claims_transferred(
             live,

@@ -1,7 +1,7 @@
 //! Whose doing a refusal is: that of the manifest, or of what the live object has beside it.
 
 use serde_json::Value;
-use structured_merge::Ownership;
+use structured_merge::{FieldPath, FieldSet, ListKind, Ownership, fields_of, item_element};
 
 use super::RejectedObject;
 use super::causes::message_of;
@@ -11,8 +11,6 @@ use crate::desired::yaml::Step;
 use crate::diagnostic::Diagnostic;
 use crate::live::discreet::Discreet;
 use crate::live::{Cause, StatusError};
-use crate::object::{FieldPath, FieldSet};
-use crate::schema::{ListKind, fields_of, item_element};
 
 /// Which of the two a refusal complains of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! The causes of a 422: validation errors of `apimachinery/pkg/util/validation/field`, a field path and a text each.
 
 use serde_json::Value;
+use structured_merge::{FieldPath, PathElement};
 
 use super::place::{Place, follow_validation};
 use super::{RejectedObject, suggest};
@@ -8,7 +9,6 @@ use crate::desired::yaml::Step;
 use crate::diagnostic::Diagnostic;
 use crate::live::Cause;
 use crate::live::discreet::{Discreet, complaint};
-use crate::object::{FieldPath, PathElement};
 
 /// What a cause without a field has in its place.
 const NO_FIELD: &str = "<nil>";

@@ -4,12 +4,11 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
+use structured_merge::{Quantity, ScalarKind};
 
 use super::place::Place;
 use super::{RejectedObject, named};
 use crate::diagnostic::Diagnostic;
-use crate::object::Quantity;
-use crate::schema::ScalarKind;
 
 /// One way in which a value doesn't fit.
 struct Misfit {

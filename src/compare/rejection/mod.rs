@@ -16,13 +16,11 @@ mod typed;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use structured_merge::merge;
+use structured_merge::{FieldPath, TypeRef, managed_fields, merge};
 
 use super::secrecy::is_secret;
 use crate::diagnostic::Diagnostic;
 use crate::live::{StatusError, Target};
-use crate::object::{FieldPath, managed_fields};
-use crate::schema::TypeRef;
 pub(super) use blame::{Blame, blame, in_the_way, refused_result};
 use place::Place;
 

@@ -2,10 +2,9 @@
 //! slashes and brackets, and the server doesn't escape them.
 
 use serde_json::Value;
+use structured_merge::{FieldPath, ListKind, PathElement, TypeRef, item_element};
 
 use crate::desired::yaml::Step;
-use crate::object::{FieldPath, PathElement};
-use crate::schema::{ListKind, TypeRef, item_element};
 
 /// A place in a manifest.
 #[derive(Clone)]
@@ -215,9 +214,9 @@ fn own_index(list: &Value, item: Option<&Value>, index: usize, of: TypeRef<'_>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::object::GroupVersionKind;
-    use crate::schema::builtin;
     use serde_json::json;
+    use structured_merge::GroupVersionKind;
+    use structured_merge::builtin;
 
     fn deployment() -> Value {
         json!({"metadata": {"labels": {"a": 1, "a.b/c": true}}, "spec": {"template": {"spec": {"containers": [

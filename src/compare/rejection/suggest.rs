@@ -1,10 +1,9 @@
 //! What a field that doesn't exist was meant to be.
 
 use strsim::osa_distance;
+use structured_merge::{FieldPath, GroupVersionKind, PathElement, TypeRef};
 
 use super::place::Place;
-use crate::object::{FieldPath, GroupVersionKind, PathElement};
-use crate::schema::TypeRef;
 
 /// Advice about a key that the type at `parent` doesn't have: a place near by where it belongs, else a name like it, else
 /// where to look.
@@ -54,8 +53,8 @@ pub(super) fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::builtin;
     use serde_json::json;
+    use structured_merge::builtin;
 
     #[test]
     fn names_are_similar_by_edits_whatever_their_case() {

@@ -1,13 +1,12 @@
 //! Messages of structured-merge-diff's validation (`typed/validate.go`): one `.path: complaint` a line.
 
 use serde_json::Value;
+use structured_merge::{FieldPath, ScalarKind, Shape, item_element};
 
 use super::place::{Place, follow_managed, keys};
 use super::{RejectedObject, named, suggest};
 use crate::desired::{Expected, advice, mismatch};
 use crate::diagnostic::Diagnostic;
-use crate::object::FieldPath;
-use crate::schema::{ScalarKind, Shape, item_element};
 
 /// How many items with one key are looked at.
 const MOST_CHOICES: usize = 20;
@@ -130,7 +129,7 @@ fn unknown_field(subject: &RejectedObject<'_>, place: &Place<'_>) -> Diagnostic 
         return subject.of_key(place, "a field is unknown to the server".to_owned());
     };
     let name = match name {
-        crate::object::PathElement::Field(name) => name.as_str(),
+        structured_merge::PathElement::Field(name) => name.as_str(),
         _ => "",
     };
     let outer = FieldPath::from(outer.to_vec());

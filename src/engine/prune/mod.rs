@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::Value;
+use structured_merge::{FieldPath, ObjectKey};
 
 use crate::client::Cluster;
 use crate::compare::{Action, ObjectDiff, Policy, Redactor, Replace, Secrecy};
@@ -25,7 +26,7 @@ use crate::engine::write::DEFAULT_DELETE_TIMEOUT;
 use crate::live::apply_set::Search;
 use crate::live::resolve::Namespaces;
 use crate::live::{Discovery, Resource, Target};
-use crate::object::{FieldPath, GroupKind, ObjectKey};
+use crate::object::GroupKind;
 use crate::plan::apply_set::{
     ApplySet, DesiredMembers, Inventory, Member, ParentAnnotations, ParentState, PruneDecision, PruneStep,
 };

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use structured_merge::ObjectKey;
+
 use super::Pruning;
 use crate::client::Cluster;
 use crate::desired::DesiredSet;
@@ -10,7 +12,7 @@ use crate::live::apply_set::is_parent_type;
 use crate::live::fetch::find;
 use crate::live::resolve::Namespaces;
 use crate::live::{Discovery, LiveState, Resource};
-use crate::object::{GroupKind, ObjectKey};
+use crate::object::GroupKind;
 use crate::plan::apply_set::{ApplySet, IS_PARENT_TYPE, Inventory, ParentState, Reference, Refusal, enlist};
 use crate::report::{Failure, Verdict};
 

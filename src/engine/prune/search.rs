@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use structured_merge::ObjectKey;
+
 use super::Pruning;
 use crate::client::Cluster;
 use crate::diagnostic::Diagnostic;
 use crate::live::apply_set::{Scope, Search, Unreadable, Unsearched, defined_kinds, find, searchable};
 use crate::live::{Discovery, Resolution};
-use crate::object::{GroupKind, ObjectKey, PART_OF};
+use crate::object::{GroupKind, PART_OF};
 use crate::plan::apply_set::{Listed, Member, ParentState, Sight};
 
 impl Pruning {

@@ -1,10 +1,10 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use structured_merge::{GroupVersionKind, ObjectKey};
 
 use crate::client::Address;
 use crate::live::Resource;
-use crate::object::{GroupVersionKind, ObjectKey};
 
 /// Up to this many objects of one collection are followed one by one: a collection may hold many more than are wanted of it.
 pub(super) const FEW: usize = 4;

@@ -4,10 +4,9 @@ use jiff::Timestamp;
 use kstatus::GroupKind;
 pub use kstatus::Owned;
 use serde_json::Value;
+use structured_merge::GroupVersionKind;
 
 use super::readiness::{Readiness, State};
-use crate::object::GroupVersionKind;
-use crate::schema;
 
 fn group_kind(gvk: &GroupVersionKind) -> GroupKind<'_> {
     GroupKind::new(&gvk.group, &gvk.kind)
@@ -36,7 +35,7 @@ pub fn selector_of(gvk: &GroupVersionKind, object: &Value) -> Option<String> {
 #[must_use]
 pub fn is_settled(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> bool {
     let is_service = gvk.group.is_empty() && gvk.kind == "Service";
-    let is_silent = schema::builtin_kind(gvk).is_some_and(|kind| !kind.status);
+    let is_silent = structured_merge::builtin_kind(gvk).is_some_and(|kind| !kind.status);
     (is_silent || is_service) && readiness(gvk, object, now).is_current()
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde_json::Value;
+use structured_merge::ObjectKey;
 
 use super::list_watch::{FEW, ListWatch, Selection, name_of};
 use super::readiness::{Readiness, State};
@@ -11,7 +12,6 @@ use super::rules::{Owned, has_pods, needs_pods, readiness, readiness_with_pods, 
 use super::watcher::WatchUpdate;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::{Resource, Target};
-use crate::object::ObjectKey;
 
 /// After how long a finished Job is deleted.
 const TTL: &str = "/spec/ttlSecondsAfterFinished";

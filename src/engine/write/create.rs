@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::Value;
-use structured_merge::Ownership;
+use structured_merge::{FieldSet, ManagedFieldsEntry, Operation, Ownership};
 
 use super::{ROUNDS, Writer, Written, is_conflict};
 use crate::client::{Reply, RequestError, Retry};
@@ -19,8 +19,6 @@ use crate::compare::{Action, Class, Finding, ObjectDiff, Policy};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::judge::Judge;
 use crate::live::{LiveState, fetch, parse};
-use crate::object::{FieldSet, ManagedFieldsEntry, Operation};
-use crate::schema;
 
 /// How many fields of others are named.
 const NAMED: usize = 5;
@@ -186,7 +184,7 @@ impl Writer<'_> {
     /// Turns the owner that a creation left into that of an apply. Answers with why that did not work: the object is as it
     /// should be all the same, and the next apply makes up for it.
     async fn record_as_applied(&self, created: Value) -> Option<String> {
-        let claims = schema::field_set(&self.target.manifest.value, self.of, self.target.kind().as_ref());
+        let claims = structured_merge::field_set(&self.target.manifest.value, self.of, self.target.kind().as_ref());
         // What claims nothing, such as a Namespace with only a name, leaves no entry.
         if claims.is_empty() {
             return None;

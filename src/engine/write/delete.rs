@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use structured_merge::ObjectKey;
 use tokio::time::Instant;
 
 use crate::client::{Change, Cluster, Retry};
 use crate::diagnostic::Diagnostic;
 use crate::live::fetch::find;
 use crate::live::{LiveState, Resource};
-use crate::object::ObjectKey;
 
 /// How long finalizers and the grace period of what is deleted may take, unless `--timeout` says otherwise.
 pub const DEFAULT_DELETE_TIMEOUT: Duration = Duration::from_mins(1);

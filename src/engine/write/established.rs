@@ -1,11 +1,11 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use structured_merge::GroupVersionKind;
 
 use crate::client::{Cluster, RequestError};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::{Discovery, LiveState, Resolution, Target, fetch};
-use crate::object::GroupVersionKind;
 
 /// Between two looks at a CustomResourceDefinition; the server takes about as long to publish one.
 const INTERVAL: Duration = Duration::from_millis(100);

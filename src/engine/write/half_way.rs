@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::object::ObjectKey;
+use structured_merge::ObjectKey;
 
 /// The objects that are being replaced: deleted, and not created again yet. While there are any, the process must not end,
 /// as nothing else knows what they were.
@@ -43,7 +43,7 @@ impl Drop for UnderWay<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::object::GroupVersionKind;
+    use structured_merge::GroupVersionKind;
 
     #[test]
     fn the_process_ends_only_where_nothing_is_half_way() {

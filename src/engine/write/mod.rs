@@ -16,7 +16,7 @@ mod replace;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use structured_merge::{Ownership, with_live_spelling};
+use structured_merge::{FieldSet, Ownership, TypeRef, with_live_spelling};
 
 pub use apply_set::{Recorded, record};
 pub use delete::{DEFAULT_DELETE_TIMEOUT, Deadline, Deleted, delete, wait_until_gone};
@@ -31,8 +31,6 @@ pub use crate::engine::judge::Decision;
 use crate::engine::judge::Judge;
 use crate::live::answer::Asked;
 use crate::live::{Resource, Target};
-use crate::object::FieldSet;
-use crate::schema::TypeRef;
 
 /// How often an object that changes while it is written is judged again.
 const ROUNDS: usize = 5;

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
+use structured_merge::{Quantity, without_system_fields};
 
 use super::create::Creation;
 use super::delete::{Deadline, Deleted, delete, wait_until_gone};
@@ -17,7 +18,6 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::live::LiveState;
 use crate::live::answer::Asked;
 use crate::live::fetch::find;
-use crate::object::{Quantity, without_system_fields};
 
 /// How often an object that changes while it is about to be deleted is judged again.
 const ROUNDS: usize = 5;

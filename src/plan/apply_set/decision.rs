@@ -1,13 +1,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use structured_merge::{GroupVersionKind, ObjectKey};
 
 use super::label::set_by_another;
 use super::parent::{ApplySet, Inventory};
 use super::prune_order::{PruneStep, turns};
 use crate::compare::Policy;
 use crate::live::{Resource, Target};
-use crate::object::{GroupKind, GroupVersionKind, ObjectKey};
+use crate::object::GroupKind;
 
 /// The annotation that keeps an object from being pruned, with the value `keep`.
 const PRUNE: &str = "kubectl-reconcile/prune";

@@ -1,9 +1,9 @@
 use serde_json::Value;
-use structured_merge::Applier as _;
+use structured_merge::{Applier as _, FieldPath, LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields};
 
 use super::decision::{Member, PruneDecision};
 use crate::compare::Policy;
-use crate::object::{FieldPath, LAST_APPLIED, ManagedFieldsEntry, Operation, PART_OF, managed_fields};
+use crate::object::PART_OF;
 
 /// Why the label alone does not make an object a member: somebody else set it. The label is public, and copies of an object
 /// carry it as well; only the record of owners tells who meant it. Our own manager, those to adopt and manual changes mean it.
@@ -44,8 +44,8 @@ fn annotation<'v>(object: &'v Value, name: &str) -> Option<&'v Value> {
 mod tests {
     use super::*;
     use crate::live::Resource;
-    use crate::object::GroupVersionKind;
     use serde_json::json;
+    use structured_merge::GroupVersionKind;
 
     fn fate(kind: &str, entries: &Value, policy: &Policy) -> Option<PruneDecision> {
         let gvk = GroupVersionKind::new("v1", kind);

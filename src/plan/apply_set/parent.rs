@@ -4,8 +4,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
+use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, managed_fields};
 
-use crate::object::{FieldPath, GroupKind, GroupVersionKind, ObjectKey, managed_fields};
+use crate::object::GroupKind;
 
 /// Label of a CustomResourceDefinition whose objects may be parents.
 pub const IS_PARENT_TYPE: &str = "applyset.kubernetes.io/is-parent-type";

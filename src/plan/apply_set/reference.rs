@@ -56,7 +56,7 @@ impl Reference {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::object::GroupVersionKind;
+    use structured_merge::GroupVersionKind;
 
     fn resource(api_version: &str, kind: &str, plural: &str) -> Resource {
         let gvk = GroupVersionKind::new(api_version, kind);

@@ -21,8 +21,8 @@ use kubectl_reconcile::desired::{ReadOptions, Selector, read};
 use kubectl_reconcile::live::resolve::{Namespaces, Target, resolve};
 use kubectl_reconcile::live::types::Types;
 use kubectl_reconcile::live::{Discovery, Resource};
-use kubectl_reconcile::schema::TypeRef;
 use serde_json::{Value, json};
+use structured_merge::TypeRef;
 use tokio::runtime::Runtime;
 
 use crate::control_plane::ControlPlane;

@@ -6,10 +6,8 @@ use kubectl_reconcile::compare::{
 use kubectl_reconcile::engine::dry_run::drive;
 use kubectl_reconcile::engine::write::{DEFAULT_DELETE_TIMEOUT, Decision, HalfWay, Writes, Written};
 use kubectl_reconcile::live::{LiveState, Target};
-use kubectl_reconcile::object::{FieldPath, PathElement, Scalar};
-use kubectl_reconcile::schema::is_nothing;
 use serde_json::Value;
-use structured_merge::{Ownership, changes, with_live_spelling};
+use structured_merge::{FieldPath, Ownership, PathElement, Scalar, changes, is_nothing, with_live_spelling};
 
 use super::{OURS, Run};
 use crate::generated::resource_of;

@@ -1,8 +1,8 @@
 //! Random changes of a manifest: fields come, change and go, and values are written in other ways.
 
 use kubectl_reconcile::live::Target;
-use kubectl_reconcile::schema::{ScalarKind, TypeRef};
 use serde_json::{Value, json};
+use structured_merge::{ScalarKind, TypeRef};
 
 use crate::generated::{Ground, Rng};
 

@@ -11,9 +11,8 @@ use futures::StreamExt as _;
 use kubectl_reconcile::client::StatusError;
 use kubectl_reconcile::compare::Policy;
 use kubectl_reconcile::live::Target;
-use kubectl_reconcile::object::managed_fields;
 use serde_json::Value;
-use structured_merge::{Proof, Unproven, prove};
+use structured_merge::{Proof, Unproven, managed_fields, prove};
 
 use crate::generated::{AT_ONCE, Ground, Rng, on_the_ground};
 use tally::Tally;

@@ -62,7 +62,7 @@ fn flag_named<'c>(command: &'c Command, flag: &str) -> Option<&'c Arg> {
     })
 }
 
-/// Whether the next word is the flag's value: flags whose value is optional take it only behind `=`.
+/// Returns true if the next word is the flag's value: flags whose value is optional take it only behind `=`.
 fn needs_value(arg: &Arg) -> bool {
     arg.get_action().takes_values() && !arg.is_require_equals_set() && arg.get_long() != Some("v")
 }
@@ -85,7 +85,7 @@ fn values(arg: &Arg, word: &str, before: &[String]) -> (Vec<String>, u8) {
     (wanted, if is_free { FILES } else { NO_FILES })
 }
 
-/// The names in the kubeconfig; none when it can't be read, which the command itself will tell.
+/// The names in the kubeconfig; none when it cannot be read, which the command itself will tell.
 fn names(before: &[String]) -> crate::client::ConfigNames {
     let explicit = before.iter().enumerate().find_map(|(index, word)| match word.strip_prefix("--kubeconfig") {
         Some("") => before.get(index + 1).map(String::as_str),

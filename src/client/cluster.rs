@@ -108,7 +108,7 @@ impl Cluster {
         Self(Arc::clone(&self.0), None)
     }
 
-    /// Whether nothing more is to be sent.
+    /// Returns true if nothing more is to be sent.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.1.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))

@@ -16,7 +16,7 @@ use super::redirect::resolve;
 use super::transport::exchange::user_agent;
 use super::transport::{connect_cause, proxy};
 
-/// How often it is tried when the server fails or can't be reached (cli-runtime `readHttpWithRetries`).
+/// How often it is tried when the server fails or cannot be reached (cli-runtime `readHttpWithRetries`).
 const TRIES: usize = 3;
 /// How many redirections are followed.
 const MAX_REDIRECTIONS: usize = 10;
@@ -54,7 +54,7 @@ impl Failed {
     }
 }
 
-/// Reads what a URL leads to, or says why it can't be read.
+/// Reads what a URL leads to, or says why it cannot be read.
 pub async fn download(url: &str, environment: &Environment, bounds: Bounds) -> Result<Vec<u8>, String> {
     let mut reason = String::new();
     for attempt in 0..TRIES {

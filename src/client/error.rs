@@ -16,11 +16,11 @@ const NAMES_SHOWN: usize = 10;
 /// No connection could be prepared. Nothing was sent to the API server.
 #[derive(Debug, Error)]
 pub enum ConnectError {
-    /// A kubeconfig file cannot be read or makes no sense.
+    /// A kubeconfig file cannot be read or is invalid.
     #[error(transparent)]
     Kubeconfig(#[from] KubeconfigError),
     /// There is no kubeconfig, no `--server`, and this is not a pod.
-    #[error("no cluster to talk to: there is no kubeconfig and `--server` is not given")]
+    #[error("no cluster is configured: there is no kubeconfig and `--server` is not given")]
     NoCluster {
         /// The kubeconfig files looked for.
         looked_at: Vec<PathBuf>,
@@ -66,7 +66,7 @@ impl ConnectError {
         Self::Setting { message: message.into(), hint: None }
     }
 
-    /// Whether the user has to correct the command line or the kubeconfig. Otherwise credentials could not be had, which
+    /// Returns true if the user has to correct the command line or the kubeconfig. Otherwise credentials could not be had, which
     /// counts as a cluster that cannot be reached.
     #[must_use]
     pub fn is_configuration(&self) -> bool {
@@ -172,7 +172,7 @@ pub enum RequestError {
         cause: String,
     },
     /// The answer is JSON, but not what was asked for.
-    #[error("the answer of {server} is not what it was asked for: {cause}")]
+    #[error("the answer of {server} is not what was requested: {cause}")]
     Unexpected {
         /// The server's URL.
         server: String,
@@ -203,14 +203,14 @@ impl RequestError {
         }
     }
 
-    /// Whether every other request would fail in the same way: there is no connection, the credentials do not hold, or nothing
+    /// Returns true if every other request would fail in the same way: there is no connection, the credentials do not hold, or nothing
     /// more is sent.
     #[must_use]
     pub fn is_whole_run(&self) -> bool {
         matches!(self, Self::Unauthorized { .. } | Self::Credentials(_) | Self::Unreachable { .. } | Self::Stopped)
     }
 
-    /// Whether there was an answer that says nothing about what was asked.
+    /// Returns true if there was an answer that says nothing about what was asked.
     #[must_use]
     pub fn is_bad_answer(&self) -> bool {
         matches!(self, Self::Unexpected { .. } | Self::Unreadable { .. } | Self::TooLarge { .. })

@@ -81,7 +81,7 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
 fn may_write(args: &ApplyArgs, output: &Output) -> Result<Policy, Failure> {
     let mut policy = policy(&args.compare, &args.input, &output.terminal)?;
     if policy.evidence == EvidenceMode::ReadOnly {
-        let message = "`--evidence=read-only` forbids what `apply` is for: to write";
+        let message = "`apply` writes, which `--evidence=read-only` forbids";
         return Err(Failure::refused(message, "compare with `diff --evidence=read-only`"));
     }
     if args.confirm {

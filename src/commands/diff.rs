@@ -47,7 +47,7 @@ async fn report(args: &DiffArgs, output: &Output) -> Result<Report, Failure> {
     let policy = policy(&args.compare, &args.input, &output.terminal)?;
     let set = requested(&args.prune, &args.input)?;
     if args.live.is_some() && set.is_some() {
-        let message = "`--prune` needs a cluster: captured objects don't tell the members of a set";
+        let message = "`--prune` needs a cluster: a snapshot does not show the members of a set";
         return Err(Failure::refused(message, "leave `--live` out"));
     }
     let reading = Reading::begin(&args.input, &output.terminal).await?;

@@ -36,6 +36,6 @@ fn page(args: &ManArgs) -> anyhow::Result<String> {
         }
     };
     let mut page = Vec::new();
-    clap_mangen::Man::new(command).render(&mut page).context("the manual page can't be made")?;
+    clap_mangen::Man::new(command).render(&mut page).context("the manual page cannot be made")?;
     Ok(String::from_utf8_lossy(&page).into_owned())
 }

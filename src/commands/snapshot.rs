@@ -77,7 +77,7 @@ async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure
 fn render(documents: &[Value]) -> anyhow::Result<String> {
     let mut text = String::new();
     for document in documents {
-        let yaml = serde_saphyr::to_string(document).context("an object can't be written as YAML")?;
+        let yaml = serde_saphyr::to_string(document).context("an object cannot be written as YAML")?;
         text.push_str("---\n");
         text.push_str(&yaml);
     }

@@ -102,8 +102,7 @@ pub fn judge(subject: ObjectPair<'_>, prediction: &Prediction, policy: &Policy, 
     diff.warnings = warnings;
     diff.beside = beside;
     if let Some(id) = other_set {
-        let hint =
-            "take it out of that set first: out of its manifests, or, if nobody keeps the set, by removing the label";
+        let hint = "take it out of that set first: out of its manifests, or, if no tool manages the set, by removing the label";
         diff.reason = Some(format!("it belongs to another apply set, `{id}`"));
         diff.hint = Some(hint.to_owned());
     }
@@ -126,7 +125,7 @@ struct Context<'a> {
     taken: Vec<(FieldPath, &'a ManagedFieldsEntry)>,
     taken_paths: FieldSet,
     ours_before: FieldSet,
-    /// What is ours before the apply, with what hands pass to us.
+    /// What is ours before the apply, with what manual managers pass to us.
     passing: FieldSet,
     ours_after: FieldSet,
     /// What is ours before or after the apply, as it is recorded.
@@ -196,7 +195,7 @@ impl Context<'_> {
         (!is_known).then_some(Conflict { path, owner })
     }
 
-    /// Fields that were ours, aren't in the manifest any more, and stay; with the co-owners who keep them.
+    /// Fields that were ours, are not in the manifest any more, and stay; with the co-owners who keep them.
     fn released(&self, live: &mut Lookup<'_>, found: &[FieldChange]) -> Vec<FieldChange> {
         let given_up = self.ours_before.difference(&self.ours_after);
         let differs = paths_of(found);
@@ -222,7 +221,7 @@ impl Context<'_> {
         released
     }
 
-    /// Whether our entry would be written anew although no value changes.
+    /// Returns true if our entry would be written again although no value changes.
     fn is_claimed_anew(&self, after: &Ownership) -> bool {
         let key =
             |owners: &Ownership| owners.ours.as_ref().map(|entry| (entry.api_version.clone(), entry.fields.clone()));
@@ -281,7 +280,7 @@ fn whole_object(class: Class) -> FieldChange {
     FieldChange { path, op: Op::Change, class, live: None, desired: None, managers: Vec::new() }
 }
 
-/// Where the manifest's value isn't the one that an apply would leave, although nothing would change: admission or the
+/// Where the manifest's value is not the one that an apply would leave, although nothing would change: admission or the
 /// server keeps its own.
 fn overridden(subject: ObjectPair<'_>, prediction: &Prediction, found: &[FieldChange]) -> Vec<FieldChange> {
     let manifest = with_node_ports(with_string_data_folded(subject.manifest), &prediction.object, subject.of);
@@ -303,7 +302,7 @@ fn overridden(subject: ObjectPair<'_>, prediction: &Prediction, found: &[FieldCh
         .collect()
 }
 
-/// A key that was set through `stringData` stays in `data` when the manifest drops it: the API doesn't remove it.
+/// A key that was set through `stringData` stays in `data` when the manifest drops it: the API does not remove it.
 fn kept_string_data(gvk: &GroupVersionKind, path: &FieldPath) -> Option<String> {
     let is_data = matches!(path.elements(), [PathElement::Field(first), _] if first == "data");
     (gvk.is_secret() && is_data).then(|| {

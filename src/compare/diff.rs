@@ -10,11 +10,11 @@ use crate::diagnostic::Diagnostic;
 pub enum Action {
     /// Nothing: it is in sync.
     None,
-    /// It doesn't exist.
+    /// It does not exist.
     Create,
     /// Fields differ.
     Update,
-    /// A field that can't be changed differs: only deleting and creating it anew would do.
+    /// A field that cannot be changed differs: only deleting and creating it again would do.
     Replace,
     /// It is to be deleted.
     Delete,
@@ -48,9 +48,9 @@ pub enum Class {
     ChangedByOther,
     /// We had it, and it is gone from the live object; or it is new in the manifest.
     RemovedByOther,
-    /// We own it and the manifest doesn't have it any more: it goes.
+    /// We own it and the manifest does not have it any more: it goes.
     Pruned,
-    /// We own it and the manifest doesn't have it any more, but a co-owner keeps it. Not drift.
+    /// We own it and the manifest does not have it any more, but a co-owner keeps it. Not drift.
     Released,
     /// It differs, and nobody else owns it: the manifest moved.
     Pending,
@@ -63,7 +63,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Whether such a change is drift.
+    /// Returns true if such a change is drift.
     #[must_use]
     pub fn is_drift(self) -> bool {
         !matches!(self, Self::Overridden | Self::Released | Self::Unmanaged | Self::Adopted)
@@ -171,7 +171,7 @@ impl ObjectDiff {
         }
     }
 
-    /// An object that doesn't exist.
+    /// An object that does not exist.
     #[must_use]
     pub fn create(desired: Value, evidence: Evidence) -> Self {
         let change = FieldChange {
@@ -238,14 +238,14 @@ impl ObjectDiff {
         }
     }
 
-    /// Whether values are equal and only the record of owners would change.
+    /// Returns true if values are equal and only the record of owners would change.
     #[must_use]
     pub fn is_ownership_only(&self) -> bool {
         self.action == Action::None
             && self.changes.iter().any(|change| matches!(change.class, Class::Adopted | Class::Released))
     }
 
-    /// Whether two comparisons found the same difference, whoever made it and whenever.
+    /// Returns true if two comparisons found the same difference, whoever made it and whenever.
     #[must_use]
     pub fn same_difference(&self, other: &Self) -> bool {
         let drift = |diff: &Self| -> Vec<(FieldPath, Option<Value>, Option<Value>)> {

@@ -163,7 +163,7 @@ impl<'a> ComparisonMachine<'a> {
             // The apply that follows the transfer would be rejected like this.
             (State::Pruning { live, .. }, Answer::Refused(error)) => self.pruning_rejected(live, &error),
             (_, _) => {
-                State::Done(Finding::Unknown(Diagnostic::new(Code::Failed, "the answer doesn't fit the question")))
+                State::Done(Finding::Unknown(Diagnostic::new(Code::Failed, "the server sent an unexpected answer")))
             }
         };
     }

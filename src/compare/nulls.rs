@@ -8,7 +8,7 @@ use crate::desired::Manifest;
 use crate::desired::yaml::Step;
 use crate::live::Target;
 
-/// Whether a manifest may hold nulls that its type does not allow: one of a custom resource that holds any.
+/// Returns true if a manifest may hold nulls that its type does not allow: one of a custom resource that holds any.
 #[must_use]
 pub fn may_hold_refused_nulls(target: &Target) -> bool {
     structured_merge::builtin_kind(&target.key.gvk).is_none() && holds_null(&target.manifest.value)
@@ -48,7 +48,7 @@ fn steps(path: &FieldPath) -> Vec<Step<'_>> {
     steps.collect()
 }
 
-/// Whether there is a null anywhere in a value.
+/// Returns true if there is a null anywhere in a value.
 pub(super) fn holds_null(value: &Value) -> bool {
     match value {
         Value::Null => true,

@@ -17,20 +17,20 @@ pub enum ForceConflicts {
     None,
 }
 
-/// What is done where a field that can't be changed differs (`--replace`).
+/// What is done where a field that cannot be changed differs (`--replace`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replace {
     /// Nothing: it is told.
     #[default]
     Never,
-    /// The object is deleted and created anew.
+    /// The object is deleted and recreated.
     Immutable,
 }
 
 /// How a verdict may be come by (`--evidence`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EvidenceMode {
-    /// Prove; where that fails, ask; where that isn't possible, compare here.
+    /// Prove; where that fails, ask; where that is not possible, compare here.
     #[default]
     Auto,
     /// Ask for every object.
@@ -52,11 +52,11 @@ pub struct Policy {
     pub evidence: EvidenceMode,
     /// Whether the server is asked, before anything is written, if it would create what is missing.
     pub tries_creations: bool,
-    /// Field managers that count as hands, beside those of kubectl.
+    /// Field managers that count as manual, in addition to those of kubectl.
     pub manual_managers: BTreeSet<String>,
     /// Field managers whose claims on our manifests' fields pass to us, whatever they are.
     pub adopt: BTreeSet<String>,
-    /// What is done where a field that can't be changed differs.
+    /// What is done where a field that cannot be changed differs.
     pub replace: Replace,
 }
 
@@ -76,15 +76,15 @@ impl Policy {
         }
     }
 
-    /// Whether an owner is a person's hand: an `Update` of kubectl or one of its commands, or the owner that the server
+    /// Returns true if an owner is a manual change: an `Update` of kubectl or one of its commands, or the owner that the server
     /// invents for objects older than field management, or one that the configuration names; or our
-    /// own, of an object that was put back. The subresource doesn't matter.
+    /// own, of an object that was put back. The subresource does not matter.
     #[must_use]
     pub fn is_manual(&self, entry: &ManagedFieldsEntry) -> bool {
         entry.operation == Operation::Update && self.is_manual_name(&entry.manager)
     }
 
-    /// Whether an object may have fields that only manual changes own: cheaper than to read all its owners.
+    /// Returns true if an object may have fields that only manual changes own: cheaper than to read all its owners.
     #[must_use]
     pub(super) fn may_have_manual_fields(&self, object: &Value) -> bool {
         let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
@@ -99,7 +99,7 @@ impl Policy {
         kubectl || manager == "before-first-apply" || self.manual_managers.contains(manager) || manager == self.manager
     }
 
-    /// Whether a conflict with this owner is settled by taking the field.
+    /// Returns true if a conflict with this owner is settled by taking the field.
     #[must_use]
     pub fn takes_from(&self, entry: &ManagedFieldsEntry) -> bool {
         self.adopts(entry)

@@ -1,4 +1,4 @@
-//! Secret values leave the comparison only as numbers: equal values in one run share one, different ones don't.
+//! Secret values leave the comparison only as numbers: equal values in one run share one, different ones do not.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -142,7 +142,7 @@ pub fn withheld(gvk: &GroupVersionKind, manifest: &Value, live: &Value, redactor
     redactor.value(&Secrecy::of(gvk, Some(manifest), Some(live)), &FieldPath::root(), live)
 }
 
-/// Whether an object's values were left out of a snapshot.
+/// Returns true if an object's values were left out of a snapshot.
 #[must_use]
 pub(super) fn is_withheld(object: &Value) -> bool {
     let is_part = |name: &str| name == "data" || is_string_data(name);

@@ -1,4 +1,4 @@
-//! What a refusal of the server means: a field that can't be changed asks for a replacement, everything else leaves the
+//! What a refusal of the server means: a field that cannot be changed asks for a replacement, everything else leaves the
 //! object uncompared.
 
 use serde_json::Value;
@@ -13,19 +13,19 @@ use crate::live::{StatusError, Target};
 /// What became of the question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The namespace that the object belongs to doesn't exist.
+    /// The namespace that the object belongs to does not exist.
     NoNamespace(String),
     /// Only a replacement could bring the change; the text names the fields.
     Immutable(String),
-    /// The server doesn't accept the object as it is written: unknown fields, wrong types.
+    /// The server does not accept the object as it is written: unknown fields, wrong types.
     Typed(Diagnostic),
-    /// The server can't be asked: the user may not write, or a webhook doesn't take part in a dry-run.
+    /// The server cannot be asked: the user may not write, or a webhook does not take part in a dry-run.
     NotTried(Diagnostic),
     /// Anything else.
     Other(Diagnostic),
 }
 
-/// Final clauses of the API server's messages about fields that can't be changed (`k8s.io/kubernetes`
+/// Final clauses of the API server's messages about fields that cannot be changed (`k8s.io/kubernetes`
 /// `pkg/apis/*/validation/validation.go` and apimachinery `pkg/api/validation/objectmeta.go`). The reasons of the causes
 /// (`FieldValueInvalid`, `FieldValueForbidden`) serve bad values too, so the text has to tell.
 const IMMUTABLE: [&str; 12] = [
@@ -121,7 +121,7 @@ fn immutable(mut fields: Vec<String>) -> Refusal {
     Refusal::Immutable(format!("{} {verb} immutable", fields.join(", ")))
 }
 
-/// What can't be changed, and what the server says of it: no more than the final clauses, as the values before them may be
+/// What cannot be changed, and what the server says of it: no more than the final clauses, as the values before them may be
 /// whole pod specs.
 #[must_use]
 pub(super) fn unchangeable(target: &Target, live: &Value, status: &StatusError) -> String {
@@ -130,7 +130,7 @@ pub(super) fn unchangeable(target: &Target, live: &Value, status: &StatusError) 
     }
     let clause = |message: &'_ str| message.rsplit_once(": ").map_or(message, |(_, clause)| clause).to_owned();
     let causes =
-        status.causes.iter().map(|cause| format!("{} can't be changed: {}", cause.field, clause(&cause.message)));
+        status.causes.iter().map(|cause| format!("{} cannot be changed: {}", cause.field, clause(&cause.message)));
     causes.collect::<Vec<_>>().join("; ")
 }
 
@@ -163,13 +163,13 @@ fn final_clause(message: &str) -> &str {
     message.rsplit_once(": ").map_or(message, |(_, clause)| clause)
 }
 
-/// What to know where the server can't be asked.
+/// What to know where the server cannot be asked.
 fn hint(status: &StatusError) -> Option<&'static str> {
     if status.message.contains("does not support dry run") {
-        return Some("the webhook declares side effects, so the server can't try the change");
+        return Some("the webhook declares side effects, so the server cannot try the change");
     }
     let may_not_write =
         ["cannot patch resource", "cannot create resource"].iter().any(|text| status.message.contains(text));
     (status.code == 403 && may_not_write)
-        .then_some("asking the server needs the right to `patch`, although nothing is written")
+        .then_some("asking the server needs the permission `patch`, although nothing is written")
 }

@@ -1,4 +1,4 @@
-//! What it means to delete an object and create it anew: whether that may be done, what it costs, and how to find out
+//! What it means to delete an object and recreate it: whether that may be done, what it costs, and how to find out
 //! beforehand that the creation would succeed.
 
 use serde_json::{Map, Value, json};
@@ -7,7 +7,7 @@ use structured_merge::GroupVersionKind;
 use crate::live::{StatusError, Target};
 use crate::object::indefinite;
 
-/// Annotation with which an author allows the replacement of an object that holds what can't be created anew.
+/// Annotation with which an author allows the replacement of an object that holds what cannot be recreated.
 pub const REPLACE: &str = "kubectl-reconcile/replace";
 
 /// The longest part of a name that a trial keeps, so that it fits where names are short (a `CronJob` has 52 characters).
@@ -70,13 +70,13 @@ fn address(service: &Value) -> Option<String> {
     match service.pointer("/spec/type").and_then(Value::as_str) {
         Some("ExternalName") => None,
         Some("LoadBalancer") => {
-            Some("replacing it gives its load balancer and its addresses up: both may change".to_owned())
+            Some("replacing it releases its load balancer and its addresses: both may change".to_owned())
         }
-        _ => Some("replacing it gives its cluster IP up: it may change".to_owned()),
+        _ => Some("replacing it releases its cluster IP: it may change".to_owned()),
     }
 }
 
-/// Whether every complaint of a refusal could be about a field that can't be changed: only these two reasons serve it (apimachinery
+/// Returns true if every complaint of a refusal could be about a field that cannot be changed: only these two reasons serve it (apimachinery
 /// `pkg/util/validation/field`), and they serve bad values too.
 #[must_use]
 pub(super) fn may_be_immutable(status: &StatusError) -> bool {
@@ -110,7 +110,7 @@ pub fn probe_object(gvk: &GroupVersionKind, object: &Value, live: &Value) -> Opt
     Some(trial)
 }
 
-/// What the live service holds can't be given to another one. Whatever else is wanted is tried.
+/// What the live service holds cannot be given to another one. Whatever else is wanted is tried.
 fn give_up_addresses(spec: &mut Map<String, Value>, live: &Value) {
     spec.retain(|name, value| {
         let is_address = ["clusterIP", "clusterIPs", "healthCheckNodePort", "loadBalancerIP"].contains(&name.as_str());

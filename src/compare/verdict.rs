@@ -50,9 +50,7 @@ pub fn verdict(target: &Target, finding: &Finding, setting: CompareContext<'_>, 
                 diff.warnings.extend(cost(&target.key.gvk, live));
                 diff.hint = match (replace_guard(target), setting.policy.replace) {
                     (Some(replace_guard), _) => Some(replace_guard),
-                    (None, Replace::Never) => {
-                        Some("pass `--replace=immutable` to delete it and create it anew".to_owned())
-                    }
+                    (None, Replace::Never) => Some("pass `--replace=immutable` to delete and recreate it".to_owned()),
                     (None, Replace::Immutable) => None,
                 };
                 diff
@@ -63,13 +61,13 @@ pub fn verdict(target: &Target, finding: &Finding, setting: CompareContext<'_>, 
                     None => create(target, Evidence::Local, redactor),
                 };
                 diff.warnings.push(format!(
-                    "compared without the server, which doesn't accept it before its CustomResourceDefinition is changed: {}",
+                    "compared locally, because the server does not accept it before its CustomResourceDefinition is changed: {}",
                     trouble.message
                 ));
                 diff
             }
             (Refusal::NoNamespace(name), _) => {
-                let message = format!("namespace `{name}` doesn't exist");
+                let message = format!("namespace `{name}` does not exist");
                 let hint = format!("add a manifest for it, or run `kubectl create namespace {name}`");
                 ObjectDiff::unknown(Diagnostic::new(Code::NotFound, message).with_hint(hint))
             }

@@ -112,7 +112,7 @@ impl File<'_> {
                         manual_managers.insert(name.to_owned());
                     } else {
                         let at = [Step::Key("manualManagers"), Step::Index(index)];
-                        let hint = "as `managedFields` has it, such as `k9s`";
+                        let hint = "write it as in `managedFields`, such as `k9s`";
                         self.problem(positions, &at, "expected the name of a field manager", hint);
                     }
                 }
@@ -157,9 +157,12 @@ fn found(input: &InputArgs) -> Result<Found, Failure> {
         }
         [one] => Ok(Found::Beside(one.clone())),
         [first, second, ..] => {
-            let message =
-                format!("two configurations stand beside the manifests: {} and {}", first.display(), second.display());
-            Err(Failure::invalid(Diagnostic::general(message).with_hint("name the one that counts with `--config`")))
+            let message = format!(
+                "there are two configuration files next to the manifests: {} and {}",
+                first.display(),
+                second.display()
+            );
+            Err(Failure::invalid(Diagnostic::general(message).with_hint("choose one with `--config`")))
         }
     }
 }

@@ -120,7 +120,7 @@ pub fn alias_budget(inputs: &[Input]) -> AliasBudget {
     AliasBudget::for_input(inputs.iter().map(|input| input.text.bytes().len()).sum())
 }
 
-/// The type that a typed list (`ConfigMapList`) gives to items that don't name theirs.
+/// The type that a typed list (`ConfigMapList`) gives to items that do not name theirs.
 fn kind_of_items(list: &serde_json::Map<String, Value>) -> Option<(Value, Value)> {
     let kind = list.get("kind")?.as_str()?.strip_suffix("List").filter(|kind| !kind.is_empty())?;
     Some((list.get("apiVersion")?.clone(), Value::from(kind)))

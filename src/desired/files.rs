@@ -201,7 +201,7 @@ impl Walk {
                 Ok(metadata) if metadata.is_dir() => {}
                 Ok(metadata) if is_manifest && metadata.is_file() => self.files.push((path, metadata)),
                 Ok(_) if is_manifest => {
-                    self.unreadable.push((path, std::io::Error::other("it is no regular file")));
+                    self.unreadable.push((path, std::io::Error::other("it is not a regular file")));
                 }
                 Err(error) if is_manifest => self.unreadable.push((path, error)),
                 _ => {}

@@ -8,7 +8,7 @@ use super::yaml::{Mark, Positions, Step};
 use crate::diagnostic::Diagnostic;
 use crate::object::holds_secrets;
 
-/// One desired object as it was written: not yet resolved to a resource, so it can't be fetched.
+/// One desired object as it was written: not yet resolved to a resource, so it cannot be fetched.
 #[derive(Clone, Debug)]
 pub struct Manifest {
     /// Its type.

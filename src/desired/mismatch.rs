@@ -18,7 +18,7 @@ pub enum Expected {
 }
 
 impl Expected {
-    /// Whether a value is what a place takes.
+    /// Returns true if a value is what a place takes.
     #[must_use]
     pub fn fits(self, value: &Value) -> bool {
         match self {
@@ -60,7 +60,7 @@ pub fn mismatch(expected: Expected, found: &Value) -> String {
     format!("expected {}, found {}", expected.name(), kind_of(found))
 }
 
-/// What to write instead. `written` is the value as it stands in the file, where it may be shown.
+/// What to write instead. `written` is the value as it is in the file, where it may be shown.
 #[must_use]
 pub fn advice(expected: Expected, found: &Value, written: Option<&str>) -> Option<String> {
     let this = || written.map_or_else(|| "the value".to_owned(), |text| format!("`{text}`"));
@@ -71,7 +71,7 @@ pub fn advice(expected: Expected, found: &Value, written: Option<&str>) -> Optio
         }
         (Expected::Text, Value::Null) => "write `\"\"` for an empty string, or leave the key out".to_owned(),
         (Expected::Text, Value::Object(_) | Value::Array(_)) => {
-            "to keep it as text, write `|` behind the key, and the text indented below it".to_owned()
+            "to keep it as text, write `|` after the key, and the text indented below it".to_owned()
         }
         (Expected::Boolean, Value::String(_)) => {
             format!("{} is a string here: write `true` or `false`, without quotes", this())
@@ -81,7 +81,7 @@ pub fn advice(expected: Expected, found: &Value, written: Option<&str>) -> Optio
         }
         (Expected::List, Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
             let item = written.map_or("…", |text| text);
-            format!("write it as a list: `[{item}]`, or each item on a line of its own behind `- `")
+            format!("write it as a list: `[{item}]`, or each item on a line of its own after `- `")
         }
         (Expected::List, Value::Object(_)) => "begin each item of the list with `- `".to_owned(),
         (Expected::Mapping, Value::Array(_)) => "leave out the `- ` before the keys".to_owned(),
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(told(Expected::Number, json!("many"), Some("many")), "expected a number, found a string; ");
         assert_eq!(
             told(Expected::List, json!("ls"), Some("ls")),
-            "expected a list, found a string; write it as a list: `[ls]`, or each item on a line of its own behind `- `"
+            "expected a list, found a string; write it as a list: `[ls]`, or each item on a line of its own after `- `"
         );
     }
 }

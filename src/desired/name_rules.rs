@@ -1,5 +1,5 @@
 //! Names, labels and annotation keys that the API would refuse, so that they are told with their place before a server is
-//! asked. Rules of apimachinery `pkg/api/validate/content` and `pkg/api/validation`; where kinds differ and it isn't
+//! asked. Rules of apimachinery `pkg/api/validate/content` and `pkg/api/validation`; where kinds differ and it is not
 //! certain that all servers refuse, the server decides.
 
 use structured_merge::{GroupVersionKind, builtin_kind};
@@ -9,7 +9,7 @@ use crate::object::{DNS_LABEL, MAX_LABEL, is_dns_label};
 /// Longest DNS subdomain.
 const MAX_SUBDOMAIN: usize = 253;
 
-/// Built-in kinds whose names don't have to be DNS subdomains: any path segment will do, or the server decides.
+/// Built-in kinds whose names do not have to be DNS subdomains: any path segment will do, or the server decides.
 const FREE_NAMES: [(&str, &str); 10] = [
     ("", "Event"),
     ("certificates.k8s.io", "CertificateSigningRequest"),
@@ -64,7 +64,7 @@ pub fn namespace_refused(namespace: &str) -> Option<&'static str> {
 pub fn label_key_refused(key: &str) -> Option<&'static str> {
     let (prefix, name) = key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
     if prefix.is_some_and(|prefix| !is_dns_subdomain(prefix)) {
-        return Some("what stands before its `/` is a DNS name, such as `example.com`");
+        return Some("the part before its `/` is a DNS name, such as `example.com`");
     }
     let fits = !name.is_empty() && is_label_value(name);
     (!fits).then_some(

@@ -26,7 +26,7 @@ enum Condition {
     Less(i64),
 }
 
-/// A selector that can't be read.
+/// A selector that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{selector}` is not a label selector: {cause}")]
 pub struct SelectorError {
@@ -45,7 +45,7 @@ impl Selector {
         Ok(Self { requirements })
     }
 
-    /// Whether an object's labels satisfy every requirement.
+    /// Returns true if an object's labels satisfy every requirement.
     #[must_use]
     pub fn matches(&self, object: &Value) -> bool {
         let labels = object.pointer("/metadata/labels");
@@ -120,7 +120,7 @@ impl<'t> Parser<'t> {
         let Some(Token::Word(label)) = self.peek() else { return Err(self.expected("the key of a label")) };
         self.next();
         if let Some(rule) = label_key_refused(label) {
-            return Err(format!("`{label}` can't be the key of a label: {rule}"));
+            return Err(format!("`{label}` cannot be the key of a label: {rule}"));
         }
         let condition = if is_absent { Condition::Absent } else { self.condition()? };
         Ok(Requirement { label: label.to_owned(), condition })
@@ -212,7 +212,7 @@ impl<'t> Parser<'t> {
 
 fn checked(value: &str) -> Result<String, String> {
     match label_value_refused(value) {
-        Some(rule) => Err(format!("`{value}` can't be the value of a label: {rule}")),
+        Some(rule) => Err(format!("`{value}` cannot be the value of a label: {rule}")),
         None => Ok(value.to_owned()),
     }
 }

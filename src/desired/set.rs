@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 pub struct DesiredSet {
     /// The objects.
     pub manifests: Vec<Manifest>,
-    /// Problems of the input that don't stop the run.
+    /// Problems of the input that do not stop the run.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -78,7 +78,7 @@ impl Gathering<'_> {
         Ok(DesiredSet { manifests: self.manifests, warnings: self.warnings })
     }
 
-    /// An object that stands in the input several times: copies that are alike count once.
+    /// An object that is in the input several times: copies that are alike count once.
     fn copies(&mut self) {
         let mut seen = HashMap::with_capacity(self.manifests.len());
         let mut copies = BTreeMap::new();
@@ -108,14 +108,14 @@ impl Gathering<'_> {
     }
 }
 
-/// What is to be said of an object that stands in the input a second time: a warning where nothing is lost by leaving the copy
+/// What is to be said of an object that is in the input a second time: a warning where nothing is lost by leaving the copy
 /// out, else the problem that it is.
 pub(crate) fn repeated(copy: &Manifest, first: &Manifest) -> Result<String, Diagnostic> {
     let mark = copy.positions.nearest(&[]);
     if copy.value == first.value {
         let (file, first) = (&copy.source.file, &first.source);
         return Ok(format!(
-            "{file}:{}:{}: {copy} is defined twice, first at {first}: the copies are identical, and count once",
+            "{file}:{}:{}: {copy} is defined twice, first at {first}: the copies are identical, and one of them is used",
             mark.line, mark.column
         ));
     }

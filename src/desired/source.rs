@@ -76,7 +76,7 @@ impl SourceText {
     }
 
     /// The lines around a place, the place marked; with a second place where one is involved. Nothing where the document
-    /// is a Secret or may be one, and nothing of an input in UTF-16, whose bytes aren't the text that was read.
+    /// is a Secret or may be one, and nothing of an input in UTF-16, whose bytes are not the text that was read.
     #[must_use]
     pub fn excerpt(&self, at: Mark, also: Option<Mark>) -> Option<Excerpt> {
         if self.bytes().starts_with(&[0xFF, 0xFE]) || self.bytes().starts_with(&[0xFE, 0xFF]) {
@@ -148,7 +148,7 @@ impl Index {
     }
 }
 
-/// Whether documents part at the line that begins here. A line that only looks like a separator (`-----BEGIN`) is none.
+/// Returns true if documents part at the line that begins here. A line that only looks like a separator (`-----BEGIN`) is none.
 fn is_separator(rest: &[u8]) -> bool {
     let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let Some(rest) = line.strip_prefix(b"---") else { return false };
@@ -156,7 +156,7 @@ fn is_separator(rest: &[u8]) -> bool {
     rest.is_empty() || rest.starts_with(b"#")
 }
 
-/// Whether a text may be that of a Secret: the word is in it, or `stringData`, or a kind that is spelt like it, or its kinds
+/// Returns true if a text may be that of a Secret: the word is in it, or `stringData`, or a kind that is spelt like it, or its kinds
 /// cannot be told with certainty. Nothing is parsed, as the text may be broken.
 fn may_be_secret(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
@@ -178,7 +178,7 @@ fn may_be_secret(text: &[u8]) -> bool {
     })
 }
 
-/// Whether what follows a key at this column is a mapping on the next line, as in the schema of a kind's own `kind`.
+/// Returns true if what follows a key at this column is a mapping on the next line, as in the schema of a kind's own `kind`.
 fn is_mapping_below(column: usize, value: &str) -> bool {
     let Some((rest, below)) = value.split_once('\n') else { return false };
     let content = below.trim_start_matches(' ');

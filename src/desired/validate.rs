@@ -1,4 +1,4 @@
-//! From a document to a [`Manifest`]: what every object needs, and what doesn't belong into one.
+//! From a document to a [`Manifest`]: what every object needs, and what does not belong into one.
 
 use serde_json::{Map, Value};
 use structured_merge::{GroupVersionKind, LAST_APPLIED, SERVER_METADATA};
@@ -89,7 +89,7 @@ impl Check<'_> {
                 let problem = self.manifest.problem_of_key(&steps, format!("`{name}` is missing"));
                 let hint = match path {
                     ["metadata", key] if self.manifest.value.get(key).is_some() => {
-                        format!("`{key}` stands beside `metadata`: indent it, so that it stands below")
+                        format!("`{key}` is next to `metadata`: indent it to move it inside")
                     }
                     _ => format!("every object needs `{name}`"),
                 };
@@ -109,7 +109,7 @@ impl Check<'_> {
     fn metadata(&mut self, metadata: &Map<String, Value>) {
         if metadata.get("name").is_none_or(Value::is_null) && metadata.contains_key("generateName") {
             let message =
-                "`metadata.generateName` cannot be compared or applied, as every run would make another object";
+                "`metadata.generateName` cannot be compared or applied, because every run would create another object";
             let at = [Step::Key("metadata"), Step::Key("generateName")];
             let problem = self.manifest.problem_of_key(&at, message);
             self.problems.push(problem.with_hint("give the object a `metadata.name`"));

@@ -59,7 +59,7 @@ codes! {
     InternalError,
     /// The run was interrupted or its time was up before this was done.
     Interrupted,
-    /// The manifest, the command line or the configuration is wrong, or the server refuses the object as it is (422).
+    /// The manifest, the command line or the configuration is wrong, or the server rejects the object as it is (422).
     Invalid,
     /// The server does not support this verb for the resource (405).
     MethodNotAllowed,

@@ -1,6 +1,6 @@
 //! Lines of the input as a message shows them: data only, drawn by the report.
 
-/// Longest part of a line that is shown, in characters; and how much of it stands before the mark.
+/// Longest part of a line that is shown, in characters; and how much of it is before the mark.
 const WIDTH: usize = 120;
 const BEFORE: usize = 60;
 

@@ -23,7 +23,7 @@ pub(crate) struct ApplyRun<'a> {
     comparison: Comparison<'a>,
     /// In the order of the plan.
     items: Vec<Item>,
-    /// How long what an author says comes first may take to become ready, where that is waited for.
+    /// Timeout for each `depends-on` target to become ready; `None` if it is not waited for.
     wait: Option<Duration>,
     /// Whether somebody agreed to what was shown, and to nothing else.
     agreed: bool,
@@ -58,7 +58,7 @@ impl<'a> ApplyRun<'a> {
         &self.comparison
     }
 
-    /// Creates a Namespace of this input before everything else, where it doesn't exist.
+    /// Creates a Namespace of this input before everything else, where it does not exist.
     pub async fn create_namespace(&mut self, name: &str) {
         let Self { comparison, items, wait, agreed } = self;
         let is_it = |item: &&mut Item| item.target().key.gvk.is_namespace() && item.target().key.name == name;
@@ -89,7 +89,7 @@ impl<'a> ApplyRun<'a> {
         self.wait = timeout;
     }
 
-    /// Whether there is something to write.
+    /// Returns true if there is something to write.
     pub fn has_work(&self) -> bool {
         self.items.iter().any(|item| is_change(&item.report))
     }
@@ -110,7 +110,7 @@ impl<'a> ApplyRun<'a> {
         }
     }
 
-    /// Writes one wave: what doesn't need each other in parallel.
+    /// Writes one wave: what does not need each other in parallel.
     async fn write(&mut self, wave: Range<usize>) {
         let Self { comparison, items, wait, agreed } = self;
         let Comparison { cluster, types, interrupt, events, .. } = &*comparison;
@@ -168,7 +168,7 @@ impl<'a> ApplyRun<'a> {
         for (index, mut decision) in again.into_iter().zip(decisions) {
             let item = &mut self.items[index];
             if self.agreed && !decision.diff.same_difference(&item.decision.diff) {
-                let message = "it differs otherwise than was shown: left alone";
+                let message = "its differences are no longer those that were shown: left unchanged";
                 decision.diff = ObjectDiff::unknown(Diagnostic::new(Code::Conflict, message).with_hint("run again"));
             }
             item.decide(decision);

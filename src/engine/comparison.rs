@@ -87,7 +87,7 @@ impl<'a> Comparison<'a> {
         Judge { policy: self.policy, redactor: &self.redactor }
     }
 
-    /// Asks about all targets at once. Objects whose namespace or kind is only in this input can't be asked about yet.
+    /// Asks about all targets at once. Objects whose namespace or kind is only in this input cannot be asked about yet.
     async fn ask(&self, targets: &[&Target], states: Vec<LiveState>) -> Vec<ComparisonResult> {
         let coming: BTreeSet<&str> = targets
             .iter()

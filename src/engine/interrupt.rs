@@ -21,7 +21,7 @@ impl Interrupt {
         Arc::clone(&self.flag)
     }
 
-    /// Whether nothing new is to be started.
+    /// Returns true if nothing new is to be started.
     pub fn is_set(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
     }

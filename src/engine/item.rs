@@ -41,7 +41,7 @@ impl Item {
         self.decision = Arc::new(decision);
     }
 
-    /// Whether the server could not be asked, as something of this input has to come first.
+    /// Returns true if the server could not be asked, as something of this input has to come first.
     pub fn is_provisional(&self) -> bool {
         let Decision { finding, diff } = &*self.decision;
         match finding {
@@ -51,21 +51,21 @@ impl Item {
         }
     }
 
-    /// Whether others build on it, and it was written.
+    /// Returns true if others build on it, and it was written.
     pub fn is_new_foundation(&self) -> bool {
         let gvk = &self.target().key.gvk;
         let is_written = matches!(self.report.outcome, Some(Outcome::Created | Outcome::Updated | Outcome::Replaced));
         is_written && (gvk.is_namespace() || gvk.is_crd())
     }
 
-    /// Whether it is in the cluster as the manifest says, changed or not. What could not be written is not what was asked for.
+    /// Returns true if it is in the cluster as the manifest says, changed or not. What could not be written is not what was asked for.
     pub fn exists(&self) -> bool {
         use Outcome::{Adopted, Conflict, Created, Replaced, Unchanged, Updated};
         matches!(self.report.outcome, Some(Created | Updated | Adopted | Replaced | Unchanged | Conflict))
     }
 }
 
-/// Why an object isn't written.
+/// Why an object is not written.
 pub(crate) enum Skip {
     Interrupted,
     Needs { what: String, which: &'static str },
@@ -81,7 +81,7 @@ pub(crate) fn skipped(items: &[Item], item: &Item, interrupted: bool) -> Option<
     }
 }
 
-/// Whether something is to be written.
+/// Returns true if something is to be written.
 pub(crate) fn is_change(report: &ObjectReport) -> bool {
     let differs = !matches!(report.action, Action::None | Action::Unknown) || report.is_ownership_only();
     differs && report.conflicts.is_empty()
@@ -93,7 +93,7 @@ pub(crate) fn explicit(items: &[Item], item: &Item) -> Vec<Watched> {
     explicit.map(|need| Watched::existing(items[need.on].target())).collect()
 }
 
-/// Waits until all of these are ready; the first that doesn't get there is the reason not to go on.
+/// Waits until all of these are ready; the first that does not get there is the reason not to go on.
 pub(crate) async fn unready(
     cluster: &Cluster,
     first: &[Watched],
@@ -114,7 +114,7 @@ pub(crate) async fn unready(
     }
 }
 
-/// What an object needs and doesn't have.
+/// What an object needs and does not have.
 pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
     item.planned.needs.iter().find_map(|need| {
         let Item { planned, report: other, .. } = &items[need.on];
@@ -158,9 +158,9 @@ pub(crate) fn settle(report: &mut ObjectReport, decision: &Decision, result: Res
             (report.action, report.changes, report.conflicts) = (diff.action, diff.changes, diff.conflicts);
             report.is_moved = true;
             let message = if was_missing {
-                "somebody else created it meanwhile: left alone"
+                "somebody else created it meanwhile: left unchanged"
             } else {
-                "it changed while it was applied, and differs otherwise now: left alone"
+                "it changed while it was applied, and now differs in another way: left unchanged"
             };
             return fail(report, Diagnostic::new(Code::Conflict, message).with_hint("run again"));
         }
@@ -173,7 +173,7 @@ pub(crate) fn left_alone(report: &mut ObjectReport, decision: &Decision) -> Outc
         Action::None => Outcome::Unchanged,
         Action::Replace => {
             let reason = decision.diff.reason.as_deref().unwrap_or_default();
-            report.reason = Some(format!("{reason}: it has to be deleted and created anew"));
+            report.reason = Some(format!("{reason}: it has to be deleted and recreated"));
             Outcome::Failed
         }
         _ => {

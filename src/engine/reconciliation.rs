@@ -45,7 +45,7 @@ impl<'a> Reconciliation<'a> {
         &self.run.comparison().doubts
     }
 
-    /// Whether there is something to write or to delete.
+    /// Returns true if there is something to write or to delete.
     pub fn has_work(&self) -> bool {
         self.run.has_work() || self.prune.has_work()
     }

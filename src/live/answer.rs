@@ -47,7 +47,7 @@ impl<'a> Asked<'a> {
         let name = |name: &str| name == self.name;
         misfit(answer, self.gvk, |namespace| namespace == self.namespace.unwrap_or_default(), name).or_else(|| {
             let uid = answer.pointer("/metadata/uid").and_then(Value::as_str);
-            (self.uid.is_some() && self.uid != uid).then_some("its `metadata.uid` is another one")
+            (self.uid.is_some() && self.uid != uid).then_some("its `metadata.uid` is different")
         })
     }
 }
@@ -77,13 +77,13 @@ fn misfit(
     if object.is_none() {
         Some("it is not a JSON object")
     } else if text(object, "apiVersion") != gvk.api_version() {
-        Some("its `apiVersion` is another one")
+        Some("its `apiVersion` is different")
     } else if text(object, "kind") != gvk.kind {
-        Some("its `kind` is another one")
+        Some("its `kind` is different")
     } else if !is_name(text(metadata, "name")) {
-        Some("its `metadata.name` is another one")
+        Some("its `metadata.name` is different")
     } else if !is_namespace(text(metadata, "namespace")) {
-        Some("its `metadata.namespace` is another one")
+        Some("its `metadata.namespace` is different")
     } else {
         None
     }

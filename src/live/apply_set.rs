@@ -30,7 +30,7 @@ pub struct Search {
 pub enum Scope {
     /// In these namespaces; cluster-scoped objects are found anyway.
     Namespaces(Vec<String>),
-    /// Everywhere, or only in these namespaces where that isn't allowed.
+    /// Everywhere, or only in these namespaces where that is not allowed.
     Everywhere(Vec<String>),
 }
 
@@ -61,7 +61,7 @@ pub struct Found {
     pub objects: Vec<(Resource, Value)>,
     /// Where there may be more.
     pub unsearched: Vec<Unsearched>,
-    /// What was found and can't be read.
+    /// What was found and cannot be read.
     pub unreadable: Vec<Unreadable>,
 }
 
@@ -152,8 +152,8 @@ async fn list(
     Ok((objects, spoilt))
 }
 
-/// All kinds whose objects could be members, each in its preferred version: what can be listed and deleted. Events are
-/// nobody's wish.
+/// All kinds whose objects could be members, each in its preferred version: what can be listed and deleted. Events are left
+/// out.
 #[must_use]
 pub fn searchable(catalog: &Discovery) -> Vec<Resource> {
     let mut preferred: BTreeMap<GroupKind, &Resource> = BTreeMap::new();

@@ -29,7 +29,7 @@ pub struct Resource {
     pub verbs: BTreeSet<String>,
     /// Whether there is a `/status` subresource.
     pub status: bool,
-    /// Whether it isn't served yet, as its CustomResourceDefinition is only in the input: it holds no objects.
+    /// Whether it is not served yet, as its CustomResourceDefinition is only in the input: it holds no objects.
     pub pending: bool,
 }
 
@@ -60,7 +60,7 @@ impl Resource {
 pub enum Resolution<'c> {
     /// It is served.
     Known(&'c Resource),
-    /// Its group-version is registered, and the API service behind it doesn't answer.
+    /// Its group-version is registered, and the API service behind it does not answer.
     Unavailable,
     /// The server has no such kind.
     Unknown,
@@ -70,12 +70,12 @@ pub enum Resolution<'c> {
 #[derive(Clone, Debug, Default)]
 pub struct Discovery {
     resources: BTreeMap<GroupVersionKind, Resource>,
-    /// (group, version) pairs that are registered and don't answer.
+    /// (group, version) pairs that are registered and do not answer.
     unavailable: BTreeSet<(String, String)>,
 }
 
 impl Discovery {
-    /// The built-in kinds, for comparisons without a server. Plural names aren't known, and not needed there.
+    /// The built-in kinds, for comparisons without a server. Plural names are not known, and not needed there.
     #[must_use]
     pub fn builtin() -> Self {
         let resource = |info: &structured_merge::KindInfo| Resource {
@@ -154,7 +154,7 @@ impl Discovery {
         Ok(catalog)
     }
 
-    /// Adds the kinds that a CustomResourceDefinition of the input defines and the server doesn't serve yet.
+    /// Adds the kinds that a CustomResourceDefinition of the input defines and the server does not serve yet.
     pub fn expect(&mut self, crd: &Value) {
         let at = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
         let versions = crd.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten();
@@ -239,8 +239,8 @@ impl Discovery {
         }
     }
 
-    /// Kinds that can't be read by name, such as the reviews of `authorization.k8s.io`, hold no objects, and those whose
-    /// names are no parts of a path can't be asked for. Where two resources serve one kind, the first stays.
+    /// Kinds that cannot be read by name, such as the reviews of `authorization.k8s.io`, hold no objects, and those whose
+    /// names are no parts of a path cannot be asked for. Where two resources serve one kind, the first stays.
     fn add(&mut self, resource: Resource) {
         let GroupVersionKind { group, version, .. } = &resource.gvk;
         let has_path = is_path_segment(&resource.plural)

@@ -121,7 +121,7 @@ pub async fn find(cluster: &Cluster, resource: &Resource, key: &ObjectKey) -> Li
     }
 }
 
-/// Whether a refusal names no other object.
+/// Returns true if a refusal names no other object.
 fn is_about(status: &StatusError, name: &str) -> bool {
     status.details_name.as_deref().is_none_or(|about| about == name)
 }

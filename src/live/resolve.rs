@@ -41,7 +41,7 @@ pub struct Namespaces {
 }
 
 /// Resolves all manifests. Kinds that the catalog does not have stay, with the reason, and so do objects that the API would
-/// refuse; a namespace that contradicts `--namespace`, and an object that stands in the input twice and differently once its
+/// refuse; a namespace that contradicts `--namespace`, and an object that is in the input twice and differently once its
 /// namespace is known, are problems of the input.
 pub fn resolve(
     manifests: Vec<Manifest>,

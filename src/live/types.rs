@@ -45,8 +45,8 @@ impl Types {
         }
     }
 
-    /// Loads the types of the group-versions that aren't built in and aren't there yet: the server's index names the
-    /// hash of each document (KEP-2896), and only documents that aren't known by their hash are fetched. What can't be
+    /// Loads the types of the group-versions that are not built in and are not there yet: the server's index names the
+    /// hash of each document (KEP-2896), and only documents that are not known by their hash are fetched. What cannot be
     /// had leaves its kinds untyped: nothing of them is proven then, and the server is asked.
     pub async fn load(&mut self, cluster: &Cluster, kinds: impl IntoIterator<Item = &GroupVersionKind>) {
         let mut wanted: Vec<GroupVersion> = kinds

@@ -29,7 +29,7 @@ pub fn indefinite(noun: &str) -> String {
     format!("{article} {noun}{object}")
 }
 
-/// Whether a word sounds as if it began with a vowel.
+/// Returns true if a word sounds as if it began with a vowel.
 fn begins_with_a_vowel(noun: &str) -> bool {
     let mut letters = noun.chars();
     let (Some(first), second) = (letters.next(), letters.next()) else { return false };

@@ -18,7 +18,7 @@ pub fn depends_on(object: &Value) -> Result<Vec<Reference>, &str> {
     list.split(',').map(str::trim).map(|reference| parse(reference).ok_or(reference)).collect()
 }
 
-/// Whether an object has the annotation.
+/// Returns true if an object has the annotation.
 pub fn is_annotated(object: &Value) -> bool {
     annotation(object).is_some()
 }
@@ -50,7 +50,7 @@ fn parse(reference: &str) -> Option<Reference> {
 
 /// The object at this place has an annotation that cannot be read.
 pub fn malformed(at: usize, reference: &str) -> Unplannable {
-    let message = format!("`{DEPENDS_ON}` can't be read: `{reference}` names no object");
+    let message = format!("`{DEPENDS_ON}` cannot be read: `{reference}` names no object");
     let hint = "write `GROUP/namespaces/NAMESPACE/KIND/NAME` or `GROUP/KIND/NAME`, as in `apps/namespaces/shop/Deployment/db`; \
                 the core group is empty, as in `/namespaces/shop/ConfigMap/settings`";
     Unplannable { at, message, hint: hint.to_owned() }

@@ -15,7 +15,7 @@ use super::wave::Wave;
 pub enum DependencyKind {
     /// It only comes later.
     Order,
-    /// It can't be written unless the other exists.
+    /// It cannot be written unless the other exists.
     Existence,
     /// It would not work unless the other is as the manifest says.
     Success,

@@ -40,7 +40,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Orders targets. Annotations that can't be read, and objects that depend on themselves in the end, are problems of
+    /// Orders targets. Annotations that cannot be read, and objects that depend on themselves in the end, are problems of
     /// the input.
     pub fn of(mut targets: Vec<Target>) -> Result<Self, Vec<Diagnostic>> {
         let nodes: Vec<Node<'_>> =

@@ -52,7 +52,7 @@ impl<'t> ObjectIndex<'t> {
         self.crds.iter().copied().filter(|at| defines_kind(nodes[*at].object, &node.key.gvk))
     }
 
-    /// What stands behind a thing that is referred to: the rights of a service account, the pods of a service that gets the
+    /// What is behind a thing that is referred to: the rights of a service account, the pods of a service that gets the
     /// API server's own requests.
     pub fn behind(&self, nodes: &[Node<'_>], reference: &Reference, by: &ObjectKey) -> impl Iterator<Item = usize> {
         let mut behind = Vec::new();

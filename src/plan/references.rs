@@ -5,7 +5,7 @@ use structured_merge::{GroupVersionKind, ObjectKey};
 
 use super::graph::DependencyKind;
 
-/// An object that a manifest names. The version doesn't matter: it is one object in all of them.
+/// An object that a manifest names. The version does not matter: it is one object in all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
     /// API group; empty for the core group.
@@ -68,7 +68,7 @@ impl<'a> Found<'a> {
         self.add(group, kind, None, name, strength);
     }
 
-    /// `core/v1` `PodSpec`: a pod doesn't start without what it names, unless that is `optional`.
+    /// `core/v1` `PodSpec`: a pod does not start without what it names, unless that is `optional`.
     fn pod(&mut self, spec: &'a Value) {
         let account = text(spec, "/serviceAccountName").or_else(|| text(spec, "/serviceAccount"));
         self.beside("", "ServiceAccount", account, DependencyKind::Success);

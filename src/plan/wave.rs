@@ -1,9 +1,9 @@
 use structured_merge::GroupVersionKind;
 
-/// Objects of one wave don't need each other, so they are written in parallel; waves follow one another.
+/// Objects of one wave do not need each other, so they are written in parallel; waves follow one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wave {
-    /// Namespaces and CustomResourceDefinitions: others can't even be named without them.
+    /// Namespaces and CustomResourceDefinitions: others cannot even be named without them.
     Foundations,
     /// What is only referred to: classes, quotas, accounts, roles, configuration, volumes.
     Configuration,
@@ -17,7 +17,7 @@ pub enum Wave {
     Admission,
 }
 
-/// Kinds that aren't workloads, by the order that Helm (`kind_sorter.go`) and cli-utils (`ordering/sort.go`) agree on.
+/// Kinds that are not workloads, by the order that Helm (`kind_sorter.go`) and cli-utils (`ordering/sort.go`) agree on.
 const CONFIGURATION: [&str; 12] = [
     "ClusterRole",
     "ConfigMap",

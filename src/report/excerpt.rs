@@ -3,7 +3,7 @@
 use super::styled::{Role, Styled};
 use crate::diagnostic::{Diagnostic, Excerpt, Line};
 
-/// A problem with its place, its lines and what to do about it; `margin` stands before each line.
+/// A problem with its place, its lines and what to do about it; `margin` is before each line.
 #[must_use]
 pub fn problem(found: &Diagnostic, margin: &str, before: &str) -> Styled {
     let mut text = Styled::new();

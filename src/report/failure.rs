@@ -11,7 +11,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// The input, the command line or the configuration is no good.
+    /// The input, the command line or the configuration is invalid.
     pub fn invalid(problem: Diagnostic) -> Self {
         Self { verdict: Verdict::Invalid, problems: vec![problem] }
     }

@@ -113,7 +113,7 @@ pub(super) fn done(report: &Report) -> String {
         (count(Outcome::Deleted), "deleted"),
         (count(Outcome::Unchanged), "unchanged"),
         (report.summary.kept.unwrap_or_default(), "kept"),
-        (count(Outcome::Conflict), "left alone because of conflicts"),
+        (count(Outcome::Conflict), "left unchanged because of conflicts"),
         (count(Outcome::Failed), "failed"),
         (count(Outcome::Skipped), "skipped"),
         (count(Outcome::Terminating), "still being deleted"),

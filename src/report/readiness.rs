@@ -23,7 +23,7 @@ pub fn whole(report: &Report) -> Styled {
     text
 }
 
-/// What `apply --wait` left that isn't ready, and why.
+/// What `apply --wait` left that is not ready, and why.
 #[must_use]
 pub fn left(report: &Report) -> Styled {
     let mut text = Styled::new();

@@ -65,7 +65,7 @@ impl Styled {
         &self.spans
     }
 
-    /// Whether there is no text.
+    /// Returns true if there is no text.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()

@@ -361,10 +361,10 @@ pub(super) fn counted(parts: &[(usize, &str)]) -> String {
 fn in_sync(counts: &Summary) -> String {
     let mut notes = Vec::new();
     if counts.proven > 0 {
-        notes.push(format!("{} of them proven without asking", counts.proven));
+        notes.push(format!("{} of them proven without asking the server", counts.proven));
     }
     if counts.adopted > 0 {
-        notes.push(format!("{} not recorded as ours yet", counts.adopted));
+        notes.push(format!("{} not yet owned by our field manager", counts.adopted));
     }
     let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
     format!("{} in sync{notes}", counts.in_sync)

@@ -34,7 +34,7 @@ fn is_redacted(value: &Value) -> bool {
     value.as_object().is_some_and(|map| map.len() == 1 && map.contains_key(REDACTED))
 }
 
-/// Whether a string can stand without quotes and still be told from numbers, booleans, null and collections.
+/// Returns true if a string can stand without quotes and still be told from numbers, booleans, null and collections.
 fn is_bare(text: &str) -> bool {
     let starts_well = text.starts_with(|c: char| c.is_alphabetic() || "/_.*%~$".contains(c))
         || text.starts_with(|c: char| c.is_ascii_digit()) && text.parse::<f64>().is_err();
@@ -47,7 +47,7 @@ fn is_bare(text: &str) -> bool {
         && !looks_like_a_change(text)
 }
 
-/// Whether a string holds what separates values from each other and from notes: `2 → 3  changed by kubectl`.
+/// Returns true if a string holds what separates values from each other and from notes: `2 → 3  changed by kubectl`.
 fn looks_like_a_change(text: &str) -> bool {
     text.contains(['→', '⟶', '➔', '➜', '⇒'])
         || text.contains("  ")
@@ -60,7 +60,7 @@ fn is_odd_blank(c: char) -> bool {
     c.is_whitespace() && c != ' '
 }
 
-/// Whether a value is shown as lines of its own.
+/// Returns true if a value is shown as lines of its own.
 pub(super) fn is_long(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\n') || text.chars().count() > SHORT,

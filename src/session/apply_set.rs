@@ -19,7 +19,9 @@ pub(crate) fn requested(args: &PruneArgs, input: &InputArgs) -> Result<Option<Re
             return Err(Failure::refused("`--prune` needs `--applyset`", hint));
         }
         (false, Some(set)) => {
-            let hint = format!("pass `--prune --applyset={set}`: only an apply set that is pruned stays true");
+            let hint = format!(
+                "pass `--prune --applyset={set}`: without pruning, the set would no longer match its manifests"
+            );
             return Err(Failure::refused("`--applyset` needs `--prune`", hint));
         }
     };

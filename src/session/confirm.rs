@@ -31,7 +31,7 @@ pub(crate) fn somebody_to_ask(input: &InputArgs) -> Result<(), Failure> {
     }
 }
 
-/// Shows what would be done, where that isn't on the screen yet, and asks. Only yes is yes.
+/// Shows what would be done, where that is not on the screen yet, and asks. Only yes is yes.
 pub(crate) async fn confirmed(report: &Report, cluster: &ClusterInfo, output: &Output, interrupt: &Interrupt) -> bool {
     if !output.shows_text() {
         output.terminal.message(&text::differences(report));

@@ -14,7 +14,7 @@ const STREAMS: [&str; 4] = ["/dev/fd", "/dev/stderr", "/dev/stdout", "/proc"];
 /// Who may read the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Readers {
-    /// Whoever may read new files, or could read the former one.
+    /// Everybody who may read new files, or could read the former one.
     Usual,
     /// Its owner alone.
     Owner,

@@ -108,7 +108,7 @@ impl<'a> Screen<'a> {
         let line = format!("error: {unready} {noun} not ready after {}", in_words(after));
         let mut text = Styled::new().with(Role::Problem, line);
         text.line_end();
-        text.push(Role::Hint, "hint: a longer wait is `--timeout`");
+        text.push(Role::Hint, "hint: wait longer with `--timeout`");
         text.line_end();
         self.output.news(&text);
     }

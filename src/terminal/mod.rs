@@ -47,7 +47,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// So many steps are done.
+    /// Shows how many steps are done.
     pub fn at(&self, step: usize) {
         if let Some(live) = &self.live {
             live.at(step);
@@ -87,7 +87,7 @@ impl Terminal {
         Self { inner: Arc::new(Streams { stdout_colored, stderr_colored, quiet, live }) }
     }
 
-    /// Whether no text is wanted.
+    /// Returns true if no text is wanted.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.inner.quiet
@@ -128,7 +128,7 @@ impl Terminal {
         self.message(&text);
     }
 
-    /// Whether a live line shows how far the run is, so that nobody needs to be told of each step.
+    /// Returns true if a live line shows how far the run is, so that nobody needs to be told of each step.
     #[must_use]
     pub fn is_live(&self) -> bool {
         self.inner.live.is_some()

@@ -15,7 +15,7 @@ impl Live {
         Self(ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr()))
     }
 
-    /// Begins to show so many steps of something.
+    /// Starts to show progress of this many steps.
     pub fn begin(&self, what: &str, steps: usize) {
         let template = "{spinner} {prefix} {pos}/{len} {elapsed}";
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -26,7 +26,7 @@ impl Live {
         self.0.enable_steady_tick(TICK);
     }
 
-    /// So many steps are done.
+    /// Shows how many steps are done.
     pub fn at(&self, step: usize) {
         self.0.set_position(u64::try_from(step).unwrap_or(u64::MAX));
     }

@@ -1,7 +1,7 @@
 use std::io::{BufRead as _, IsTerminal as _};
 use std::sync::mpsc::{Receiver, channel};
 
-/// Whether somebody can be asked: there is a terminal to write to and one to read from.
+/// Returns true if somebody can be asked: there is a terminal to write to and one to read from.
 #[must_use]
 pub fn can_ask() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()

@@ -182,7 +182,7 @@ fn a_member_that_nobody_can_read_stays_and_the_others_are_pruned() {
     let proxy = Proxy::new(&ws);
     proxy.inject(1, "GET", "configmaps labelSelector", text(body));
     let apply = ws.through(&proxy.url()).reconcile(arguments).exits_with(4);
-    assert!(apply.stderr.contains("a member of the apply set, can't be read"), "{apply}");
+    assert!(apply.stderr.contains("a member of the apply set, cannot be read"), "{apply}");
     assert!(ws.find("ConfigMap", "b").is_none() && ws.find("ConfigMap", "c").is_some(), "{apply}");
     // It is a member still.
     ws.reconcile(arguments).exits_with(0);

@@ -19,7 +19,7 @@ const SCRIPTS: [(&str, &str); 6] = [
     ("kubectl_complete-reconcile", "kubectl"),
 ];
 
-/// `UPDATE_COMPLETIONS=1 cargo test --test it completions` writes them anew.
+/// `UPDATE_COMPLETIONS=1 cargo test --test it completions` rewrites them.
 #[test]
 fn completion_scripts_are_those_that_the_program_prints() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("completions");

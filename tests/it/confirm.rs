@@ -122,7 +122,10 @@ fn what_is_created_is_what_was_shown_and_what_somebody_creates_meanwhile_is_left
     let run = typing(&ws, "y\n").through(&proxy.url()).reconcile(["apply", "--confirm", "-f", "."]).exits_with(4);
     let error = &run.object("ConfigMap", "it")["error"];
     assert_eq!(error["reason"], "Conflict", "{run}");
-    assert!(error["message"].as_str().unwrap().contains("somebody else created it meanwhile: left alone"), "{error}");
+    assert!(
+        error["message"].as_str().unwrap().contains("somebody else created it meanwhile: left unchanged"),
+        "{error}"
+    );
     assert_eq!(ws.get("ConfigMap", "it")["data"], json!({"evil": "yes"}));
 }
 

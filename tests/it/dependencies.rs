@@ -90,7 +90,7 @@ fn quoted(line: &str) -> impl Iterator<Item = &str> {
     line.split('"').skip(1).step_by(2)
 }
 
-/// Whether an SPDX expression can be satisfied with the allowed licences; `/` is an old spelling of `OR`.
+/// Returns true if an SPDX expression can be satisfied with the allowed licences; `/` is an old spelling of `OR`.
 fn is_allowed(expression: &str, allowed: &BTreeSet<&str>) -> bool {
     let expression = expression.trim().replace('/', " OR ");
     let alternatives = split(&expression, " OR ");

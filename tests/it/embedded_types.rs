@@ -9,7 +9,7 @@ use crate::control_plane::ControlPlane;
 
 const EMBEDDED: &str = "crates/structured-merge/src/schema/builtin.json";
 
-/// `UPDATE_TYPES=1 cargo test --test it embedded_types` writes the table anew.
+/// `UPDATE_TYPES=1 cargo test --test it embedded_types` rewrites the table.
 #[test]
 fn embedded_types_are_those_of_the_api_server() {
     let plane = ControlPlane::shared();

@@ -1,4 +1,4 @@
-//! A change that the API refuses because a field can't change is `replace`; a bad value in the same field is not.
+//! A change that the API refuses because a field cannot change is `replace`; a bad value in the same field is not.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::manifests::WEB;
 
 /// What in a manifest becomes what.
 pub type Edit = (&'static str, &'static str);
-/// The kind, the manifest (all are named `it`), an edit of a field that can't change, that field, and an edit that is merely wrong.
+/// The kind, the manifest (all are named `it`), an edit of a field that cannot change, that field, and an edit that is merely wrong.
 pub type Case = (&'static str, &'static str, Edit, &'static str, Edit);
 
 pub const CASES: [Case; 15] = [

@@ -150,8 +150,8 @@ spec:
     assert_eq!(widget("  sise: 3\n  size: 3\n"), "5:3 unknown field `sise` in `spec` / did you mean `size`?");
     assert_eq!(
         widget("  size: 0\n  colour: rad\n"),
-        "5:9 `spec.size` can't be `0`: should be greater than or equal to 1 / \n\
-         6:11 `spec.colour` can't be `rad` / did you mean `red`? the server takes `red`, `blue`"
+        "5:9 `spec.size` cannot be `0`: should be greater than or equal to 1 / \n\
+         6:11 `spec.colour` cannot be `rad` / did you mean `red`? the server takes `red`, `blue`"
     );
     assert_eq!(
         widget("  colour: red\n"),

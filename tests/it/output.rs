@@ -13,7 +13,7 @@ fn keys(value: &Value) -> BTreeSet<&str> {
     value.as_object().unwrap_or_else(|| panic!("{value} is no object")).keys().map(String::as_str).collect()
 }
 
-/// A workspace with one object to update, one to create and one that can't be compared.
+/// A workspace with one object to update, one to create and one that cannot be compared.
 fn mixed() -> Workspace {
     let ws = Workspace::new();
     ws.write("web.yaml", WEB);

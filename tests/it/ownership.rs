@@ -88,7 +88,7 @@ fn a_hand_that_is_overruled_owns_nothing_of_ours_afterwards() {
     assert_eq!(owners(&ws, "/f:metadata/f:labels/f:tier"), ["kubectl-reconcile Apply"]);
     let image = r#"/f:spec/f:template/f:spec/f:containers/k:{"name":"web"}/f:image"#;
     assert_eq!(owners(&ws, image), ["kubectl-reconcile Apply"]);
-    assert_eq!(owners(&ws, "/f:metadata/f:labels/f:owner"), ["kubectl-label Update"], "what isn't ours stays theirs");
+    assert_eq!(owners(&ws, "/f:metadata/f:labels/f:owner"), ["kubectl-label Update"], "what is not ours stays theirs");
     // So that it goes when the manifest drops it.
     ws.write("web.yaml", &WEB.replaced(", tier: front", ""));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);

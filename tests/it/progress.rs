@@ -10,7 +10,7 @@ const TWO: &str = "
 {apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: 1}}
 ";
 
-/// Whether a line begins with a time such as `2026-11-20T10:00:00Z`.
+/// Returns true if a line begins with a time such as `2026-11-20T10:00:00Z`.
 fn is_timed(line: &str) -> bool {
     let time = line.split(' ').next().unwrap_or_default();
     time.parse::<jiff::Timestamp>().is_ok() && time.len() == 20 && time.ends_with('Z')

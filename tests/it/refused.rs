@@ -23,7 +23,8 @@ fn identical_copies_count_once_and_the_author_is_told_both_places() {
     assert_eq!(diff.report()["summary"]["objects"], 2, "{diff}");
     let told = warnings(&diff, "ConfigMap", "a");
     assert_eq!(told.len(), 2, "{diff}");
-    let of_config = "ConfigMap a is defined twice, first at a.yaml:1: the copies are identical, and count once";
+    let of_config =
+        "ConfigMap a is defined twice, first at a.yaml:1: the copies are identical, and one of them is used";
     assert_eq!(told[0], format!("b.yaml:2:1: {of_config}"));
     assert!(told[1].starts_with("b.yaml:6:1: ConfigMap ") && told[1].contains("first at a.yaml:1"), "{diff}");
     assert_eq!(warnings(&diff, "Secret", "s").len(), 1);

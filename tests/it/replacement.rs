@@ -1,4 +1,4 @@
-//! `--replace=immutable`: an object is deleted and created anew, or it stays; it is never lost.
+//! `--replace=immutable`: an object is deleted and recreated, or it stays; it is never lost.
 
 use std::sync::Arc;
 use std::thread;
@@ -189,7 +189,7 @@ fn a_rule_of_a_custom_kind_is_recognised_by_a_trial_and_a_bad_value_is_not_taken
     let object = diff.object("Ticket", "one");
     assert_eq!(
         (&object["action"], &object["reason"]),
-        (&json!("replace"), &json!("spec.seat can't be changed: seats are not for trade"))
+        (&json!("replace"), &json!("spec.seat cannot be changed: seats are not for trade"))
     );
     let apply = ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(0);
     assert_eq!(apply.object("Ticket", "one")["outcome"], "replaced");

@@ -1,4 +1,4 @@
-//! Where server-side apply doesn't do what one expects: the comparison says what will happen, and an apply does it.
+//! Where server-side apply does not do what one expects: the comparison says what will happen, and an apply does it.
 
 use serde_json::json;
 

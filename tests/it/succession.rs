@@ -53,7 +53,7 @@ fn what_an_adopted_applier_owns_is_no_conflict_and_becomes_ours() {
         assert_eq!(diff.object("ConfigMap", "settings")["conflicts"], json!([]));
         ws.reconcile([&["apply", "-f", "."], &flags[..]].concat()).exits_with(0);
         assert_eq!(ws.get("ConfigMap", "settings")["data"], json!({"a": "1", "b": "2", "c": "3"}));
-        assert_eq!(claims(&ws), ["helm Apply: f:c"], "what our manifest doesn't have stays theirs");
+        assert_eq!(claims(&ws), ["helm Apply: f:c"], "what our manifest does not have stays theirs");
         is_settled(&ws, &flags);
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::fields::{int, list, sentence};
 use super::{Readiness, text};
 
-/// Reasons for which controllers that set `Ready=False` don't try again until somebody changes something. There is no list of
+/// Reasons for which controllers that set `Ready=False` do not try again until somebody changes something. There is no list of
 /// them in Kubernetes: these are what cert-manager, Gateway API, Cluster API, Crossplane, Flux and Argo write when they give up,
 /// by whole name, and by their ends.
 const TERMINAL: [&str; 12] = [
@@ -56,7 +56,7 @@ impl Condition<'_> {
         }
     }
 
-    /// Whether it was set for an older generation of the object, of which it says nothing any more.
+    /// Returns true if it was set for an older generation of the object, of which it says nothing any more.
     pub fn is_old(&self, object: &Value) -> bool {
         self.observed_generation.zip(int(object, "/metadata/generation")).is_some_and(|(observed, now)| observed < now)
     }
@@ -92,7 +92,7 @@ pub(super) fn condition<'v>(object: &'v Value, kind: &str) -> Option<Condition<'
 pub(super) fn ready(object: &Value) -> Option<Readiness> {
     let ready = condition(object, "Ready")?;
     Some(if ready.is_old(object) {
-        Readiness::in_progress("its condition Ready is of an older generation")
+        Readiness::in_progress("its condition Ready is from an older generation")
     } else if ready.is_true() {
         Readiness::current(if ready.message.is_empty() { "it is ready".to_owned() } else { ready.why() })
     } else if ready.is_false() && ready.is_terminal() {

@@ -47,7 +47,7 @@ pub(super) fn custom_resource_definition(definition: &Value, _: Timestamp) -> Re
     }
 }
 
-/// Beyond kstatus: objects of its kinds can't be read before the server behind it answers.
+/// Beyond kstatus: objects of its kinds cannot be read before the server behind it answers.
 pub(super) fn api_service(service: &Value, _: Timestamp) -> Readiness {
     if holds(service, "Available") {
         Readiness::current("the server behind it answers")

@@ -86,14 +86,14 @@ pub fn readiness(kind: GroupKind<'_>, object: &Value, now: Timestamp) -> Readine
         .unwrap_or_else(|| Readiness::current("it exists"))
 }
 
-/// The readiness of a live object, with what is wrong with its Pods where it is a workload that isn't ready.
+/// The readiness of a live object, with what is wrong with its Pods where it is a workload that is not ready.
 #[must_use]
 pub fn readiness_with_pods(kind: GroupKind<'_>, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
     let own = readiness(kind, object, now);
     if has_pods(kind) { pods::explain(own, kind, object, owned, now) } else { own }
 }
 
-/// Whether objects of this kind run Pods of their own.
+/// Returns true if objects of this kind run Pods of their own.
 #[must_use]
 pub fn has_pods(kind: GroupKind<'_>) -> bool {
     matches!(
@@ -159,7 +159,7 @@ fn declared(object: &Value) -> Option<Readiness> {
     })
 }
 
-/// Whether a condition of this type is true.
+/// Returns true if a condition of this type is true.
 fn holds(object: &Value, kind: &str) -> bool {
     condition(object, kind).is_some_and(|condition| condition.is_true())
 }

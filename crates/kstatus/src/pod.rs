@@ -19,7 +19,7 @@ pub(super) enum Severity {
     Unschedulable,
     /// A container ends again and again.
     Crashing,
-    /// A container can't be started: its image or its configuration is missing.
+    /// A container cannot be started: its image or its configuration is missing.
     Stuck,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct PodIssue {
     pub words: String,
 }
 
-/// Beyond kstatus: a failed Pod has failed, and a container that can't be started fails it, too.
+/// Beyond kstatus: a failed Pod has failed, and a container that cannot be started fails it, too.
 pub(super) fn pod(pod: &Value, now: Timestamp) -> Readiness {
     let phase = text(pod, "/status/phase");
     let ailment = ailment(pod);
@@ -88,12 +88,12 @@ pub(super) fn ailment(pod: &Value) -> Option<PodIssue> {
         stuck.then(|| PodIssue {
             severity: Severity::Unschedulable,
             reason: "Unschedulable".to_owned(),
-            words: format!("no node for it: {}", scheduled.why()),
+            words: format!("no node is suitable: {}", scheduled.why()),
         })
     })
 }
 
-/// What keeps a container waiting that isn't just being started (kubelet `pkg/kubelet/images/types.go`,
+/// What keeps a container waiting that is not just being started (kubelet `pkg/kubelet/images/types.go`,
 /// `kuberuntime_manager.go`): every such reason starts or ends like an error.
 fn of_container(container: &Value) -> Option<PodIssue> {
     let name = text(container, "/name").unwrap_or_default();
@@ -101,7 +101,7 @@ fn of_container(container: &Value) -> Option<PodIssue> {
     if reason == "CrashLoopBackOff" {
         let restarts = counted(usize::try_from(count(container, "/restartCount")).unwrap_or(0), "restart");
         let end = ended(container, "/lastState/terminated").map(|end| format!(" with {end}")).unwrap_or_default();
-        let words = format!("container `{name}` ends again and again{end} ({reason}, {restarts})");
+        let words = format!("container `{name}` keeps exiting{end} ({reason}, {restarts})");
         return Some(PodIssue { severity: Severity::Crashing, reason: reason.to_owned(), words });
     }
     let is_error = reason.starts_with("Err") || ["Error", "BackOff"].iter().any(|end| reason.ends_with(end));
@@ -111,7 +111,7 @@ fn of_container(container: &Value) -> Option<PodIssue> {
     let message = text(container, "/state/waiting/message").map(sentence);
     let image = text(container, "/image").map(|image| format!(" from image `{image}`")).unwrap_or_default();
     let because = message.map(|message| format!(": {message}")).unwrap_or_default();
-    let words = format!("container `{name}` can't be started{image} ({reason}){because}");
+    let words = format!("container `{name}` cannot be started{image} ({reason}){because}");
     Some(PodIssue { severity: Severity::Stuck, reason: reason.to_owned(), words })
 }
 

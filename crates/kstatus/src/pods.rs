@@ -61,9 +61,9 @@ pub fn selector_of(kind: GroupKind<'_>, object: &Value) -> Option<String> {
     (!terms.is_empty()).then(|| terms.join(","))
 }
 
-/// Adds to the readiness of a workload what is wrong with the Pods of its current revision. A container that can't be started or
+/// Adds to the readiness of a workload what is wrong with the Pods of its current revision. A container that cannot be started or
 /// crashes fails the workload, long before its controller gives up; a Job's containers may crash as often as it allows. A Pod
-/// that fits on no node doesn't: autoscalers take minutes to bring one.
+/// that fits on no node does not: autoscalers take minutes to bring one.
 pub(super) fn explain(
     own: Readiness,
     kind: GroupKind<'_>,

@@ -23,7 +23,7 @@ impl<'a> Chunk<'a> {
         Self { content: Content::Whole(input) }
     }
 
-    /// Cuts an input at separators into chunks of a size or somewhat more. One that isn't YAML in UTF-8 is one chunk.
+    /// Cuts an input at separators into chunks of a size or somewhat more. One that is not YAML in UTF-8 is one chunk.
     #[must_use]
     pub fn of(input: &'a [u8], size: usize) -> Vec<Self> {
         if input.len() <= size || input.len() > MAX_INPUT || !stream::is_yaml(input) {

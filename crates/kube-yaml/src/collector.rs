@@ -18,7 +18,7 @@ impl Collector {
         }
     }
 
-    /// Whether a problem would be listed; if not, there is no need to look for its places.
+    /// Returns true if a problem would be listed; if not, there is no need to look for its places.
     pub(super) fn has_room(&self, severity: Severity) -> bool {
         self.problems.len() < MAX_PROBLEMS || severity == Severity::Refused && !self.is_refused()
     }

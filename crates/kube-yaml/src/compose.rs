@@ -15,7 +15,7 @@ use super::scalar::{self, KeyKind, Scalar};
 use super::scan::{Failure, Spot, Style, Tag};
 use super::{MAX_DEPTH, Mark, SyntaxDiagnostic, mistakes, text};
 
-/// Whether a key is the merge key: `<<` without quotes, or with a tag that says so.
+/// Returns true if a key is the merge key: `<<` without quotes, or with a tag that says so.
 fn is_merge(text: &str, style: Style, tag: Option<&Tag>) -> bool {
     text == "<<"
         && match tag {
@@ -39,7 +39,7 @@ enum Frame {
         open: Box<Open>,
         begun: Begun,
     },
-    /// A collection that is a key, or stands inside of one; it is not read. The outermost one is told at its end.
+    /// A collection that is a key, or is inside of one; it is not read. The outermost one is told at its end.
     Skipped(Option<SyntaxDiagnostic>),
 }
 

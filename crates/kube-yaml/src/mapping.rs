@@ -136,7 +136,7 @@ pub(super) fn duplicate(mark: Mark, first: Option<Mark>, key: &str) -> SyntaxDia
 fn confused(mark: Mark, first: Option<Mark>, key: &str) -> SyntaxDiagnostic {
     SyntaxDiagnostic::lossy(
         mark,
-        format!("two keys of this mapping both become `{key}`, though YAML takes them for different keys"),
+        format!("two keys of this mapping both become `{key}`, although they are different keys in YAML"),
     )
     .also(first)
     .hint("kubectl picks one of them at random: keep one, and quote it")

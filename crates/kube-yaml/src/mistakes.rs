@@ -11,7 +11,7 @@ pub(super) fn too_deep(mark: Mark) -> SyntaxDiagnostic {
 
 pub(super) fn too_many_aliases(mark: Mark, excess: Excess) -> SyntaxDiagnostic {
     let message = match excess {
-        Excess::Document => "the aliases of this document expand it beyond all measure".to_owned(),
+        Excess::Document => "the aliases of this document expand it too much".to_owned(),
         Excess::Run { mebibytes } => {
             format!("the aliases up to here expand the input by more than {mebibytes} MiB, the bound for all documents")
         }
@@ -23,13 +23,13 @@ pub(super) fn too_many_aliases(mark: Mark, excess: Excess) -> SyntaxDiagnostic {
 pub(super) fn unknown_anchor(mark: Mark) -> SyntaxDiagnostic {
     SyntaxDiagnostic::refused(
         mark,
-        "`*` begins an alias here, but no anchor of its name stands before it in this document",
+        "`*` begins an alias here, but no anchor of its name comes before it in this document",
     )
     .hint("put the value into quotes if the `*` belongs to it")
 }
 
 pub(super) fn alias_in_itself(mark: Mark) -> SyntaxDiagnostic {
-    SyntaxDiagnostic::refused(mark, "this alias stands inside the value that its anchor names, which would never end")
+    SyntaxDiagnostic::refused(mark, "this alias is inside the value of its own anchor, which would never end")
 }
 
 pub(super) fn unsupported_key(mark: Mark) -> SyntaxDiagnostic {
@@ -90,13 +90,13 @@ pub(super) fn tab(mark: Mark) -> SyntaxDiagnostic {
 pub(super) fn old_line_break(mark: Mark, character: char) -> SyntaxDiagnostic {
     SyntaxDiagnostic::refused(
         mark,
-        format!("kubectl takes the character U+{:04X} for a line break", u32::from(character)),
+        format!("kubectl reads the character U+{:04X} as a line break", u32::from(character)),
     )
     .hint("write it as an escape in double quotes, such as `\\u2028`")
 }
 
 pub(super) fn key_on_lines(mark: Mark) -> SyntaxDiagnostic {
-    SyntaxDiagnostic::refused(mark, "a key inside brackets must stand on one line with its `:`")
+    SyntaxDiagnostic::refused(mark, "a key inside brackets must be on the same line as its `:`")
 }
 
 pub(super) fn long_key(mark: Mark) -> SyntaxDiagnostic {
@@ -127,6 +127,6 @@ pub(super) fn only_end_marker(mark: Mark) -> SyntaxDiagnostic {
 pub(super) fn colon_in_flow(mark: Mark) -> SyntaxDiagnostic {
     SyntaxDiagnostic::refused(
         mark,
-        "a blank is missing after this `:`; without it, kubectl takes the `:` for a part of the key",
+        "a space is missing after this `:`; without it, kubectl reads the `:` as part of the key",
     )
 }

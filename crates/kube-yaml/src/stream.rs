@@ -67,18 +67,18 @@ pub(super) fn read_documents(text: &[u8], start: Mark, validation: Validation, b
     reader.finish()
 }
 
-/// Whether an input is YAML from its start on, in UTF-8.
+/// Returns true if an input is YAML from its start on, in UTF-8.
 pub(super) fn is_yaml(input: &[u8]) -> bool {
     let text = input.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(input);
     !matches!(input, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) && !starts_like_json(text)
 }
 
-/// Whether a line is one that separates documents.
+/// Returns true if a line is one that separates documents.
 pub(super) fn is_separator(line: &[u8]) -> bool {
     line.strip_prefix(SEPARATOR).is_some_and(is_blank_or_comment)
 }
 
-/// Whether the first character that is no space is a brace (`GuessJSONStream`).
+/// Returns true if the first character that is no space is a brace (`GuessJSONStream`).
 fn starts_like_json(input: &[u8]) -> bool {
     let beginning = String::from_utf8_lossy(&input[..input.len().min(GUESS_LENGTH)]);
     beginning.trim_start().starts_with('{')

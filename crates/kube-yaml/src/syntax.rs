@@ -43,16 +43,16 @@ impl Place<'_> {
                 SyntaxDiagnostic::refused(mark, format!("unquoted text cannot begin with `{character}`"))
                     .hint("put the value into quotes")
             }
-            Cause::EntryNotAllowed => SyntaxDiagnostic::refused(mark, "a list item `- ` cannot stand here")
+            Cause::EntryNotAllowed => SyntaxDiagnostic::refused(mark, "a list item `- ` is not allowed here")
                 .hint("start the list on a line of its own below its key, or quote the value"),
-            Cause::KeyNotAllowed => SyntaxDiagnostic::refused(mark, "a key behind `? ` cannot stand here")
+            Cause::KeyNotAllowed => SyntaxDiagnostic::refused(mark, "a key after `? ` is not allowed here")
                 .hint("start the mapping on a line of its own, or quote the value"),
             Cause::ValueNotAllowed => self.unexpected_colon(),
             Cause::KeyWithoutColon => self.no_colon(),
             Cause::NoName => self.no_name(),
             Cause::Name => mistakes::anchor_name(mark),
             Cause::Tag => {
-                SyntaxDiagnostic::refused(mark, "`!` begins a tag, but this is none").hint(mistakes::TAG_HINT)
+                SyntaxDiagnostic::refused(mark, "`!` begins a tag, but this is not a tag").hint(mistakes::TAG_HINT)
             }
             Cause::TagHandle => {
                 SyntaxDiagnostic::refused(mark, "this tag has a handle that is not declared").hint(mistakes::TAG_HINT)
@@ -139,8 +139,8 @@ impl Place<'_> {
         }
         let indentation = before.len() - before.trim_start().len();
         if let Some(mark) = self.bare_line_above(indentation) {
-            return SyntaxDiagnostic::refused(mark, "this line is no `key: value`")
-                .hint("add the `:`, or put the text behind the key it belongs to");
+            return SyntaxDiagnostic::refused(mark, "this line is not `key: value`")
+                .hint("add the `:`, or put the text after the key it belongs to");
         }
         SyntaxDiagnostic::refused(self.mark_at(self.line_start(self.at) + indentation), "this key is indented too far")
             .hint(
@@ -182,8 +182,11 @@ impl Place<'_> {
         if self.text[self.at..].starts_with("{{-") {
             return SyntaxDiagnostic::refused(self.mark_at(self.at + 2), "this is not expected inside `{`");
         }
-        SyntaxDiagnostic::refused(self.mark(), "this line is no `key: value`, and does not belong to the text above it")
-            .hint("add the `:`, or indent the line further than the key it belongs to")
+        SyntaxDiagnostic::refused(
+            self.mark(),
+            "this line is not `key: value`, and does not belong to the text above it",
+        )
+        .hint("add the `:`, or indent the line further than the key it belongs to")
     }
 
     fn no_name(&self) -> SyntaxDiagnostic {

@@ -110,7 +110,7 @@ pub(super) fn replace_invalid(mut bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Whether go-yaml takes a text for a timestamp: a date, or a date and a time, where all but the year may have one digit.
+/// Returns true if go-yaml takes a text for a timestamp: a date, or a date and a time, where all but the year may have one digit.
 pub(super) fn is_timestamp(text: &str) -> bool {
     let Some((year, rest)) = text.split_once('-') else { return false };
     let Some((month, rest)) = rest.split_once('-') else { return false };

@@ -50,7 +50,7 @@ fn is_made(gvk: &GroupVersionKind, path: &FieldPath) -> bool {
     MADE.iter().any(is_it)
 }
 
-/// Whether a list or a map without entries is served as null once and as empty then: Go tells a nil slice from an empty one
+/// Returns true if a list or a map without entries is served as null once and as empty then: Go tells a nil slice from an empty one
 /// as long as the object is in memory (`rules` of a Role, which is always served), and stores both alike.
 fn is_nothing_both_times(change: &Change, of: TypeRef<'_>) -> bool {
     let (from, to) = (change.from.as_ref(), change.to.as_ref());
@@ -68,7 +68,7 @@ fn is_nothing_both_times(change: &Change, of: TypeRef<'_>) -> bool {
     is_nothing(from) && is_nothing(to)
 }
 
-/// Whether a path is in the twin that the manifest leaves out, and the other one changes as well.
+/// Returns true if a path is in the twin that the manifest leaves out, and the other one changes as well.
 fn is_copy(path: &FieldPath, differs: &FieldSet, manifest: &Value, of: TypeRef<'_>) -> bool {
     let mut of = of;
     for (at, element) in path.elements().iter().enumerate() {

@@ -110,7 +110,7 @@ fn items(at: &PathStack<'_>, from: &[Value], to: &[Value], of: TypeRef<'_>, foun
 type Item<'v> = (PathElement, &'v Value);
 
 /// The items of a keyed list or of a set with their elements; none for an atomic list, or where an item has no key or
-/// one key stands twice, which leaves nothing but positions.
+/// one key is used twice, which leaves nothing but positions.
 fn elements<'v>(items: &'v [Value], of: TypeRef<'_>) -> Option<Vec<Item<'v>>> {
     if *of.list_kind() == ListKind::Atomic {
         return None;

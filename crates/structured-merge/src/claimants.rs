@@ -79,7 +79,7 @@ impl<'e> Claimants<'e> {
         Self { entries, root }
     }
 
-    /// Whether anybody claims the path, or something above it that has no claims in it.
+    /// Returns true if anybody claims the path, or something above it that has no claims in it.
     #[must_use]
     pub fn is_claimed(&self, path: &FieldPath) -> bool {
         let mut node = &self.root;

@@ -58,7 +58,7 @@ fn completed(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
     }
 }
 
-/// Whether a value is replaced as a whole: a scalar, or an atomic map or list. A null keeps what is in any other.
+/// Returns true if a value is replaced as a whole: a scalar, or an atomic map or list. A null keeps what is in any other.
 pub(crate) fn is_one_value(value: &Value, of: TypeRef<'_>) -> bool {
     !(value.is_object() || value.is_array()) || of.is_atomic(value)
 }

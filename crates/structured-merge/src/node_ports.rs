@@ -14,13 +14,13 @@ use crate::schema::{TypeRef, item_element, items_by_element};
 /// The field of a Service's port.
 const NODE_PORT: &str = "nodePort";
 
-/// Whether a field of a type is the node port of a Service's port.
+/// Returns true if a field of a type is the node port of a Service's port.
 #[must_use]
 pub(crate) fn is_node_port(name: &str, of: TypeRef<'_>) -> bool {
     name == NODE_PORT && of.declares("targetPort")
 }
 
-/// Whether a Service has node ports now and after an apply of the manifest, each of its own.
+/// Returns true if a Service has node ports now and after an apply of the manifest, each of its own.
 #[must_use]
 pub(crate) fn keeps_node_ports(manifest: &Value, live: &Value, gvk: &GroupVersionKind) -> bool {
     if !gvk.group.is_empty() || gvk.kind != "Service" {

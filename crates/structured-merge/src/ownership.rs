@@ -182,7 +182,7 @@ fn fields_applied(fields: &FieldSet, live: &Value, of: TypeRef<'_>, claimed: &Fi
     passing
 }
 
-/// Whether a path is in something that the one set speaks of and the other does not: an item, a struct, a value. Entries of maps
+/// Returns true if a path is in something that the one set speaks of and the other does not: an item, a struct, a value. Entries of maps
 /// and items of lists each stand for themselves.
 fn is_dropped(path: &FieldPath, of: TypeRef<'_>, applied: &FieldSet, claimed: &FieldSet) -> bool {
     let (mut of, mut applied, mut claimed) = (of, applied, Some(claimed));

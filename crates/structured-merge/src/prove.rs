@@ -3,7 +3,7 @@
 //! When a field is in our Apply entry, no other request has touched it since our last apply, as that would have taken it
 //! out of the entry (structured-merge-diff `merge/update.go`). So: our entry equals the fields of the manifest, hence
 //! nothing to gain and nothing to prune; and every value of the manifest is there, as admission may have changed one
-//! without a record. What can't be proven is asked of the server; nothing is guessed.
+//! without a record. What cannot be proven is asked of the server; nothing is guessed.
 
 mod null;
 #[cfg(test)]
@@ -43,19 +43,19 @@ pub enum Unproven {
     NoEntry,
     /// We applied it in another version of its API.
     OtherVersion(String),
-    /// The manifest's fields aren't those that are recorded as ours; one of them is named.
+    /// The manifest's fields are not those that are recorded as ours; one of them is named.
     OtherFields(FieldPath),
     /// A value differs.
     Differs(FieldPath),
     /// A null, which means something else in every place.
     Null(FieldPath),
-    /// Not in the live object, and it can't be told whether the server left it out as empty.
+    /// Not in the live object, and it cannot be told whether the server left it out as empty.
     Absent(FieldPath),
     /// A field in a value that is replaced as a whole, which only the live object has.
     Extra(FieldPath),
     /// Written differently from the live value, and co-owned: the server would see a conflict.
     Respelled(FieldPath),
-    /// The server ignores it, but would refuse it if it weren't valid, which can't be told here.
+    /// The server ignores it, but would refuse it if it were not valid, which cannot be told here.
     Ignored(FieldPath),
     /// It differs where the server is known to keep or complete the value itself.
     ServersOwn(FieldPath),
@@ -77,10 +77,10 @@ impl fmt::Display for Unproven {
             Self::Null(path) => write!(f, "`{path}` is null"),
             Self::Absent(path) => write!(f, "`{path}` is not in the live object"),
             Self::Extra(path) => write!(f, "`{path}` is only in the live object"),
-            Self::Respelled(path) => write!(f, "`{path}` is written differently and has another owner, too"),
+            Self::Respelled(path) => write!(f, "`{path}` is written differently and also has another owner"),
             Self::Ignored(path) => write!(f, "`{path}` is left to the server, which may not accept it"),
-            Self::ServersOwn(path) => write!(f, "`{path}` differs, and the server has a say in it"),
-            Self::Adopting => f.write_str("a manager that is to be adopted claims fields of it"),
+            Self::ServersOwn(path) => write!(f, "`{path}` differs, and the server may change it"),
+            Self::Adopting => f.write_str("a manager to adopt owns fields of it"),
             Self::OldRecord(manager) => write!(f, "the fields of `{manager}` are recorded in an old form"),
             Self::Unreadable(manager) => write!(f, "the fields of `{manager}` cannot be read"),
         }
@@ -104,7 +104,7 @@ pub fn prove(
     }
 }
 
-/// Whether the server keeps or completes a value whatever an apply says: tolerations that admission adds to every pod
+/// Returns true if the server keeps or completes a value whatever an apply says: tolerations that admission adds to every pod
 /// (`DefaultTolerationSeconds`), and the address of a service.
 fn is_servers_own(path: &FieldPath, kind: &KindInfo) -> bool {
     const KEPT: [(&str, [&str; 2]); 2] = [("Pod", ["spec", "tolerations"]), ("Service", ["spec", "clusterIP"])];
@@ -152,7 +152,7 @@ fn doubt(
     Walk { owners: &owners, others: OnceCell::new(), built_in, keeps_node_ports }.object(fields, live, of, kind)
 }
 
-/// Whether an apply, whoever sends it, leaves the record of an owner as it is.
+/// Returns true if an apply, whoever sends it, leaves the record of an owner as it is.
 fn is_kept(entry: &ManagedFieldsEntry, manifest: &Value, of: TypeRef<'_>, kind: &KindInfo) -> bool {
     // What `scale` leaves where there was no record at all.
     if entry.operation == Operation::Update && entry.time.is_none() {

@@ -1,4 +1,4 @@
-//! What an apply takes out: fields that its manager applied before and doesn't any more, unless somebody else has them
+//! What an apply takes out: fields that its manager applied before and does not any more, unless somebody else has them
 //! (structured-merge-diff `merge/update.go`, `prune`, and `typed/remove.go`).
 
 use serde_json::{Map, Value};

@@ -31,7 +31,7 @@ pub fn with_string_data_folded(manifest: &Value) -> Cow<'_, Value> {
     Cow::Owned(manifest)
 }
 
-/// A text of `stringData` as it stands in `data`.
+/// A text of `stringData` as it is in `data`.
 pub(crate) fn encoded(text: &str) -> String {
     STANDARD.encode(text)
 }

@@ -53,7 +53,7 @@ impl Api {
         self.client.send(request).await
     }
 
-    /// Whether `/readyz` answers, within a second, that it is.
+    /// Returns true if `/readyz` answers, within a second, that it is.
     pub fn is_ready(&self) -> bool {
         let request = Request::get("/readyz").body(Vec::new()).expect("a request");
         let answer = self.client.request_text(request);

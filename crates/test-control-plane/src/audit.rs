@@ -28,7 +28,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Whether it could have changed something: no dry-run, and no question put as a `create` (an access review).
+    /// Returns true if it could have changed something: no dry-run, and no question put as a `create` (an access review).
     pub fn is_write(&self) -> bool {
         !["get", "list", "watch"].contains(&self.verb.as_str())
             && !self.is_dry_run()

@@ -37,11 +37,11 @@ pub enum ExecError {
         source: io::Error,
     },
     /// It needs a person, and there is none.
-    #[error("the credential plugin `{command}` must ask something, but {reason}")]
+    #[error("the credential plugin `{command}` has to prompt for input, but {reason}")]
     NeedsTerminal {
         /// Its name or path.
         command: String,
-        /// What stands in the way.
+        /// What is in the way.
         reason: &'static str,
     },
     /// It ended with an error.

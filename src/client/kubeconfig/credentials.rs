@@ -45,7 +45,7 @@ pub(super) fn client_certificate(user: &UserEntry, name: &str) -> Result<Option<
         return Ok(None);
     }
     let twice = |what: &str| {
-        ConnectError::setting(format!("`{what}` and `{what}-data` are both set for user `{name}`: one must go"))
+        ConnectError::setting(format!("`{what}` and `{what}-data` are both set for user `{name}`: remove one of them"))
     };
     let certificate = match (&user.client_certificate, &user.client_certificate_data) {
         (Some(_), Some(_)) => return Err(twice("client-certificate")),

@@ -64,7 +64,7 @@ impl fmt::Display for FileProblem {
             Problem::Yaml { at: Mark { line, column } } => {
                 write!(formatter, "{path}:{line}:{column}: the kubeconfig is not valid YAML")
             }
-            Problem::Content(error) => write!(formatter, "the kubeconfig `{path}` makes no sense: {error}"),
+            Problem::Content(error) => write!(formatter, "the kubeconfig `{path}` is invalid: {error}"),
         }
     }
 }

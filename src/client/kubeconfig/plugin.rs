@@ -43,7 +43,7 @@ impl PluginConfig {
             other => {
                 let other = one_line(other, 100);
                 return Err(wrong(&format!(
-                    "speaks `{other}`; supported are `v1` and `v1beta1` of `client.authentication.k8s.io`"
+                    "uses `{other}`; supported are `v1` and `v1beta1` of `client.authentication.k8s.io`"
                 )));
             }
         };

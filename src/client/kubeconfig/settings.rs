@@ -176,7 +176,7 @@ fn server_uri(address: &str, notes: &mut Vec<String>) -> Result<Uri, ConnectErro
 fn trust(cluster: &ClusterEntry) -> Result<Trust, ConnectError> {
     if cluster.certificate_authority.is_some() && cluster.certificate_authority_data.is_some() {
         return Err(ConnectError::setting(
-            "`certificate-authority` and `certificate-authority-data` are both set for the cluster: one must go",
+            "`certificate-authority` and `certificate-authority-data` are both set for the cluster: remove one of them",
         ));
     }
     let authority = match (&cluster.certificate_authority_data, &cluster.certificate_authority) {

@@ -71,7 +71,7 @@ async fn clusters_that_lead_nowhere_are_told_instead_of_trying_localhost() {
 
     let environment = Environment { home: Some("/nonexistent".into()), ..Environment::default() };
     let error = refused(&ConnectOptions::default(), &environment).await;
-    assert_eq!(error.to_string(), "no cluster to talk to: there is no kubeconfig and `--server` is not given");
+    assert_eq!(error.to_string(), "no cluster is configured: there is no kubeconfig and `--server` is not given");
     assert!(error.hint().unwrap().contains("`/nonexistent/.kube/config`"));
     for server in ["ftp://x", "https://", "https:// x", "http://x:port"] {
         let error = refused(&to_server(server), &Environment::default()).await;

@@ -174,7 +174,7 @@ async fn a_path_that_is_none_is_an_error() {
 
 #[tokio::test]
 async fn a_proxy_that_is_not_there_is_told() {
-    for (scheme, cause) in [("http", "connection refused"), ("socks5", "the proxy is not there")] {
+    for (scheme, cause) in [("http", "connection refused"), ("socks5", "the proxy cannot be reached")] {
         let proxy = format!("{scheme}://127.0.0.1:1");
         let environment = Environment { http_proxy: Some(proxy.clone()), ..Environment::default() };
         let cluster = connect(&to("http://api.invalid"), &environment).await.unwrap();
@@ -196,7 +196,7 @@ async fn a_refusal_of_the_proxy_is_told() {
     assert_eq!(
         error.to_string(),
         format!(
-            "cannot connect to http://api.invalid: the proxy gives no tunnel: unsuccessful (through the proxy `http://{proxy}`)"
+            "cannot connect to http://api.invalid: the proxy opens no tunnel: unsuccessful (through the proxy `http://{proxy}`)"
         )
     );
 }

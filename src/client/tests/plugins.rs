@@ -181,7 +181,7 @@ async fn input_is_asked_for_only_where_there_is_a_person() {
     let config = stage.read("config").replace("Never", "Always");
     std::fs::write(stage.file("config"), config).unwrap();
     let error = stage.error().await;
-    assert!(error.to_string().ends_with("must ask something, but standard input is not a terminal"), "{error}");
+    assert!(error.to_string().ends_with("has to prompt for input, but standard input is not a terminal"), "{error}");
     let terminal = Environment { stdin_is_terminal: true, ..Environment::default() };
     let error = connect(&stage.options("https://127.0.0.1:1"), &terminal).await.unwrap_err();
     assert!(error.to_string().ends_with("but the manifests are read from standard input"), "{error}");

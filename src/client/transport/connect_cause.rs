@@ -50,10 +50,10 @@ pub fn of(error: &(dyn Error + 'static)) -> Cause {
     best.unwrap_or_else(|| {
         // These types of hyper-util cannot be named, and the one of SOCKS hides what is below it.
         if last == "SOCKS error: failed to create underlying connection" {
-            return cause(CauseKind::NoConnection, "the proxy is not there", None);
+            return cause(CauseKind::NoConnection, "the proxy cannot be reached", None);
         }
         for (start, words) in
-            [("tunnel error: ", "the proxy gives no tunnel"), ("SOCKS error: ", "the proxy gives no connection")]
+            [("tunnel error: ", "the proxy opens no tunnel"), ("SOCKS error: ", "the proxy opens no connection")]
         {
             if let Some(reason) = last.strip_prefix(start) {
                 return cause(CauseKind::NoConnection, format!("{words}: {}", one_line(reason, LIBRARY_TEXT)), None);

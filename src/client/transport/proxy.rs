@@ -81,7 +81,7 @@ fn host_and_port(server: &Uri) -> (String, u16) {
     (host, server.port_u16().unwrap_or(default_port))
 }
 
-/// Whether `NO_PROXY` or its being local exempts a host from proxies.
+/// Returns true if `NO_PROXY` or its being local exempts a host from proxies.
 ///
 /// Entries are separated by commas, and empty ones mean nothing: `*`; an address or a range (`10.0.0.0/8`), the former with an
 /// optional port; a name, which means itself and all below it, while one with a leading `.` or `*.` means only those below it,

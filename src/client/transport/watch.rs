@@ -23,7 +23,7 @@ pub enum WatchEvent {
     Deleted(Value),
     /// Nothing happened, and the server is still there.
     Bookmark,
-    /// The server can't go on, most often as the resourceVersion is too old (410): everything has to be read anew.
+    /// The server cannot go on, most often as the resourceVersion is too old (410): everything has to be read again.
     Failed(StatusError),
 }
 

@@ -64,7 +64,8 @@ impl ComparisonMachine<'_> {
         };
         match (refusal(self.target, live.as_ref(), self.of, status), live) {
             (Refusal::NotTried(trouble), live) if self.policy.evidence == EvidenceMode::Auto => {
-                self.warnings.push(format!("compared without the server, which can't be asked: {}", trouble.message));
+                self.warnings
+                    .push(format!("compared locally, because the server cannot be asked: {}", trouble.message));
                 match live {
                     Some(live) => self.predicted_locally(live),
                     None => State::Done(Finding::Missing(Evidence::Local)),

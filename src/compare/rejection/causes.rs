@@ -106,7 +106,7 @@ fn field_name(element: &PathElement) -> Option<&str> {
 const BAD_KEY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name' or \
                        'KEY_NAME' or 'key-name')";
 
-/// Whether something may be a key of a Secret, but for its length.
+/// Returns true if something may be a key of a Secret, but for its length.
 fn is_data_key(key: &str) -> bool {
     !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }
@@ -121,16 +121,16 @@ fn worded(place: &Place<'_>, is_key: bool, complaint: &Complaint) -> (String, Op
             (with_detail(&format!("{name} {what}"), detail), None)
         }
         (Kind::Unsupported, Some(Value::String(value))) => {
-            (format!("{name} can't be `{value}`"), Some(supported(value, detail)))
+            (format!("{name} cannot be `{value}`"), Some(supported(value, detail)))
         }
         (Kind::Unsupported, _) => (with_detail(&format!("{name} has an unsupported value"), detail), None),
         (Kind::Duplicate, Some(value)) => (format!("{name}: `{}` is used twice", short(value)), None),
         (Kind::Duplicate, None) => (format!("{name} is used twice"), None),
         (Kind::Invalid, Some(value)) if is_key => {
-            (format!("{name}: a key can't be `{}`: {detail}", short(value)), None)
+            (format!("{name}: a key cannot be `{}`: {detail}", short(value)), None)
         }
         (Kind::Invalid, Some(value)) if place.missing.is_empty() && place.here().0 == value && is_short(value) => {
-            (format!("{name} can't be `{}`: {detail}", short(value)), None)
+            (format!("{name} cannot be `{}`: {detail}", short(value)), None)
         }
         (Kind::Invalid | Kind::Other, _) => (format!("{name}: {detail}"), None),
     }

@@ -1,4 +1,4 @@
-//! Values that a Go type can't take: the server says what is wrong but not where, so the manifest is searched for the
+//! Values that a Go type cannot take: the server says what is wrong but not where, so the manifest is searched for the
 //! values that fit the complaint.
 
 use base64::Engine as _;
@@ -10,7 +10,7 @@ use super::place::Place;
 use super::{RejectedObject, named};
 use crate::diagnostic::Diagnostic;
 
-/// One way in which a value doesn't fit.
+/// One way in which a value does not fit.
 struct Misfit {
     /// What the server's message holds.
     sign: &'static str,
@@ -36,7 +36,7 @@ const MISFITS: [Misfit; 6] = [
         sign: "cannot convert float64 to int",
         is_it: |kind, value| kind == ScalarKind::Number && value.as_f64().is_some_and(|number| number.fract() != 0.0),
         message: "expected a whole number",
-        hint: "leave out what stands behind the dot",
+        hint: "leave out the digits after the dot",
     },
     Misfit {
         sign: "cannot unmarshal",
@@ -49,7 +49,7 @@ const MISFITS: [Misfit; 6] = [
     Misfit {
         sign: "parsing time",
         is_it: |kind, value| kind == ScalarKind::Time && !is_micro_time(value),
-        message: "not a time as the server reads it here",
+        message: "not a time in the format that the server expects here",
         hint: "write it as in `2026-11-20T10:00:00Z`, or with six digits of a second where microseconds are kept: \
                `2026-11-20T10:00:00.000000Z`",
     },

@@ -34,12 +34,12 @@ pub(super) struct RejectedObject<'a> {
     pub of: TypeRef<'a>,
 }
 
-/// The start of the message about a manifest that doesn't fit the type's schema.
+/// The start of the message about a manifest that does not fit the type's schema.
 const NOT_TYPED: &str = "failed to create typed patch object";
-/// The start of the message about a value that a Go type can't take.
+/// The start of the message about a value that a Go type cannot take.
 const NOT_CONVERTED: &str = "failed to convert new object";
 
-/// Whether a refusal says that the manifest doesn't fit its type. The server calls that an internal error.
+/// Returns true if a refusal says that the manifest does not fit its type. The server calls that an internal error.
 #[must_use]
 pub(super) fn is_typed(status: &StatusError) -> bool {
     status.code == 500 && (status.message.contains(NOT_TYPED) || status.message.contains(NOT_CONVERTED))
@@ -72,7 +72,7 @@ impl<'a> RejectedObject<'a> {
         self.live.map_or_else(|| self.manifest().clone(), |live| merge(self.manifest(), live, self.of))
     }
 
-    /// Whose a field is that clashes with the manifest, which doesn't have it: an apply takes nothing away that others have.
+    /// Whose a field is that clashes with the manifest, which does not have it: an apply takes nothing away that others have.
     fn clash(&self, kept: &FieldPath) -> Option<String> {
         let owners = managed_fields(self.live?);
         let owners = owners.iter().filter(|entry| entry.fields.contains_at_or_below(kept));
@@ -84,11 +84,11 @@ impl<'a> RejectedObject<'a> {
         let name = named(kept);
         // The status is written by whoever looks after the object: it is no manifest's to take out.
         let is_status = FieldPath::of(&["status"]).is_prefix_of(kept);
-        let way_out = if is_status { "" } else { ", `kubectl replace` takes it out" };
+        let way_out = if is_status { "" } else { ", `kubectl replace` removes it" };
         Some(format!("the live object has {name} ({whose}) and the manifest does not: an apply keeps it{way_out}"))
     }
 
-    /// Whether nothing of the server's text may be repeated.
+    /// Returns true if nothing of the server's text may be repeated.
     fn is_secret(&self) -> bool {
         is_secret(self.target, self.live)
     }

@@ -1,5 +1,5 @@
 //! Follows the paths in a server's messages through the manifest. The manifest tells where a key ends: keys may hold dots,
-//! slashes and brackets, and the server doesn't escape them.
+//! slashes and brackets, and the server does not escape them.
 
 use serde_json::Value;
 use structured_merge::{FieldPath, ListKind, PathElement, TypeRef, item_element};
@@ -15,11 +15,11 @@ pub(super) struct Place<'a> {
     pub path: FieldPath,
     /// The value and its type on each step, from the whole object to the place itself.
     pub trail: Vec<(&'a Value, TypeRef<'a>)>,
-    /// What the path names further and the manifest doesn't have.
+    /// What the path names further and the manifest does not have.
     pub missing: String,
-    /// The field or item that the path names next, where the manifest doesn't have it and the merged object does.
+    /// The field or item that the path names next, where the manifest does not have it and the merged object does.
     pub kept: Option<FieldPath>,
-    /// Which of several items with one key a path means: the server doesn't tell.
+    /// Which of several items with one key a path means: the server does not tell.
     pub choice: usize,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Place<'a> {
         *self.trail.last().unwrap_or(&(&Value::Null, TypeRef::untyped()))
     }
 
-    /// The path with what the manifest doesn't have.
+    /// The path with what the manifest does not have.
     pub fn full_path(&self) -> String {
         match self.missing.as_str() {
             "" => self.path.to_string(),

@@ -1,11 +1,11 @@
-//! What a field that doesn't exist was meant to be.
+//! What a field that does not exist was meant to be.
 
 use strsim::osa_distance;
 use structured_merge::{FieldPath, GroupVersionKind, PathElement, TypeRef};
 
 use super::place::Place;
 
-/// Advice about a key that the type at `parent` doesn't have: a place near by where it belongs, else a name like it, else
+/// Advice about a key that the type at `parent` does not have: a place near by where it belongs, else a name like it, else
 /// where to look.
 pub(super) fn field(gvk: &GroupVersionKind, parent: &Place<'_>, name: &str) -> String {
     let (map, of) = parent.here();

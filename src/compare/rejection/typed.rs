@@ -11,10 +11,10 @@ use crate::diagnostic::Diagnostic;
 /// How many items with one key are looked at.
 const MOST_CHOICES: usize = 20;
 
-/// The complaint about a field that the type doesn't have.
+/// The complaint about a field that the type does not have.
 const UNKNOWN: &str = "field not declared in schema";
 
-/// What stands before each of several complaints.
+/// What is before each of several complaints.
 const SEVERAL: &str = "errors:";
 
 pub(super) fn mistakes(subject: &RejectedObject<'_>, message: &str) -> Vec<Diagnostic> {
@@ -104,10 +104,10 @@ fn mistake(subject: &RejectedObject<'_>, line: &str) -> Diagnostic {
     };
     if complaint.ends_with("may not have a null element") {
         let message = format!("{} is empty", named(&place.path));
-        return subject.of_value(&place, message).with_hint("remove the item, or write what belongs to it");
+        return subject.of_value(&place, message).with_hint("remove the item, or write its value");
     }
     if subject.is_secret() {
-        return subject.of_value(&place, format!("{}: not what the type takes here", named(&place.path)));
+        return subject.of_value(&place, format!("{}: not a value of the expected type", named(&place.path)));
     }
     if let Some(names) = complaint.strip_prefix("associative list with keys has an element that omits all key fields ")
     {
@@ -118,7 +118,7 @@ fn mistake(subject: &RejectedObject<'_>, line: &str) -> Diagnostic {
             .unwrap_or_default();
         let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         let message =
-            format!("{} has no {}, which its list tells items apart by", named(&place.path), names.join(", "));
+            format!("{} has no {}, which identifies the items of its list", named(&place.path), names.join(", "));
         return subject.of_value(&place, message);
     }
     subject.of_value(&place, format!("{}: {}", named(&place.path), without_dump(complaint)))

@@ -22,8 +22,8 @@ impl Pruning {
         let Err(trouble) = self.list_superset(cluster).await else { return Ok(()) };
         self.is_held = true;
         let message =
-            format!("{}, the parent of the apply set, can't be written: {}", self.set.parent, trouble.message);
-        let hint = trouble.hint.as_deref().unwrap_or("nothing was applied, as nobody would know of new members");
+            format!("{}, the parent of the apply set, cannot be written: {}", self.set.parent, trouble.message);
+        let hint = trouble.hint.as_deref().unwrap_or("nothing was applied, because new members could not be recorded");
         self.errors.push(Diagnostic::general(message).with_hint(hint));
         Err("the parent of the apply set could not be written".to_owned())
     }
@@ -50,7 +50,7 @@ impl Pruning {
         Err(Diagnostic::new(Code::Conflict, "the parent of the apply set keeps changing").with_hint("run again"))
     }
 
-    /// After the pass: deletes what isn't wanted, turn by turn, and waits until it is gone, for at most `timeout` in
+    /// After the pass: deletes what is not wanted, turn by turn, and waits until it is gone, for at most `timeout` in
     /// each turn; then the parent lists what is left. Nothing is deleted while objects of the pass are `left`.
     pub(super) async fn act(
         &mut self,
@@ -67,8 +67,8 @@ impl Pruning {
             _ if interrupt.is_set() => Some("the run was interrupted".to_owned()),
             0 if self.is_held => Some("the parent of the apply set could not be written".to_owned()),
             0 => None,
-            1 => Some("nothing is pruned while an object of the pass is left".to_owned()),
-            left => Some(format!("nothing is pruned while {left} objects of the pass are left")),
+            1 => Some("nothing is pruned, because an object was not applied".to_owned()),
+            left => Some(format!("nothing is pruned, because {left} objects were not applied")),
         };
         let mut start = 0;
         while let Some(turn) = self.members.get(start).map(|entry| entry.turn) {
@@ -114,8 +114,8 @@ impl Pruning {
                     _ => break,
                 },
             };
-            let message = format!("{} can't be brought up to date: {}", self.set.parent, trouble.message);
-            let hint = trouble.hint.as_deref().unwrap_or("the set goes on listing more than it has");
+            let message = format!("{} cannot be brought up to date: {}", self.set.parent, trouble.message);
+            let hint = trouble.hint.as_deref().unwrap_or("the set still lists more than it has");
             self.errors.push(Diagnostic::general(message).with_hint(hint));
             return;
         }

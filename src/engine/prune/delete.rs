@@ -101,7 +101,7 @@ async fn wait(cluster: &Cluster, member: &Member, end: End, deadline: Deadline, 
 }
 
 impl Entry {
-    /// It isn't tried, for this reason.
+    /// It is not tried, for this reason.
     pub(super) fn skip(&mut self, reason: &str) {
         self.report.reason = Some(reason.to_owned());
         self.report.outcome = Some(Outcome::Skipped);
@@ -134,7 +134,7 @@ impl Entry {
     }
 }
 
-/// What holds an object that doesn't go, after a wait that went to its end or was interrupted.
+/// What holds an object that does not go, after a wait that went to its end or was interrupted.
 fn terminating(left: &LiveState, waited: Option<Duration>) -> Diagnostic {
     let finalizers = match left {
         LiveState::Present(object) => object.pointer("/metadata/finalizers").and_then(Value::as_array),

@@ -46,7 +46,7 @@ struct Pruning {
     /// Where the manifests put objects.
     mentioned: Inventory,
     searches: Vec<Search>,
-    /// Kinds that the parent lists and the server doesn't serve.
+    /// Kinds that the parent lists and the server does not serve.
     unknown: Vec<GroupKind>,
     /// Kinds whose members could not be looked for, with the namespace where it is only one.
     unseen: Vec<(GroupKind, Option<String>)>,
@@ -60,15 +60,15 @@ struct Pruning {
     parent_action: ParentAction,
     warnings: Vec<String>,
     errors: Vec<Diagnostic>,
-    /// Whether nothing may be written, as the parent can't be.
+    /// Whether nothing may be written, as the parent cannot be.
     is_held: bool,
-    /// Whether what can't be changed is replaced.
+    /// Whether what cannot be changed is replaced.
     replaces: bool,
     /// The namespaces that manifests name.
     named_namespaces: BTreeSet<String>,
 }
 
-/// A member that isn't wanted, on its way.
+/// A member that is not wanted, on its way.
 struct Entry {
     turn: PruneStep,
     member: Member,
@@ -139,7 +139,7 @@ impl Pruning {
             let in_the_way = report.objects.iter().find(is_in_the_way).map(|object| object.key.to_string());
             report
                 .warnings
-                .extend(in_the_way.map(|key| format!("`apply` would prune nothing as long as {key} is left")));
+                .extend(in_the_way.map(|key| format!("`apply` would prune nothing until {key} can be applied")));
         }
         report.with_errors(self.errors.clone())
     }
@@ -180,7 +180,7 @@ impl Prune {
         self.0.as_ref().map_or(0, |pruning| pruning.members.len())
     }
 
-    /// Whether there is anything to write: members to delete, or the parent's list.
+    /// Returns true if there is anything to write: members to delete, or the parent's list.
     pub fn has_work(&self) -> bool {
         self.0.as_ref().is_some_and(|pruning| {
             pruning.parent_action != ParentAction::None
@@ -188,13 +188,13 @@ impl Prune {
         })
     }
 
-    /// The namespace of a parent that doesn't exist yet.
+    /// The namespace of a parent that does not exist yet.
     pub fn new_namespace(&self) -> Option<&str> {
         let pruning = self.0.as_ref().filter(|pruning| pruning.standing.is_none())?;
         pruning.set.parent.namespace.as_deref()
     }
 
-    /// Before the pass: the parent lists where members are and where they will be. The error says why the pass can't begin.
+    /// Before the pass: the parent lists where members are and where they will be. The error says why the pass cannot begin.
     pub async fn begin(&mut self, cluster: &Cluster, interrupt: &Interrupt) -> Result<(), String> {
         match &mut self.0 {
             Some(pruning) if !interrupt.is_set() => pruning.begin(cluster).await,
@@ -202,7 +202,7 @@ impl Prune {
         }
     }
 
-    /// After the pass: deletes what isn't wanted, unless objects of the pass are `left`.
+    /// After the pass: deletes what is not wanted, unless objects of the pass are `left`.
     pub async fn act(
         &mut self,
         cluster: &Cluster,

@@ -1,4 +1,4 @@
-//! From what was asked for to the parent as it stands, and labels on the manifests.
+//! From what was asked for to the parent as it is, and labels on the manifests.
 
 use std::collections::BTreeSet;
 
@@ -55,7 +55,7 @@ impl Pruning {
     }
 }
 
-/// The parent as it stands; none where it can be created.
+/// The parent as it is; none where it can be created.
 async fn standing(
     cluster: &Cluster,
     set: &ApplySet,
@@ -73,7 +73,7 @@ async fn standing(
                     "use a Secret or a ConfigMap, or label the kind's CustomResourceDefinition `{IS_PARENT_TYPE}=true`"
                 );
                 return Err(Failure::refused(
-                    format!("`{}` can't be the kind of an apply set's parent", gvk.kind),
+                    format!("`{}` cannot be the kind of an apply set's parent", gvk.kind),
                     hint,
                 ));
             }
@@ -88,7 +88,7 @@ async fn standing(
         LiveState::Absent if can_be_created => Ok(None),
         LiveState::Absent => {
             let hint = "a custom resource has to exist before it can be a parent";
-            Err(Failure::refused(format!("{parent}, the parent of the apply set, doesn't exist"), hint))
+            Err(Failure::refused(format!("{parent}, the parent of the apply set, does not exist"), hint))
         }
         LiveState::Unreadable(trouble) => Err(unreadable(set, &trouble)),
     }
@@ -96,7 +96,7 @@ async fn standing(
 
 /// Without its parent nothing is known of a set: nothing is compared.
 fn unreadable(set: &ApplySet, trouble: &Diagnostic) -> Failure {
-    let message = format!("{}, the parent of the apply set, can't be read: {}", set.parent, trouble.message);
+    let message = format!("{}, the parent of the apply set, cannot be read: {}", set.parent, trouble.message);
     let problem = Diagnostic { hint: trouble.hint.clone(), ..Diagnostic::general(message) };
     Failure { verdict: Verdict::Incomplete, problems: vec![problem] }
 }

@@ -13,7 +13,7 @@ use crate::object::{GroupKind, PART_OF};
 use crate::plan::apply_set::{Listed, Member, ParentState, Sight};
 
 impl Pruning {
-    /// Plans the search: the kinds and namespaces that the parent lists; and all kinds everywhere where it doesn't say, where
+    /// Plans the search: the kinds and namespaces that the parent lists; and all kinds everywhere where it does not say, where
     /// there is no parent, as one may have been deleted, which leaves its members their labels, and where that is asked for.
     pub(super) fn plan_search(&mut self, catalog: &Discovery) {
         let mut likely = self.mentioned.namespaces.clone();
@@ -47,7 +47,7 @@ impl Pruning {
                 _ if !counts => continue,
                 Resolution::Unavailable => {
                     let message =
-                        format!("members of kind `{kind}` can't be listed: the API service behind it does not answer");
+                        format!("members of kind `{kind}` cannot be listed: the API service behind it does not answer");
                     self.errors.push(Diagnostic::general(message).with_hint("see `kubectl get apiservices`"));
                     self.unseen.push((kind.clone(), None));
                 }
@@ -70,7 +70,7 @@ impl Pruning {
         self.searches.extend(searches.collect::<Vec<_>>());
     }
 
-    /// Whether the parent lists a kind of the manifests under another group.
+    /// Returns true if the parent lists a kind of the manifests under another group.
     fn has_moved(&self, kind: &GroupKind) -> bool {
         !self.listed.kinds.contains(kind)
             && self.mentioned.kinds.contains(kind)
@@ -123,13 +123,13 @@ impl Pruning {
         })
     }
 
-    /// Whether the parent lists a kind, in a namespace or at all.
+    /// Returns true if the parent lists a kind, in a namespace or at all.
     fn is_listed(&self, kind: &GroupKind, namespace: Option<&str>) -> bool {
         namespace.is_none_or(|name| self.listed.namespaces.contains(name))
             && (self.listed.kinds.contains(kind) || self.has_moved(kind))
     }
 
-    /// A kind that isn't served took its objects along only if its definition is gone, too.
+    /// A kind that is not served took its objects along only if its definition is gone, too.
     async fn look_for_definitions(&mut self, cluster: &Cluster) {
         if self.unknown.is_empty() {
             return;
@@ -142,13 +142,13 @@ impl Pruning {
                 }
                 Ok(_) => {
                     self.warnings.push(format!(
-                        "the apply set lists `{kind}`, which the server doesn't know any more: its objects went with it"
+                        "the apply set lists `{kind}`, which the server no longer knows: its objects are gone, too"
                     ));
                     continue;
                 }
-                Err(error) => format!("the server doesn't serve it, and why can't be told: {}", error.in_full()),
+                Err(error) => format!("the server does not serve it, and the reason is unknown: {}", error.in_full()),
             };
-            let problem = Diagnostic::general(format!("members of kind `{kind}` can't be listed: {reason}"));
+            let problem = Diagnostic::general(format!("members of kind `{kind}` cannot be listed: {reason}"));
             self.errors.push(problem.with_hint(HELD));
             self.unseen.push((kind.clone(), None));
             self.listed.kinds.insert(kind);
@@ -157,9 +157,9 @@ impl Pruning {
 }
 
 /// What becomes of members that nobody can see.
-const HELD: &str = "none of them is pruned, and the set goes on listing the kind";
+const HELD: &str = "none of them is pruned, and the set still lists the kind";
 
-/// The kind of a resource such as `deployments.apps`; one that the server doesn't know keeps its name.
+/// The kind of a resource such as `deployments.apps`; one that the server does not know keeps its name.
 fn kind_of(catalog: &Discovery, resource: &str) -> GroupKind {
     let named = GroupKind::parse(resource);
     let found = catalog.resources().find(|found| found.plural == named.kind && found.gvk.group == named.group);
@@ -169,14 +169,14 @@ fn kind_of(catalog: &Discovery, resource: &str) -> GroupKind {
 fn unsearched(unsearched: &Unsearched) -> Diagnostic {
     let Unsearched { kind, namespace, trouble } = unsearched;
     let place = namespace.as_ref().map(|name| format!(" in namespace `{name}`")).unwrap_or_default();
-    let message = format!("members of kind `{kind}`{place} can't be listed: {}", trouble.message);
+    let message = format!("members of kind `{kind}`{place} cannot be listed: {}", trouble.message);
     let hint = trouble.hint.as_deref().unwrap_or(HELD);
     Diagnostic::general(message).with_hint(hint)
 }
 
 fn unreadable(Unreadable { key, cause }: &Unreadable) -> Diagnostic {
-    let message = format!("{key}, a member of the apply set, can't be read: {cause}");
-    Diagnostic::general(message).with_hint("it is not pruned, and the set goes on listing it")
+    let message = format!("{key}, a member of the apply set, cannot be read: {cause}");
+    Diagnostic::general(message).with_hint("it is not pruned, and the set still lists it")
 }
 
 /// The search of all kinds may fail for lack of rights that nobody needs for the set itself.

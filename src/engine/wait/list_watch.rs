@@ -81,12 +81,12 @@ impl ListWatch {
         if let Selection::Names(names) = &self.pick { Some(names) } else { None }
     }
 
-    /// Whether an object of the collection is one of those picked.
+    /// Returns true if an object of the collection is one of those picked.
     pub fn holds(&self, object: &Value) -> bool {
         self.names().is_none_or(|names| name_of(object).is_some_and(|name| names.contains(name)))
     }
 
-    /// Whether the resource can be used in this way.
+    /// Returns true if the resource can be used in this way.
     pub fn can(&self, verb: &str) -> bool {
         self.resource.verbs.contains(verb)
     }

@@ -1,7 +1,7 @@
 //! Stage 7, observe: how far the live objects are on their way to being ready.
 //!
 //! ```text
-//! Watched ─feed (LIST, then a stream of changes; polling where that isn't allowed)─▶ scene ─rules─▶ Readiness
+//! Watched ─feed (LIST, then a stream of changes; polling where that is not allowed)─▶ scene ─rules─▶ Readiness
 //! ```
 //!
 //! The [`rules`] are pure. [`observe`] looks once, or waits until everything is ready, nothing can become ready any

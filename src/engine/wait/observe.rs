@@ -13,7 +13,7 @@ use super::tracker::{ReadinessTracker, Watched};
 use super::watcher::{Looks, Watcher};
 use crate::client::Cluster;
 
-/// How often it is looked at the clock, and at who wants to stop.
+/// Interval for checking the timeout and the interrupt flag.
 const TICK: Duration = Duration::from_millis(100);
 /// How often rules that depend on the time are asked again.
 const REVIEW: Duration = Duration::from_secs(1);
@@ -40,7 +40,7 @@ pub struct WaitOptions<'s> {
 pub enum WaitEnd {
     /// Everything is ready.
     Ready,
-    /// Something isn't, and waiting doesn't help: it failed for good, nothing is under way any more, or one look was wanted.
+    /// Something is not, and waiting does not help: it failed for good, nothing is under way any more, or one look was wanted.
     Settled,
     /// The time is over.
     TimedOut,
@@ -58,7 +58,7 @@ pub struct Observation {
 }
 
 /// Follows the readiness of objects. `on_change` hears of each object's readiness when it is first known, and whenever it is
-/// another than before. The first failure for good ends the waiting, as it can't come to a good end any more; a failure that can
+/// another than before. The first failure for good ends the waiting, as it cannot come to a good end any more; a failure that can
 /// pass ends it once nothing else is under way.
 pub async fn observe(
     cluster: &Cluster,

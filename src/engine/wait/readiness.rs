@@ -37,19 +37,19 @@ impl Readiness {
         Self::new(State::Current, message)
     }
 
-    /// Whether it is ready.
+    /// Returns true if it is ready.
     #[must_use]
     pub fn is_current(&self) -> bool {
         self.state == State::Current
     }
 
-    /// Whether it failed for good.
+    /// Returns true if it failed for good.
     #[must_use]
     pub fn is_final_failure(&self) -> bool {
         self.state == State::Failed && self.outlook == Outlook::Final
     }
 
-    /// Whether waiting may still help without any failure passing.
+    /// Returns true if waiting may still help without any failure passing.
     #[must_use]
     pub fn is_under_way(&self) -> bool {
         matches!(self.state, State::InProgress | State::Terminating | State::NotFound)

@@ -18,7 +18,7 @@ pub fn readiness(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> Read
     kstatus::readiness(group_kind(gvk), object, now).into()
 }
 
-/// The readiness of a live object, with what is wrong with its Pods where it is a workload that isn't ready.
+/// The readiness of a live object, with what is wrong with its Pods where it is a workload that is not ready.
 #[must_use]
 pub fn readiness_with_pods(gvk: &GroupVersionKind, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
     kstatus::readiness_with_pods(group_kind(gvk), object, owned, now).into()
@@ -30,7 +30,7 @@ pub fn selector_of(gvk: &GroupVersionKind, object: &Value) -> Option<String> {
     kstatus::selector_of(group_kind(gvk), object)
 }
 
-/// Whether an object is ready and stays so until somebody changes or deletes it: nobody reports on such kinds, or, as on a
+/// Returns true if an object is ready and stays so until somebody changes or deletes it: nobody reports on such kinds, or, as on a
 /// Service, only once.
 #[must_use]
 pub fn is_settled(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> bool {
@@ -39,13 +39,13 @@ pub fn is_settled(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> boo
     (is_silent || is_service) && readiness(gvk, object, now).is_current()
 }
 
-/// Whether a workload's Pods can tell why it is as it is.
+/// Returns true if a workload's Pods can tell why it is as it is.
 #[must_use]
 pub fn needs_pods(gvk: &GroupVersionKind, readiness: &Readiness) -> bool {
     has_pods(gvk) && matches!(readiness.state, State::InProgress | State::Failed)
 }
 
-/// Whether objects of this kind run Pods of their own.
+/// Returns true if objects of this kind run Pods of their own.
 #[must_use]
 pub fn has_pods(gvk: &GroupVersionKind) -> bool {
     kstatus::has_pods(group_kind(gvk))

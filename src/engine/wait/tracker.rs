@@ -21,7 +21,7 @@ const TTL: &str = "/spec/ttlSecondsAfterFinished";
 pub struct Watched {
     /// Which object it is.
     pub key: ObjectKey,
-    /// Where such objects live, or why that isn't known.
+    /// Where such objects live, or why that is not known.
     pub resource: Result<Resource, Diagnostic>,
     /// Whether it is gone once it is done: a Job with `ttlSecondsAfterFinished` that is known to have existed.
     pub expires: bool,
@@ -125,7 +125,7 @@ impl<'w> ReadinessTracker<'w> {
         }
     }
 
-    /// Judges all anew, and tells the readiness that is not what it was.
+    /// Re-evaluates every object and reports those whose readiness changed.
     pub fn judge(&mut self, now: Timestamp, on_change: &mut impl FnMut(&Watched, &Readiness)) {
         let owned = self.owned();
         let mut wanted = Vec::new();
@@ -162,12 +162,12 @@ impl<'w> ReadinessTracker<'w> {
         self.readiness.iter().flatten()
     }
 
-    /// Whether all watched objects were read, or it is certain that they can't be.
+    /// Returns true if all watched objects were read, or it is certain that they cannot be.
     pub fn is_seen(&self) -> bool {
         self.readiness.iter().all(Option::is_some)
     }
 
-    /// Whether the same is true of the Pods that can explain them.
+    /// Returns true if the same is true of the Pods that can explain them.
     pub fn is_explained(&self) -> bool {
         let pods = &self.collections[self.own..];
         self.started == self.collections.len() && pods.iter().all(|pods| !matches!(pods.reading, Reading::NotYet(_)))
@@ -246,20 +246,20 @@ impl<'w> ReadinessTracker<'w> {
     }
 }
 
-/// What is to be said of an object that doesn't exist, by what was last seen of it: a Job may be gone because it is done.
+/// What is to be said of an object that does not exist, by what was last seen of it: a Job may be gone because it is done.
 fn gone(watched: &Watched, last: Option<&Value>, now: Timestamp) -> Readiness {
-    const DONE: &str = "it is gone, as its `ttlSecondsAfterFinished` wants it once it is done";
+    const DONE: &str = "it is gone, as its `ttlSecondsAfterFinished` requires after it has finished";
     let has_expired = watched.key.gvk.kind == "Job" && last.is_some_and(|job| job.pointer(TTL).is_some());
     match last.filter(|_| has_expired).map(|job| readiness(&watched.key.gvk, job, now)) {
         Some(last) if last.is_current() => Readiness::current(DONE),
         Some(last) if last.state == State::Failed => last,
-        Some(_) => Readiness::new(State::NotFound, "it does not exist any more, and how it ended was not seen"),
+        Some(_) => Readiness::new(State::NotFound, "it no longer exists, and it is not known how it ended"),
         None if last.is_none() && watched.expires => Readiness::current(DONE),
         None => Readiness::new(State::NotFound, "it does not exist"),
     }
 }
 
-/// The namespaces with so many workloads that one look at all Pods there is less than one for each.
+/// The namespaces with enough workloads that one LIST of all Pods is cheaper than one per workload.
 fn crowded(watched: &[Watched]) -> BTreeSet<&str> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for one in watched.iter().filter(|one| has_pods(&one.key.gvk)) {

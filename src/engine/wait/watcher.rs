@@ -1,4 +1,4 @@
-//! Keeps what is known of one [`ListWatch`] up to date: a LIST, then a stream of changes, and both anew whenever the stream ends.
+//! Keeps what is known of one [`ListWatch`] up to date: a LIST, then a stream of changes, and both again whenever the stream ends.
 //! Who may not watch polls; who may not list reads by name.
 
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ use crate::live::list::Pages;
 
 /// Between two looks of one who may not watch.
 const POLL: Duration = Duration::from_secs(2);
-/// After this long the server ends a stream, in seconds: an end that it didn't tell is found out by then at the latest.
+/// After this long the server ends a stream, in seconds: an end that it did not tell is found out by then at the latest.
 const STREAM: u64 = 290;
 /// A stream that lasted this long was a good one.
 const GOOD: Duration = Duration::from_secs(5);
@@ -46,9 +46,9 @@ pub(super) enum WatchUpdate {
     Set(Value),
     /// An object is gone.
     Deleted(Value),
-    /// It can't be read at the moment.
+    /// It cannot be read at the moment.
     Failing(Diagnostic),
-    /// It can't be read, and will not be tried again.
+    /// It cannot be read, and will not be tried again.
     GivenUp(Diagnostic),
 }
 
@@ -128,7 +128,7 @@ impl Watcher {
         let _ = self.news.send((self.number, news)).await;
     }
 
-    /// Whether there is nothing to follow: of each object it is clear that it can't be read, or that it is ready and stays so.
+    /// Returns true if there is nothing to follow: of each object it is clear that it cannot be read, or that it is ready and stays so.
     fn is_over(&self, listing: &Listing) -> bool {
         let (gvk, now) = (&self.scope.resource.gvk, Timestamp::now());
         let settled = listing.objects.iter().filter(|object| is_settled(gvk, object, now)).count();
@@ -222,7 +222,7 @@ impl Watcher {
         misfit_of_item(object, &self.scope.resource, self.scope.namespace.as_deref()).is_none()
     }
 
-    /// Tells changes until the stream ends, for whatever reason: then everything is read anew.
+    /// Tells changes until the stream ends, for whatever reason: then everything is read again.
     async fn follow(&self, version: &str, access: &mut Access) {
         let Ok(_stream) = self.streams.try_acquire() else { return sleep(POLL).await };
         let changes = self.scope.address().with("watch", "true").with("allowWatchBookmarks", "true");
@@ -257,7 +257,7 @@ fn is(error: &RequestError, code: u16) -> bool {
     error.status().is_some_and(|status| status.code == code)
 }
 
-/// Whether the same would be refused again: by who asks or what is asked, not by the moment.
+/// Returns true if the same would be refused again: by who asks or what is asked, not by the moment.
 fn is_refusal(error: &RequestError) -> bool {
     error.status().is_some_and(|status| (400..500).contains(&status.code) && !matches!(status.code, 408 | 410 | 429))
 }

@@ -9,7 +9,7 @@ use crate::live::answer::Asked;
 use crate::plan::apply_set::{ApplySet, ParentAnnotations, ParentState};
 
 /// A version that no object has: etcd begins to count behind it. An object that is there already refuses it, and where there
-/// is none, the server doesn't look at it.
+/// is none, the server does not look at it.
 const NONE: &str = "1";
 
 /// What became of a record.

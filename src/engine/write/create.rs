@@ -4,7 +4,7 @@
 //! plain:     apply without force ─201─▶ created
 //!                                ─200─▶ somebody was there first: what the object holds beside the manifest is told
 //! agreed to, or after a deletion: POST ─201─▶ our fields become applied ones ─▶ apply changes nothing
-//!                                      ─409─▶ somebody was there first: left alone
+//!                                      ─409─▶ somebody was there first: left unchanged
 //! ```
 
 use std::collections::BTreeSet;
@@ -168,7 +168,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether an object is the one that a creation of ours left, whatever controllers have added to it since.
+    /// Returns true if an object is the one that a creation of ours left, whatever controllers have added to it since.
     fn is_created_by_us(&self, object: &Value) -> bool {
         let owners = Ownership::of(object, &self.policy.manager);
         owners.ours.is_none() && owners.others.iter().any(|entry| self.is_our_creation(entry))
@@ -244,7 +244,7 @@ impl Writer<'_> {
         Some(Ownership { ours: Some(ours), others, unreadable })
     }
 
-    /// Whether what our creation claimed is still all ours, or is recorded as applied by now.
+    /// Returns true if what our creation claimed is still all ours, or is recorded as applied by now.
     fn same_claims(&self, created: &Value, now: &Value) -> bool {
         let claimed = |object: &Value| {
             let owners = Ownership::of(object, &self.policy.manager);

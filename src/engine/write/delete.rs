@@ -53,8 +53,8 @@ pub enum Deleted {
 }
 
 /// Deletes the object with this uid, and only in this version where one is given; what it owns follows in the background
-/// (`propagationPolicy: Background`, kubectl's default). That there is none counts as done. Whatever became of an answer
-/// that got lost, the object itself tells.
+/// (`propagationPolicy: Background`, kubectl's default). A missing object counts as deleted. If the response is lost, the
+/// object is read to learn the outcome.
 pub async fn delete(
     cluster: &Cluster,
     resource: &Resource,
@@ -123,7 +123,7 @@ pub async fn wait_until_gone(
     }
 }
 
-/// Whether the answer to a deletion says that nothing is left: a `Status`, where an object that still has finalizers or a
+/// Returns true if the answer to a deletion says that nothing is left: a `Status`, where an object that still has finalizers or a
 /// grace period answers with itself (apiserver `registry/generic/registry/store.go`, `Delete`).
 fn is_final(body: &[u8]) -> bool {
     let answer: Value = serde_json::from_slice(body).unwrap_or_default();

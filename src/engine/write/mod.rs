@@ -3,7 +3,7 @@
 //! ```text
 //! ObjectDiff ─▶ create: apply, or POST where nothing may be merged into what somebody else creates meanwhile
 //!            ─▶ replace: delete, wait until it is gone, create
-//!            ─▶ update, adopt: [hands' claims pass to us] ─▶ apply with uid and resourceVersion ─409─▶ judge again
+//!            ─▶ update, adopt: [manual claims pass to us] ─▶ apply with uid and resourceVersion ─409─▶ judge again
 //! ```
 
 mod apply_set;
@@ -44,7 +44,7 @@ pub enum Written {
     Updated,
     /// It is recorded as ours now.
     Adopted,
-    /// It was deleted and created anew.
+    /// It was deleted and recreated.
     Replaced,
     /// Somebody changed it since the difference was shown, so that another write would be needed: it was left alone.
     Moved(Box<ObjectDiff>),
@@ -81,7 +81,7 @@ pub struct Writes<'a> {
 }
 
 impl Writes<'_> {
-    /// Writes one object that differs or isn't ours yet. Nothing is sent for any other.
+    /// Writes one object that differs or is not ours yet. Nothing is sent for any other.
     pub async fn write(&self, target: &Target, decision: &Decision, of: TypeRef<'_>) -> Option<Written> {
         let Ok(resource) = &target.resource else { return None };
         let Self { policy, redactor, deletion, agreed, half_way, .. } = *self;
@@ -156,7 +156,7 @@ impl Writer<'_> {
         done
     }
 
-    /// Takes over the hands' claims where some would stay beside ours, then applies; both locked to the version judged. When the
+    /// Takes over the manual claims where some would stay beside ours, then applies; both locked to the version judged. When the
     /// apply fails, the claims go back, so that it has changed nothing.
     async fn write_over(&self, live: &Value, after: &After) -> Result<(), RequestError> {
         let manager = &self.policy.manager;
@@ -231,7 +231,7 @@ impl Writer<'_> {
             return Written::Failed(Diagnostic::about(&self.target.key.gvk, error));
         };
         Written::Failed(match refusal(self.target, live, self.of, status) {
-            Refusal::NoNamespace(name) => Diagnostic::new(Code::NotFound, format!("namespace `{name}` doesn't exist")),
+            Refusal::NoNamespace(name) => Diagnostic::new(Code::NotFound, format!("namespace `{name}` does not exist")),
             Refusal::Immutable(reason) => Diagnostic::new(Code::Invalid, reason),
             Refusal::Typed(trouble) | Refusal::NotTried(trouble) | Refusal::Other(trouble) => trouble,
         })

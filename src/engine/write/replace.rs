@@ -1,4 +1,4 @@
-//! Replaces one object: deletes it and creates it anew, and puts the former one back when that fails.
+//! Replaces one object: deletes it and recreates it, and puts the former one back when that fails.
 //!
 //! ```text
 //! trial (dry-run creation under another name) ─▶ delete (uid, resourceVersion) ─▶ gone ─▶ POST ─failed─▶ put back
@@ -88,7 +88,7 @@ impl Writer<'_> {
                 Written::Failed(Diagnostic::new(Code::Terminating, message).with_hint(hint))
             }
             LiveState::Unreadable(trouble) => {
-                let message = format!("it is being deleted, and can't be read any more: {}", trouble.message);
+                let message = format!("it is being deleted, and cannot be read any more: {}", trouble.message);
                 Written::Failed(
                     Diagnostic::new(trouble.code, message).with_hint("run again: it is created when it is gone"),
                 )
@@ -106,7 +106,7 @@ impl Writer<'_> {
         let failed = self.failed(&error, None);
         let Written::Failed(trouble) = failed else { return failed };
         if !is_known {
-            let message = format!("it was deleted, and whether it was created anew is not known: {}", trouble.message);
+            let message = format!("it was deleted, and whether it was recreated is not known: {}", trouble.message);
             return Written::Failed(Diagnostic { message, ..trouble }.with_hint("run again"));
         }
         let fate = match self.put_back(former).await {
@@ -117,7 +117,7 @@ impl Writer<'_> {
                 format!("the former object could not be put back either: {}", trouble.message)
             }
         };
-        let message = format!("it was deleted and could not be created anew, {fate}: {}", trouble.message);
+        let message = format!("it was deleted and could not be recreated, {fate}: {}", trouble.message);
         // The message has them all, and says more than that there are some.
         Written::Failed(Diagnostic { message, details: Vec::new(), ..trouble })
     }
@@ -128,7 +128,8 @@ impl Writer<'_> {
             // Another run of ours.
             Some((_, _, diff)) if diff.action == Action::None && !diff.is_ownership_only() => Written::Replaced,
             _ => {
-                let message = "it was deleted, and somebody else has created it meanwhile: that object was left alone";
+                let message =
+                    "it was deleted, and somebody else has created it meanwhile: that object was left unchanged";
                 let hint = "see with `diff` how it differs from the manifest, and run again";
                 Written::Failed(Diagnostic::new(Code::Conflict, message).with_hint(hint))
             }
@@ -156,7 +157,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a quota refuses an object only because of what is used already, as far as its message tells: `exceeded quota: cpu,
+/// Returns true if a quota refuses an object only because of what is used already, as far as its message tells: `exceeded quota: cpu,
 /// requested: pods=1,requests.cpu=2, used: …, limited: pods=9,requests.cpu=4` (`pkg/quota/v1` and the admission plugin).
 fn may_fit(message: &str) -> bool {
     let part = |name: &str| {
@@ -170,7 +171,7 @@ fn may_fit(message: &str) -> bool {
     message.contains("exceeded quota") && requested.iter().all(fits)
 }
 
-/// A Job or a pod that has ended: created anew, it would run once more.
+/// A Job or a pod that has ended: recreated, it would run once more.
 fn has_finished(object: &Value) -> bool {
     let conditions = object.pointer("/status/conditions").and_then(Value::as_array).into_iter().flatten();
     let phase = object.pointer("/status/phase").and_then(Value::as_str);

@@ -58,7 +58,7 @@ impl Member {
         self.text("/metadata/resourceVersion")
     }
 
-    /// Whether it is being deleted.
+    /// Returns true if it is being deleted.
     #[must_use]
     pub fn is_terminating(&self) -> bool {
         self.object.pointer("/metadata/deletionTimestamp").is_some()
@@ -69,7 +69,7 @@ impl Member {
     }
 }
 
-/// What becomes of a member that isn't wanted.
+/// What becomes of a member that is not wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PruneDecision {
     /// It is deleted.
@@ -111,7 +111,7 @@ pub struct DesiredMembers {
 }
 
 impl DesiredMembers {
-    /// Everything that the manifests name. A kind that the server doesn't know has no members,
+    /// Everything that the manifests name. A kind that the server does not know has no members,
     /// and the parent is none.
     #[must_use]
     pub fn of(set: &ApplySet, targets: &[&Target], policy: &Policy) -> Self {
@@ -138,7 +138,7 @@ impl DesiredMembers {
         wanted
     }
 
-    /// The same, as long as members of these kinds, in all namespaces or in one, may be where nobody could look.
+    /// Records kinds, in one or all namespaces, that could not be listed and may therefore hide members.
     #[must_use]
     pub fn without_sight_of(mut self, unseen: Vec<(GroupKind, Option<String>)>) -> Self {
         self.unseen = unseen;
@@ -174,13 +174,13 @@ impl DesiredMembers {
         self.of_kind.entry(GroupKind::from(&key.gvk)).or_insert_with(|| key.clone());
     }
 
-    /// Whether the manifests name an object, in whatever version.
+    /// Returns true if the manifests name an object, in whatever version.
     #[must_use]
     pub fn has(&self, key: &ObjectKey) -> bool {
         self.objects.contains(&identity(key))
     }
 
-    /// The members that aren't wanted, each once, in the order in which they go, with their turns. Some objects are served under two groups:
+    /// The members that are not wanted, each once, in the order in which they go, with their turns. Some objects are served under two groups:
     /// wanted under one, they are wanted.
     #[must_use]
     pub fn unwanted(&self, mut members: Vec<Member>) -> Vec<(PruneStep, Member)> {
@@ -197,7 +197,7 @@ impl DesiredMembers {
         members
     }
 
-    /// What becomes of members that aren't wanted, one fate for each. Those that stay keep what they live in; they are
+    /// What becomes of members that are not wanted, one fate for each. Those that stay keep what they live in; they are
     /// wanted from then on, as far as others are concerned.
     pub fn fates(&mut self, members: &[Member]) -> Vec<PruneDecision> {
         let mut fates: Vec<PruneDecision> = members.iter().map(|member| self.alone(member)).collect();
@@ -276,7 +276,7 @@ impl DesiredMembers {
                 self.unseen
                     .iter()
                     .find(is_here)
-                    .map(|(kind, _)| format!("its objects of kind `{kind}` can't be listed"))
+                    .map(|(kind, _)| format!("its objects of kind `{kind}` cannot be listed"))
             };
             let inside = self.in_namespace.get(name).map(|inside| format!("{inside} lives in it"));
             return why(inside.or_else(unseen));
@@ -285,7 +285,10 @@ impl DesiredMembers {
         if member.key.gvk.is_crd() {
             let kind = GroupKind { kind: text("/spec/names/kind")?, group: text("/spec/group")? };
             let unseen = || {
-                self.unseen.iter().find(|(unseen, _)| *unseen == kind).map(|_| "its objects can't be listed".to_owned())
+                self.unseen
+                    .iter()
+                    .find(|(unseen, _)| *unseen == kind)
+                    .map(|_| "its objects cannot be listed".to_owned())
             };
             let inside = self.of_kind.get(&kind).map(|inside| format!("it defines the kind of {inside}"));
             return why(inside.or_else(unseen));
@@ -412,7 +415,7 @@ mod tests {
         assert_eq!(unsure("Gadget", None).fate(&definition), PruneDecision::Pruned);
         assert_eq!(
             unsure("Widget", None).fate(&definition),
-            PruneDecision::Kept("kept because its objects can't be listed".into())
+            PruneDecision::Kept("kept because its objects cannot be listed".into())
         );
     }
 

@@ -19,7 +19,7 @@ pub(super) fn set_by_another(Member { key, object, .. }: &Member, policy: &Polic
     }
     let Some(first) = owners.first() else {
         return Some(PruneDecision::Spared(
-            "kept because no record tells who set the label of the apply set".to_owned(),
+            "kept because it is not recorded who set the label of the apply set".to_owned(),
         ));
     };
     let manager = &first.manager;

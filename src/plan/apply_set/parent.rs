@@ -32,7 +32,7 @@ pub struct ApplySet {
 
 impl ApplySet {
     /// The set of a parent. The id is `applyset-BASE64URL(SHA-256(NAME.NAMESPACE.KIND.GROUP))-v1`, with nothing between the
-    /// dots of what a parent doesn't have.
+    /// dots of what a parent does not have.
     #[must_use]
     pub fn of(parent: ObjectKey) -> Self {
         let ObjectKey { gvk: GroupVersionKind { group, kind, .. }, namespace, name } = &parent;
@@ -75,11 +75,11 @@ pub enum Listed {
     Kinds(BTreeSet<GroupKind>),
     /// Those of these resources, as in `deployments.apps`.
     Resources(Vec<String>),
-    /// It doesn't say: all kinds have to be searched.
+    /// It does not say: all kinds have to be searched.
     Nothing,
 }
 
-/// Why a parent can't be used.
+/// Why a parent cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// One sentence.
@@ -88,7 +88,7 @@ pub struct Refusal {
     pub hint: String,
 }
 
-/// A parent as it stands.
+/// A parent as it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParentState {
     /// Its uid.
@@ -125,15 +125,20 @@ impl ParentState {
         let id = live.pointer("/metadata/labels").and_then(|labels| labels.get(ID)).and_then(Value::as_str);
         if let Some(id) = id.filter(|id| *id != set.id) {
             let message = format!("{parent} has the label `{ID}: {id}`, which is not the id of its apply set");
-            return Err(Refusal { message, hint: format!("it has to be `{}`: who changed it?", set.id) });
+            return Err(Refusal {
+                message,
+                hint: format!("it has to be `{}`, so correct or remove the label", set.id),
+            });
         }
         let (Some(_), Some(tooling)) = (id, annotation(TOOLING)) else {
             return Err(no_parent(set, id.is_some()));
         };
         let tool = tool_of(tooling);
         if tool != TOOL && !adopt.contains(tool) {
-            let message = format!("the apply set of {parent} is kept by `{tool}`");
-            let hint = format!("continue it with `--adopt={tool}`, after which both can, or choose another parent");
+            let message = format!("the apply set of {parent} is managed by `{tool}`");
+            let hint = format!(
+                "continue it with `--adopt={tool}`, after which both tools can apply it, or choose another parent"
+            );
             return Err(Refusal { message, hint });
         }
         let items = |text: &str| text.split(',').filter(|item| !item.is_empty()).map(ToOwned::to_owned).collect();
@@ -169,14 +174,14 @@ impl ParentState {
         })
     }
 
-    /// Whether it records this already, and the tool wrote it. Another version of ourselves in it is no reason to write.
+    /// Returns true if it records this already, and the tool wrote it. Another version of ourselves in it is no reason to write.
     #[must_use]
     pub fn says(&self, record: &ParentAnnotations) -> bool {
         let is_own = self.kinds_by.is_none() && self.additional_by.is_none();
         is_own && self.kinds.as_ref() == Some(&record.kinds) && self.additional == record.namespaces
     }
 
-    /// Whether members of this kind are where the parent says, so that they may be pruned: the tool wrote so, or the
+    /// Returns true if members of this kind are where the parent says, so that they may be pruned: the tool wrote so, or the
     /// manifests name the kind as well. Whoever may write to the parent could name any other.
     #[must_use]
     pub fn vouches_for_kind(&self, kind: &GroupKind, mentioned: &Inventory) -> bool {
@@ -209,7 +214,7 @@ impl ParentState {
         Inventory { kinds, namespaces: self.vouched_namespaces(mentioned) }
     }
 
-    /// Whether two readings record the same set, whatever else changed.
+    /// Returns true if two readings record the same set, whatever else changed.
     #[must_use]
     pub fn same_record(&self, other: &Self) -> bool {
         (&self.kinds, &self.additional) == (&other.kinds, &other.additional)
@@ -258,7 +263,7 @@ impl ParentAnnotations {
     }
 }
 
-/// Whether a namespace can have this name (RFC 1123).
+/// Returns true if a namespace can have this name (RFC 1123).
 fn is_namespace(name: &str) -> bool {
     name.len() <= 63 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
 }

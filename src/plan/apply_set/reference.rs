@@ -17,7 +17,7 @@ impl Reference {
             None => (None, text),
         };
         if name.is_empty() || name.contains('/') || resource == Some("") {
-            return Err(format!("`{text}` doesn't name an apply set"));
+            return Err(format!("`{text}` does not name an apply set"));
         }
         let resource = resource.map(|resource| match resource.split_once('.') {
             Some((resource, group)) => (resource.to_owned(), Some(group.to_owned())),

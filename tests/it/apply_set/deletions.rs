@@ -1,4 +1,4 @@
-//! Deletions that meet with trouble: each is told as it went, and the set goes on listing what is left.
+//! Deletions that meet with trouble: each is told as it went, and the set still lists what is left.
 
 use std::sync::Arc;
 use std::thread;

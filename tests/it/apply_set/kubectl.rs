@@ -23,7 +23,7 @@ fn a_set_of_kubectl_is_refused_unless_it_is_to_be_continued() {
     for command in ["diff", "apply"] {
         let refused = run(&ws, command).exits_with(2);
         assert!(
-            refused.stderr.contains("is kept by `kubectl`") && refused.stderr.contains("--adopt=kubectl"),
+            refused.stderr.contains("is managed by `kubectl`") && refused.stderr.contains("--adopt=kubectl"),
             "{refused}"
         );
     }

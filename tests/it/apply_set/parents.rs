@@ -101,7 +101,7 @@ fn other_kinds_are_no_parents() {
     for parent in ["things.$NS.example.com/it", "serviceaccounts/it", "customresourcedefinitions/it"] {
         let set = format!("--applyset={parent}");
         let refused = ws.reconcile(["apply", "-f", "a.yaml", "--prune", &set]).exits_with(2);
-        assert!(refused.stderr.contains("can't be the kind of an apply set's parent"), "{refused}");
+        assert!(refused.stderr.contains("cannot be the kind of an apply set's parent"), "{refused}");
     }
     assert_eq!(ws.find("ConfigMap", "a"), None);
 }
@@ -171,7 +171,7 @@ fn the_namespace_of_a_new_parent_may_come_with_the_set() {
     let flags = ["-f", "it.yaml", "-n", "$NS-none", "--prune", "--applyset=set"];
     ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}");
     let apply = ws.reconcile([&["apply"][..], &flags].concat()).exits_with(4);
-    assert!(apply.stderr.contains("the parent of the apply set, can't be written"), "{apply}");
+    assert!(apply.stderr.contains("the parent of the apply set, cannot be written"), "{apply}");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_kind_that_is_gone_holds_nothing_up() {
     ws.kubectl(["delete", "crd", "things.$NS.example.com"]).exits_with(0);
     remove(&ws, "thing");
     let diff = ws.reconcile([&["diff"][..], &flags].concat()).exits_with(0);
-    assert!(diff.stderr.contains("which the server doesn't know any more"), "{diff}");
+    assert!(diff.stderr.contains("which the server no longer knows"), "{diff}");
     assert_eq!(diff.report()["applySet"]["parent"]["action"], "update");
     ws.reconcile([&["apply"][..], &flags].concat()).exits_with(0);
     lists(&ws, "ConfigMap", "");

@@ -56,7 +56,7 @@ fn the_label_is_part_of_what_is_wanted() {
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     let diff = run(&ws, "diff").exits_with(1);
     assert_eq!(diff.each("action"), ["ConfigMap a: update"]);
-    assert_eq!(ws.find("Secret", "set"), None, "a diff doesn't write the parent either");
+    assert_eq!(ws.find("Secret", "set"), None, "a diff does not write the parent either");
     assert_eq!(diff.report()["applySet"]["parent"]["action"], "create");
     let id = &diff.report()["applySet"]["id"];
     run(&ws, "apply").exits_with(0);

@@ -1,4 +1,4 @@
-//! When something is in the way of the set, nothing is lost: it is told, and the set goes on listing what it may have.
+//! When something is in the way of the set, nothing is lost: it is told, and the set still lists what it may have.
 
 use super::{ROLE, SET, applied, config_map, lists, refusal, remove, run, through};
 use crate::control_plane::{Fault, Proxy, Workspace};
@@ -18,7 +18,7 @@ fn nothing_is_pruned_while_an_object_of_the_pass_is_left() {
         ["ConfigMap a: unchanged", "Role r: created", "Service bad: failed", "ConfigMap b: skipped"]
     );
     let reason = &apply.object("ConfigMap", "b")["reason"];
-    assert_eq!(reason, "nothing is pruned while an object of the pass is left");
+    assert_eq!(reason, "nothing is pruned, because an object was not applied");
     assert!(apply.stdout.contains(reason.as_str().unwrap()), "{apply}");
     assert!(ws.find("ConfigMap", "b").is_some());
     lists(&ws, "ConfigMap,Role.rbac.authorization.k8s.io,Service", "");
@@ -81,12 +81,12 @@ fn a_parent_that_may_not_be_read_or_written_stops_the_pass() {
     let limited = |command: &str| ws.as_user("limited").reconcile([&[command, "-f", "."][..], &SET].concat());
     for command in ["diff", "apply"] {
         let refused = limited(command).exits_with(4);
-        assert!(refused.stderr.contains("the parent of the apply set, can't be read"), "{refused}");
+        assert!(refused.stderr.contains("the parent of the apply set, cannot be read"), "{refused}");
     }
     ws.allow("limited", "get", "secrets");
     limited("diff").exits_with(1);
     let apply = limited("apply").exits_with(4);
-    assert!(apply.stderr.contains("the parent of the apply set, can't be written"), "{apply}");
+    assert!(apply.stderr.contains("the parent of the apply set, cannot be written"), "{apply}");
     assert_eq!(
         apply.each("outcome"),
         ["ConfigMap a: unchanged", "ConfigMap c: skipped", "Role r: skipped", "ConfigMap b: skipped"]
@@ -164,7 +164,7 @@ fn a_record_that_fails_after_the_deletions_is_told_and_made_up_for() {
     let apply = through(&ws, &proxy, "apply").exits_with(4);
     assert_eq!(apply.object("Role", "r")["outcome"], "deleted");
     assert!(
-        apply.stderr.contains("can't be brought up to date: the server refused the request (500 InternalError)"),
+        apply.stderr.contains("cannot be brought up to date: the server refused the request (500 InternalError)"),
         "{apply}"
     );
     lists(&ws, "ConfigMap,Role.rbac.authorization.k8s.io", "");

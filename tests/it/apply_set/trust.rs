@@ -258,7 +258,7 @@ fn a_label_that_nobody_is_recorded_to_have_set_makes_no_member() {
     ws.kubectl(["patch", "configmap", "b", "--type=merge", "-p", r#"{"metadata":{"managedFields":[{}]}}"#])
         .exits_with(0);
     remove(&ws, "b");
-    is_kept(&run(&ws, "apply").exits_with(0), "ConfigMap", "b", "no record tells who set the label");
+    is_kept(&run(&ws, "apply").exits_with(0), "ConfigMap", "b", "it is not recorded who set the label");
     assert!(ws.find("ConfigMap", "b").is_some());
 }
 

@@ -14,7 +14,7 @@ pub struct Leaf {
 }
 
 impl Leaf {
-    /// Whether `path` is that of an item, list or map around the leaf; where it tells items apart, of the item that it makes too.
+    /// Returns true if `path` is that of an item, list or map around the leaf; where it tells items apart, of the item that it makes too.
     pub fn is_in(&self, path: &str) -> bool {
         let is_around = self.path.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[']));
         let list = self.path.rsplit_once('[').map_or("", |(list, _)| list);
@@ -22,7 +22,7 @@ impl Leaf {
         is_around || self.is_key && is_beside
     }
 
-    /// Whether it is the number of a port, which tells ports apart.
+    /// Returns true if it is the number of a port, which tells ports apart.
     pub fn is_port(&self) -> bool {
         self.is_key && ["port", "containerPort"].contains(&self.path.rsplit('.').next().unwrap_or_default())
     }

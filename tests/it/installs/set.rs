@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::control_plane::Workspace;
 
-/// A file that only our program can apply to an object that exists: to kubectl, the server refuses it.
+/// A file that only our program can apply to an object that exists: to kubectl, the server rejects it.
 const REFUSED_TO_KUBECTL: &str = "empty-fields.yaml";
 
 /// A set of manifests.

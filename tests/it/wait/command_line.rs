@@ -56,7 +56,7 @@ fn what_could_not_be_applied_outweighs_what_is_not_ready() {
     let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout=1s"]).exits_with(4);
     assert_eq!(apply.report()["verdict"], "incomplete");
     assert_eq!(readiness(&apply, "PersistentVolumeClaim", "data").0, "inProgress");
-    assert!(apply.object("Service", "bad")["readiness"].is_null(), "it isn't there: {apply}");
+    assert!(apply.object("Service", "bad")["readiness"].is_null(), "it is not there: {apply}");
 }
 
 #[test]

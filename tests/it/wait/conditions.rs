@@ -1,4 +1,4 @@
-//! Custom resources that say how they are, objects that are being deleted, and objects that aren't there.
+//! Custom resources that say how they are, objects that are being deleted, and objects that are not there.
 
 use std::thread;
 use std::time::{Duration, Instant};

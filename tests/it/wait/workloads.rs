@@ -1,4 +1,4 @@
-//! Workloads that come up, or don't.
+//! Workloads that come up, or do not.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -50,7 +50,7 @@ fn a_pod_for_which_there_is_no_node_is_named() {
     assert!(readiness(&status, "Deployment", "web").1.contains("Unschedulable"), "{status}");
 }
 
-/// Lets the kubelet, which doesn't exist, report that the containers of all Pods wait for this reason.
+/// Lets the kubelet, which does not exist, report that the containers of all Pods wait for this reason.
 #[track_caller]
 fn set_waiting(ws: &Workspace, reason: &str) {
     let container = json!({"name": "web", "image": "shop/web:1", "imageID": "", "ready": false, "restartCount": 2,

@@ -126,7 +126,7 @@ fn a_condition_of_an_older_generation_says_nothing() {
     let ready = |observed: u64, status: &str, reason: &str| json!([{"type": "Ready", "status": status, "reason": reason, "observedGeneration": observed}]);
     for (status, reason) in [("True", "Up"), ("False", "Failed")] {
         let old = custom(&ready(1, status, reason));
-        is(&old, State::InProgress, "its condition Ready is of an older generation");
+        is(&old, State::InProgress, "its condition Ready is from an older generation");
     }
     assert_eq!(custom(&ready(2, "True", "Up")).state, State::Current);
 }

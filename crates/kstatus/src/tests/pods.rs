@@ -49,12 +49,12 @@ fn a_failed_pod_has_failed_for_good() {
 #[test]
 fn a_container_that_crashes_or_cannot_start_fails_its_pod_and_may_recover() {
     let crash = of_pod("Running", &[waiting("web", "CrashLoopBackOff", "back-off")], &[], 5);
-    let message = "container `web` ends again and again with exit code 137 (OOMKilled) (CrashLoopBackOff, 3 restarts)";
+    let message = "container `web` keeps exiting with exit code 137 (OOMKilled) (CrashLoopBackOff, 3 restarts)";
     is(&crash, State::Failed, message);
     assert_eq!(crash.outlook, Outlook::Open);
     for reason in ["ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError"] {
         let stuck = of_pod("Pending", &[waiting("web", reason, "no such thing.")], &[], 5);
-        let message = format!("container `web` can't be started from image `shop/web:9` ({reason}): no such thing");
+        let message = format!("container `web` cannot be started from image `shop/web:9` ({reason}): no such thing");
         is(&stuck, State::Failed, &message);
     }
     for reason in ["ContainerCreating", "PodInitializing"] {
@@ -62,13 +62,13 @@ fn a_container_that_crashes_or_cannot_start_fails_its_pod_and_may_recover() {
     }
     let mut init = pod("Pending", &[waiting("web", "PodInitializing", "")], &[], 5);
     init["status"]["initContainerStatuses"] = json!([waiting("migrate", "CrashLoopBackOff", "")]);
-    assert!(of("v1", "Pod", &init).message.starts_with("container `migrate` ends again"));
+    assert!(of("v1", "Pod", &init).message.starts_with("container `migrate` keeps exiting"));
 }
 
 #[test]
 fn a_pod_without_a_node_has_failed_after_fifteen_seconds() {
     let unschedulable = [condition("PodScheduled", "False", "Unschedulable", "0/1 nodes are available.")];
-    let message = "no node for it: 0/1 nodes are available (Unschedulable)";
+    let message = "no node is suitable: 0/1 nodes are available (Unschedulable)";
     is(&of_pod("Pending", &[], &unschedulable, 14), State::InProgress, message);
     let failed = of_pod("Pending", &[], &unschedulable, 15);
     is(&failed, State::Failed, message);
@@ -122,7 +122,7 @@ fn a_deployment_fails_early_with_the_pods_of_its_new_replica_set_only() {
         owned("web-e", "somebody", &json!({}), "InvalidImageName"),
     ];
     let failed = of(&pods);
-    let message = "0 of 3 replicas are updated: Pod `web-b`: container `web` can't be started from image `shop/web:9` \
+    let message = "0 of 3 replicas are updated: Pod `web-b`: container `web` cannot be started from image `shop/web:9` \
         (ImagePullBackOff); 1 more Pod alike";
     is(&failed, State::Failed, message);
     assert_eq!(failed.outlook, Outlook::Open);

@@ -3,7 +3,7 @@
 use super::{Event, EventKind, Parser, Stage, empty, event};
 use crate::scan::{Cause, Failure, TokenKind};
 
-/// What stands before the next entry in brackets.
+/// What is before the next entry in brackets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flow {
     /// The bracket.

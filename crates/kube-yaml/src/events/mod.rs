@@ -39,7 +39,7 @@ enum Stage {
     /// Behind the root.
     DocumentEnd,
     BlockEntry,
-    /// An entry of a sequence that stands no deeper than its key.
+    /// An entry of a sequence that is no deeper than its key.
     IndentlessEntry,
     BlockKey,
     BlockValue,

@@ -1,7 +1,7 @@
 //! The tokens of a document, as go-yaml v2 tells them apart (`scannerc.go`): YAML 1.1, with that scanner's own limits.
 //!
 //! The text is looked at byte by byte, once. Tokens borrow from it where they can; a scalar is copied only where it has
-//! escapes or several lines. A token that may turn out to be a key waits in a queue until its `:` has come, or can't come
+//! escapes or several lines. A token that may turn out to be a key waits in a queue until its `:` has come, or cannot come
 //! any more.
 
 mod block;
@@ -257,7 +257,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// Begins a block collection if it stands deeper than the one around it.
+    /// Begins a block collection if it is deeper than the one around it.
     fn roll(&mut self, spot: Spot, before: Option<usize>, kind: TokenKind<'t>) {
         if self.in_block() && self.indent < column(spot) {
             self.indents.push(self.indent);

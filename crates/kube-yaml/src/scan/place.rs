@@ -55,12 +55,12 @@ impl Scanner<'_> {
         self.byte(behind).is_none_or(is_blank_or_break)
     }
 
-    /// Whether a line begins here with an indicator of a document.
+    /// Returns true if a line begins here with an indicator of a document.
     pub(super) fn is_indicator(&self, dashes: &[u8]) -> bool {
         self.bytes[self.at..].starts_with(dashes) && self.is_blank_or_end(dashes.len())
     }
 
-    /// Whether a document begins or ends on this line, which may only be asked at the start of it.
+    /// Returns true if a document begins or ends on this line, which may only be asked at the start of it.
     pub(super) fn at_indicator(&self) -> bool {
         self.at == self.line_start && (self.is_indicator(b"---") || self.is_indicator(b"..."))
     }
@@ -79,7 +79,7 @@ impl Scanner<'_> {
         Spot { at: self.at, line: self.line, column: self.column() }
     }
 
-    /// What is wrong here: a line break of YAML 1.1 if one stands here, or else something that would be wrong anyway.
+    /// What is wrong here: a line break of YAML 1.1 if one is here, or else something that would be wrong anyway.
     pub(super) fn at_old_break(&self, otherwise: Failure) -> Failure {
         match self.text[self.at..].chars().next().filter(|character| OLD_BREAKS.contains(character)) {
             Some(character) => Failure::new(self.at, Cause::OldBreak(character)),

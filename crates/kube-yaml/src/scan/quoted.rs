@@ -99,7 +99,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads what stands behind a backslash.
+    /// Reads what is behind a backslash.
     fn escape(&mut self, spot: Spot) -> Result<(), Failure> {
         let unknown = self.at_old_break(Failure::new(spot.at, Cause::Escape));
         let Some(sign) = self.byte(0) else { return Err(unknown) };
@@ -177,7 +177,7 @@ fn escaped(sign: u8) -> Option<char> {
     })
 }
 
-/// Whether the line separator at a place has no blank beside it, so that folding leaves it as it is.
+/// Returns true if the line separator at a place has no blank beside it, so that folding leaves it as it is.
 fn stands_alone(raw: &str, at: usize) -> bool {
     let blank = |character: Option<char>| {
         character

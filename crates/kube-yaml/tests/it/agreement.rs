@@ -20,7 +20,7 @@ const BATCH: usize = 300;
 
 /// What is refused though kubectl accepts it: bounds, and what nobody means as kubectl takes it.
 const STRICTER: [&str; 6] = [
-    "a blank is missing after this `:`",
+    "a space is missing after this `:`",
     "unquoted text inside brackets cannot have a `?` here",
     "nested more than",
     // kubectl takes it for the end of the document and drops the rest.

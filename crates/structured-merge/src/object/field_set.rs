@@ -22,7 +22,7 @@ impl FieldSet {
         Self::default()
     }
 
-    /// Whether no path is in the set.
+    /// Returns true if no path is in the set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.children.is_empty()
@@ -38,7 +38,7 @@ impl FieldSet {
         set.children.entry(last.clone()).or_default().member = true;
     }
 
-    /// Adds what stands below an element, with or without the element itself: builds a set from the leaves up.
+    /// Adds what is below an element, with or without the element itself: builds a set from the leaves up.
     pub(crate) fn graft(&mut self, element: PathElement, member: bool, below: Self) {
         if member || !below.is_empty() {
             let node = self.children.entry(element).or_default();
@@ -56,13 +56,13 @@ impl FieldSet {
         self.children.iter().map(|(element, node)| (element, node.member, &node.below))
     }
 
-    /// Whether exactly this path is in the set.
+    /// Returns true if exactly this path is in the set.
     #[must_use]
     pub fn contains(&self, path: &FieldPath) -> bool {
         self.node(path).is_some_and(|node| node.member)
     }
 
-    /// Whether the set says anything about the value at this path: the path itself or something below it is in the
+    /// Returns true if the set says anything about the value at this path: the path itself or something below it is in the
     /// set, or a path above it is owned as a whole (an atomic list, map or struct has no paths below its own).
     #[must_use]
     pub fn covers(&self, path: &FieldPath) -> bool {
@@ -77,13 +77,13 @@ impl FieldSet {
         true
     }
 
-    /// Whether this path is in the set, or anything below it.
+    /// Returns true if this path is in the set, or anything below it.
     #[must_use]
     pub fn contains_at_or_below(&self, path: &FieldPath) -> bool {
         path.elements().is_empty() && !self.is_empty() || self.node(path).is_some()
     }
 
-    /// Whether this path is in the set, or one above it.
+    /// Returns true if this path is in the set, or one above it.
     #[must_use]
     pub fn contains_at_or_above(&self, path: &FieldPath) -> bool {
         let mut set = self;
@@ -97,7 +97,7 @@ impl FieldSet {
         false
     }
 
-    /// Whether a path of the set is this one, above it or below it.
+    /// Returns true if a path of the set is this one, above it or below it.
     #[must_use]
     pub fn overlaps(&self, path: &FieldPath) -> bool {
         self.contains_at_or_below(path) || self.contains_at_or_above(path)

@@ -5,13 +5,13 @@ use serde_json::{Map, Value};
 
 use super::{FieldSet, PathElement, Scalar};
 
-/// A `fieldsV1` value that can't be read.
+/// A `fieldsV1` value that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldsV1Error {
     /// Not a JSON object.
     #[error("`fieldsV1` is not an object")]
     NotAnObject,
-    /// A path element whose text can't be read.
+    /// A path element whose text cannot be read.
     #[error("`fieldsV1` has an unreadable path element")]
     BadElement,
 }

@@ -47,19 +47,19 @@ impl GroupVersionKind {
         (0, 0, 0)
     }
 
-    /// Whether this is the core group's `Secret`, in any version: its values are never shown.
+    /// Returns true if this is the core group's `Secret`, in any version: its values are never shown.
     #[must_use]
     pub fn is_secret(&self) -> bool {
         self.group.is_empty() && self.kind == "Secret"
     }
 
-    /// Whether this is a core `Namespace`.
+    /// Returns true if this is a core `Namespace`.
     #[must_use]
     pub fn is_namespace(&self) -> bool {
         self.group.is_empty() && self.kind == "Namespace"
     }
 
-    /// Whether this is a `CustomResourceDefinition`.
+    /// Returns true if this is a `CustomResourceDefinition`.
     #[must_use]
     pub fn is_crd(&self) -> bool {
         self.group == "apiextensions.k8s.io" && self.kind == "CustomResourceDefinition"

@@ -32,7 +32,7 @@ impl PathElement {
     }
 }
 
-/// Where a value stands inside an object: `spec.template.spec.containers[name=web].image`.
+/// Where a value is inside an object: `spec.template.spec.containers[name=web].image`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FieldPath(Vec<PathElement>);
 
@@ -80,13 +80,13 @@ impl FieldPath {
         &self.0
     }
 
-    /// Whether `self` is `other` or above it.
+    /// Returns true if `self` is `other` or above it.
     #[must_use]
     pub fn is_prefix_of(&self, other: &Self) -> bool {
         other.0.starts_with(&self.0)
     }
 
-    /// Whether one of the two paths is the other or above it.
+    /// Returns true if one of the two paths is the other or above it.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.is_prefix_of(other) || other.is_prefix_of(self)
@@ -123,7 +123,7 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// A key's value inside brackets: bare when that can't be misread, else as JSON.
+/// A key's value inside brackets: bare when that cannot be misread, else as JSON.
 fn key_text(value: &Scalar) -> String {
     match value {
         Scalar::Text(text)

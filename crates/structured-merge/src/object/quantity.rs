@@ -24,7 +24,7 @@ impl Quantity {
         if parts.is_kept() { Some(parts.text.to_owned()) } else { parts.canonical() }
     }
 
-    /// Whether the value has a part below one thousandth: resource lists round that up, other places keep it.
+    /// Returns true if the value has a part below one thousandth: resource lists round that up, other places keep it.
     #[must_use]
     pub(crate) fn is_below_milli(self) -> bool {
         self.nanos % 1_000_000 != 0
@@ -74,7 +74,7 @@ impl<'t> Parts<'t> {
         Some(Self { text, digits: (whole.trim_start_matches('0'), fraction), suffix, exponent, quantity })
     }
 
-    /// Whether the server keeps the text (`ParseQuantity`, "if the number is in canonical form, reuse the string").
+    /// Returns true if the server keeps the text (`ParseQuantity`, "if the number is in canonical form, reuse the string").
     fn is_kept(&self) -> bool {
         if self.text == "0" {
             return true;

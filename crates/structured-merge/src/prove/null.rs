@@ -52,12 +52,12 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a place is in the metadata, which is of a Go type in custom resources, too.
+/// Returns true if a place is in the metadata, which is of a Go type in custom resources, too.
 fn is_metadata(at: &PathStack<'_>) -> bool {
     FieldPath::of(&["metadata"]).is_prefix_of(&at.path())
 }
 
-/// Whether there is anything in a map or list.
+/// Returns true if there is anything in a map or list.
 fn holds_entries(value: &Value) -> bool {
     match value {
         Value::Object(map) => !map.is_empty(),
@@ -66,7 +66,7 @@ fn holds_entries(value: &Value) -> bool {
     }
 }
 
-/// Whether the server serves such an empty struct where a manifest has none: it is no pointer, or the security context of a
+/// Returns true if the server serves such an empty struct where a manifest has none: it is no pointer, or the security context of a
 /// pod, which always has one (`SetDefaults_PodSpec`).
 fn is_empty_struct(value: &Value, name: &str, of: TypeRef<'_>) -> bool {
     let is_default = || of.default_of(name).is_some_and(|default| default.as_object().is_some_and(Map::is_empty));
@@ -74,7 +74,7 @@ fn is_empty_struct(value: &Value, name: &str, of: TypeRef<'_>) -> bool {
     value.as_object().is_some_and(Map::is_empty) && (is_default() || is_pods())
 }
 
-/// Whether a port of a Service has no target of its own in the manifest, so that the server sends to the port itself
+/// Returns true if a port of a Service has no target of its own in the manifest, so that the server sends to the port itself
 /// (`SetDefaults_Service`).
 pub(super) fn is_filled_from_port(name: &str, wanted: &Value, found: &Map<String, Value>, of: TypeRef<'_>) -> bool {
     let is_none = || wanted.is_null() || wanted.as_i64() == Some(0) || wanted.as_str() == Some("");

@@ -8,16 +8,16 @@ use super::pointers::is_pointer;
 use super::table::{ListKind, ScalarKind, TypeRef, item_element, items_by_element};
 use crate::object::{Quantity, Scalar};
 
-/// Whether a manifest's value means what the live value means: quantities by value, times by instant, base64 by its
+/// Returns true if a manifest's value means what the live value means: quantities by value, times by instant, base64 by its
 /// bytes, whole numbers however written. In values that are replaced as a whole, a field that only the live one has
-/// must be a known default; elsewhere it belongs to somebody else and doesn't count. A field that only the manifest has
+/// must be a known default; elsewhere it belongs to somebody else and does not count. A field that only the manifest has
 /// must be empty: in what is replaced as a whole no `0`, `false` or `""`, which pointers in Go keep.
 #[must_use]
 pub fn semantically_equal(manifest: &Value, live: &Value, of: TypeRef<'_>) -> bool {
     compare(manifest, live, of, of.is_atomic(manifest), is_nothing_here)
 }
 
-/// Whether they most likely mean the same, for when no server can be asked: few texts and booleans are pointers, and for those
+/// Returns true if they most likely mean the same, for when no server can be asked: few texts and booleans are pointers, and for those
 /// `""` and `false` say little else than nothing does.
 #[must_use]
 pub fn equivalent_offline(manifest: &Value, live: &Value, of: TypeRef<'_>) -> bool {
@@ -54,8 +54,8 @@ fn compare(manifest: &Value, live: &Value, of: TypeRef<'_>, whole: bool, may_lac
     }
 }
 
-/// Whether the server leaves such a value of a struct's field out: zero scalars, but for those that are known to be pointers in
-/// Go; empty lists and maps; and empty structs that aren't pointers, which is where OpenAPI publishes `{}` as the default
+/// Returns true if the server leaves such a value of a struct's field out: zero scalars, but for those that are known to be pointers in
+/// Go; empty lists and maps; and empty structs that are not pointers, which is where OpenAPI publishes `{}` as the default
 /// (`resources`, but not `emptyDir`).
 #[must_use]
 pub fn is_omitted_when_empty(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
@@ -66,7 +66,7 @@ pub fn is_omitted_when_empty(value: &Value, field: &str, of: TypeRef<'_>) -> boo
     of.declares(field) && is_zero(value) && value.as_object().is_none_or(empty) && !is_kept
 }
 
-/// Whether a value that the manifest leaves out is what the server puts in, or a field of Go that is served even when
+/// Returns true if a value that the manifest leaves out is what the server puts in, or a field of Go that is served even when
 /// there is nothing in it.
 #[must_use]
 pub fn is_default(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
@@ -83,8 +83,8 @@ pub fn is_default(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
     }
 }
 
-/// Whether the server serves a manifest's scalar as exactly this live text: what `semantically_equal` holds for equal may
-/// still be written anew in the manifest's spelling.
+/// Returns true if the server serves a manifest's scalar as exactly this live text: what `semantically_equal` holds for equal may
+/// still be written again in the manifest's spelling.
 #[must_use]
 pub fn serializes_as(manifest: &Value, live: &Value, of: TypeRef<'_>) -> bool {
     match of.scalar() {
@@ -143,7 +143,7 @@ pub(super) fn bytes(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text.replace(['\n', '\r'], "")).ok()
 }
 
-/// Whether nothing is in a value, whatever its type is in Go.
+/// Returns true if nothing is in a value, whatever its type is in Go.
 #[must_use]
 pub fn is_nothing(value: &Value) -> bool {
     match value {
@@ -154,7 +154,7 @@ pub fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// Whether a field's value says no more than nothing does: nothing is in it, or it is a text or boolean that is known to be no
+/// Returns true if a field's value says no more than nothing does: nothing is in it, or it is a text or boolean that is known to be no
 /// pointer.
 #[must_use]
 pub fn is_nothing_here(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
@@ -162,7 +162,7 @@ pub fn is_nothing_here(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
     is_nothing(value) || is_zero() && of.default_of(field) == Some(value)
 }
 
-/// Whether a value is empty to Go: null, false, 0, `""`, `[]`, or a map of such values.
+/// Returns true if a value is empty to Go: null, false, 0, `""`, `[]`, or a map of such values.
 fn is_zero(value: &Value) -> bool {
     match value {
         Value::Null => true,

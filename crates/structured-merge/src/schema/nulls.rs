@@ -28,7 +28,7 @@ pub fn take_out_refused_nulls(object: &mut Value, of: TypeRef<'_>) -> Vec<Refuse
     found
 }
 
-/// Whether a field stays; what is below it may not.
+/// Returns true if a field stays; what is below it may not.
 fn keeps(name: &str, value: &mut Value, of: TypeRef<'_>, above: &FieldPath, found: &mut Vec<RefusedNull>) -> bool {
     let (path, below) = (above.field(name), of.field(name));
     if value.is_null() && of.refuses_null(name) {

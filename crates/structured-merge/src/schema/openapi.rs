@@ -21,7 +21,7 @@ pub enum Origin {
     Custom,
 }
 
-/// An OpenAPI document that can't be used.
+/// An OpenAPI document that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {
     /// There is no `components.schemas`.
@@ -84,7 +84,7 @@ fn gvk_of(value: &Value) -> Option<GroupVersionKind> {
     Some(GroupVersionKind { group: text("group")?, version: text("version")?, kind: text("kind")? })
 }
 
-/// Whether a kind's schema comes from a CustomResourceDefinition, which refers to no schema but that of the metadata.
+/// Returns true if a kind's schema comes from a CustomResourceDefinition, which refers to no schema but that of the metadata.
 fn is_defined(schema: &Value) -> bool {
     let fields = schema.get("properties").and_then(Value::as_object);
     fields.into_iter().flatten().all(|(name, property)| name == "metadata" || reference(property).is_none())
@@ -156,7 +156,7 @@ impl Compiler {
         id
     }
 
-    /// The type of a schema where it stands. What stands deeper than any type of the API is untyped, as each level is one of
+    /// The type of a schema where it stands. What is deeper than any type of the API is untyped, as each level is one of
     /// the stack.
     fn place(&mut self, schema: &Value, schemas: &Map<String, Value>) -> TypeId {
         if self.depth == DEEPEST {
@@ -251,7 +251,7 @@ impl Compiler {
     }
 }
 
-/// Whether null is no value for a field of a custom resource, nor replaced by a default (apiextensions-apiserver
+/// Returns true if null is no value for a field of a custom resource, nor replaced by a default (apiextensions-apiserver
 /// `defaulting/prunenulls.go`, `isNonNullableNonDefaultableNull`).
 fn refuses_null(schema: &Value) -> bool {
     !is_nullable(schema) && schema.get("default").is_none_or(Value::is_null)

@@ -150,7 +150,7 @@ const POINTERS: [&str; 146] = [
     "zone",
 ];
 
-/// Whether a field is known to tell an empty value from none.
+/// Returns true if a field is known to tell an empty value from none.
 pub(super) fn is_pointer(field: &str) -> bool {
     POINTERS.binary_search(&field).is_ok()
 }

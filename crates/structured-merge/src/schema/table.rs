@@ -64,10 +64,10 @@ pub struct MapShape {
     /// Declared fields.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, Field>,
-    /// Type of the entries that aren't declared.
+    /// Type of the entries that are not declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<TypeId>,
-    /// Whether entries that aren't declared must not be null.
+    /// Whether entries that are not declared must not be null.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rest_refuses_null: bool,
     /// Whether it is replaced as a whole.
@@ -180,7 +180,7 @@ impl<'t> TypeRef<'t> {
         Self(None)
     }
 
-    /// What stands here.
+    /// What is here.
     #[must_use]
     pub fn shape(self) -> &'t Shape {
         self.0.and_then(|(table, id)| table.types.get(id as usize)).unwrap_or(&UNTYPED)
@@ -198,7 +198,7 @@ impl<'t> TypeRef<'t> {
         }
     }
 
-    /// Whether a field is declared by name, rather than an entry of a free map.
+    /// Returns true if a field is declared by name, rather than an entry of a free map.
     #[must_use]
     pub fn declares(self, name: &str) -> bool {
         matches!(self.shape(), Shape::Map(map) if map.fields.contains_key(name))
@@ -222,7 +222,7 @@ impl<'t> TypeRef<'t> {
         }
     }
 
-    /// Whether a field or entry must not be null.
+    /// Returns true if a field or entry must not be null.
     #[must_use]
     pub fn refuses_null(self, name: &str) -> bool {
         match self.shape() {
@@ -258,7 +258,7 @@ impl<'t> TypeRef<'t> {
         }
     }
 
-    /// Whether a value here is replaced as a whole.
+    /// Returns true if a value here is replaced as a whole.
     #[must_use]
     pub fn is_atomic(self, value: &Value) -> bool {
         match (value, self.shape()) {
@@ -269,7 +269,7 @@ impl<'t> TypeRef<'t> {
         }
     }
 
-    /// Whether whatever stands here is replaced as a whole: an atomic map, struct or list.
+    /// Returns true if whatever is here is replaced as a whole: an atomic map, struct or list.
     #[must_use]
     pub fn is_atomic_type(self) -> bool {
         match self.shape() {
@@ -279,7 +279,7 @@ impl<'t> TypeRef<'t> {
         }
     }
 
-    /// Whether this is a map of entries without names of their own, such as labels.
+    /// Returns true if this is a map of entries without names of their own, such as labels.
     #[must_use]
     pub fn is_free_map(self) -> bool {
         matches!(self.shape(), Shape::Map(map) if map.fields.is_empty() && map.rest.is_some())

@@ -1,4 +1,4 @@
-//! Whether the server would accept a value that isn't compared with anything: a `status` that it then drops.
+//! Whether the server would accept a value that is not compared with anything: a `status` that it then drops.
 
 use serde_json::Value;
 
@@ -6,8 +6,8 @@ use super::equality::{bytes, instant};
 use super::table::{ListKind, ScalarKind, Shape, TypeRef, item_element};
 use crate::object::Quantity;
 
-/// Whether a value conforms its type for certain: fields are declared, scalars of the right kind, items told apart by their
-/// keys. What only the server can judge doesn't fit.
+/// Returns true if a value conforms its type for certain: fields are declared, scalars of the right kind, items told apart by their
+/// keys. What only the server can judge does not fit.
 #[must_use]
 pub fn conforms(value: &Value, of: TypeRef<'_>) -> bool {
     match (value, of.shape()) {

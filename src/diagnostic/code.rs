@@ -85,7 +85,7 @@ codes! {
     Terminating,
     /// It was not complete in time: the request, or what it was to bring about (504).
     Timeout,
-    /// The server is overloaded, or a PodDisruptionBudget does not allow it at present (429).
+    /// The server is overloaded, or a `PodDisruptionBudget` does not allow it at present (429).
     TooManyRequests,
     /// The server does not accept the credentials (401), or a credential plugin gave none.
     Unauthorized,

@@ -39,7 +39,9 @@ impl<'a> ApplyRun<'a> {
         events.receive(Event::Ended(Stage::Compare));
         let items = plan.items.into_iter().zip(decisions);
         let items: Vec<Item> = items.map(|(planned, decision)| Item::new(planned, decision)).collect();
-        items.iter().for_each(|item| events.receive(Event::Compared(&item.report)));
+        for item in &items {
+            events.receive(Event::Compared(&item.report));
+        }
         Self { comparison, items, wait: None, agreed: false }
     }
 

@@ -33,7 +33,7 @@ pub(crate) struct Judge<'a> {
     pub redactor: &'a Redactor,
 }
 
-impl<'a> Judge<'a> {
+impl Judge<'_> {
     /// Finds out what an apply would make of a live object, and asks the server where that cannot be proven. Objects may be asked
     /// about in any order.
     pub async fn find(

@@ -74,6 +74,7 @@ pub(super) fn of_run<S: Serializer>(errors: &[Diagnostic], serializer: S) -> Res
 }
 
 /// Writes the `error` of an object.
+#[expect(clippy::ref_option, reason = "serde passes references")]
 pub(super) fn of_object<S: Serializer>(error: &Option<Diagnostic>, serializer: S) -> Result<S::Ok, S::Error> {
     error.as_ref().map(ObjectError::from).serialize(serializer)
 }

@@ -56,12 +56,11 @@ impl Objects {
     }
 
     fn put(&mut self, object: &ObjectReport) {
-        match self.get(&object.key) {
-            Some(report) => *report = object.clone(),
-            None => {
-                self.places.insert(object.key.clone(), self.reports.len());
-                self.reports.push(object.clone());
-            }
+        if let Some(report) = self.get(&object.key) {
+            *report = object.clone();
+        } else {
+            self.places.insert(object.key.clone(), self.reports.len());
+            self.reports.push(object.clone());
         }
     }
 }

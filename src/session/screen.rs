@@ -89,7 +89,9 @@ impl<'a> Screen<'a> {
         }
         let lines = self.outcomes.borrow_mut().next(object);
         // A reader that went away changes nothing about the run.
-        lines.iter().for_each(|line| drop(self.output.text(line)));
+        for line in &lines {
+            drop(self.output.text(line));
+        }
     }
 
     fn readiness_changed(&self, key: &ObjectKey, readiness: &Readiness) {

@@ -241,7 +241,7 @@ impl Watcher {
                 // Something else than what is followed: what is there is read again.
                 Ok(Some(WatchEvent::Set(object) | WatchEvent::Deleted(object))) if !self.fits(&object) => return,
                 Ok(Some(WatchEvent::Set(object))) if self.scope.holds(&object) => {
-                    self.tell(WatchUpdate::Set(object)).await
+                    self.tell(WatchUpdate::Set(object)).await;
                 }
                 Ok(Some(WatchEvent::Deleted(object))) if self.scope.holds(&object) => {
                     self.tell(WatchUpdate::Deleted(object)).await;

@@ -17,13 +17,13 @@
 //! 6. [`engine::wait`] follows the objects until they are ready. The readiness rules are in the crate `kstatus`.
 //! 7. [`report`] is one model and a table of formats that show it.
 //!
-//! Below them are [`text`] (makes untrusted text safe to show), [`object`] (keys, field paths, field sets, quantities) and [`schema`]
-//! (the types of the API as a compact table). At the edges are [`client`] (kubeconfig, credentials, transport, retries), [`program`]
+//! Below them are [`text`] (makes untrusted text safe to show), [`diagnostic`] (one shape for every problem) and [`structured_merge`]
+//! (field paths, field sets, the types of the API, merging and proving). At the edges are [`client`] (kubeconfig, credentials, transport, retries), [`program`]
 //! (finds other programs) and [`terminal`] (the only door to stdout and stderr). On top are [`cli`] (what can be typed) and
 //! [`commands`] (one file per command). `docs/architecture.md` follows one object through them.
 //!
-//! `text`, `object`, `compare`, `plan`, `report` and the parsing in `desired` are pure, and imports point one way; a test
-//! checks both.
+//! `text`, `object`, `diagnostic`, `compare`, `plan`, `report` and the parsing in `desired` do no I/O, and imports point one way. The
+//! crates they stand on (`structured-merge`, `kube-yaml`, `kstatus`) are pure by their manifests.
 //!
 //! # Exit codes
 //!

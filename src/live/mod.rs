@@ -15,6 +15,7 @@ pub mod discreet;
 pub mod fetch;
 pub(crate) mod list;
 mod page;
+pub mod readiness;
 pub mod resolve;
 pub mod snapshot;
 pub mod types;

@@ -8,7 +8,7 @@ use super::exit::Verdict;
 use crate::compare::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff};
 use crate::desired::Source;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::engine::wait::{Readiness, State};
+use crate::live::readiness::{Readiness, State};
 use crate::live::{RequestCounts, Target};
 
 /// Everything that a run found and did: the contract behind `-o json`, and what every format shows.

@@ -2,7 +2,7 @@
 
 use super::styled::{Role, Styled};
 use super::{ObjectReport, ReadinessCounts, Report, Verdict};
-use crate::engine::wait::{Readiness, State};
+use crate::live::readiness::{Readiness, State};
 
 /// Width of the longest name of a state.
 const STATE_WIDTH: usize = 11;

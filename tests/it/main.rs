@@ -1,9 +1,8 @@
-//! Everything that is tested from outside: scenarios against a real Kubernetes API server, and the architecture of the source.
+//! Everything that is tested from outside: scenarios against a real Kubernetes API server.
 
 mod adoption;
 mod answers;
 mod apply_set;
-mod architecture;
 mod attribution;
 mod bad_input;
 mod completions;

@@ -9,11 +9,10 @@
 
 mod list_watch;
 mod observe;
-mod readiness;
 pub mod rules;
 mod tracker;
 mod watcher;
 
 pub use observe::{Observation, WaitEnd, WaitOptions, observe};
-pub use readiness::{Outlook, Readiness, State};
+pub use crate::live::readiness::{Outlook, Readiness, State};
 pub use tracker::Watched;

@@ -8,7 +8,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::interval;
 
-use super::readiness::{Readiness, State};
+use crate::live::readiness::{Readiness, State};
 use super::tracker::{ReadinessTracker, Watched};
 use super::watcher::{Looks, Watcher};
 use crate::client::Cluster;

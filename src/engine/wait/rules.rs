@@ -6,7 +6,7 @@ pub use kstatus::Owned;
 use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
-use super::readiness::{Readiness, State};
+use crate::live::readiness::{Readiness, State};
 
 fn group_kind(gvk: &GroupVersionKind) -> GroupKind<'_> {
     GroupKind::new(&gvk.group, &gvk.kind)

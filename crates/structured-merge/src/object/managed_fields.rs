@@ -82,7 +82,7 @@ impl ManagedFieldsEntry {
 }
 
 /// The owners that an object's `metadata.managedFields` names. Entries that cannot be read are left out:
-/// [`read_managed_fields`] names them.
+/// `read_managed_fields` names them.
 #[must_use]
 pub fn managed_fields(object: &Value) -> Vec<ManagedFieldsEntry> {
     read_managed_fields(object).0

@@ -1,3 +1,5 @@
+//! How far an object is on its way to being ready: what a report shows of it.
+
 pub use kstatus::{Outlook, State};
 use serde::Serialize;
 

@@ -13,6 +13,6 @@ pub mod rules;
 mod tracker;
 mod watcher;
 
-pub use observe::{Observation, WaitEnd, WaitOptions, observe};
 pub use crate::live::readiness::{Outlook, Readiness, State};
+pub use observe::{Observation, WaitEnd, WaitOptions, observe};
 pub use tracker::Watched;

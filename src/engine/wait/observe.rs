@@ -8,10 +8,10 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::interval;
 
-use crate::live::readiness::{Readiness, State};
 use super::tracker::{ReadinessTracker, Watched};
 use super::watcher::{Looks, Watcher};
 use crate::client::Cluster;
+use crate::live::readiness::{Readiness, State};
 
 /// Interval for checking the timeout and the interrupt flag.
 const TICK: Duration = Duration::from_millis(100);

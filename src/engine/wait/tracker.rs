@@ -7,10 +7,10 @@ use serde_json::Value;
 use structured_merge::ObjectKey;
 
 use super::list_watch::{FEW, ListWatch, Selection, name_of};
-use crate::live::readiness::{Readiness, State};
 use super::rules::{Owned, has_pods, needs_pods, readiness, readiness_with_pods, selector_of};
 use super::watcher::WatchUpdate;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::live::readiness::{Readiness, State};
 use crate::live::{Resource, Target};
 
 /// After how long a finished Job is deleted.

@@ -113,7 +113,7 @@ fn read_only_sends_no_patch_and_finds_the_same() {
     assert_eq!(local.object("Deployment", "web")["evidence"], "local");
     assert_eq!(local.object("Deployment", "web")["changes"], asked.object("Deployment", "web")["changes"]);
     let refused = ws.reconcile(["apply", "-f", ".", "--evidence=read-only"]).exits_with(2);
-    assert!(refused.stderr.contains("to write"), "{refused}");
+    assert!(refused.stderr.contains("`apply` writes"), "{refused}");
 }
 
 #[test]

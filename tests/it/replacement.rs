@@ -46,8 +46,10 @@ fn invalid() -> Fault {
 fn every_kind_is_replaced_in_one_pass_and_in_sync_after_it() {
     for (kind, manifest, (from, to), _, _) in CASES {
         let ws = Workspace::new();
-        let manifest = manifest.replace("$KIND", kind).replace("10.0.0.5", "10.0.0.45");
-        let (from, to) = (from.replace("10.0.0.5", "10.0.0.45"), to.replace("10.0.0.6", "10.0.0.46"));
+        // Of their own, and in the lowest sixteenth of the range, from which no address is given to a Service that asks for none
+        // (KEP-3070).
+        let manifest = manifest.replace("$KIND", kind).replace("10.0.0.5", "10.0.0.7");
+        let (from, to) = (from.replace("10.0.0.5", "10.0.0.7"), to.replace("10.0.0.6", "10.0.0.8"));
         let name = if manifest.contains("$NS-it") { ws.fill_in("$NS-it") } else { "it".to_owned() };
         ws.write("it.yaml", &manifest);
         ws.reconcile(["apply", "-f", "."]).exits_with(0);

@@ -5,14 +5,14 @@ use structured_merge::{GroupVersionKind, LAST_APPLIED, SERVER_METADATA};
 
 use super::manifest::Manifest;
 use super::mismatch::{Expected, advice, mismatch};
-use super::name_rules::{
-    MAX_ANNOTATIONS, annotation_key_refused, label_key_refused, label_value_refused, name_refused, namespace_refused,
-    path_segment_refused,
-};
 use super::source::{Source, SourceText};
 use super::yaml::{Positions, Step};
 use crate::diagnostic::Diagnostic;
 use crate::object::indefinite;
+use crate::object::name_rules::{
+    MAX_ANNOTATIONS, annotation_key_refused, label_key_refused, label_value_refused, name_refused, namespace_refused,
+    path_segment_refused,
+};
 
 /// Makes a manifest, or tells everything that makes it unreadable. What the API would refuse of a readable object stays with the
 /// manifest.

@@ -7,6 +7,7 @@ use super::source::{Source, SourceText};
 use super::yaml::{Mark, Positions, Step};
 use crate::diagnostic::Diagnostic;
 use crate::object::holds_secrets;
+use crate::rules::FieldPattern;
 
 /// One desired object as it was written: not yet resolved to a resource, so it cannot be fetched.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub struct Manifest {
     pub warnings: Vec<String>,
     /// Names, labels and annotations that the API refuses: the object can be neither compared nor written.
     pub refused: Vec<Diagnostic>,
+    /// The fields that its annotation `kubectl-reconcile/ignore` names.
+    pub ignored: Vec<FieldPattern>,
 }
 
 impl Manifest {

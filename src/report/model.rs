@@ -3,6 +3,7 @@ use structured_merge::{FieldPath, ObjectKey};
 
 use super::apply_set::ApplySetInfo;
 use super::command::Command;
+use super::configuration::ConfigurationInfo;
 use super::diagnostic;
 use super::exit::Verdict;
 use crate::compare::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff};
@@ -28,6 +29,9 @@ pub struct Report {
     /// The cluster; none offline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterInfo>,
+    /// The configuration, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<ConfigurationInfo>,
     /// The apply set, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub apply_set: Option<ApplySetInfo>,
@@ -189,6 +193,9 @@ pub struct ObjectReport {
     /// The warnings that only the write returned.
     #[serde(skip)]
     pub notes: Vec<String>,
+    /// Whether its manifest names fields to ignore.
+    #[serde(skip)]
+    pub is_annotated: bool,
     /// The key in full, for sorting and display.
     #[serde(skip)]
     pub key: ObjectKey,
@@ -205,6 +212,7 @@ impl ObjectReport {
         let mut report = Self::of(&target.key, diff);
         report.warnings.splice(..0, target.manifest.warnings.iter().cloned());
         report.source = Some(target.manifest.source.clone());
+        report.is_annotated = !target.manifest.ignored.is_empty();
         report
     }
 
@@ -232,6 +240,7 @@ impl ObjectReport {
             hint: diff.hint,
             outcome: None,
             is_moved: false,
+            is_annotated: false,
             notes: Vec::new(),
             readiness: None,
             key: key.clone(),
@@ -353,6 +362,7 @@ impl Report {
             verdict,
             exit_code: verdict.exit_code(gate.exit_zero),
             cluster: None,
+            configuration: None,
             apply_set: None,
             summary: Summary::default(),
             requests: RequestCounts::default(),

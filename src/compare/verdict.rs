@@ -83,7 +83,7 @@ pub fn verdict(target: &Target, finding: &Finding, setting: CompareContext<'_>, 
 #[must_use]
 pub fn offline(target: &Target, live: &LiveState, setting: CompareContext<'_>, redactor: &Redactor) -> ObjectDiff {
     match live {
-        _ if let (false, Err(trouble)) = (target.manifest.refused.is_empty(), &target.resource) => {
+        _ if let (true, Err(trouble)) = (target.desired.is_refused(), &target.resource) => {
             ObjectDiff::unknown(trouble.clone())
         }
         LiveState::Absent => create(target, Evidence::Local, redactor),
@@ -98,7 +98,7 @@ pub fn offline(target: &Target, live: &LiveState, setting: CompareContext<'_>, r
         ),
         LiveState::Present(live) => {
             let proof =
-                target.kind().map(|kind| prove(&target.manifest.value, live, setting.of, &kind, setting.policy));
+                target.kind().map(|kind| prove(target.desired.object(), live, setting.of, &kind, setting.policy));
             if proof == Some(Proof::Proven) {
                 let is_shown = setting.policy.show_unmanaged || setting.policy.may_have_manual_fields(live);
                 let finding = Finding::Proven(is_shown.then(|| live.clone()));
@@ -113,19 +113,19 @@ pub fn offline(target: &Target, live: &LiveState, setting: CompareContext<'_>, r
 }
 
 fn create(target: &Target, evidence: Evidence, redactor: &Redactor) -> ObjectDiff {
-    let manifest = &target.manifest.value;
+    let manifest = target.desired.object();
     let secrecy = Secrecy::of(&target.key.gvk, Some(manifest), None);
     ObjectDiff::create(redactor.value(&secrecy, &FieldPath::root(), manifest), evidence)
 }
 
 fn local(target: &Target, live: &Value, setting: CompareContext<'_>, redactor: &Redactor) -> ObjectDiff {
     let kind = target.kind();
-    let prediction = predict(&target.manifest.value, live, setting.of, kind.as_ref(), setting.policy);
+    let prediction = predict(target.desired.object(), live, setting.of, kind.as_ref(), setting.policy);
     judge(subject(target, live, setting.of), &prediction, setting.policy, redactor)
 }
 
 fn subject<'a>(target: &'a Target, live: &'a Value, of: TypeRef<'a>) -> ObjectPair<'a> {
     // A kind of which nothing is known keeps its status to itself, as nearly all do.
     let status_is_apart = target.resource.as_ref().map_or(true, |resource| resource.status);
-    ObjectPair { gvk: &target.key.gvk, manifest: &target.manifest.value, live, of, status_is_apart }
+    ObjectPair { gvk: &target.key.gvk, manifest: target.desired.object(), live, of, status_is_apart }
 }

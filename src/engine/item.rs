@@ -130,7 +130,7 @@ pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
             DependencyKind::Order => false,
             // What the API refuses is not created, and may not exist.
             DependencyKind::Existence | DependencyKind::Inside => {
-                other.action == Action::Create || !planned.target.manifest.refused.is_empty()
+                other.action == Action::Create || planned.target.desired.is_refused()
             }
             DependencyKind::Success | DependencyKind::Explicit => true,
         };

@@ -203,8 +203,8 @@ impl ObjectReport {
     #[must_use]
     pub fn new(target: &Target, diff: ObjectDiff) -> Self {
         let mut report = Self::of(&target.key, diff);
-        report.warnings.splice(..0, target.manifest.warnings.iter().cloned());
-        report.source = Some(target.manifest.source.clone());
+        report.warnings.splice(..0, target.desired.warnings().iter().cloned());
+        report.source = Some(target.desired.origin.source.clone());
         report
     }
 

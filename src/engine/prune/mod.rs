@@ -149,15 +149,20 @@ impl Pruning {
 pub(crate) struct Prune(Option<Pruning>);
 
 impl Prune {
-    /// Finds the parent and makes members of the manifests.
+    /// Finds the parent, and makes sure that no manifest is a member of another set.
     pub async fn prepare(
         requested: Option<&Requested>,
         adopt: &BTreeSet<String>,
         server: (&Cluster, &Discovery, &Namespaces),
-        desired: &mut DesiredSet,
+        desired: &DesiredSet,
     ) -> Result<Self, Failure> {
         let Some(requested) = requested else { return Ok(Self(None)) };
         Ok(Self(Some(Pruning::prepare(requested, adopt, server, desired).await?)))
+    }
+
+    /// The set that the objects of the manifests join.
+    pub fn set(&self) -> Option<&ApplySet> {
+        self.0.as_ref().map(|pruning| &pruning.set)
     }
 
     /// Lists the members.

@@ -96,7 +96,7 @@ impl Writer<'_> {
 
     /// Without force: who created the object meanwhile is not overruled unseen.
     async fn create_by_apply(&self, shown: &ObjectDiff) -> Written {
-        match self.apply(self.target.manifest.value.clone(), false).await {
+        match self.apply(self.target.desired.object().clone(), false).await {
             Ok(reply) if reply.status == 201 => Written::Created,
             Ok(reply) => self.joined(&reply),
             Err(error) if is_conflict(&error) => match self.judge_again().await {
@@ -143,7 +143,7 @@ impl Writer<'_> {
         let mut pause = FIRST_PAUSE;
         let mut is_repeated = false;
         loop {
-            let request = self.creation(&self.target.manifest.value).write(Retry::Never);
+            let request = self.creation(self.target.desired.object()).write(Retry::Never);
             let error = match self.cluster.send(request).await.and_then(|reply| parse(self.cluster, &reply.body)) {
                 Ok(created) => return Creation::Done(self.record_as_applied(created).await),
                 Err(error) => error,
@@ -184,7 +184,7 @@ impl Writer<'_> {
     /// Turns the owner that a creation left into that of an apply. Answers with why that did not work: the object is as it
     /// should be all the same, and the next apply makes up for it.
     async fn record_as_applied(&self, created: Value) -> Option<String> {
-        let claims = structured_merge::field_set(&self.target.manifest.value, self.of, self.target.kind().as_ref());
+        let claims = structured_merge::field_set(self.target.desired.object(), self.of, self.target.kind().as_ref());
         // What claims nothing, such as a Namespace with only a name, leaves no entry.
         if claims.is_empty() {
             return None;
@@ -223,7 +223,7 @@ impl Writer<'_> {
             }
         }
         // The server's own reckoning of what an apply claims.
-        let mut body = self.target.manifest.value.clone();
+        let mut body = self.target.desired.object().clone();
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
             metadata.insert("uid".into(), uid);
         }

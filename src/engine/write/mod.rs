@@ -175,7 +175,7 @@ impl Writer<'_> {
             version = self.record_owners(settled.to_json(live), &version).await?;
             has_taken_over = true;
         }
-        let mut body = with_live_spelling(&self.target.manifest.value, live, self.of);
+        let mut body = with_live_spelling(self.target.desired.object(), live, self.of);
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
             metadata.insert("uid".into(), live.pointer("/metadata/uid").cloned().unwrap_or_default());
             metadata.insert("resourceVersion".into(), version.clone());

@@ -57,7 +57,7 @@ impl Writer<'_> {
 
     /// The creation under another name. A quota that the object itself may fill up is no obstacle.
     async fn try_creation(&self, live: &Value) -> Result<(), RequestError> {
-        let Some(body) = probe_object(&self.target.key.gvk, &self.target.manifest.value, live) else { return Ok(()) };
+        let Some(body) = probe_object(&self.target.key.gvk, self.target.desired.object(), live) else { return Ok(()) };
         let answer = self.cluster.send(self.creation(&body).dry_run()).await;
         let asked = Asked::key(&self.target.key).created(&body);
         match answer.and_then(|reply| asked.read(self.cluster, &reply.body)) {

@@ -3,6 +3,7 @@
 use kubectl_reconcile::compare::{
     Action, CompareContext, ComparisonMachine, Finding, ForceConflicts, Policy, Redactor, predict, verdict,
 };
+use kubectl_reconcile::desired::DesiredObject;
 use kubectl_reconcile::engine::dry_run::drive;
 use kubectl_reconcile::engine::write::{DEFAULT_DELETE_TIMEOUT, Decision, HalfWay, Writes, Written};
 use kubectl_reconcile::live::{LiveState, Target};
@@ -18,7 +19,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let force = *run.rng.pick(&[ForceConflicts::Manual, ForceConflicts::Manual, ForceConflicts::All]);
     let policy = Policy { force, ..Policy::of(OURS) };
     let mut target = run.target.clone();
-    target.manifest.value = manifest.clone();
+    target.desired = DesiredObject::exactly(manifest.clone(), target.desired.origin.clone());
     let kind = target.key.gvk.kind.clone();
     let of = ground.of(&target);
     let setting = CompareContext { of, policy: &policy, types_will_change: false };

@@ -17,7 +17,7 @@ use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey};
 
 use crate::client::Cluster;
-use crate::compare::{Action, ObjectDiff, Policy, Redactor, Replace, Secrecy};
+use crate::compare::{Action, ObjectVerdict, Policy, Redactor, Replace, Secrecy};
 use crate::desired::DesiredSet;
 use crate::diagnostic::Diagnostic;
 use crate::engine::event::{Event, EventSink};
@@ -231,11 +231,14 @@ impl Prune {
 
 impl Entry {
     fn new(turn: PruneStep, member: Member, fate: PruneDecision, redactor: &Redactor) -> Self {
-        let diff = match fate.reason() {
-            None => ObjectDiff::delete(shown(&member, redactor), "no manifest names it any more"),
-            Some(reason) => ObjectDiff::untouched(reason),
+        let verdict = match fate.reason() {
+            None => {
+                let reason = "no manifest names it any more".to_owned();
+                ObjectVerdict::Delete { live: shown(&member, redactor), reason }
+            }
+            Some(reason) => ObjectVerdict::Kept { reason: reason.to_owned() },
         };
-        Self { report: ObjectReport::unwanted(&member.key, diff), turn, member, fate }
+        Self { report: ObjectReport::unwanted(&member.key, verdict), turn, member, fate }
     }
 }
 

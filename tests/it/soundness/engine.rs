@@ -23,7 +23,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let kind = target.key.gvk.kind.clone();
     let of = ground.of(&target);
     let setting = CompareContext { of, policy: &policy, types_will_change: false };
-    let judged = |target: &Target, finding: &Finding| verdict(target, finding, setting, &Redactor::default());
+    let judged = |target: &Target, finding: &Finding| verdict(target, finding, setting, &Redactor::default()).verdict;
 
     let finding = ask(run, &target, &policy, live.clone()).await;
     let Finding::Predicted { live: before, prediction } = &finding else { return };
@@ -49,11 +49,11 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let here = predict(manifest, before, of, target.kind().as_ref(), &policy);
     let status_is_apart = resource_of(&target).status;
     let guessed = judged(&target, &Finding::Predicted { live: before.clone(), prediction: here.clone() });
-    let is_right = guessed.action == diff.action;
+    let is_right = guessed.action() == diff.action();
     run.tally.count("local action", if is_right { "right" } else { "wrong" });
     if !is_right {
-        let shown = |diff: &kubectl_reconcile::compare::ObjectDiff| {
-            diff.changes
+        let shown = |diff: &kubectl_reconcile::compare::ObjectVerdict| {
+            diff.changes()
                 .iter()
                 .filter(|c| c.class.is_drift())
                 .map(|c| format!("{} {:?}", c.path, c.class))
@@ -67,7 +67,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
         run.tally.count("local object", "differs");
     }
 
-    let decision = Decision { finding: finding.clone(), diff: diff.clone() };
+    let decision = Decision { finding: finding.clone(), assessment: diff.clone().into() };
     let redactor = Redactor::default();
     let half_way = HalfWay::default();
     let writes = Writes {
@@ -89,7 +89,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
             return run.tally.count("not written", &format!("{kind}: {other:?}").chars().take(150).collect::<String>());
         }
     }
-    if !diff.conflicts.is_empty() {
+    if !diff.conflicts().is_empty() {
         return run.tally.count("engine", "conflict");
     }
     let mut wrong = changes(&prediction.object, &now, of, status_is_apart);
@@ -102,20 +102,20 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let again = ask(run, &target, &policy, now.clone()).await;
     let second = judged(&target, &again);
     // The server makes null of a map or list that loses all that was applied, and only in the next apply what is empty.
-    let mut drift = second.changes.iter().filter(|change| change.class.is_drift());
+    let mut drift = second.changes().iter().filter(|change| change.class.is_drift());
     let is_emptiness = drift.all(|change| is_empty(change.live.as_ref()) && is_empty(change.path.value_in(manifest)));
-    if second.action == Action::Update && is_emptiness {
+    if second.action() == Action::Update && is_emptiness {
         return run.tally.count("engine", "null before an empty map");
     }
     // It also accepts some values once that it refuses ever after, such as an empty key of a list.
-    if second.action == Action::Unknown {
+    if second.action() == Action::Unknown {
         return run.tally.count("engine", "refused after it was accepted");
     }
-    if second.action != Action::None || second.is_ownership_only() {
-        let changes: Vec<_> = second.changes.iter().map(|c| format!("{} {:?}", c.path, c.class)).collect();
+    if second.action() != Action::None || second.is_ownership_only() {
+        let changes: Vec<_> = second.changes().iter().map(|c| format!("{} {:?}", c.path, c.class)).collect();
         run.tally.fail(
             "a second write",
-            format!("{:?} {changes:?} {:?}: {context}\nnow {now}", second.action, second.trouble),
+            format!("{:?} {changes:?}: {context}\nnow {now}", second.action()),
         );
     }
 }

@@ -7,7 +7,7 @@ use crate::desired::DesiredSet;
 use crate::desired::files::Inputs;
 use crate::engine::comparison::Comparison;
 use crate::engine::judge::Judge;
-use crate::engine::prune::{Prune, Requested};
+use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::live::{Discovery, admission::Admission, resolve::Namespaces, snapshot::Snapshot, types::Types};
 use crate::report::{Command, FailOn, ObjectReport, Report, text};
@@ -71,7 +71,7 @@ async fn with_cluster(
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let admission = Admission::load(&cluster, &catalog);
     let server = (&cluster, &catalog, &namespaces);
-    let prune = Prune::prepare(set, &policy.adopt, server, &mut desired).await?;
+    let prune = Planned::prepare(set, &policy.adopt, server, &mut desired).await?;
     let plan = planned(desired, catalog.clone(), &namespaces)?;
 
     let (screen, builder) = (Screen::new(output, false), ReportBuilder::default());

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use super::answer::unexpected;
 use super::discovery::Resource;
+pub(crate) use super::page::Spoilt;
 use super::page::{Page, read};
 use crate::client::{Address, Cluster, Request, RequestError};
 

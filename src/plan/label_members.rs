@@ -1,10 +1,11 @@
+//! Makes the manifests members of an apply set.
+
+use apply_set::{ApplySet, PART_OF};
 use serde_json::{Map, Value};
 
-use super::parent::ApplySet;
 use crate::desired::Manifest;
 use crate::desired::yaml::Step;
 use crate::diagnostic::Diagnostic;
-use crate::object::PART_OF;
 
 /// Makes members of all manifests: they get the set's label. One that carries such a label already is a problem: which set
 /// an object belongs to is not for the manifest to say. The parent is no member of its own set. Manifests without a

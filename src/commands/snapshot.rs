@@ -43,7 +43,7 @@ async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure
     let reading = Reading::begin(&args.input, terminal).await?;
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, namespaces, .. } = connected;
-    let plan = planned(desired, catalog, &namespaces)?;
+    let plan = planned(desired, catalog, &namespaces, None)?;
     let targets: Vec<&Target> = plan.targets().collect();
     let states = fetch(&cluster, &targets).await;
     let redactor = Redactor::default();
@@ -58,7 +58,7 @@ async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure
                 code = EXIT_INCOMPLETE;
             }
             LiveState::Present(object) if !args.include_secrets => {
-                documents.push(withheld(&target.key.gvk, &target.manifest.value, &object, &redactor));
+                documents.push(withheld(&target.key.gvk, target.desired.object(), &object, &redactor));
             }
             LiveState::Present(object) => documents.push(object),
         }

@@ -8,7 +8,7 @@ use structured_merge::{FieldPath, ObjectKey};
 
 use super::delete::{End, INTERRUPTED};
 use super::listed::Found;
-use crate::compare::{ObjectDiff, Redactor, Secrecy};
+use crate::compare::{ObjectVerdict, Redactor, Secrecy};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::LiveState;
 use crate::plan::prune_order::PruneStep;
@@ -24,11 +24,14 @@ pub(super) struct Entry {
 
 impl Entry {
     pub fn new(step: PruneStep, found: Found, decision: PruneDecision, redactor: &Redactor) -> Self {
-        let diff = match decision.reason() {
-            None => ObjectDiff::delete(shown(&found, redactor), "no manifest names it any more"),
-            Some(reason) => ObjectDiff::untouched(&kept_because(reason)),
+        let verdict = match decision.reason() {
+            None => {
+                let reason = "no manifest names it any more".to_owned();
+                ObjectVerdict::Delete { live: shown(&found, redactor), reason }
+            }
+            Some(reason) => ObjectVerdict::Kept { reason: kept_because(reason) },
         };
-        let report = ObjectReport::unwanted(&found.member.key, diff);
+        let report = ObjectReport::unwanted(&found.member.key, verdict);
         Self { step, found, decision, report }
     }
 

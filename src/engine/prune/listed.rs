@@ -72,7 +72,7 @@ impl Listed {
         let mut desired = DesiredMembers::new(&parent.set, rules);
         for target in targets {
             // What the API would refuse now may be a member from before.
-            desired.add(&target.key, target.resource.is_ok() || !target.manifest.refused.is_empty());
+            desired.add(&target.key, target.resource.is_ok() || target.desired.is_refused());
         }
         // Nobody knows what they are: they stay, and so does what they live in.
         for member in &unreadable {

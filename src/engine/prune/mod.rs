@@ -12,6 +12,7 @@ mod delete;
 mod entry;
 mod find;
 mod judged;
+mod labelled;
 mod listed;
 mod parent;
 mod planned;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use apply_set::{GroupKind, Inventory, ListedKinds, PART_OF, ParentState};
+use apply_set::{ApplySet, GroupKind, Inventory, ListedKinds, PART_OF, ParentState};
 
 use super::definitions::defined_kinds;
 use super::find::{Scope, Search, Unreadable, Unsearched, find, searchable};
+use super::labelled::refuse_labelled;
 use super::listed::{Found, Listed};
 use super::parent::Parent;
 use super::reference::Reference;
@@ -15,7 +16,6 @@ use crate::desired::DesiredSet;
 use crate::diagnostic::Diagnostic;
 use crate::live::resolve::Namespaces;
 use crate::live::{Discovery, Resolution};
-use crate::plan::label_members::enlist;
 use crate::report::Failure;
 
 /// What is asked for.
@@ -40,21 +40,21 @@ pub(crate) struct Planned {
 }
 
 impl Planned {
-    /// Finds the parent, makes members of the manifests, and plans the search; none where no set is asked for.
+    /// Finds the parent, makes sure that no manifest names another set, and plans the search; none where no set is asked for.
     pub async fn prepare(
         requested: Option<&Requested>,
         adopt: &BTreeSet<String>,
         server: (&Cluster, &Discovery, &Namespaces),
-        desired: &mut DesiredSet,
+        desired: &DesiredSet,
     ) -> Result<Option<Self>, Failure> {
         let Some(Requested { reference, recovers }) = requested else { return Ok(None) };
         let (_, catalog, namespaces) = server;
         let parent = Parent::find(reference, adopt, server).await?;
-        enlist(&mut desired.manifests, &parent.set, &namespaces.default)?;
+        refuse_labelled(&desired.manifests, &parent.set, &namespaces.default)?;
         let manifests = || desired.manifests.iter();
-        let places = manifests().filter_map(|manifest| manifest.namespace.clone());
+        let places = manifests().filter_map(|manifest| manifest.namespace().map(ToOwned::to_owned));
         let mentioned = Inventory {
-            kinds: manifests().map(|manifest| GroupKind::from(&manifest.gvk)).collect(),
+            kinds: manifests().map(|manifest| GroupKind::from(manifest.gvk())).collect(),
             namespaces: places.chain([namespaces.default.clone()]).collect(),
         };
         let mut planned = Self {
@@ -68,6 +68,11 @@ impl Planned {
         };
         planned.plan_search(catalog);
         Ok(Some(planned))
+    }
+
+    /// The set that the objects of the manifests join.
+    pub fn set(&self) -> &ApplySet {
+        &self.parent.set
     }
 
     /// Plans the search: the kinds and namespaces that the parent lists; and all kinds everywhere where it does not say, where

@@ -89,7 +89,7 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
     let mut captured = Inputs::default();
     captured.path(file.as_ref(), false);
     let snapshot = Snapshot::read(&captured.finish()?)?;
-    let required = namespace_flag(args.connection.namespace.as_deref())?;
+    let required = namespace_flag(args.connection.namespace.as_deref()).map_err(Failure::invalid)?;
     let default = required.clone().unwrap_or_else(|| "default".to_owned());
     let mut catalog = Discovery::builtin();
     snapshot.objects().for_each(|object| catalog.learn(object));

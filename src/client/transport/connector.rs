@@ -13,10 +13,10 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::connect_cause;
 use super::http::client;
-use crate::client::error::ConnectError;
 use crate::client::kubeconfig::credentials::{ClientCertificate, Impersonation};
 use crate::client::kubeconfig::settings::{Settings, Trust};
 use crate::client::options::RequestTimeout;
+use crate::diagnostic::Diagnostic;
 
 /// How long connecting may take: name lookup, TCP, proxy and TLS together.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -28,7 +28,7 @@ pub struct Connector {
 
 impl Connector {
     /// Takes from the settings what does not change during a run, and the proxy on the way.
-    pub fn new(settings: &Settings, proxy: Option<&Uri>, timeout: RequestTimeout) -> Result<Self, ConnectError> {
+    pub fn new(settings: &Settings, proxy: Option<&Uri>, timeout: RequestTimeout) -> Result<Self, Diagnostic> {
         let mut config = Config::new(explicit_port(&settings.server, proxy.is_some()));
         config.default_namespace.clone_from(&settings.namespace);
         config.root_cert = match &settings.trust {
@@ -50,7 +50,7 @@ impl Connector {
     }
 
     /// A client that shows `certificate` to the server.
-    pub fn client(&self, certificate: Option<&ClientCertificate>) -> Result<Client, ConnectError> {
+    pub fn client(&self, certificate: Option<&ClientCertificate>) -> Result<Client, Diagnostic> {
         let mut config = self.config.clone();
         if let Some(ClientCertificate { certificate, key }) = certificate {
             // The key is followed by the certificate in one PEM text: it must end its line.
@@ -61,7 +61,7 @@ impl Connector {
         }
         client(&config).map_err(|error| {
             let cause = connect_cause::of(&error).text;
-            ConnectError::setting(match error {
+            Diagnostic::general(match error {
                 kube::Error::RustlsTls(_) => format!("the certificates cannot be used: {cause}"),
                 _ => format!("the connection cannot be set up: {cause}"),
             })
@@ -79,8 +79,8 @@ fn explicit_port(server: &Uri, proxied: bool) -> Uri {
 }
 
 /// The certificates in `pem`; other blocks and text between them do not count.
-fn authorities(pem: &[u8]) -> Result<Vec<Vec<u8>>, ConnectError> {
-    let unusable = || ConnectError::setting("the certificate authority holds no certificate in PEM form");
+fn authorities(pem: &[u8]) -> Result<Vec<Vec<u8>>, Diagnostic> {
+    let unusable = || Diagnostic::general("the certificate authority holds no certificate in PEM form");
     let certificates = CertificateDer::pem_slice_iter(pem)
         .map(|certificate| certificate.map(|certificate| certificate.to_vec()))
         .collect::<Result<Vec<_>, _>>()

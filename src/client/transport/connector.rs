@@ -7,10 +7,10 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::http::{HttpClient, Route};
 use super::tls::Tls;
-use crate::client::error::ConnectError;
 use crate::client::kubeconfig::credentials::{ClientCertificate, Impersonation};
 use crate::client::kubeconfig::settings::{Settings, Trust};
 use crate::client::options::RequestTimeout;
+use crate::diagnostic::Diagnostic;
 
 /// How long connecting may take: name lookup, TCP, proxy and TLS together.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -41,7 +41,7 @@ pub struct Connector {
 
 impl Connector {
     /// Takes from the settings what does not change during a run, and the proxy on the way.
-    pub fn new(settings: &Settings, proxy: Option<&Uri>, timeout: RequestTimeout) -> Result<Self, ConnectError> {
+    pub fn new(settings: &Settings, proxy: Option<&Uri>, timeout: RequestTimeout) -> Result<Self, Diagnostic> {
         let headers = settings.impersonation.as_ref().map(impersonating).transpose()?.unwrap_or_default();
         let route = Route {
             server: explicit_port(&settings.server, proxy.is_some()),
@@ -57,7 +57,7 @@ impl Connector {
     }
 
     /// A client that shows `certificate` to the server.
-    pub fn client(&self, certificate: Option<&ClientCertificate>) -> Result<HttpClient, ConnectError> {
+    pub fn client(&self, certificate: Option<&ClientCertificate>) -> Result<HttpClient, Diagnostic> {
         let tls = Tls::new(&self.trust, self.tls_server_name.as_deref(), certificate)?;
         Ok(HttpClient::new(&self.route, &tls))
     }
@@ -73,11 +73,11 @@ pub fn explicit_port(server: &Uri, proxied: bool) -> Uri {
 }
 
 /// The headers that ask the server to act as somebody else.
-fn impersonating(impersonation: &Impersonation) -> Result<HeaderMap, ConnectError> {
-    let unusable = |_| ConnectError::setting("the user to impersonate cannot be sent: it is not plain text");
+fn impersonating(impersonation: &Impersonation) -> Result<HeaderMap, Diagnostic> {
+    let unusable = |_| Diagnostic::general("the user to impersonate cannot be sent: it is not plain text");
     let Impersonation { user, uid, groups, extra } = impersonation;
     let mut headers = HeaderMap::new();
-    let mut add = |name: HeaderName, value: &str| -> Result<(), ConnectError> {
+    let mut add = |name: HeaderName, value: &str| -> Result<(), Diagnostic> {
         headers.append(name, HeaderValue::from_str(value).map_err(unusable)?);
         Ok(())
     };
@@ -91,7 +91,7 @@ fn impersonating(impersonation: &Impersonation) -> Result<HeaderMap, ConnectErro
     for (key, values) in extra {
         let name = format!("impersonate-extra-{}", utf8_percent_encode(key, OUTSIDE_HEADER_NAMES));
         let name = HeaderName::try_from(name)
-            .map_err(|_| ConnectError::setting("the extra fields of the user to impersonate cannot be sent"))?;
+            .map_err(|_| Diagnostic::general("the extra fields of the user to impersonate cannot be sent"))?;
         for value in values {
             add(name.clone(), value)?;
         }

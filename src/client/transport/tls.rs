@@ -10,9 +10,9 @@ use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme
 use rustls_platform_verifier::BuilderVerifierExt as _;
 use secrecy::ExposeSecret as _;
 
-use crate::client::error::ConnectError;
 use crate::client::kubeconfig::credentials::ClientCertificate;
 use crate::client::kubeconfig::settings::Trust;
+use crate::diagnostic::Diagnostic;
 
 /// What a TLS connection needs to know.
 #[derive(Clone)]
@@ -24,7 +24,7 @@ pub struct Tls {
 
 impl Tls {
     /// The authorities of the machine, the name of the host, and no certificate of our own.
-    pub fn of_the_system() -> Result<Self, ConnectError> {
+    pub fn of_the_system() -> Result<Self, Diagnostic> {
         Self::new(&Trust::System, None, None)
     }
 
@@ -33,12 +33,12 @@ impl Tls {
         trust: &Trust,
         server_name: Option<&str>,
         certificate: Option<&ClientCertificate>,
-    ) -> Result<Self, ConnectError> {
+    ) -> Result<Self, Diagnostic> {
         let server_name = match server_name.map(|name| ServerName::try_from(name.to_owned())) {
             None => None,
             Some(Ok(name)) => Some(name),
             Some(Err(_)) => {
-                return Err(ConnectError::setting("`tls-server-name` is neither a host name nor an address"));
+                return Err(Diagnostic::general("`tls-server-name` is neither a host name nor an address"));
             }
         };
         let builder = match trust {
@@ -69,13 +69,13 @@ impl Tls {
     }
 }
 
-fn unusable(cause: impl std::fmt::Display) -> ConnectError {
-    ConnectError::setting(format!("the certificates cannot be used: {cause}"))
+fn unusable(cause: impl std::fmt::Display) -> Diagnostic {
+    Diagnostic::general(format!("the certificates cannot be used: {cause}"))
 }
 
 /// The certificates in `pem`; other blocks and text between them do not count.
-fn authorities(pem: &[u8]) -> Result<RootCertStore, ConnectError> {
-    let none = || ConnectError::setting("the certificate authority holds no certificate in PEM form");
+fn authorities(pem: &[u8]) -> Result<RootCertStore, Diagnostic> {
+    let none = || Diagnostic::general("the certificate authority holds no certificate in PEM form");
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(pem) {
         roots.add(certificate.map_err(|_| none())?).map_err(unusable)?;
@@ -86,7 +86,7 @@ fn authorities(pem: &[u8]) -> Result<RootCertStore, ConnectError> {
 /// Our certificate with those of its authorities, and its key.
 fn identity(
     certificate: &ClientCertificate,
-) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), ConnectError> {
+) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), Diagnostic> {
     let chain = CertificateDer::pem_slice_iter(&certificate.certificate).collect::<Result<Vec<_>, _>>();
     let chain = chain.map_err(|error| unusable(format!("the client certificate is not in PEM form: {error}")))?;
     if chain.is_empty() {

@@ -3,7 +3,7 @@
 use crate::cli::{ApplyArgs, DiffArgs, WaitArgs};
 use crate::compare::{EvidenceMode, Policy};
 use crate::engine::comparison::Comparison;
-use crate::engine::prune::Prune;
+use crate::engine::prune::Planned;
 use crate::engine::reconciliation::Reconciliation;
 use crate::report::{Command, FailOn, Report, outcomes, readiness, text};
 use crate::session::apply_set::requested;
@@ -52,11 +52,11 @@ async fn pass(args: &ApplyArgs, settings: &Settings, output: &Output) -> Result<
     let interrupt = listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
     let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, Some(&interrupt));
-    let (mut desired, connected) = Box::pin(reading.beside(connecting)).await?;
+    let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let server = (&cluster, &catalog, &namespaces);
-    let prune = Prune::prepare(set.as_ref(), &policy.adopt, server, &mut desired).await?;
-    let plan = planned(desired, catalog, &namespaces)?;
+    let prune = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
+    let plan = planned(desired, catalog, &namespaces, prune.as_ref().map(Planned::set))?;
 
     let wait = args.wait.duration();
     let (screen, builder) =
@@ -64,7 +64,7 @@ async fn pass(args: &ApplyArgs, settings: &Settings, output: &Output) -> Result<
     let events = (&screen, &builder);
     let comparison = Comparison::new(&cluster, &policy, cache.as_deref(), interrupt.clone(), &events);
     let mut pass = Reconciliation::compare(comparison, plan, prune).await;
-    output.details(verbosity, pass.doubts());
+    output.details(verbosity, pass.unproven());
 
     let would_be = pass.annotate(builder.report(Command::Diff, FailOn::default()));
     // A reader that went away changes nothing about the pass.

@@ -23,7 +23,7 @@ use crate::terminal::Terminal;
 /// Runs the command to its exit code.
 pub(super) async fn run(args: SnapshotArgs, configured: Configured) -> u8 {
     let terminal = Terminal::new(args.console.color, false);
-    match capture(&args, configured, &terminal).await {
+    match Box::pin(capture(&args, configured, &terminal)).await {
         Ok(code) => code,
         Err(failure) => {
             tell(&terminal, &failure.problems);
@@ -45,7 +45,7 @@ async fn capture(args: &SnapshotArgs, configured: Configured, terminal: &Termina
     let reading = Reading::begin(&args.input, terminal).await?;
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, namespaces, .. } = connected;
-    let plan = planned(desired, catalog, &namespaces)?;
+    let plan = planned(desired, catalog, &namespaces, None)?;
     let targets: Vec<&Target> = plan.targets().collect();
     let states = fetch(&cluster, &targets).await;
     let redactor = Redactor::default();
@@ -60,7 +60,7 @@ async fn capture(args: &SnapshotArgs, configured: Configured, terminal: &Termina
                 code = EXIT_INCOMPLETE;
             }
             LiveState::Present(object) if !args.include_secrets => {
-                documents.push(withheld(&target.key.gvk, &target.manifest.value, &object, &redactor));
+                documents.push(withheld(&target.key.gvk, target.desired.object(), &object, &redactor));
             }
             LiveState::Present(object) => documents.push(object),
         }

@@ -3,7 +3,7 @@
 use structured_merge::GroupVersionKind;
 
 use super::discreet::Discreet;
-use crate::client::{ConnectError, RequestError, StatusError};
+use crate::client::{RequestError, StatusError};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::object::may_be_secret;
 
@@ -29,20 +29,12 @@ impl From<&RequestError> for Diagnostic {
     }
 }
 
-/// Why there is no connection to ask anything over.
-impl From<&ConnectError> for Diagnostic {
-    fn from(error: &ConnectError) -> Self {
-        let code = if error.is_configuration() { Code::Invalid } else { Code::Unauthorized };
-        Self { hint: error.hint(), ..Self::new(code, error.to_string()) }
-    }
-}
-
 /// A refusal is called as the server calls it; what never got an answer is named after what happened.
 impl From<&RequestError> for Code {
     fn from(error: &RequestError) -> Self {
         match error {
             RequestError::Status(status) | RequestError::Unauthorized { status, .. } => status.as_ref().into(),
-            RequestError::TimedOut { .. } => Self::Timeout,
+            RequestError::TimedOut { .. } | RequestError::TooSlow { .. } => Self::Timeout,
             RequestError::Stopped => Self::Interrupted,
             RequestError::Unreachable { .. } | RequestError::Interrupted { .. } => Self::ConnectionLost,
             _ => Self::Failed,

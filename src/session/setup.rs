@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use apply_set::ApplySet;
+
 use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ReplaceChoice};
 use crate::client::{Cluster, ConnectOptions, Environment, Log, Request, connect};
 use crate::compare::{EvidenceMode, ForceConflicts, Policy, Replace};
@@ -9,12 +11,12 @@ use crate::desired::DesiredSet;
 use crate::diagnostic::Diagnostic;
 use crate::engine::interrupt::Interrupt;
 use crate::live::resolve::{Namespaces, resolve};
-use crate::live::{Discovery, json};
+use crate::live::{Discovery, Target, json};
 use crate::plan::Plan;
 use crate::report::styled::Role;
 use crate::report::{ClusterInfo, Report};
 use crate::session::configured::Settings;
-use crate::session::failure::Failure;
+use crate::session::failure::{Failure, not_connected};
 use crate::terminal::Terminal;
 
 /// A connected cluster with its catalog.
@@ -43,7 +45,7 @@ pub(crate) async fn connected(
     let environment = Environment::from_process();
     let home = environment.home.as_ref().map(|home| home.join(".kube").join("cache"));
     let cache = args.cache_dir.clone().or(home);
-    let cluster = connect(&options, &environment).await?;
+    let cluster = connect(&options, &environment).await.map_err(not_connected)?;
     let cluster = match interrupt {
         Some(interrupt) => cluster.stopped_by(interrupt.flag()),
         None => cluster,
@@ -96,12 +98,24 @@ fn connect_options(args: &ConnectionArgs, verbosity: u8, input: &InputArgs, term
     }
 }
 
-/// Resolves the manifests, with the kinds that the input itself defines, and orders them.
-pub(crate) fn planned(desired: DesiredSet, mut catalog: Discovery, namespaces: &Namespaces) -> Result<Plan, Failure> {
-    for manifest in desired.manifests.iter().filter(|manifest| manifest.gvk.is_crd()) {
-        catalog.expect(&manifest.value);
+/// Resolves the manifests, with the kinds that the input itself defines, makes them members of the apply set, and orders them.
+pub(crate) fn planned(
+    desired: DesiredSet,
+    mut catalog: Discovery,
+    namespaces: &Namespaces,
+    set: Option<&ApplySet>,
+) -> Result<Plan, Failure> {
+    for manifest in desired.manifests.iter().filter(|manifest| manifest.gvk().is_crd()) {
+        catalog.expect(manifest.object());
     }
-    Ok(Plan::of(resolve(desired.manifests, &catalog, namespaces)?)?)
+    let mut targets = resolve(desired.manifests, &catalog, namespaces)?;
+    for Target { key, desired, .. } in &mut targets {
+        let namespace = key.namespace.as_deref().unwrap_or(&namespaces.default);
+        if let Some(set) = set.filter(|set| !set.is_parent(&key.gvk, namespace, &key.name)) {
+            desired.join_apply_set(&set.id);
+        }
+    }
+    Ok(Plan::of(targets)?)
 }
 
 /// Whose manager we are, and what we take.

@@ -1,5 +1,6 @@
 //! The connection against servers that behave, and servers that do not.
 
+mod bounds;
 mod choices;
 mod downloads;
 mod failures;
@@ -13,6 +14,7 @@ use std::sync::{Arc, Mutex};
 use test_control_plane::scripted as server;
 
 use super::*;
+use crate::diagnostic::{Code, Diagnostic};
 
 /// Options that lead to `server` without looking at any file of this machine.
 fn to(server: &str) -> ConnectOptions {

@@ -4,21 +4,19 @@ use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
 use http::response::Parts;
 use http::{HeaderValue, Response, StatusCode};
-use http_body_util::BodyExt as _;
-use kube::client::Body;
+use http_body_util::{BodyExt as _, Full};
+use tower::BoxError;
 
 use super::connect_cause::{self, CauseKind};
 use super::deadline::Deadline;
 use super::endpoint::Endpoint;
-use super::http::{AuthorizedClient, received};
+use super::http::{AuthorizedClient, Body, received};
 use super::warnings;
 use crate::client::error::RequestError;
 use crate::client::options::RequestTimeout;
 use crate::client::request::{Reply, Request};
 use crate::client::status::StatusError;
 
-/// The most bytes that all answers which are being read may hold together.
-const ALL_ANSWERS: usize = 512 << 20;
 /// Up to this many bytes an answer may be compressed as well as it can be: more than one object holds.
 const SMALL: usize = 2 << 20;
 /// How many times smaller a larger answer may be on the wire: lists of alike objects reach less than 100. Objects of a list that
@@ -90,16 +88,16 @@ async fn read(
     let limit = request.kind.body_limit();
     let mut memory = endpoint.hold();
     let mut content = Collected::default();
-    while let Some(frame) = deadline.spend(&endpoint.server, body.frame()).await? {
+    // A server that is silent in the middle of an answer without a time limit is gone, not slow.
+    let is_bounded = deadline.remaining().is_some();
+    let late = |error: RequestError| if is_bounded { error.half_read() } else { error };
+    while let Some(frame) = deadline.spend(&endpoint.server, body.frame()).await.map_err(late)? {
         let frame = frame.map_err(|error| interrupted(endpoint, &error))?;
         if let Ok(data) = frame.into_data() {
-            let all = memory.add(data.len());
+            memory.add(data.len())?;
             content.add(data);
             if content.len() > limit {
                 return Err(RequestError::TooLarge { limit });
-            }
-            if all > ALL_ANSWERS {
-                return Err(RequestError::TooLarge { limit: ALL_ANSWERS });
             }
             if content.len() > SMALL && received(head).is_some_and(|received| content.len() / RATIO > received) {
                 let cause = format!("it is compressed more than {RATIO} times");
@@ -118,7 +116,7 @@ fn refusal(endpoint: &Endpoint, head: &Parts, body: &[u8]) -> RequestError {
     RequestError::Status(status)
 }
 
-fn message(client: &AuthorizedClient, request: &Request) -> Result<http::Request<Body>, RequestError> {
+fn message(client: &AuthorizedClient, request: &Request) -> Result<http::Request<Full<Bytes>>, RequestError> {
     let mut builder = http::Request::builder()
         .method(request.method.clone())
         .uri(request.uri()?)
@@ -130,7 +128,7 @@ fn message(client: &AuthorizedClient, request: &Request) -> Result<http::Request
     if let Some(content_type) = request.content_type {
         builder = builder.header(CONTENT_TYPE, HeaderValue::from_static(content_type));
     }
-    builder.body(Body::from(request.body.clone())).map_err(|error| RequestError::Invalid { cause: error.to_string() })
+    builder.body(Full::from(request.body.clone())).map_err(|error| RequestError::Invalid { cause: error.to_string() })
 }
 
 /// How we call ourselves.
@@ -145,8 +143,8 @@ pub fn user_agent() -> String {
 }
 
 /// There was no answer at all.
-fn failed(endpoint: &Endpoint, error: &kube::Error) -> RequestError {
-    let cause = connect_cause::of(error);
+fn failed(endpoint: &Endpoint, error: &BoxError) -> RequestError {
+    let cause = connect_cause::of(&**error);
     let server = endpoint.server.clone();
     match (cause.kind, &endpoint.proxy) {
         (CauseKind::NoConnection, Some(proxy)) => RequestError::Unreachable {
@@ -163,7 +161,7 @@ fn failed(endpoint: &Endpoint, error: &kube::Error) -> RequestError {
 }
 
 /// The answer began, and did not end well.
-fn interrupted(endpoint: &Endpoint, error: &kube::Error) -> RequestError {
+fn interrupted(endpoint: &Endpoint, error: &BoxError) -> RequestError {
     match failed(endpoint, error) {
         RequestError::Unreachable { server, cause, .. } => RequestError::Interrupted { server, cause },
         other => other,

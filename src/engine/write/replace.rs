@@ -5,6 +5,7 @@
 //! ```
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use serde_json::Value;
 use structured_merge::{Quantity, without_system_fields};
@@ -13,7 +14,7 @@ use super::create::Creation;
 use super::delete::{Deadline, Deleted, delete, wait_until_gone};
 use super::{Writer, Written, recorded_owners};
 use crate::client::{Change, RequestError, Retry};
-use crate::compare::{Action, ObjectDiff, probe_object, replace_guard};
+use crate::compare::{ObjectVerdict, probe_object, replace_guard};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::LiveState;
 use crate::live::answer::Asked;
@@ -24,7 +25,7 @@ const ROUNDS: usize = 5;
 
 impl Writer<'_> {
     /// Nothing is deleted before the server has accepted the new object in a trial.
-    pub(super) async fn replace(&self, mut live: Value, shown: &ObjectDiff) -> Written {
+    pub(super) async fn replace(&self, mut live: Value, shown: &ObjectVerdict) -> Written {
         if let Some(reason) = replace_guard(self.target) {
             return Written::Failed(Diagnostic::new(Code::Protected, reason));
         }
@@ -34,6 +35,12 @@ impl Writer<'_> {
         let deadline = Deadline::after(self.deletion);
         let _under_way = self.half_way.begin(&self.target.key);
         for _ in 0..ROUNDS {
+            if self.half_way.is_interrupted() {
+                return Written::Failed(Diagnostic::new(
+                    Code::Interrupted,
+                    "the run was interrupted: it was not replaced",
+                ));
+            }
             let text = |pointer: &str| live.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
             let (uid, version) = (text("/metadata/uid"), text("/metadata/resourceVersion"));
             match delete(self.cluster, self.resource, &self.target.key, &uid, Some(&version)).await {
@@ -43,10 +50,10 @@ impl Writer<'_> {
                 Err(trouble) => return Written::Failed(trouble),
             }
             match self.judge_again().await {
-                Some((Some(now), _, diff)) if diff.same_difference(shown) && diff.action == Action::Replace => {
+                Some((Some(now), _, verdict @ ObjectVerdict::Replace { .. })) if verdict.same_difference(shown) => {
                     live = now;
                 }
-                Some((_, _, diff)) => return Written::Moved(Box::new(diff)),
+                Some((_, _, verdict)) => return Written::Moved(Box::new(verdict)),
                 None => break,
             }
         }
@@ -57,7 +64,7 @@ impl Writer<'_> {
 
     /// The creation under another name. A quota that the object itself may fill up is no obstacle.
     async fn try_creation(&self, live: &Value) -> Result<(), RequestError> {
-        let Some(body) = probe_object(&self.target.key.gvk, &self.target.manifest.value, live) else { return Ok(()) };
+        let Some(body) = probe_object(&self.target.key.gvk, self.target.desired.object(), live) else { return Ok(()) };
         let answer = self.cluster.send(self.creation(&body).dry_run()).await;
         let asked = Asked::key(&self.target.key).created(&body);
         match answer.and_then(|reply| asked.read(self.cluster, &reply.body)) {
@@ -72,19 +79,18 @@ impl Writer<'_> {
     }
 
     async fn once_gone(&self, live: &Value, uid: &str, deadline: Deadline) -> Written {
-        // The replacement is not left half-way when the run is interrupted.
-        match wait_until_gone(self.cluster, self.resource, &self.target.key, uid, deadline, || false).await {
+        // An interrupted run still finishes the replacement where it can do so soon.
+        let stop = || self.half_way.is_out_of_patience(Instant::now());
+        match wait_until_gone(self.cluster, self.resource, &self.target.key, uid, deadline, stop).await {
             LiveState::Absent => self.create_anew(live).await,
             LiveState::Present(now) => {
-                let finalizers = now.pointer("/metadata/finalizers").and_then(Value::as_array).into_iter().flatten();
-                let finalizers: Vec<&str> = finalizers.filter_map(Value::as_str).collect();
-                let waits = if finalizers.is_empty() {
-                    String::new()
+                let still = if stop() {
+                    "it is still being deleted, and was not recreated because the run was interrupted".to_owned()
                 } else {
-                    format!(", it waits for the finalizers {}", finalizers.join(", "))
+                    format!("it is still being deleted after {} seconds", self.deletion.as_secs())
                 };
-                let message = format!("it is still being deleted after {} seconds{waits}", self.deletion.as_secs());
-                let hint = "run again when it is gone: it is created then";
+                let message = still + &waits_for(&now);
+                let hint = "run again with the same manifests when it is gone: it is created then";
                 Written::Failed(Diagnostic::new(Code::Terminating, message).with_hint(hint))
             }
             LiveState::Unreadable(trouble) => {
@@ -126,7 +132,7 @@ impl Writer<'_> {
     async fn taken(&self) -> Written {
         match self.judge_again().await {
             // Another run of ours.
-            Some((_, _, diff)) if diff.action == Action::None && !diff.is_ownership_only() => Written::Replaced,
+            Some((_, _, verdict)) if verdict.is_done() => Written::Replaced,
             _ => {
                 let message =
                     "it was deleted, and somebody else has created it meanwhile: that object was left unchanged";
@@ -154,6 +160,16 @@ impl Writer<'_> {
         // The object is there; whose fields are whose is worth a try, not a failure.
         let _ = self.record_owners(recorded_owners(former), &version).await;
         Ok(true)
+    }
+}
+
+/// What holds an object that is being deleted, as the end of a sentence.
+fn waits_for(object: &Value) -> String {
+    let finalizers = object.pointer("/metadata/finalizers").and_then(Value::as_array).into_iter().flatten();
+    match finalizers.filter_map(Value::as_str).collect::<Vec<_>>().as_slice() {
+        [] => String::new(),
+        [one] => format!(": it waits for the finalizer `{one}`"),
+        several => format!(": it waits for the finalizers `{}`", several.join("`, `")),
     }
 }
 

@@ -51,7 +51,7 @@ struct Run<'a> {
 impl Run<'_> {
     async fn go(&mut self, mutations: usize) {
         let kind = self.target.key.gvk.kind.clone();
-        let manifest = self.target.manifest.value.clone();
+        let manifest = self.target.desired.object().clone();
         let Ok(mut live) = self.ground.apply(self.target, &manifest, OURS, "&force=true").await else {
             return self.tally.count("refused at first", &kind);
         };
@@ -112,7 +112,7 @@ impl Run<'_> {
                 self.tally
                     .fail("proven, and yet", format!("{kind} after {how}: {effect}\nmanifest {manifest}\nlive {live}"));
             }
-            (Proof::Inconclusive(doubt), None) => self.tally.asked_in_vain(&kind, &doubt, how),
+            (Proof::Inconclusive(unproven), None) => self.tally.asked_in_vain(&kind, &unproven, how),
             (Proof::Inconclusive(Unproven::Differs(_)), Some(_)) => self.tally.rightly_different += 1,
             (Proof::Inconclusive(_), Some(_)) => {}
         }

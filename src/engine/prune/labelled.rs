@@ -1,0 +1,30 @@
+use apply_set::{ApplySet, PART_OF};
+
+use crate::desired::Manifest;
+use crate::desired::yaml::Step;
+use crate::diagnostic::Diagnostic;
+
+/// Refuses manifests that say themselves which set they belong to: that is not for a manifest to say. The parent is no member of
+/// its own set, and may have any label. Manifests without a namespace belong to `default_namespace`.
+pub(super) fn refuse_labelled(
+    manifests: &[Manifest],
+    set: &ApplySet,
+    default_namespace: &str,
+) -> Result<(), Vec<Diagnostic>> {
+    let is_parent = |manifest: &Manifest| {
+        set.is_parent(manifest.gvk(), manifest.namespace().unwrap_or(default_namespace), manifest.name())
+    };
+    let is_labelled = |manifest: &Manifest| {
+        manifest.object().pointer("/metadata/labels").is_some_and(|all| all.get(PART_OF).is_some())
+    };
+    let labelled = manifests.iter().filter(|manifest| is_labelled(manifest) && !is_parent(manifest));
+    let problems: Vec<Diagnostic> = labelled
+        .map(|manifest| {
+            let at = [Step::Key("metadata"), Step::Key("labels"), Step::Key(PART_OF)];
+            let message = format!("{manifest} already has the label `{PART_OF}`");
+            let problem = manifest.origin().problem_of_key(&at, message);
+            problem.with_hint("leave it out of the manifest: `--applyset` sets it")
+        })
+        .collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}

@@ -104,6 +104,7 @@ impl ObjectReport {
         let mut report = Self::of(&target.key, assessment);
         report.warnings.splice(..0, target.desired.warnings().iter().cloned());
         report.source = Some(target.desired.origin.source.clone());
+        report.is_annotated = !target.desired.ignored().is_empty();
         report
     }
 

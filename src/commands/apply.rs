@@ -44,7 +44,7 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     let reading = Reading::begin(&args.input, &output.terminal).await?;
     let interrupt = listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
-    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, Some(&interrupt));
+    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, &interrupt);
     let (mut desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let server = (&cluster, &catalog, &namespaces);

@@ -2,7 +2,7 @@
 //! observe, report.
 //!
 //! ```text
-//! PATH… ─desired─▶ DesiredSet ─live─▶ Target, LiveState ─compare─▶ ObjectDiff ─plan─▶ Plan ─engine─▶ Event… ─report─▶ bytes + exit code
+//! PATH… ─desired─▶ DesiredSet ─live─▶ Target, LiveState ─compare─▶ ObjectVerdict ─plan─▶ Plan ─engine─▶ Event… ─report─▶ bytes + exit code
 //! ```
 //!
 //! # The tour
@@ -50,6 +50,7 @@ pub mod object;
 pub mod plan;
 pub mod program;
 pub mod report;
+pub mod rules;
 mod session;
 pub mod terminal;
 pub mod text;

@@ -45,11 +45,11 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     let interrupt = listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
     let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, &interrupt);
-    let (mut desired, connected) = Box::pin(reading.beside(connecting)).await?;
+    let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let server = (&cluster, &catalog, &namespaces);
-    let prune = Prune::prepare(set.as_ref(), &policy.adopt, server, &mut desired).await?;
-    let plan = planned(desired, catalog, &namespaces)?;
+    let prune = Prune::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
+    let plan = planned(desired, catalog, &namespaces, prune.set())?;
 
     let wait = args.wait.duration();
     let (screen, builder) =

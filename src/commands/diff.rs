@@ -67,12 +67,12 @@ async fn with_cluster(
     let interrupt = listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
     let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, &interrupt);
-    let (mut desired, connected) = Box::pin(reading.beside(connecting)).await?;
+    let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let admission = Admission::load(&cluster, &catalog);
     let server = (&cluster, &catalog, &namespaces);
-    let prune = Prune::prepare(set, &policy.adopt, server, &mut desired).await?;
-    let plan = planned(desired, catalog.clone(), &namespaces)?;
+    let prune = Prune::prepare(set, &policy.adopt, server, &desired).await?;
+    let plan = planned(desired, catalog.clone(), &namespaces, prune.set())?;
 
     let (screen, builder) = (Screen::new(output, false), ReportBuilder::default());
     let events = (&screen, &builder);
@@ -93,7 +93,7 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
     let default = required.clone().unwrap_or_else(|| "default".to_owned());
     let mut catalog = Discovery::builtin();
     snapshot.objects().for_each(|object| catalog.learn(object));
-    let mut plan = planned(desired, catalog, &Namespaces { required, default })?;
+    let mut plan = planned(desired, catalog, &Namespaces { required, default }, None)?;
     let types = Types::default();
     leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
     let judge = Judge { policy, redactor: &Redactor::default() };

@@ -46,7 +46,7 @@ async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure
     let connecting = connected(&args.connection, args.console.verbosity, &args.input, terminal, &interrupt);
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, namespaces, .. } = connected;
-    let plan = planned(desired, catalog, &namespaces)?;
+    let plan = planned(desired, catalog, &namespaces, None)?;
     let targets: Vec<&Target> = plan.targets().collect();
     let states = fetch(&cluster, &targets).await;
     if interrupt.is_set() {
@@ -65,7 +65,7 @@ async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure
                 code = EXIT_INCOMPLETE;
             }
             LiveState::Present(object) if !args.include_secrets => {
-                documents.push(withheld(&target.key.gvk, &target.manifest.value, &object, &redactor));
+                documents.push(withheld(&target.key.gvk, target.desired.object(), &object, &redactor));
             }
             LiveState::Present(object) => documents.push(object),
         }

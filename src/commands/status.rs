@@ -35,7 +35,7 @@ async fn report(args: &StatusArgs, output: &Output) -> Result<Report, Failure> {
     let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, &interrupt);
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, .. } = connected;
-    let plan = planned(desired, catalog, &namespaces)?;
+    let plan = planned(desired, catalog, &namespaces, None)?;
     let watched: Vec<Watched> = plan.targets().map(Watched::from).collect();
     let timeout = args.wait.duration().unwrap_or(Duration::ZERO);
     let screen = Screen::new(output, !timeout.is_zero());

@@ -8,7 +8,7 @@ use structured_merge::{
 };
 
 use super::beside::beside;
-use super::diff::{Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
+use super::diff::{Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason};
 use super::policy::Policy;
 use super::prediction::Prediction;
 use super::redact::Redactor;
@@ -30,9 +30,14 @@ pub struct ObjectPair<'a> {
     pub status_is_apart: bool,
 }
 
-/// Judges what an apply would change.
+/// Judges what an apply would change, with what the author of the manifest should know.
 #[must_use]
-pub fn judge(subject: ObjectPair<'_>, prediction: &Prediction, policy: &Policy, redactor: &Redactor) -> ObjectDiff {
+pub fn judge(
+    subject: ObjectPair<'_>,
+    prediction: &Prediction,
+    policy: &Policy,
+    redactor: &Redactor,
+) -> (FieldDiff, Vec<String>) {
     let before = Ownership::of(subject.live, &policy.manager);
     let taken: Vec<_> =
         before.taken(&prediction.owners).into_iter().filter(|(_, entry)| !policy.takes_from(entry)).collect();
@@ -84,7 +89,7 @@ pub fn judge(subject: ObjectPair<'_>, prediction: &Prediction, policy: &Policy, 
     let is_settled = |change: &FieldChange| change.class.is_drift() || change.class == Class::Released;
     let is_ours_anew = context.is_claimed_anew(&prediction.owners) || before.is_adopting(&context.claims, policy);
     if !found.iter().any(is_settled) && is_ours_anew {
-        found.push(whole_object(Class::Adopted));
+        found.push(FieldChange::of_object(Op::Change, Class::Adopted));
     }
     let mut beside = beside(subject.live, &before, &prediction.owners.our_fields(), policy);
     beside.retain(|path| !found.iter().any(|change| change.class.is_drift() && change.path.overlaps(path)));
@@ -98,15 +103,11 @@ pub fn judge(subject: ObjectPair<'_>, prediction: &Prediction, policy: &Policy, 
             *value = redactor.value(&secrecy, &change.path, value);
         }
     }
-    let mut diff = ObjectDiff::of(found, conflicts, prediction.evidence);
-    diff.warnings = warnings;
-    diff.beside = beside;
-    if let Some(id) = other_set {
+    let held = other_set.map(|id| {
         let hint = "take it out of that set first: out of its manifests, or, if no tool manages the set, by removing the label";
-        diff.reason = Some(format!("it belongs to another apply set, `{id}`"));
-        diff.hint = Some(hint.to_owned());
-    }
-    diff
+        Reason { text: format!("it belongs to another apply set, `{id}`"), hint: Some(hint.to_owned()) }
+    });
+    (FieldDiff { evidence: prediction.evidence, changes: found, conflicts, beside, held }, warnings)
 }
 
 /// The apply set that the object belongs to, where the manifest would put it into another: an object belongs to one at
@@ -273,11 +274,6 @@ fn owners<'e>(entries: impl Iterator<Item = &'e ManagedFieldsEntry>) -> Vec<Owne
     owners.sort();
     owners.dedup();
     owners
-}
-
-fn whole_object(class: Class) -> FieldChange {
-    let path = FieldPath::root();
-    FieldChange { path, op: Op::Change, class, live: None, desired: None, managers: Vec::new() }
 }
 
 /// Where the manifest's value is not the one that an apply would leave, although nothing would change: admission or the

@@ -8,7 +8,7 @@ use crate::live::Target;
 /// Returns true if a CustomResourceDefinition defines the kind of a target.
 #[must_use]
 pub fn defines(crd: &Target, target: &Target) -> bool {
-    crd.key.gvk.is_crd() && defines_kind(&crd.manifest.value, &target.key.gvk)
+    crd.key.gvk.is_crd() && defines_kind(crd.desired.object(), &target.key.gvk)
 }
 
 /// The same for an object that is known to be a CustomResourceDefinition.

@@ -2,9 +2,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use structured_merge::{FieldPath, ManagedFieldsEntry, Op};
 
-use crate::diagnostic::Diagnostic;
-
-/// What has to be done to one object.
+/// What has to be done to one object, as reports name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Action {
@@ -127,131 +125,69 @@ pub struct Conflict {
     pub owner: Owner,
 }
 
+impl FieldChange {
+    /// A whole object that does not exist.
+    #[must_use]
+    pub fn missing(desired: Value) -> Self {
+        Self { desired: Some(desired), ..Self::of_object(Op::Add, Class::Missing) }
+    }
+
+    /// A whole object that is to be deleted.
+    #[must_use]
+    pub fn pruned(live: Value) -> Self {
+        Self { live: Some(live), ..Self::of_object(Op::Remove, Class::Pruned) }
+    }
+
+    /// The change of an object as a whole.
+    pub(super) fn of_object(op: Op, class: Class) -> Self {
+        Self { path: FieldPath::root(), op, class, live: None, desired: None, managers: Vec::new() }
+    }
+}
+
 fn as_text<S: Serializer>(path: &FieldPath, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(path)
 }
 
-/// The verdict on one object.
+/// The fields of one live object that were compared with those wanted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ObjectDiff {
-    /// What has to be done.
-    pub action: Action,
-    /// What that rests on; none where nothing could be compared.
-    pub evidence: Option<Evidence>,
+pub struct FieldDiff {
+    /// What the comparison rests on.
+    pub evidence: Evidence,
     /// What differs, by path.
     pub changes: Vec<FieldChange>,
     /// Fields of others that stand in the way. While there are any, the object is left alone.
     pub conflicts: Vec<Conflict>,
     /// Items that manual changes added beside the manifest's own, and that an apply leaves alone.
     pub beside: Vec<FieldPath>,
-    /// What its author should know.
-    pub warnings: Vec<String>,
-    /// Why it could not be compared.
-    pub trouble: Option<Diagnostic>,
-    /// Why it has to be replaced.
-    pub reason: Option<String>,
-    /// What to do about that.
-    pub hint: Option<String>,
+    /// Why the object is left alone, if there is more to say than the conflicts do.
+    pub held: Option<Reason>,
 }
 
-impl ObjectDiff {
-    /// An object that could not be compared.
+impl FieldDiff {
+    /// No difference.
     #[must_use]
-    pub fn unknown(trouble: Diagnostic) -> Self {
-        Self {
-            action: Action::Unknown,
-            evidence: None,
-            changes: Vec::new(),
-            conflicts: Vec::new(),
-            beside: Vec::new(),
-            warnings: Vec::new(),
-            trouble: Some(trouble),
-            reason: None,
-            hint: None,
-        }
+    pub fn none(evidence: Evidence) -> Self {
+        Self { evidence, changes: Vec::new(), conflicts: Vec::new(), beside: Vec::new(), held: None }
     }
 
-    /// An object that does not exist.
+    /// Returns true if a value differs, so that it is drift.
     #[must_use]
-    pub fn create(desired: Value, evidence: Evidence) -> Self {
-        let change = FieldChange {
-            path: FieldPath::root(),
-            op: Op::Add,
-            class: Class::Missing,
-            live: None,
-            desired: Some(desired),
-            managers: Vec::new(),
-        };
-        Self::of(vec![change], Vec::new(), evidence)
+    pub fn has_drift(&self) -> bool {
+        self.changes.iter().any(|change| change.class.is_drift())
     }
 
-    /// A live object that is to be deleted.
+    /// Returns true if the record of owners would change.
     #[must_use]
-    pub fn delete(live: Value, reason: &str) -> Self {
-        let change = FieldChange {
-            path: FieldPath::root(),
-            op: Op::Remove,
-            class: Class::Pruned,
-            live: Some(live),
-            desired: None,
-            managers: Vec::new(),
-        };
-        Self { action: Action::Delete, changes: vec![change], ..Self::untouched(reason) }
+    pub fn changes_owners(&self) -> bool {
+        self.changes.iter().any(|change| matches!(change.class, Class::Adopted | Class::Released))
     }
+}
 
-    /// A live object that stays as it is although no manifest wants it.
-    #[must_use]
-    pub fn untouched(reason: &str) -> Self {
-        Self {
-            action: Action::None,
-            evidence: None,
-            changes: Vec::new(),
-            conflicts: Vec::new(),
-            beside: Vec::new(),
-            warnings: Vec::new(),
-            trouble: None,
-            reason: Some(reason.to_owned()),
-            hint: None,
-        }
-    }
-
-    /// An object whose fields were compared.
-    #[must_use]
-    pub fn of(changes: Vec<FieldChange>, conflicts: Vec<Conflict>, evidence: Evidence) -> Self {
-        let action = if changes.iter().any(|change| change.class == Class::Missing) {
-            Action::Create
-        } else if changes.iter().any(|change| change.class.is_drift()) {
-            Action::Update
-        } else {
-            Action::None
-        };
-        Self {
-            action,
-            evidence: Some(evidence),
-            changes,
-            conflicts,
-            beside: Vec::new(),
-            warnings: Vec::new(),
-            trouble: None,
-            reason: None,
-            hint: None,
-        }
-    }
-
-    /// Returns true if values are equal and only the record of owners would change.
-    #[must_use]
-    pub fn is_ownership_only(&self) -> bool {
-        self.action == Action::None
-            && self.changes.iter().any(|change| matches!(change.class, Class::Adopted | Class::Released))
-    }
-
-    /// Returns true if two comparisons found the same difference, whoever made it and whenever.
-    #[must_use]
-    pub fn same_difference(&self, other: &Self) -> bool {
-        let drift = |diff: &Self| -> Vec<(FieldPath, Option<Value>, Option<Value>)> {
-            let changes = diff.changes.iter().filter(|change| change.class.is_drift());
-            changes.map(|change| (change.path.clone(), change.live.clone(), change.desired.clone())).collect()
-        };
-        self.action == other.action && drift(self) == drift(other)
-    }
+/// Why something is as it is, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// One sentence.
+    pub text: String,
+    /// What to do.
+    pub hint: Option<String>,
 }

@@ -106,7 +106,7 @@ impl<'a> ComparisonMachine<'a> {
     /// The next question, or nothing when everything is known.
     #[must_use]
     pub fn question(&self) -> Option<Question> {
-        let manifest = &self.target.manifest.value;
+        let manifest = self.target.desired.object();
         match &self.state {
             State::Applying(Some(live)) => Some(Question::Apply(with_live_spelling(manifest, live, self.of))),
             State::Applying(None) => Some(Question::Apply(manifest.clone())),
@@ -215,7 +215,7 @@ impl<'a> ComparisonMachine<'a> {
         if self.policy.evidence == EvidenceMode::Server {
             return Proof::Inconclusive(Unproven::NoEntry);
         }
-        let proof = prove(&self.target.manifest.value, live, self.of, &kind, self.policy);
+        let proof = prove(self.target.desired.object(), live, self.of, &kind, self.policy);
         if let Proof::Inconclusive(unproven) = &proof {
             self.unproven = Some(unproven.clone());
         }
@@ -224,7 +224,7 @@ impl<'a> ComparisonMachine<'a> {
 
     fn predicted_locally(&self, live: Value) -> State {
         let kind = self.target.kind();
-        let prediction = predict(&self.target.manifest.value, &live, self.of, kind.as_ref(), self.policy);
+        let prediction = predict(self.target.desired.object(), &live, self.of, kind.as_ref(), self.policy);
         State::Done(Finding::Predicted { live, prediction })
     }
 
@@ -242,7 +242,7 @@ impl<'a> ComparisonMachine<'a> {
         let settled =
             Ownership::of(&live, manager).with_claims_transferred(&live, self.of, &claims, &api_version, self.policy);
         let Some(settled) = settled else { return State::Done(Finding::Predicted { live, prediction }) };
-        let stays = structured_merge::fields_of(&self.target.manifest.value, self.of);
+        let stays = structured_merge::fields_of(self.target.desired.object(), self.of);
         let stays = with_string_data(&self.target.key.gvk, stays, &Ownership::default());
         let kept = settled.fields_of_others().union(&stays);
         let pruned = prune(&prediction.object, self.of, &settled.our_fields(), &kept);

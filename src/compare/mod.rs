@@ -2,7 +2,7 @@
 //! manager changed it.
 //!
 //! ```text
-//! manifest, LiveState ─ComparisonMachine─▶ Finding ─verdict─▶ ObjectDiff
+//! manifest, LiveState ─ComparisonMachine─▶ Finding ─verdict─▶ ObjectVerdict
 //!                        │         ▲
 //!                     Question   Answer      (engine::dry_run sends and receives them)
 //! ```
@@ -16,6 +16,7 @@ mod diff;
 mod finding;
 mod machine;
 mod nulls;
+mod object_verdict;
 mod patch;
 mod policy;
 mod prediction;
@@ -28,10 +29,11 @@ mod verdict;
 
 pub use classify::{ObjectPair, judge};
 pub use definition::{defines, defines_kind};
-pub use diff::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff, Owner};
+pub use diff::{Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason};
 pub use finding::{ComparisonResult, Finding};
 pub use machine::{Answer, ComparisonMachine, Question};
 pub use nulls::{leave_out_nulls, may_hold_refused_nulls};
+pub use object_verdict::{Assessment, ObjectVerdict};
 pub use policy::{EvidenceMode, ForceConflicts, Policy, Replace};
 pub use prediction::{Prediction, predict};
 pub use redact::{REDACTED, Redactor, withheld};

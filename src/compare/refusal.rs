@@ -81,7 +81,7 @@ fn refusal_of_secret(target: &Target, live: Option<&Value>, of: TypeRef<'_>, sta
     if is_without_namespace(status) {
         return Refusal::NoNamespace(target.key.namespace.clone().unwrap_or_default());
     }
-    let objects: Vec<&Value> = std::iter::once(&target.manifest.value).chain(live).collect();
+    let objects: Vec<&Value> = std::iter::once(target.desired.object()).chain(live).collect();
     let discreet = Discreet::of(&objects);
     if is_about_immutable_fields(status) {
         let fields = status.causes.iter().filter_map(|cause| discreet.field(&cause.field));
@@ -126,7 +126,7 @@ fn immutable(mut fields: Vec<String>) -> Refusal {
 #[must_use]
 pub(super) fn unchangeable(target: &Target, live: &Value, status: &StatusError) -> String {
     if is_secret(target, Some(live)) {
-        return Discreet::of(&[&target.manifest.value, live]).sentence(status);
+        return Discreet::of(&[target.desired.object(), live]).sentence(status);
     }
     let clause = |message: &'_ str| message.rsplit_once(": ").map_or(message, |(_, clause)| clause).to_owned();
     let causes =

@@ -21,7 +21,7 @@ pub fn replace_guard(target: &Target) -> Option<String> {
     let volumes = ["PersistentVolume", "PersistentVolumeClaim"];
     let is_protected =
         gvk.is_namespace() || gvk.is_crd() || gvk.group.is_empty() && volumes.contains(&gvk.kind.as_str());
-    let is_allowed = annotation(&target.manifest.value, REPLACE) == Some("allow");
+    let is_allowed = annotation(target.desired.object(), REPLACE) == Some("allow");
     (is_protected && !is_allowed).then(|| {
         format!("{} is only replaced when its manifest has the annotation `{REPLACE}: allow`", indefinite(&gvk.kind))
     })

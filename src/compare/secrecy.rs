@@ -135,7 +135,7 @@ pub(super) fn is_open_metadata(name: &str) -> bool {
 /// Returns true if the values of an object are secret, by its kind or by what is in the manifest or in the live object.
 pub(super) fn is_secret(target: &Target, live: Option<&Value>) -> bool {
     let gvk = &target.key.gvk;
-    holds_secrets(gvk, &target.manifest.value) || live.is_some_and(|live| holds_secrets(gvk, live))
+    holds_secrets(gvk, target.desired.object()) || live.is_some_and(|live| holds_secrets(gvk, live))
 }
 
 #[cfg(test)]

@@ -3,57 +3,91 @@ use std::fmt;
 use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
+use super::origin::Origin;
 use super::source::{Source, SourceText};
-use super::yaml::{Mark, Positions, Step};
+use super::yaml::Positions;
 use crate::diagnostic::Diagnostic;
 use crate::object::holds_secrets;
+use crate::rules::FieldPattern;
 
-/// One desired object as it was written: not yet resolved to a resource, so it cannot be fetched.
+/// One desired object as it was written: not yet resolved to a resource, so it cannot be fetched. It does not change any more;
+/// what is sent for it is a [`DesiredObject`](super::DesiredObject).
 #[derive(Clone, Debug)]
 pub struct Manifest {
-    /// Its type.
-    pub gvk: GroupVersionKind,
-    /// `metadata.namespace` as written.
-    pub namespace: Option<String>,
-    /// `metadata.name`.
-    pub name: String,
-    /// The whole object, without what only a server writes.
-    pub value: Value,
-    /// Where it stands.
-    pub source: Source,
-    /// Where its fields stand.
-    pub positions: Positions,
-    /// The text that it was read from.
-    pub text: SourceText,
-    /// What a server or kubectl had added, and was left out.
-    pub left_out: Vec<String>,
-    /// What its author should know.
-    pub warnings: Vec<String>,
-    /// Names, labels and annotations that the API refuses: the object can be neither compared nor written.
-    pub refused: Vec<Diagnostic>,
+    pub(super) gvk: GroupVersionKind,
+    pub(super) namespace: Option<String>,
+    pub(super) name: String,
+    pub(super) object: Value,
+    pub(super) origin: Origin,
+    pub(super) left_out: Vec<String>,
+    pub(super) warnings: Vec<String>,
+    pub(super) refused: Vec<Diagnostic>,
+    pub(super) ignored: Vec<FieldPattern>,
 }
 
 impl Manifest {
-    /// A problem of the key that a path leads to, or of what is nearest to it.
-    #[must_use]
-    pub fn problem_of_key(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
-        self.problem_at(self.positions.nearest(path), None, message)
+    /// An object that was read, with nothing known of it but its identity.
+    pub(super) fn read(value: Value, positions: Positions, source: Source, text: SourceText) -> Self {
+        let gvk = GroupVersionKind::new(text_at(&value, &["apiVersion"]), text_at(&value, &["kind"]));
+        let namespace = Some(text_at(&value, &["metadata", "namespace"])).filter(|namespace| !namespace.is_empty());
+        Self {
+            namespace: namespace.map(ToOwned::to_owned),
+            name: text_at(&value, &["metadata", "name"]).to_owned(),
+            origin: Origin { source, positions, text, is_secret: holds_secrets(&gvk, &value) },
+            gvk,
+            object: value,
+            left_out: Vec::new(),
+            warnings: Vec::new(),
+            refused: Vec::new(),
+            ignored: Vec::new(),
+        }
     }
 
-    /// A problem of the value that a path leads to: of its key where the value begins on a later line.
+    /// Its type.
     #[must_use]
-    pub fn problem_of_value(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
-        let key = self.positions.nearest(path);
-        let value = self.positions.value_at(path).filter(|value| value.line == key.line);
-        self.problem_at(value.unwrap_or(key), None, message)
+    pub fn gvk(&self) -> &GroupVersionKind {
+        &self.gvk
     }
 
-    /// A problem at a place, with its lines unless they may be those of a Secret; `also` is a second place.
+    /// `metadata.namespace` as written.
     #[must_use]
-    pub fn problem_at(&self, mark: Mark, also: Option<Mark>, message: impl Into<String>) -> Diagnostic {
-        let problem = Diagnostic::at(&self.source.file, mark, message);
-        if holds_secrets(&self.gvk, &self.value) { problem } else { problem.shown_in(&self.text, also) }
+    pub fn namespace(&self) -> Option<&str> {
+        self.namespace.as_deref()
     }
+
+    /// `metadata.name`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The whole object, without what only a server writes.
+    #[must_use]
+    pub fn object(&self) -> &Value {
+        &self.object
+    }
+
+    /// Where it is written.
+    #[must_use]
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// Names, labels and annotations that the API refuses: the object can be neither compared nor written.
+    #[must_use]
+    pub fn refused(&self) -> &[Diagnostic] {
+        &self.refused
+    }
+
+    /// The fields that its annotation `kubectl-reconcile/ignore` names.
+    #[must_use]
+    pub fn ignored(&self) -> &[FieldPattern] {
+        &self.ignored
+    }
+}
+
+fn text_at<'v>(value: &'v Value, path: &[&str]) -> &'v str {
+    path.iter().try_fold(value, |value, key| value.get(key)).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// `Deployment web`, with the namespace where one is written.

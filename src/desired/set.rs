@@ -3,9 +3,9 @@ use std::collections::{BTreeMap, HashMap};
 use super::chunk::{Chunk, ReadChunk};
 use super::files::Input;
 use super::manifest::Manifest;
-use super::selector::Selector;
 use super::yaml::{Mark, Validation};
 use crate::diagnostic::Diagnostic;
+use crate::object::Selector;
 
 /// All objects that the user wants, in the order in which they were read.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ pub fn gather(
             count = 0;
         }
         for manifest in &mut chunk.manifests {
-            manifest.source.document += count;
+            manifest.origin.source.document += count;
         }
         count += chunk.count;
         gathering.manifests.append(&mut chunk.manifests);
@@ -74,7 +74,7 @@ impl Gathering<'_> {
         if !self.problems.is_empty() {
             return Err(self.problems);
         }
-        self.manifests.retain(|manifest| self.options.selector.matches(&manifest.value));
+        self.manifests.retain(|manifest| self.options.selector.matches(&manifest.object));
         Ok(DesiredSet { manifests: self.manifests, warnings: self.warnings })
     }
 
@@ -86,20 +86,21 @@ impl Gathering<'_> {
             let key = (&manifest.gvk.group, &manifest.gvk.kind, &manifest.namespace, &manifest.name);
             let first = *seen.entry(key).or_insert(index);
             if first != index {
-                match repeated(manifest, &self.manifests[first]) {
+                let other = &self.manifests[first];
+                match repeated(manifest, other, manifest.object == other.object) {
                     Ok(warning) => drop(copies.insert(index, (first, warning))),
                     Err(problem) => self.problems.push(problem),
                 }
             }
         }
-        leave_out_copies(&mut self.manifests, &copies, |manifest| &mut manifest.warnings);
+        leave_out_copies(&mut self.manifests, &copies, |manifest, warning| manifest.warnings.push(warning));
     }
 
     fn emptiness(&mut self) {
         let hint = "pass `--allow-empty` if that is intended";
         let message = if self.manifests.is_empty() {
             "no objects found in the input"
-        } else if self.manifests.iter().any(|manifest| self.options.selector.matches(&manifest.value)) {
+        } else if self.manifests.iter().any(|manifest| self.options.selector.matches(&manifest.object)) {
             return;
         } else {
             "no object matches the selector"
@@ -109,30 +110,31 @@ impl Gathering<'_> {
 }
 
 /// What is to be said of an object that is in the input a second time: a warning where nothing is lost by leaving the copy
-/// out, else the problem that it is.
-pub(crate) fn repeated(copy: &Manifest, first: &Manifest) -> Result<String, Diagnostic> {
-    let mark = copy.positions.nearest(&[]);
-    if copy.value == first.value {
-        let (file, first) = (&copy.source.file, &first.source);
+/// out, else the problem that it is. `is_same` says whether the two want the same.
+pub(crate) fn repeated(copy: &Manifest, first: &Manifest, is_same: bool) -> Result<String, Diagnostic> {
+    let mark = copy.origin.positions.nearest(&[]);
+    if is_same {
+        let (file, first) = (&copy.origin.source.file, &first.origin.source);
         return Ok(format!(
             "{file}:{}:{}: {copy} is defined twice, first at {first}: the copies are identical, and one of them is used",
             mark.line, mark.column
         ));
     }
-    let also = (first.source.file == copy.source.file).then_some(Mark { line: first.source.line, column: mark.column });
-    let message = format!("{copy} is defined twice, first at {}", first.source);
-    Err(copy.problem_at(mark, also, message).with_hint("remove one of the two"))
+    let also = (first.origin.source.file == copy.origin.source.file)
+        .then_some(Mark { line: first.origin.source.line, column: mark.column });
+    let message = format!("{copy} is defined twice, first at {}", first.origin.source);
+    Err(copy.origin.problem_at(mark, also, message).with_hint("remove one of the two"))
 }
 
 /// Takes copies out, by their places; what is to be said of them goes to the first of each, whose place comes with it.
 pub(crate) fn leave_out_copies<T>(
     of: &mut Vec<T>,
     copies: &BTreeMap<usize, (usize, String)>,
-    warnings: impl Fn(&mut T) -> &mut Vec<String>,
+    warn: impl Fn(&mut T, String),
 ) {
     for (first, warning) in copies.values() {
         if let Some(first) = of.get_mut(*first) {
-            warnings(first).push(warning.clone());
+            warn(first, warning.clone());
         }
     }
     let mut index = 0;

@@ -1,18 +1,19 @@
 //! From a document to a [`Manifest`]: what every object needs, and what does not belong into one.
 
 use serde_json::{Map, Value};
-use structured_merge::{GroupVersionKind, LAST_APPLIED, SERVER_METADATA};
+use structured_merge::{LAST_APPLIED, SERVER_METADATA};
 
 use super::manifest::Manifest;
 use super::mismatch::{Expected, advice, mismatch};
-use super::name_rules::{
-    MAX_ANNOTATIONS, annotation_key_refused, label_key_refused, label_value_refused, name_refused, namespace_refused,
-    path_segment_refused,
-};
 use super::source::{Source, SourceText};
 use super::yaml::{Positions, Step};
 use crate::diagnostic::Diagnostic;
 use crate::object::indefinite;
+use crate::object::name_rules::{
+    MAX_ANNOTATIONS, annotation_key_refused, label_key_refused, label_value_refused, name_refused, namespace_refused,
+    path_segment_refused,
+};
+use crate::rules::{FieldPattern, IGNORE_ANNOTATION, annotated};
 
 /// Makes a manifest, or tells everything that makes it unreadable. What the API would refuse of a readable object stays with the
 /// manifest.
@@ -22,33 +23,18 @@ pub(super) fn manifest(
     source: Source,
     text: SourceText,
 ) -> Result<Manifest, Vec<Diagnostic>> {
-    let gvk = GroupVersionKind::new(text_at(&value, &["apiVersion"]), text_at(&value, &["kind"]));
-    let namespace = Some(text_at(&value, &["metadata", "namespace"])).filter(|namespace| !namespace.is_empty());
-    let mut manifest = Manifest {
-        namespace: namespace.map(ToOwned::to_owned),
-        name: text_at(&value, &["metadata", "name"]).to_owned(),
-        gvk,
-        value,
-        source,
-        positions,
-        text,
-        left_out: Vec::new(),
-        warnings: Vec::new(),
-        refused: Vec::new(),
-    };
-    let (problems, refused) = Check { manifest: &manifest, problems: Vec::new(), refused: Vec::new() }.run();
+    let mut manifest = Manifest::read(value, positions, source, text);
+    let check = Check { manifest: &manifest, problems: Vec::new(), refused: Vec::new(), ignored: Vec::new() };
+    let Check { problems, refused, ignored, .. } = check.run();
     if !problems.is_empty() {
         let mut all = [problems, refused].concat();
         all.sort_by(|a, b| a.place.cmp(&b.place));
         return Err(all);
     }
     manifest.refused = refused;
-    manifest.left_out = leave_out_bookkeeping(&mut manifest.value);
+    manifest.ignored = ignored;
+    manifest.left_out = leave_out_bookkeeping(&mut manifest.object);
     Ok(manifest)
-}
-
-fn text_at<'v>(value: &'v Value, path: &[&str]) -> &'v str {
-    path.iter().try_fold(value, |value, key| value.get(key)).and_then(Value::as_str).unwrap_or_default()
 }
 
 struct Check<'m> {
@@ -57,14 +43,15 @@ struct Check<'m> {
     problems: Vec<Diagnostic>,
     /// What the API refuses.
     refused: Vec<Diagnostic>,
+    /// The fields to ignore.
+    ignored: Vec<FieldPattern>,
 }
 
 impl Check<'_> {
-    /// What makes the object unreadable, and what the API refuses.
-    fn run(mut self) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
+    fn run(mut self) -> Self {
         self.required(&["apiVersion"]);
         self.required(&["kind"]);
-        match self.manifest.value.get("metadata") {
+        match self.manifest.object.get("metadata") {
             Some(Value::Object(metadata)) => self.metadata(metadata),
             Some(Value::Null) | None => self.required(&["metadata", "name"]),
             Some(other) => {
@@ -75,20 +62,20 @@ impl Check<'_> {
         for problems in [&mut self.problems, &mut self.refused] {
             problems.sort_by(|a, b| a.place.cmp(&b.place));
         }
-        (self.problems, self.refused)
+        self
     }
 
     /// A string that every object has.
     fn required(&mut self, path: &[&str]) {
         let steps: Vec<Step<'_>> = path.iter().map(|key| Step::Key(key)).collect();
         let name = path.join(".");
-        let found = path.iter().try_fold(&self.manifest.value, |value, key| value.get(key));
+        let found = path.iter().try_fold(&self.manifest.object, |value, key| value.get(key));
         match found {
             Some(Value::String(text)) if !text.is_empty() => {}
             None | Some(Value::Null | Value::String(_)) => {
-                let problem = self.manifest.problem_of_key(&steps, format!("`{name}` is missing"));
+                let problem = self.manifest.origin.problem_of_key(&steps, format!("`{name}` is missing"));
                 let hint = match path {
-                    ["metadata", key] if self.manifest.value.get(key).is_some() => {
+                    ["metadata", key] if self.manifest.object.get(key).is_some() => {
                         format!("`{key}` is next to `metadata`: indent it to move it inside")
                     }
                     _ => format!("every object needs `{name}`"),
@@ -101,7 +88,7 @@ impl Check<'_> {
 
     fn of_value(&mut self, steps: &[Step<'_>], expected: Expected, found: &Value, name: &str) {
         let message = format!("`{name}`: {}", mismatch(expected, found));
-        let mut problem = self.manifest.problem_of_value(steps, message);
+        let mut problem = self.manifest.origin.problem_of_value(steps, message);
         problem.hint = advice(expected, found, problem.written().as_deref());
         self.problems.push(problem);
     }
@@ -111,7 +98,7 @@ impl Check<'_> {
             let message =
                 "`metadata.generateName` cannot be compared or applied, because every run would create another object";
             let at = [Step::Key("metadata"), Step::Key("generateName")];
-            let problem = self.manifest.problem_of_key(&at, message);
+            let problem = self.manifest.origin.problem_of_key(&at, message);
             self.problems.push(problem.with_hint("give the object a `metadata.name`"));
         } else {
             self.required(&["metadata", "name"]);
@@ -150,8 +137,20 @@ impl Check<'_> {
         }
     }
 
+    /// The annotation that names fields to ignore.
+    fn ignored_fields(&mut self, value: &str) {
+        match annotated(value) {
+            Ok(fields) => self.ignored = fields,
+            Err(error) => {
+                let at = [Step::Key("metadata"), Step::Key("annotations"), Step::Key(IGNORE_ANNOTATION)];
+                let problem = self.manifest.origin.problem_of_value(&at, error.message);
+                self.problems.push(Diagnostic { hint: error.hint, ..problem });
+            }
+        }
+    }
+
     fn bad_name(&self, key: &str, message: String) -> Diagnostic {
-        self.manifest.problem_of_value(&[Step::Key("metadata"), Step::Key(key)], message)
+        self.manifest.origin.problem_of_value(&[Step::Key("metadata"), Step::Key(key)], message)
     }
 
     /// Labels or annotations: strings by keys. A null is no entry.
@@ -160,7 +159,7 @@ impl Check<'_> {
         let size: usize = sent.map(|(key, value)| key.len() + value.as_str().map_or(0, str::len)).sum();
         if part == "annotations" && size > MAX_ANNOTATIONS {
             let at = [Step::Key("metadata"), Step::Key(part)];
-            let problem = self.manifest.problem_of_key(&at, "the annotations are too long");
+            let problem = self.manifest.origin.problem_of_key(&at, "the annotations are too long");
             self.refused.push(problem.with_hint("256 KiB are allowed for all of them together"));
         }
         for (key, value) in entries {
@@ -169,16 +168,19 @@ impl Check<'_> {
             let key_refused = if part == "labels" { label_key_refused } else { annotation_key_refused };
             if let Some(rule) = key_refused(key) {
                 let message = format!("`{key}` cannot be the key of {}", indefinite(what));
-                self.refused.push(self.manifest.problem_of_key(&at, message).with_hint(rule));
+                self.refused.push(self.manifest.origin.problem_of_key(&at, message).with_hint(rule));
             }
             match value {
                 Value::Null => {}
                 Value::String(text) => {
+                    if part == "annotations" && key == IGNORE_ANNOTATION {
+                        self.ignored_fields(text);
+                    }
                     if part == "labels"
                         && let Some(rule) = label_value_refused(text)
                     {
                         let message = format!("the label `{key}` cannot have this value");
-                        self.refused.push(self.manifest.problem_of_value(&at, message).with_hint(rule));
+                        self.refused.push(self.manifest.origin.problem_of_value(&at, message).with_hint(rule));
                     }
                 }
                 other => self.of_value(&at, Expected::Text, other, &format!("metadata.{part}[\"{key}\"]")),

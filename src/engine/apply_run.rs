@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 
-use crate::compare::{Action, ObjectDiff, defines};
+use crate::compare::{Action, ObjectVerdict, defines};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::comparison::Comparison;
 use crate::engine::event::{Event, Stage};
@@ -65,7 +65,7 @@ impl<'a> ApplyRun<'a> {
         let Self { comparison, items, wait, agreed } = self;
         let is_it = |item: &&mut Item| item.target().key.gvk.is_namespace() && item.target().key.name == name;
         let Some(item) = items.iter_mut().find(is_it) else { return };
-        if item.decision.diff.action != Action::Create || comparison.interrupt.is_set() {
+        if item.decision.verdict().action() != Action::Create || comparison.interrupt.is_set() {
             return;
         }
         let of = comparison.types.of(&item.target().key.gvk);
@@ -169,9 +169,10 @@ impl<'a> ApplyRun<'a> {
         let decisions = self.comparison.compare(&targets).await;
         for (index, mut decision) in again.into_iter().zip(decisions) {
             let item = &mut self.items[index];
-            if self.agreed && !decision.diff.same_difference(&item.decision.diff) {
+            if self.agreed && !decision.verdict().same_difference(item.decision.verdict()) {
                 let message = "its differences are no longer those that were shown: left unchanged";
-                decision.diff = ObjectDiff::unknown(Diagnostic::new(Code::Conflict, message).with_hint("run again"));
+                let trouble = Diagnostic::new(Code::Conflict, message).with_hint("run again");
+                decision.assessment = ObjectVerdict::Unknown(trouble).into();
             }
             item.decide(decision);
             self.comparison.events.receive(Event::Compared(&item.report));
@@ -204,7 +205,7 @@ impl<'a> ApplyRun<'a> {
             comparison.types.forget();
             for item in later.iter_mut().filter(|item| item.is_provisional()) {
                 let target = &mut Arc::make_mut(&mut item.planned).target;
-                target.resource = resource_of(&target.manifest, &catalog);
+                target.resource = resource_of(&target.key.gvk, &catalog);
             }
         }
     }

@@ -73,7 +73,7 @@ impl<'a> Comparison<'a> {
             unproven.extend(found.unproven.as_ref().map(|why| format!("not proven: {}: {why}", target.key)));
             let types_will_change = changing_crds.iter().any(|crd| defines(crd, target));
             let decision = judge.decide(target, found, self.types.of(&target.key.gvk), types_will_change);
-            if target.key.gvk.is_crd() && decision.diff.action != Action::None {
+            if target.key.gvk.is_crd() && decision.verdict().action() != Action::None {
                 changing_crds.push(target);
             }
             decisions.push(decision);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::client::Cluster;
-use crate::compare::{Action, Evidence, Finding};
+use crate::compare::{Action, Evidence, Finding, ObjectVerdict};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::wait::{WaitOptions, Watched, observe};
@@ -26,7 +26,7 @@ pub(crate) struct Item {
 impl Item {
     /// A compared object.
     pub fn new(planned: PlanItem, decision: Decision) -> Self {
-        let report = ObjectReport::new(&planned.target, decision.diff.clone());
+        let report = ObjectReport::new(&planned.target, decision.assessment.clone());
         Self { planned: Arc::new(planned), decision: Arc::new(decision), report }
     }
 
@@ -37,16 +37,18 @@ impl Item {
 
     /// The same object, compared again.
     pub fn decide(&mut self, decision: Decision) {
-        self.report = ObjectReport::new(&self.planned.target, decision.diff.clone());
+        self.report = ObjectReport::new(&self.planned.target, decision.assessment.clone());
         self.decision = Arc::new(decision);
     }
 
     /// Returns true if the server could not be asked, as something of this input has to come first.
     pub fn is_provisional(&self) -> bool {
-        let Decision { finding, diff } = &*self.decision;
-        match finding {
+        let verdict = self.decision.verdict();
+        match &self.decision.finding {
             Finding::Missing(evidence) => *evidence == Evidence::Local,
-            Finding::Refused { .. } => diff.evidence == Some(Evidence::Local) && diff.action != Action::Replace,
+            Finding::Refused { .. } => {
+                verdict.evidence() == Some(Evidence::Local) && verdict.action() != Action::Replace
+            }
             Finding::Proven(_) | Finding::Predicted { .. } | Finding::Unknown(_) => false,
         }
     }
@@ -130,7 +132,7 @@ pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
             DependencyKind::Order => false,
             // What the API refuses is not created, and may not exist.
             DependencyKind::Existence | DependencyKind::Inside => {
-                other.action == Action::Create || !planned.target.manifest.refused.is_empty()
+                other.action == Action::Create || planned.target.desired.is_refused()
             }
             DependencyKind::Success | DependencyKind::Explicit => true,
         };
@@ -153,10 +155,9 @@ pub(crate) fn settle(report: &mut ObjectReport, decision: &Decision, result: Res
             report.note(warning);
             return settle(report, decision, Ok(Some(*done)));
         }
-        Ok(Some(Written::Moved(diff))) => {
+        Ok(Some(Written::Moved(verdict))) => {
             let was_missing = report.action == Action::Create;
-            (report.action, report.changes, report.conflicts) = (diff.action, diff.changes, diff.conflicts);
-            report.is_moved = true;
+            report.move_to(*verdict);
             let message = if was_missing {
                 "somebody else created it meanwhile: left unchanged"
             } else {
@@ -168,18 +169,16 @@ pub(crate) fn settle(report: &mut ObjectReport, decision: &Decision, result: Res
 }
 
 pub(crate) fn left_alone(report: &mut ObjectReport, decision: &Decision) -> Outcome {
-    match decision.diff.action {
-        _ if !decision.diff.conflicts.is_empty() => Outcome::Conflict,
-        Action::None => Outcome::Unchanged,
-        Action::Replace => {
-            let reason = decision.diff.reason.as_deref().unwrap_or_default();
-            report.reason = Some(format!("{reason}: it has to be deleted and recreated"));
+    match decision.verdict() {
+        verdict if !verdict.conflicts().is_empty() => Outcome::Conflict,
+        ObjectVerdict::InSync(_) | ObjectVerdict::Kept { .. } => Outcome::Unchanged,
+        ObjectVerdict::Replace { reason, .. } => {
+            report.reason = Some(format!("{}: it has to be deleted and recreated", reason.text));
             Outcome::Failed
         }
-        _ => {
-            let trouble = decision.diff.trouble.as_ref();
-            let why = trouble.map(|trouble| format!(": {}", trouble.message)).unwrap_or_default();
-            skip(report, format!("it could not be compared{why}"))
+        ObjectVerdict::Unknown(trouble) => skip(report, format!("it could not be compared: {}", trouble.message)),
+        ObjectVerdict::Create { .. } | ObjectVerdict::Update(_) | ObjectVerdict::Delete { .. } => {
+            skip(report, "it could not be compared".to_owned())
         }
     }
 }

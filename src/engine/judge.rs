@@ -2,15 +2,16 @@
 //! objects are compared with.
 //!
 //! ```text
-//! LiveState ─find: ComparisonMachine ⇄ dry_run ⇄ server─▶ ComparisonResult ─decide─▶ Decision { finding, diff }
-//!     └─ captured (no server to ask) ───────────────▶ ObjectDiff
+//! LiveState ─find: ComparisonMachine ⇄ dry_run ⇄ server─▶ ComparisonResult ─decide─▶ Decision { finding, assessment }
+//!     └─ captured (no server to ask) ───────────────▶ Assessment
 //! ```
 
 use structured_merge::TypeRef;
 
 use crate::client::Cluster;
 use crate::compare::{
-    CompareContext, ComparisonMachine, ComparisonResult, Finding, ObjectDiff, Policy, Redactor, offline, verdict,
+    Assessment, CompareContext, ComparisonMachine, ComparisonResult, Finding, ObjectVerdict, Policy, Redactor, offline,
+    verdict,
 };
 use crate::engine::dry_run::drive;
 use crate::live::{LiveState, Resource, Target, fetch};
@@ -20,8 +21,16 @@ use crate::live::{LiveState, Resource, Target, fetch};
 pub struct Decision {
     /// What the comparison rests on.
     pub finding: Finding,
+    /// What was shown.
+    pub assessment: Assessment,
+}
+
+impl Decision {
     /// The verdict that was shown.
-    pub diff: ObjectDiff,
+    #[must_use]
+    pub fn verdict(&self) -> &ObjectVerdict {
+        &self.assessment.verdict
+    }
 }
 
 /// Judges one object at a time.
@@ -59,9 +68,9 @@ impl Judge<'_> {
     ) -> Decision {
         let ComparisonResult { finding, warnings, .. } = found;
         let context = CompareContext { of, policy: self.policy, types_will_change };
-        let mut diff = verdict(target, &finding, context, self.redactor);
-        diff.warnings.extend(warnings);
-        Decision { finding, diff }
+        let mut assessment = verdict(target, &finding, context, self.redactor);
+        assessment.warnings.extend(warnings);
+        Decision { finding, assessment }
     }
 
     /// Reads an object once more and judges it as it is now. None where it cannot be read.
@@ -80,7 +89,7 @@ impl Judge<'_> {
     }
 
     /// The verdict on an object that was captured before, without a server to ask.
-    pub fn captured(self, target: &Target, state: &LiveState, of: TypeRef<'_>) -> ObjectDiff {
+    pub fn captured(self, target: &Target, state: &LiveState, of: TypeRef<'_>) -> Assessment {
         let context = CompareContext { of, policy: self.policy, types_will_change: false };
         offline(target, state, context, self.redactor)
     }

@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde_json::Value;
-use structured_merge::{KindInfo, ObjectKey, is_nothing};
+use structured_merge::{GroupVersionKind, KindInfo, ObjectKey};
 
 use super::discovery::{Discovery, Resolution, Resource};
 use crate::desired::yaml::Step;
-use crate::desired::{Manifest, leave_out_copies, repeated};
+use crate::desired::{DesiredObject, Manifest, Placement, leave_out_copies, repeated};
 use crate::diagnostic::{Code, Diagnostic};
 
 /// A manifest with its place in the cluster.
@@ -17,8 +16,8 @@ pub struct Target {
     pub key: ObjectKey,
     /// Where such objects live, or why nothing can be asked about this one.
     pub resource: Result<Resource, Diagnostic>,
-    /// The manifest, with `metadata.namespace` as it will be sent.
-    pub manifest: Manifest,
+    /// The object as it is sent.
+    pub desired: DesiredObject,
 }
 
 impl Target {
@@ -48,16 +47,18 @@ pub fn resolve(
     catalog: &Discovery,
     namespaces: &Namespaces,
 ) -> Result<Vec<Target>, Vec<Diagnostic>> {
-    let mut targets: Vec<Target> = manifests.into_iter().map(|manifest| place(manifest, catalog, namespaces)).collect();
-    let mut seen = HashMap::with_capacity(targets.len());
+    let placed: Vec<Placed> = manifests.into_iter().map(|manifest| place(manifest, catalog, namespaces)).collect();
+    let mut seen = HashMap::with_capacity(placed.len());
     let mut copies = BTreeMap::new();
     let mut problems = Vec::new();
-    for (index, target) in targets.iter().enumerate() {
-        problems.extend(contradiction(target, namespaces));
-        let ObjectKey { gvk, namespace, name } = &target.key;
+    for (index, one) in placed.iter().enumerate() {
+        problems.extend(contradiction(one, namespaces));
+        let ObjectKey { gvk, namespace, name } = &one.key;
         let first = *seen.entry((&gvk.group, &gvk.kind, namespace, name)).or_insert(index);
         if first != index {
-            match repeated(&target.manifest, &targets[first].manifest) {
+            let other = &placed[first];
+            let desired = |one: &Placed| Target::from(one.clone()).desired;
+            match repeated(&one.manifest, &other.manifest, desired(one).object() == desired(other).object()) {
                 Ok(warning) => drop(copies.insert(index, (first, warning))),
                 Err(problem) => problems.push(problem),
             }
@@ -66,30 +67,45 @@ pub fn resolve(
     if !problems.is_empty() {
         return Err(problems);
     }
-    leave_out_copies(&mut targets, &copies, |target| &mut target.manifest.warnings);
-    for target in &mut targets {
-        if let Some(trouble) = refused(&target.manifest) {
-            target.resource = Err(trouble);
-        }
-    }
+    let mut targets = placed.into_iter().map(Target::from).collect();
+    leave_out_copies(&mut targets, &copies, |target, warning| target.desired.warn(warning));
     Ok(targets)
 }
 
+/// A manifest whose place in the cluster is known.
+#[derive(Clone)]
+struct Placed {
+    key: ObjectKey,
+    resource: Result<Resource, Diagnostic>,
+    manifest: Manifest,
+}
+
+impl From<Placed> for Target {
+    fn from(Placed { key, resource, manifest }: Placed) -> Self {
+        let status_is_apart = resource.as_ref().is_ok_and(|resource| resource.status);
+        let resource = refused(manifest.refused()).map_or(resource, Err);
+        let placement = Placement { namespace: key.namespace.as_deref(), status_is_apart };
+        let desired = DesiredObject::of(manifest, placement);
+        Self { key, resource, desired }
+    }
+}
+
 /// Why nothing is asked about an object that the API would refuse for its name, its labels or its annotations.
-fn refused(manifest: &Manifest) -> Option<Diagnostic> {
-    let first = manifest.refused.first()?;
-    let message = match manifest.refused.len() - 1 {
+fn refused(mistakes: &[Diagnostic]) -> Option<Diagnostic> {
+    let first = mistakes.first()?;
+    let message = match mistakes.len() - 1 {
         0 => first.message.clone(),
         1 => format!("{}, and 1 more mistake", first.message),
         more => format!("{}, and {more} more mistakes", first.message),
     };
-    let mistakes = manifest.refused.clone();
-    Some(Diagnostic { hint: first.hint.clone(), ..Diagnostic::new(Code::Invalid, message) }.with_details(mistakes))
+    Some(
+        Diagnostic { hint: first.hint.clone(), ..Diagnostic::new(Code::Invalid, message) }
+            .with_details(mistakes.to_vec()),
+    )
 }
 
 /// The resource of one kind, or why there is none.
-pub fn resource_of(manifest: &Manifest, catalog: &Discovery) -> Result<Resource, Diagnostic> {
-    let gvk = &manifest.gvk;
+pub fn resource_of(gvk: &GroupVersionKind, catalog: &Discovery) -> Result<Resource, Diagnostic> {
     match catalog.resolve(gvk) {
         Resolution::Known(resource) => Ok(resource.clone()),
         Resolution::Unavailable => {
@@ -107,76 +123,27 @@ pub fn resource_of(manifest: &Manifest, catalog: &Discovery) -> Result<Resource,
     }
 }
 
-fn place(mut manifest: Manifest, catalog: &Discovery, namespaces: &Namespaces) -> Target {
-    let resource = resource_of(&manifest, catalog);
+fn place(manifest: Manifest, catalog: &Discovery, namespaces: &Namespaces) -> Placed {
+    let resource = resource_of(manifest.gvk(), catalog);
+    let written = manifest.namespace().map(ToOwned::to_owned);
     // A kind that nobody knows keeps what is written: its scope can't be told.
     let namespace = match &resource {
         Ok(resource) if !resource.namespaced => None,
-        Ok(_) => Some(manifest.namespace.clone().unwrap_or_else(|| namespaces.default.clone())),
-        Err(_) => manifest.namespace.clone(),
+        Ok(_) => Some(written.unwrap_or_else(|| namespaces.default.clone())),
+        Err(_) => written,
     };
-    settle_namespace(&mut manifest, namespace.as_deref());
-    if resource.as_ref().is_ok_and(|resource| resource.status) {
-        leave_out_status(&mut manifest);
-    }
-    leave_out_aggregated_rules(&mut manifest);
-    tell_what_is_left_out(&mut manifest);
-    let key = ObjectKey { gvk: manifest.gvk.clone(), namespace, name: manifest.name.clone() };
-    Target { key, resource, manifest }
-}
-
-fn settle_namespace(manifest: &mut Manifest, namespace: Option<&str>) {
-    let Some(Value::Object(metadata)) = manifest.value.get_mut("metadata") else { return };
-    match namespace {
-        Some(namespace) => drop(metadata.insert("namespace".into(), namespace.into())),
-        None => {
-            if let Some(written) = metadata.remove("namespace") {
-                let written = written.as_str().unwrap_or_default().to_owned();
-                manifest
-                    .warnings
-                    .push(format!("`metadata.namespace: {written}` is left out, as the kind is cluster-scoped"));
-            }
-        }
-    }
-}
-
-/// Where `status` is a subresource, a write of the object leaves it alone.
-fn leave_out_status(manifest: &mut Manifest) {
-    leave_out(manifest, "status");
-}
-
-/// Leaves out the `rules` of a role with an `aggregationRule`: the control plane overwrites them, and applying them is in
-/// conflict with it. Manifests write `rules: []` there, as the field is required.
-fn leave_out_aggregated_rules(manifest: &mut Manifest) {
-    let is_cluster_role = manifest.gvk.group == "rbac.authorization.k8s.io" && manifest.gvk.kind == "ClusterRole";
-    if is_cluster_role && manifest.value.get("aggregationRule").is_some_and(|rule| !rule.is_null()) {
-        leave_out(manifest, "rules");
-    }
-}
-
-/// Removes a top-level field, with a warning unless it is empty.
-fn leave_out(manifest: &mut Manifest, field: &str) {
-    let Value::Object(object) = &mut manifest.value else { return };
-    if object.remove(field).is_some_and(|value| !is_nothing(&value)) {
-        manifest.left_out.push(format!("`{field}`"));
-    }
-}
-
-fn tell_what_is_left_out(manifest: &mut Manifest) {
-    if !manifest.left_out.is_empty() {
-        let names = std::mem::take(&mut manifest.left_out).join(", ");
-        manifest.warnings.push(format!("left out, as the server and kubectl write it themselves: {names}"));
-    }
+    let key = ObjectKey { gvk: manifest.gvk().clone(), namespace, name: manifest.name().to_owned() };
+    Placed { key, resource, manifest }
 }
 
 /// kubectl's rule for `--namespace` (cli-runtime `resource.RequireNamespace`).
-fn contradiction(target: &Target, namespaces: &Namespaces) -> Option<Diagnostic> {
+fn contradiction(placed: &Placed, namespaces: &Namespaces) -> Option<Diagnostic> {
     let required = namespaces.required.as_ref()?;
-    target.resource.as_ref().ok()?;
-    let written = target.key.namespace.as_ref().filter(|written| *written != required)?;
+    placed.resource.as_ref().ok()?;
+    let written = placed.key.namespace.as_ref().filter(|written| *written != required)?;
     let message =
         format!("the namespace from the provided object \"{written}\" does not match the namespace \"{required}\"");
     let hint = format!("pass `--namespace={written}`, or leave `metadata.namespace` out of the manifest");
     let at = [Step::Key("metadata"), Step::Key("namespace")];
-    Some(target.manifest.problem_of_value(&at, message).with_hint(hint))
+    Some(placed.manifest.origin().problem_of_value(&at, message).with_hint(hint))
 }

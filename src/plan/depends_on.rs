@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::graph::{DependencyKind, Unplannable};
 use super::references::Reference;
-use crate::desired::Manifest;
+use crate::desired::Origin;
 use crate::desired::yaml::Step;
 use crate::diagnostic::Diagnostic;
 
@@ -28,9 +28,9 @@ fn annotation(object: &Value) -> Option<&str> {
 }
 
 /// Why the plan cannot be made, told at the annotation.
-pub fn problem(manifest: &Manifest, Unplannable { message, hint, .. }: Unplannable) -> Diagnostic {
+pub fn problem(origin: &Origin, Unplannable { message, hint, .. }: Unplannable) -> Diagnostic {
     let steps = [Step::Key("metadata"), Step::Key("annotations"), Step::Key(DEPENDS_ON)];
-    manifest.problem_of_value(&steps, message).with_hint(hint)
+    origin.problem_of_value(&steps, message).with_hint(hint)
 }
 
 fn parse(reference: &str) -> Option<Reference> {

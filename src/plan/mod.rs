@@ -44,13 +44,13 @@ impl Plan {
     /// the input.
     pub fn of(mut targets: Vec<Target>) -> Result<Self, Vec<Diagnostic>> {
         let nodes: Vec<Node<'_>> =
-            targets.iter().map(|target| Node { key: &target.key, object: &target.manifest.value }).collect();
+            targets.iter().map(|target| Node { key: &target.key, object: target.desired.object() }).collect();
         let Order { steps, warnings } = Order::of(&nodes).map_err(|unplannable| {
-            let problems = unplannable.into_iter().map(|one| depends_on::problem(&targets[one.at].manifest, one));
+            let problems = unplannable.into_iter().map(|one| depends_on::problem(&targets[one.at].desired.origin, one));
             problems.collect::<Vec<_>>()
         })?;
         for (at, warning) in warnings {
-            targets[at].manifest.warnings.push(warning);
+            targets[at].desired.warn(warning);
         }
         let mut targets: Vec<Option<Target>> = targets.into_iter().map(Some).collect();
         let items = steps.into_iter().filter_map(|Step { index, wave, needs }| {

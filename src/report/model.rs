@@ -5,7 +5,7 @@ use super::apply_set::ApplySetInfo;
 use super::command::Command;
 use super::diagnostic;
 use super::exit::Verdict;
-use crate::compare::{Action, Class, Conflict, Evidence, FieldChange, ObjectDiff};
+use crate::compare::{Action, Assessment, Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Reason};
 use crate::desired::Source;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::readiness::{Readiness, State};
@@ -201,49 +201,75 @@ fn as_texts<S: Serializer>(paths: &[FieldPath], serializer: S) -> Result<S::Ok, 
 impl ObjectReport {
     /// From the verdict on one target.
     #[must_use]
-    pub fn new(target: &Target, diff: ObjectDiff) -> Self {
-        let mut report = Self::of(&target.key, diff);
-        report.warnings.splice(..0, target.manifest.warnings.iter().cloned());
-        report.source = Some(target.manifest.source.clone());
+    pub fn new(target: &Target, assessment: Assessment) -> Self {
+        let mut report = Self::of(&target.key, assessment);
+        report.warnings.splice(..0, target.desired.warnings().iter().cloned());
+        report.source = Some(target.desired.origin.source.clone());
         report
     }
 
     /// From the verdict on a member of an apply set that no manifest names.
     #[must_use]
-    pub fn unwanted(key: &ObjectKey, diff: ObjectDiff) -> Self {
-        Self::of(key, diff)
+    pub fn unwanted(key: &ObjectKey, verdict: ObjectVerdict) -> Self {
+        Self::of(key, verdict.into())
     }
 
-    fn of(key: &ObjectKey, diff: ObjectDiff) -> Self {
-        Self {
+    fn of(key: &ObjectKey, Assessment { verdict, warnings }: Assessment) -> Self {
+        let mut report = Self {
             api_version: key.gvk.api_version(),
             kind: key.gvk.kind.clone(),
             namespace: key.namespace.clone(),
             name: key.name.clone(),
             source: None,
-            action: diff.action,
-            evidence: diff.evidence,
-            changes: diff.changes,
-            conflicts: diff.conflicts,
-            beside: diff.beside,
-            warnings: diff.warnings,
-            error: diff.trouble,
-            reason: diff.reason,
-            hint: diff.hint,
+            action: verdict.action(),
+            evidence: verdict.evidence(),
+            changes: Vec::new(),
+            conflicts: Vec::new(),
+            beside: Vec::new(),
+            warnings,
+            error: None,
+            reason: None,
+            hint: None,
             outcome: None,
             is_moved: false,
             notes: Vec::new(),
             readiness: None,
             key: key.clone(),
+        };
+        match verdict {
+            ObjectVerdict::InSync(mut fields) | ObjectVerdict::Update(mut fields) => {
+                let held = fields.held.take();
+                report.fill(fields, held);
+            }
+            ObjectVerdict::Replace { fields, reason } => report.fill(fields, Some(reason)),
+            ObjectVerdict::Create { desired, .. } => report.changes = vec![FieldChange::missing(desired)],
+            ObjectVerdict::Delete { live, reason } => {
+                (report.changes, report.reason) = (vec![FieldChange::pruned(live)], Some(reason));
+            }
+            ObjectVerdict::Kept { reason } => report.reason = Some(reason),
+            ObjectVerdict::Unknown(trouble) => report.error = Some(trouble),
         }
+        report
+    }
+
+    fn fill(&mut self, fields: FieldDiff, reason: Option<Reason>) {
+        (self.changes, self.conflicts, self.beside) = (fields.changes, fields.conflicts, fields.beside);
+        (self.reason, self.hint) = reason.map_or((None, None), |Reason { text, hint }| (Some(text), hint));
+    }
+
+    /// Records that it differs in another way by now than was shown.
+    pub fn move_to(&mut self, verdict: ObjectVerdict) {
+        let now = Self::of(&self.key, verdict.into());
+        (self.action, self.changes, self.conflicts) = (now.action, now.changes, now.conflicts);
+        self.is_moved = true;
     }
 
     /// From the readiness of one target, without a comparison.
     #[must_use]
     pub fn observed(target: &Target, readiness: Readiness) -> Self {
         let trouble = readiness.trouble.clone();
-        let unknown = ObjectDiff::unknown(trouble.clone().unwrap_or_else(|| Diagnostic::new(Code::Unknown, "")));
-        let mut report = Self { warnings: Vec::new(), ..Self::new(target, unknown) };
+        let unknown = trouble.clone().unwrap_or_else(|| Diagnostic::new(Code::Unknown, ""));
+        let mut report = Self { warnings: Vec::new(), ..Self::new(target, ObjectVerdict::Unknown(unknown).into()) };
         if trouble.is_none() {
             (report.action, report.error) = (Action::None, None);
         }
@@ -265,7 +291,10 @@ impl ObjectReport {
 
     /// Records that a member is kept after all.
     pub fn spare(&mut self, reason: &str) {
-        *self = Self { is_moved: true, ..Self::of(&self.key.clone(), ObjectDiff::untouched(reason)) };
+        *self = Self {
+            is_moved: true,
+            ..Self::of(&self.key.clone(), ObjectVerdict::Kept { reason: reason.to_owned() }.into())
+        };
     }
 
     /// Returns true if it is or will be deleted.

@@ -198,7 +198,7 @@ fn in_words(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::{Evidence, ObjectDiff};
+    use crate::compare::{Evidence, FieldDiff};
     use crate::desired::Source;
     use crate::report::Outcome;
     use crate::terminal::plain;
@@ -207,9 +207,9 @@ mod tests {
     fn object(name: &str, is_planned: bool) -> ObjectReport {
         let gvk = GroupVersionKind::new("v1", "ConfigMap");
         let key = ObjectKey { gvk, namespace: Some("shop".to_owned()), name: name.to_owned() };
-        let diff = ObjectDiff::of(Vec::new(), Vec::new(), Evidence::Proven);
+        let verdict = FieldDiff::none(Evidence::Proven).into();
         let source = is_planned.then(|| Source { file: "web.yaml".into(), line: 1, document: 1 });
-        ObjectReport { outcome: Some(Outcome::Created), source, ..ObjectReport::unwanted(&key, diff) }
+        ObjectReport { outcome: Some(Outcome::Created), source, ..ObjectReport::unwanted(&key, verdict) }
     }
 
     #[test]

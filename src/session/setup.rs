@@ -10,8 +10,9 @@ use crate::desired::DesiredSet;
 use crate::diagnostic::Diagnostic;
 use crate::engine::interrupt::Interrupt;
 use crate::live::resolve::{Namespaces, resolve};
-use crate::live::{Discovery, json};
+use crate::live::{Discovery, Target, json};
 use crate::plan::Plan;
+use crate::plan::apply_set::ApplySet;
 use crate::report::styled::Role;
 use crate::report::{ClusterInfo, Report};
 use crate::session::failure::Failure;
@@ -92,12 +93,24 @@ fn connect_options(args: &ConnectionArgs, verbosity: u8, input: &InputArgs, term
     }
 }
 
-/// Resolves the manifests, with the kinds that the input itself defines, and orders them.
-pub(crate) fn planned(desired: DesiredSet, mut catalog: Discovery, namespaces: &Namespaces) -> Result<Plan, Failure> {
-    for manifest in desired.manifests.iter().filter(|manifest| manifest.gvk.is_crd()) {
-        catalog.expect(&manifest.value);
+/// Resolves the manifests, with the kinds that the input itself defines, makes them members of the apply set, and orders them.
+pub(crate) fn planned(
+    desired: DesiredSet,
+    mut catalog: Discovery,
+    namespaces: &Namespaces,
+    set: Option<&ApplySet>,
+) -> Result<Plan, Failure> {
+    for manifest in desired.manifests.iter().filter(|manifest| manifest.gvk().is_crd()) {
+        catalog.expect(manifest.object());
     }
-    Ok(Plan::of(resolve(desired.manifests, &catalog, namespaces)?)?)
+    let mut targets = resolve(desired.manifests, &catalog, namespaces)?;
+    for Target { key, desired, .. } in &mut targets {
+        let namespace = key.namespace.as_deref().unwrap_or(&namespaces.default);
+        if let Some(set) = set.filter(|set| !set.is_parent(&key.gvk, namespace, &key.name)) {
+            desired.join_apply_set(&set.id);
+        }
+    }
+    Ok(Plan::of(targets)?)
 }
 
 /// Whose manager we are, and what we take.

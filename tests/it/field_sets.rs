@@ -18,7 +18,7 @@ fn a_manifest_claims_what_the_server_records() {
         assert!(targets.len() >= 300, "{}", targets.len());
         assert!(kinds.len() >= 60, "{}", kinds.len());
         let compared = futures::stream::iter(&targets).map(async |target| {
-            let manifest = &target.manifest.value;
+            let manifest = target.desired.object();
             let applied = match ground.apply(target, manifest, MANAGER, "&force=true").await {
                 Ok(applied) => applied,
                 Err(status) => return Some(format!("{}: {} {}\n{manifest}", target.key, status.code, status.message)),

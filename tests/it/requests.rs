@@ -14,7 +14,7 @@ use kubectl_reconcile::client::{Cluster, ConnectOptions, Environment, connect};
 use kubectl_reconcile::compare::{ComparisonMachine, Policy};
 use kubectl_reconcile::desired::files::Input;
 use kubectl_reconcile::desired::yaml::Validation;
-use kubectl_reconcile::desired::{ReadOptions, Selector, read};
+use kubectl_reconcile::desired::{DesiredObject, ReadOptions, Selector, read};
 use kubectl_reconcile::engine::dry_run::drive;
 use kubectl_reconcile::live::fetch::fetch;
 use kubectl_reconcile::live::{Resource, Target};
@@ -124,8 +124,8 @@ fn target(key: &ObjectKey, plural: &str) -> Target {
     let text = b"{apiVersion: v1, kind: ConfigMap, metadata: {name: x}}".to_vec();
     let input = Input { name: "generated".into(), text: text.into() };
     let options = ReadOptions { validation: Validation::Strict, selector: Selector::default(), allow_empty: false };
-    let mut manifest = read(&[input], &options).expect("a manifest").manifests.remove(0);
-    manifest.value = json!({"apiVersion": key.gvk.api_version(), "kind": key.gvk.kind, "spec": {"role": "admin"},
+    let manifest = read(&[input], &options).expect("a manifest").manifests.remove(0);
+    let object = json!({"apiVersion": key.gvk.api_version(), "kind": key.gvk.kind, "spec": {"role": "admin"},
         "metadata": {"name": key.name, "namespace": key.namespace}});
     let resource = Resource {
         gvk: key.gvk.clone(),
@@ -135,7 +135,11 @@ fn target(key: &ObjectKey, plural: &str) -> Target {
         status: false,
         pending: false,
     };
-    Target { key: key.clone(), resource: Ok(resource), manifest }
+    Target {
+        key: key.clone(),
+        resource: Ok(resource),
+        desired: DesiredObject::exactly(object, manifest.origin().clone()),
+    }
 }
 
 /// What `diff` asks of the server about one object.

@@ -30,7 +30,7 @@ fn compare((manifest, live): &(Value, Value)) -> usize {
     }
     let prediction: Prediction = predict(manifest, live, of, kind, &policy);
     let subject = ObjectPair { gvk: &gvk, manifest, live, of, status_is_apart: true };
-    let diff = judge(subject, &prediction, &policy, &Redactor::default());
+    let (diff, _) = judge(subject, &prediction, &policy, &Redactor::default());
     assert!(with_live_spelling(manifest, live, of).is_object());
     diff.changes.len() + diff.conflicts.len()
 }

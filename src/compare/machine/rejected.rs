@@ -30,7 +30,7 @@ impl ComparisonMachine<'_> {
 
     /// Predicts the apply after manual claims have passed to us, those on what is in the way included; none if there are none.
     fn after_transfer(&self, live: &Value, error: &RequestError) -> Option<Prediction> {
-        let (manifest, kind) = (&self.target.manifest.value, self.target.kind());
+        let (manifest, kind) = (self.target.desired.object(), self.target.kind());
         // A patch loses nulls that an apply is refused for. Where the types are known, none of those is left.
         if !self.of.declares("kind") && holds_null(manifest) {
             return None;
@@ -84,7 +84,7 @@ impl ComparisonMachine<'_> {
     /// nothing can be learnt from that.
     fn probes(&self, live: &Value, status: &StatusError, trouble: &Diagnostic) -> Option<(Vec<Probe>, Refusal)> {
         let gvk = &self.target.key.gvk;
-        let manifest = &self.target.manifest.value;
+        let manifest = self.target.desired.object();
         let subject = self.subject(Some(live));
         let own = |tells| Some(Probe { object: probe_object(gvk, manifest, live)?, refused: trouble.clone(), tells });
         let refused = refused_result(&subject, status);

@@ -93,7 +93,7 @@ fn of_secret(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<Diagnostic> 
             _ => format!("`{field}` {}", complaint(&cause.reason)),
         };
         let steps: Vec<Step<'_>> = names.into_iter().map(Step::Key).collect();
-        subject.target.manifest.problem_of_key(&steps, message)
+        subject.target.desired.origin.problem_of_key(&steps, message)
     });
     problems.collect()
 }

@@ -64,7 +64,7 @@ pub(super) fn mistakes(subject: &RejectedObject<'_>, status: &StatusError) -> Ve
 
 impl<'a> RejectedObject<'a> {
     fn manifest(&self) -> &'a Value {
-        &self.target.manifest.value
+        self.target.desired.object()
     }
 
     /// What the server validated, as far as lists go: the manifest merged into the live object.
@@ -95,13 +95,13 @@ impl<'a> RejectedObject<'a> {
 
     /// A problem of the key at a place, or of what is nearest to it.
     fn of_key(&self, place: &Place<'_>, message: String) -> Diagnostic {
-        self.target.manifest.problem_of_key(&place.steps, message)
+        self.target.desired.origin.problem_of_key(&place.steps, message)
     }
 
     /// A problem of the value at a place.
     fn of_value(&self, place: &Place<'_>, message: String) -> Diagnostic {
         if place.missing.is_empty() {
-            self.target.manifest.problem_of_value(&place.steps, message)
+            self.target.desired.origin.problem_of_value(&place.steps, message)
         } else {
             self.of_key(place, message)
         }

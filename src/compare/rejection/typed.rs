@@ -162,10 +162,10 @@ fn duplicate(subject: &RejectedObject<'_>, place: &Place<'_>, list: &str) -> Dia
         item.enter_index(index);
         item
     };
-    let manifest = &subject.target.manifest;
+    let origin = &subject.target.desired.origin;
     let mark = |index: usize| {
         let steps = at(index).steps;
-        manifest.positions.value_at(&steps).unwrap_or_else(|| manifest.positions.nearest(&steps))
+        origin.positions.value_at(&steps).unwrap_or_else(|| origin.positions.nearest(&steps))
     };
     let item = item_element(&items[second], of).map(|element| FieldPath::from(vec![element]).to_string());
     let (first, second) = (mark(first), mark(second));
@@ -176,7 +176,7 @@ fn duplicate(subject: &RejectedObject<'_>, place: &Place<'_>, list: &str) -> Dia
         first.line,
         first.column
     );
-    manifest.problem_at(second, Some(first), message).with_hint("remove one of the two, or give it another key")
+    origin.problem_at(second, Some(first), message).with_hint("remove one of the two, or give it another key")
 }
 
 fn expected(text: &str) -> Option<Expected> {

@@ -17,7 +17,7 @@ use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey};
 
 use crate::client::Cluster;
-use crate::compare::{Action, ObjectDiff, Policy, Redactor, Replace, Secrecy};
+use crate::compare::{Action, ObjectVerdict, Policy, Redactor, Replace, Secrecy};
 use crate::desired::DesiredSet;
 use crate::diagnostic::Diagnostic;
 use crate::engine::event::{Event, EventSink};
@@ -149,15 +149,20 @@ impl Pruning {
 pub(crate) struct Prune(Option<Pruning>);
 
 impl Prune {
-    /// Finds the parent and makes members of the manifests.
+    /// Finds the parent, and makes sure that no manifest is a member of another set.
     pub async fn prepare(
         requested: Option<&Requested>,
         adopt: &BTreeSet<String>,
         server: (&Cluster, &Discovery, &Namespaces),
-        desired: &mut DesiredSet,
+        desired: &DesiredSet,
     ) -> Result<Self, Failure> {
         let Some(requested) = requested else { return Ok(Self(None)) };
         Ok(Self(Some(Pruning::prepare(requested, adopt, server, desired).await?)))
+    }
+
+    /// The set that the objects of the manifests join.
+    pub fn set(&self) -> Option<&ApplySet> {
+        self.0.as_ref().map(|pruning| &pruning.set)
     }
 
     /// Lists the members.
@@ -226,11 +231,14 @@ impl Prune {
 
 impl Entry {
     fn new(turn: PruneStep, member: Member, fate: PruneDecision, redactor: &Redactor) -> Self {
-        let diff = match fate.reason() {
-            None => ObjectDiff::delete(shown(&member, redactor), "no manifest names it any more"),
-            Some(reason) => ObjectDiff::untouched(reason),
+        let verdict = match fate.reason() {
+            None => {
+                let reason = "no manifest names it any more".to_owned();
+                ObjectVerdict::Delete { live: shown(&member, redactor), reason }
+            }
+            Some(reason) => ObjectVerdict::Kept { reason: reason.to_owned() },
         };
-        Self { report: ObjectReport::unwanted(&member.key, diff), turn, member, fate }
+        Self { report: ObjectReport::unwanted(&member.key, verdict), turn, member, fate }
     }
 }
 

@@ -1,4 +1,4 @@
-//! From what was asked for to the parent as it is, and labels on the manifests.
+//! From what was asked for to the parent as it is.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::live::fetch::find;
 use crate::live::resolve::Namespaces;
 use crate::live::{Discovery, LiveState, Resource};
 use crate::object::GroupKind;
-use crate::plan::apply_set::{ApplySet, IS_PARENT_TYPE, Inventory, ParentState, Reference, Refusal, enlist};
+use crate::plan::apply_set::{ApplySet, IS_PARENT_TYPE, Inventory, ParentState, Reference, Refusal, refuse_labelled};
 use crate::report::{Failure, Verdict};
 
 /// What is asked for.
@@ -25,13 +25,13 @@ pub(crate) struct Requested {
 }
 
 impl Pruning {
-    /// Finds the parent, makes sure that the set is ours to change, and makes members of the manifests. A parent whose kind
+    /// Finds the parent, makes sure that the set is ours to change and that no manifest names another. A parent whose kind
     /// has namespaces lives where manifests without a namespace do.
     pub(super) async fn prepare(
         Requested { reference, recovers }: &Requested,
         adopt: &BTreeSet<String>,
         (cluster, catalog, namespaces): (&Cluster, &Discovery, &Namespaces),
-        desired: &mut DesiredSet,
+        desired: &DesiredSet,
     ) -> Result<Self, Failure> {
         let served = catalog.resources().filter(|resource| !resource.pending);
         let resource = reference.pick(served).map_err(|message| {
@@ -41,13 +41,13 @@ impl Pruning {
         let namespace = resource.namespaced.then(|| namespaces.default.clone());
         let set = ApplySet::of(ObjectKey { gvk: resource.gvk.clone(), namespace, name: reference.name.clone() });
         let standing = standing(cluster, &set, resource, adopt).await?;
-        enlist(&mut desired.manifests, &set, &namespaces.default)?;
+        refuse_labelled(&desired.manifests, &set, &namespaces.default)?;
         let mut pruning = Self::new(set, resource.clone(), adopt.clone(), standing);
         pruning.recovers = *recovers;
         let manifests = || desired.manifests.iter();
-        let places = manifests().filter_map(|manifest| manifest.namespace.clone());
+        let places = manifests().filter_map(|manifest| manifest.namespace().map(ToOwned::to_owned));
         pruning.mentioned = Inventory {
-            kinds: manifests().map(|manifest| GroupKind::from(&manifest.gvk)).collect(),
+            kinds: manifests().map(|manifest| GroupKind::from(manifest.gvk())).collect(),
             namespaces: places.chain([namespaces.default.clone()]).collect(),
         };
         pruning.plan_search(catalog);

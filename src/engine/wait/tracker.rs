@@ -38,7 +38,7 @@ impl Watched {
     #[must_use]
     pub fn existing(target: &Target) -> Self {
         let is_job = target.key.gvk.group == "batch" && target.key.gvk.kind == "Job";
-        let expires = is_job && target.manifest.value.pointer(TTL).is_some();
+        let expires = is_job && target.desired.object().pointer(TTL).is_some();
         Self { expires, ..Self::from(target) }
     }
 }

@@ -15,7 +15,7 @@ use structured_merge::{FieldSet, ManagedFieldsEntry, Operation, Ownership};
 
 use super::{ROUNDS, Writer, Written, is_conflict};
 use crate::client::{Reply, RequestError, Retry};
-use crate::compare::{Action, Class, Finding, ObjectDiff, Policy};
+use crate::compare::{Class, FieldChange, Finding, ObjectVerdict, Policy};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::judge::Judge;
 use crate::live::{LiveState, fetch, parse};
@@ -76,7 +76,7 @@ fn miss_of(error: &RequestError) -> Miss {
 
 impl Writer<'_> {
     /// Creates what is missing. What somebody agreed to is created as it was shown, or not at all.
-    pub(super) async fn create(&self, shown: &ObjectDiff) -> Written {
+    pub(super) async fn create(&self, shown: &ObjectVerdict) -> Written {
         if !self.agreed {
             return self.create_by_apply(shown).await;
         }
@@ -85,8 +85,8 @@ impl Writer<'_> {
             Creation::Refused(error) | Creation::Unknown(error) => self.failed(&error, None),
             Creation::Taken => match self.judge_again().await {
                 // Another run of ours.
-                Some((_, _, diff)) if diff.action == Action::None && !diff.is_ownership_only() => Written::Created,
-                Some((_, _, diff)) if !diff.same_difference(shown) => Written::Moved(Box::new(diff)),
+                Some((_, _, verdict)) if verdict.is_done() => Written::Created,
+                Some((_, _, verdict)) if !verdict.same_difference(shown) => Written::Moved(Box::new(verdict)),
                 _ => Written::Failed(
                     Diagnostic::new(Code::Conflict, "somebody else creates and deletes it at the same time")
                         .with_hint("run again"),
@@ -96,12 +96,12 @@ impl Writer<'_> {
     }
 
     /// Without force: who created the object meanwhile is not overruled unseen.
-    async fn create_by_apply(&self, shown: &ObjectDiff) -> Written {
-        match self.apply(self.target.manifest.value.clone(), false).await {
+    async fn create_by_apply(&self, shown: &ObjectVerdict) -> Written {
+        match self.apply(self.target.desired.object().clone(), false).await {
             Ok(reply) if reply.status == 201 => Written::Created,
             Ok(reply) => self.joined(&reply),
             Err(error) if is_conflict(&error) => match self.judge_again().await {
-                Some((_, _, diff)) if !diff.same_difference(shown) => Written::Moved(Box::new(diff)),
+                Some((_, _, verdict)) if !verdict.same_difference(shown) => Written::Moved(Box::new(verdict)),
                 _ => self.failed(&error, None),
             },
             Err(error) => self.failed(&error, None),
@@ -119,8 +119,9 @@ impl Writer<'_> {
         let policy = Policy { show_unmanaged: true, ..self.policy.clone() };
         let judge = Judge { policy: &policy, redactor: self.redactor };
         let found = Finding::Proven(Some(object)).into();
-        let mut beside = judge.decide(self.target, found, self.of, false).diff.changes;
-        beside.retain(|change| change.class == Class::Unmanaged);
+        let decision = judge.decide(self.target, found, self.of, false);
+        let unmanaged = |change: &&FieldChange| change.class == Class::Unmanaged;
+        let beside: Vec<&FieldChange> = decision.verdict().changes().iter().filter(unmanaged).collect();
         if beside.is_empty() {
             return Written::Updated;
         }
@@ -144,7 +145,7 @@ impl Writer<'_> {
         let mut pause = FIRST_PAUSE;
         let mut is_repeated = false;
         loop {
-            let request = self.creation(&self.target.manifest.value).write(Retry::Never);
+            let request = self.creation(self.target.desired.object()).write(Retry::Never);
             let error = match self.cluster.send(request).await.and_then(|reply| parse(self.cluster, &reply.body)) {
                 Ok(created) => return Creation::Done(self.record_as_applied(created).await),
                 Err(error) => error,
@@ -185,7 +186,7 @@ impl Writer<'_> {
     /// Turns the owner that a creation left into that of an apply. Answers with why that did not work: the object is as it
     /// should be all the same, and the next apply makes up for it.
     async fn record_as_applied(&self, created: Value) -> Option<String> {
-        let claims = structured_merge::field_set(&self.target.manifest.value, self.of, self.target.kind().as_ref());
+        let claims = structured_merge::field_set(self.target.desired.object(), self.of, self.target.kind().as_ref());
         // What claims nothing, such as a Namespace with only a name, leaves no entry.
         if claims.is_empty() {
             return None;
@@ -224,7 +225,7 @@ impl Writer<'_> {
             }
         }
         // The server's own reckoning of what an apply claims.
-        let mut body = self.target.manifest.value.clone();
+        let mut body = self.target.desired.object().clone();
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
             metadata.insert("uid".into(), uid);
         }

@@ -1,7 +1,7 @@
 //! Stage 5, act: server-side apply of one object, under a lock on the version that was judged.
 //!
 //! ```text
-//! ObjectDiff ─▶ create: apply, or POST where nothing may be merged into what somebody else creates meanwhile
+//! ObjectVerdict ─▶ create: apply, or POST where nothing may be merged into what somebody else creates meanwhile
 //!            ─▶ replace: delete, wait until it is gone, create
 //!            ─▶ update, adopt: [manual claims pass to us] ─▶ apply with uid and resourceVersion ─409─▶ judge again
 //! ```
@@ -25,7 +25,7 @@ pub use half_way::{GRACE, HalfWay};
 
 use crate::client::{Address, Change, Cluster, Reply, RequestError, Retry};
 use crate::compare::Refusal;
-use crate::compare::{Action, Finding, ForceConflicts, ObjectDiff, Policy, Prediction, Redactor, Replace, refusal};
+use crate::compare::{Finding, ForceConflicts, ObjectVerdict, Policy, Prediction, Redactor, Replace, refusal};
 use crate::diagnostic::{Code, Diagnostic};
 pub use crate::engine::judge::Decision;
 use crate::engine::judge::Judge;
@@ -47,7 +47,7 @@ pub enum Written {
     /// It was deleted and recreated.
     Replaced,
     /// Somebody changed it since the difference was shown, so that another write would be needed: it was left alone.
-    Moved(Box<ObjectDiff>),
+    Moved(Box<ObjectVerdict>),
     /// It could not be written.
     Failed(Diagnostic),
     /// This was done, and there is something to know about it.
@@ -88,17 +88,20 @@ impl Writes<'_> {
         // What is begun is finished, also when the run is interrupted.
         let cluster = &self.cluster.until_done();
         let writer = Writer { cluster, target, resource, of, policy, redactor, deletion, agreed, half_way };
-        match (&decision.finding, decision.diff.action) {
-            _ if !decision.diff.conflicts.is_empty() => None,
-            (_, Action::Create) => Some(writer.create(&decision.diff).await),
-            (Finding::Predicted { live, prediction }, Action::Update) => {
-                Some(writer.update(live.clone(), After::of(prediction), &decision.diff).await)
+        let shown = decision.verdict();
+        match (&decision.finding, shown) {
+            _ if !shown.conflicts().is_empty() => None,
+            (_, ObjectVerdict::Create { .. }) => Some(writer.create(shown).await),
+            (Finding::Predicted { live, prediction }, ObjectVerdict::Update(_)) => {
+                Some(writer.update(live.clone(), After::of(prediction), shown).await)
             }
-            (Finding::Predicted { live, prediction }, Action::None) if decision.diff.is_ownership_only() => {
-                Some(writer.update(live.clone(), After::of(prediction), &decision.diff).await)
+            (Finding::Predicted { live, prediction }, ObjectVerdict::InSync(fields)) if fields.changes_owners() => {
+                Some(writer.update(live.clone(), After::of(prediction), shown).await)
             }
-            (Finding::Refused { live: Some(live), .. }, Action::Replace) if policy.replace == Replace::Immutable => {
-                Some(writer.replace(live.clone(), &decision.diff).await)
+            (Finding::Refused { live: Some(live), .. }, ObjectVerdict::Replace { .. })
+                if policy.replace == Replace::Immutable =>
+            {
+                Some(writer.replace(live.clone(), shown).await)
             }
             _ => None,
         }
@@ -133,8 +136,8 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    async fn update(&self, mut live: Value, mut after: After, shown: &ObjectDiff) -> Written {
-        let done = if shown.action == Action::None { Written::Adopted } else { Written::Updated };
+    async fn update(&self, mut live: Value, mut after: After, shown: &ObjectVerdict) -> Written {
+        let done = if shown.is_ownership_only() { Written::Adopted } else { Written::Updated };
         for round in 0.. {
             let error = match self.write_over(&live, &after).await {
                 Ok(()) => return done,
@@ -145,11 +148,13 @@ impl Writer<'_> {
             }
             match self.judge_again().await {
                 // An answer that got lost: the write was done.
-                Some((_, _, diff)) if diff.action == Action::None && !diff.is_ownership_only() => return done,
-                Some((Some(now), then, diff)) if diff.same_difference(shown) && diff.conflicts.is_empty() => {
+                Some((_, _, verdict)) if verdict.is_done() => return done,
+                Some((Some(now), then, verdict))
+                    if verdict.same_difference(shown) && verdict.conflicts().is_empty() =>
+                {
                     (live, after) = (now, then);
                 }
-                Some((_, _, diff)) => return Written::Moved(Box::new(diff)),
+                Some((_, _, verdict)) => return Written::Moved(Box::new(verdict)),
                 None => return self.failed(&error, Some(&live)),
             }
         }
@@ -175,7 +180,7 @@ impl Writer<'_> {
             version = self.record_owners(settled.to_json(live), &version).await?;
             has_taken_over = true;
         }
-        let mut body = with_live_spelling(&self.target.manifest.value, live, self.of);
+        let mut body = with_live_spelling(self.target.desired.object(), live, self.of);
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
             metadata.insert("uid".into(), live.pointer("/metadata/uid").cloned().unwrap_or_default());
             metadata.insert("resourceVersion".into(), version.clone());
@@ -216,13 +221,15 @@ impl Writer<'_> {
     }
 
     /// Judges the object as it is now: the live object, what an apply leaves, and the verdict. None when nothing can be said.
-    async fn judge_again(&self) -> Option<(Option<Value>, After, ObjectDiff)> {
+    async fn judge_again(&self) -> Option<(Option<Value>, After, ObjectVerdict)> {
         let judge = Judge { policy: self.policy, redactor: self.redactor };
-        let Decision { finding, diff } = judge.judge_again(self.cluster, (self.target, self.resource), self.of).await?;
+        let Decision { finding, assessment } =
+            judge.judge_again(self.cluster, (self.target, self.resource), self.of).await?;
+        let verdict = assessment.verdict;
         Some(match finding {
-            Finding::Predicted { live, prediction } => (Some(live), After::of(&prediction), diff),
-            Finding::Refused { live, .. } => (live, After::default(), diff),
-            _ => (None, After::default(), diff),
+            Finding::Predicted { live, prediction } => (Some(live), After::of(&prediction), verdict),
+            Finding::Refused { live, .. } => (live, After::default(), verdict),
+            _ => (None, After::default(), verdict),
         })
     }
 

@@ -14,7 +14,7 @@ use super::create::Creation;
 use super::delete::{Deadline, Deleted, delete, wait_until_gone};
 use super::{Writer, Written, recorded_owners};
 use crate::client::{Change, RequestError, Retry};
-use crate::compare::{Action, ObjectDiff, probe_object, replace_guard};
+use crate::compare::{ObjectVerdict, probe_object, replace_guard};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::LiveState;
 use crate::live::answer::Asked;
@@ -25,7 +25,7 @@ const ROUNDS: usize = 5;
 
 impl Writer<'_> {
     /// Nothing is deleted before the server has accepted the new object in a trial.
-    pub(super) async fn replace(&self, mut live: Value, shown: &ObjectDiff) -> Written {
+    pub(super) async fn replace(&self, mut live: Value, shown: &ObjectVerdict) -> Written {
         if let Some(reason) = replace_guard(self.target) {
             return Written::Failed(Diagnostic::new(Code::Protected, reason));
         }
@@ -50,10 +50,10 @@ impl Writer<'_> {
                 Err(trouble) => return Written::Failed(trouble),
             }
             match self.judge_again().await {
-                Some((Some(now), _, diff)) if diff.same_difference(shown) && diff.action == Action::Replace => {
+                Some((Some(now), _, verdict @ ObjectVerdict::Replace { .. })) if verdict.same_difference(shown) => {
                     live = now;
                 }
-                Some((_, _, diff)) => return Written::Moved(Box::new(diff)),
+                Some((_, _, verdict)) => return Written::Moved(Box::new(verdict)),
                 None => break,
             }
         }
@@ -64,7 +64,7 @@ impl Writer<'_> {
 
     /// The creation under another name. A quota that the object itself may fill up is no obstacle.
     async fn try_creation(&self, live: &Value) -> Result<(), RequestError> {
-        let Some(body) = probe_object(&self.target.key.gvk, &self.target.manifest.value, live) else { return Ok(()) };
+        let Some(body) = probe_object(&self.target.key.gvk, self.target.desired.object(), live) else { return Ok(()) };
         let answer = self.cluster.send(self.creation(&body).dry_run()).await;
         let asked = Asked::key(&self.target.key).created(&body);
         match answer.and_then(|reply| asked.read(self.cluster, &reply.body)) {
@@ -132,7 +132,7 @@ impl Writer<'_> {
     async fn taken(&self) -> Written {
         match self.judge_again().await {
             // Another run of ours.
-            Some((_, _, diff)) if diff.action == Action::None && !diff.is_ownership_only() => Written::Replaced,
+            Some((_, _, verdict)) if verdict.is_done() => Written::Replaced,
             _ => {
                 let message =
                     "it was deleted, and somebody else has created it meanwhile: that object was left unchanged";

@@ -129,7 +129,7 @@ impl DesiredMembers {
         for target in targets {
             wanted.objects.insert(identity(&target.key));
             // What the API would refuse now may be a member from before.
-            let is_known = target.resource.is_ok() || !target.manifest.refused.is_empty();
+            let is_known = target.resource.is_ok() || target.desired.is_refused();
             if is_known && identity(&target.key) != identity(&set.parent) {
                 wanted.contents.add(&target.key);
             }

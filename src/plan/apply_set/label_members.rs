@@ -1,41 +1,26 @@
-use serde_json::{Map, Value};
-
 use super::parent::ApplySet;
 use crate::desired::Manifest;
 use crate::desired::yaml::Step;
 use crate::diagnostic::Diagnostic;
 use crate::object::PART_OF;
 
-/// Makes members of all manifests: they get the set's label. One that carries such a label already is a problem: which set
-/// an object belongs to is not for the manifest to say. The parent is no member of its own set. Manifests without a
-/// namespace belong to `default_namespace`.
-pub fn enlist(manifests: &mut [Manifest], set: &ApplySet, default_namespace: &str) -> Result<(), Vec<Diagnostic>> {
-    let mut problems = Vec::new();
-    for manifest in manifests {
-        if is_parent(manifest, set, default_namespace) {
-            continue;
-        }
-        let Some(Value::Object(metadata)) = manifest.value.get_mut("metadata") else { continue };
-        let labels = metadata.entry("labels").or_insert(Value::Null);
-        if !labels.is_object() {
-            *labels = Value::Object(Map::new());
-        }
-        let Value::Object(labels) = labels else { continue };
-        if labels.contains_key(PART_OF) {
+/// Refuses manifests that say themselves which set they belong to: that is not for a manifest to say. The parent is no member of
+/// its own set, and may have any label. Manifests without a namespace belong to `default_namespace`.
+pub fn refuse_labelled(manifests: &[Manifest], set: &ApplySet, default_namespace: &str) -> Result<(), Vec<Diagnostic>> {
+    let is_parent = |manifest: &Manifest| {
+        set.is_parent(manifest.gvk(), manifest.namespace().unwrap_or(default_namespace), manifest.name())
+    };
+    let is_labelled = |manifest: &Manifest| {
+        manifest.object().pointer("/metadata/labels").is_some_and(|all| all.get(PART_OF).is_some())
+    };
+    let labelled = manifests.iter().filter(|manifest| is_labelled(manifest) && !is_parent(manifest));
+    let problems: Vec<Diagnostic> = labelled
+        .map(|manifest| {
             let at = [Step::Key("metadata"), Step::Key("labels"), Step::Key(PART_OF)];
-            let problem = manifest.problem_of_key(&at, format!("{manifest} already has the label `{PART_OF}`"));
-            problems.push(problem.with_hint("leave it out of the manifest: `--applyset` sets it"));
-            continue;
-        }
-        labels.insert(PART_OF.to_owned(), set.id.as_str().into());
-    }
+            let message = format!("{manifest} already has the label `{PART_OF}`");
+            let problem = manifest.origin().problem_of_key(&at, message);
+            problem.with_hint("leave it out of the manifest: `--applyset` sets it")
+        })
+        .collect();
     if problems.is_empty() { Ok(()) } else { Err(problems) }
-}
-
-fn is_parent(manifest: &Manifest, set: &ApplySet, default_namespace: &str) -> bool {
-    let parent = &set.parent;
-    let namespace = manifest.namespace.as_deref().unwrap_or(default_namespace);
-    manifest.name == parent.name
-        && (&manifest.gvk.group, &manifest.gvk.kind) == (&parent.gvk.group, &parent.gvk.kind)
-        && parent.namespace.as_deref().is_none_or(|parents| parents == namespace)
 }

@@ -14,7 +14,7 @@ mod prune_order;
 mod reference;
 
 pub use decision::{DesiredMembers, Member, PruneDecision, Sight};
-pub use label_members::enlist;
+pub use label_members::refuse_labelled;
 pub use parent::{ApplySet, IS_PARENT_TYPE, Inventory, Listed, ParentAnnotations, ParentState, Refusal};
 pub use prune_order::PruneStep;
 pub use reference::Reference;

@@ -40,6 +40,15 @@ impl ApplySet {
         let id = format!("applyset-{}-v1", URL_SAFE_NO_PAD.encode(digest(&SHA256, text.as_bytes())));
         Self { parent, id }
     }
+
+    /// Returns true for the set's parent, in whatever version. A parent without a namespace is in every namespace.
+    #[must_use]
+    pub fn is_parent(&self, gvk: &GroupVersionKind, namespace: &str, name: &str) -> bool {
+        let parent = &self.parent;
+        name == parent.name
+            && (&gvk.group, &gvk.kind) == (&parent.gvk.group, &parent.gvk.kind)
+            && parent.namespace.as_deref().is_none_or(|parents| parents == namespace)
+    }
 }
 
 /// Where the members of a set are.

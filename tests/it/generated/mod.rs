@@ -17,7 +17,7 @@ use kubectl_reconcile::client::{
 };
 use kubectl_reconcile::desired::files::Input;
 use kubectl_reconcile::desired::yaml::Validation;
-use kubectl_reconcile::desired::{ReadOptions, Selector, read};
+use kubectl_reconcile::desired::{DesiredObject, ReadOptions, Selector, read};
 use kubectl_reconcile::live::resolve::{Namespaces, Target, resolve};
 use kubectl_reconcile::live::types::Types;
 use kubectl_reconcile::live::{Discovery, Resource};
@@ -180,18 +180,18 @@ impl Ground {
     async fn grown(&self, mut target: Target, rng: &mut Rng) -> Target {
         let (Some(schema), false) = (self.schema(&target), target.key.gvk.is_crd()) else { return target };
         for additions in [6, 4, 3, 2, 2, 1, 1] {
-            let mut candidate = target.manifest.value.clone();
+            let mut candidate = target.desired.object().clone();
             let grown = (0..additions * 3).filter(|_| schema.grow(&mut candidate, rng)).take(additions).count();
             if grown > 0 && self.apply(&target, &candidate, "generator", "&dryRun=All").await.is_ok() {
-                target.manifest.value = candidate;
+                target.desired = DesiredObject::exactly(candidate, target.desired.origin.clone());
             }
         }
         // What templates leave without a value.
         for _ in 0..2 {
-            let mut candidate = target.manifest.value.clone();
+            let mut candidate = target.desired.object().clone();
             let grown = rng.chance(50) && (0..8).any(|_| schema.grow_null(&mut candidate, rng));
             if grown && self.apply(&target, &candidate, "generator", "&dryRun=All").await.is_ok() {
-                target.manifest.value = candidate;
+                target.desired = DesiredObject::exactly(candidate, target.desired.origin.clone());
             }
         }
         target
@@ -226,7 +226,7 @@ fn file(name: &str) -> String {
 }
 
 fn values(text: &str) -> Vec<Value> {
-    manifests(text).into_iter().map(|manifest| manifest.value).collect()
+    manifests(text).into_iter().map(|manifest| manifest.object().clone()).collect()
 }
 
 fn manifests(text: &str) -> Vec<kubectl_reconcile::desired::Manifest> {

@@ -3,6 +3,7 @@
 use kubectl_reconcile::compare::{
     Action, CompareContext, ComparisonMachine, Finding, ForceConflicts, Policy, Redactor, predict, verdict,
 };
+use kubectl_reconcile::desired::DesiredObject;
 use kubectl_reconcile::engine::dry_run::drive;
 use kubectl_reconcile::engine::write::{DEFAULT_DELETE_TIMEOUT, Decision, HalfWay, Writes, Written};
 use kubectl_reconcile::live::{LiveState, Target};
@@ -18,11 +19,11 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let force = *run.rng.pick(&[ForceConflicts::Manual, ForceConflicts::Manual, ForceConflicts::All]);
     let policy = Policy { force, ..Policy::of(OURS) };
     let mut target = run.target.clone();
-    target.manifest.value = manifest.clone();
+    target.desired = DesiredObject::exactly(manifest.clone(), target.desired.origin.clone());
     let kind = target.key.gvk.kind.clone();
     let of = ground.of(&target);
     let setting = CompareContext { of, policy: &policy, types_will_change: false };
-    let judged = |target: &Target, finding: &Finding| verdict(target, finding, setting, &Redactor::default());
+    let judged = |target: &Target, finding: &Finding| verdict(target, finding, setting, &Redactor::default()).verdict;
 
     let finding = ask(run, &target, &policy, live.clone()).await;
     let Finding::Predicted { live: before, prediction } = &finding else { return };
@@ -48,11 +49,11 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let here = predict(manifest, before, of, target.kind().as_ref(), &policy);
     let status_is_apart = resource_of(&target).status;
     let guessed = judged(&target, &Finding::Predicted { live: before.clone(), prediction: here.clone() });
-    let is_right = guessed.action == diff.action;
+    let is_right = guessed.action() == diff.action();
     run.tally.count("local action", if is_right { "right" } else { "wrong" });
     if !is_right {
-        let shown = |diff: &kubectl_reconcile::compare::ObjectDiff| {
-            diff.changes
+        let shown = |diff: &kubectl_reconcile::compare::ObjectVerdict| {
+            diff.changes()
                 .iter()
                 .filter(|c| c.class.is_drift())
                 .map(|c| format!("{} {:?}", c.path, c.class))
@@ -66,7 +67,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
         run.tally.count("local object", "differs");
     }
 
-    let decision = Decision { finding: finding.clone(), diff: diff.clone() };
+    let decision = Decision { finding: finding.clone(), assessment: diff.clone().into() };
     let redactor = Redactor::default();
     let half_way = HalfWay::default();
     let writes = Writes {
@@ -88,7 +89,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
             return run.tally.count("not written", &format!("{kind}: {other:?}").chars().take(150).collect::<String>());
         }
     }
-    if !diff.conflicts.is_empty() {
+    if !diff.conflicts().is_empty() {
         return run.tally.count("engine", "conflict");
     }
     let mut wrong = changes(&prediction.object, &now, of, status_is_apart);
@@ -101,21 +102,18 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let again = ask(run, &target, &policy, now.clone()).await;
     let second = judged(&target, &again);
     // The server makes null of a map or list that loses all that was applied, and only in the next apply what is empty.
-    let mut drift = second.changes.iter().filter(|change| change.class.is_drift());
+    let mut drift = second.changes().iter().filter(|change| change.class.is_drift());
     let is_emptiness = drift.all(|change| is_empty(change.live.as_ref()) && is_empty(change.path.value_in(manifest)));
-    if second.action == Action::Update && is_emptiness {
+    if second.action() == Action::Update && is_emptiness {
         return run.tally.count("engine", "null before an empty map");
     }
     // It also accepts some values once that it refuses ever after, such as an empty key of a list.
-    if second.action == Action::Unknown {
+    if second.action() == Action::Unknown {
         return run.tally.count("engine", "refused after it was accepted");
     }
-    if second.action != Action::None || second.is_ownership_only() {
-        let changes: Vec<_> = second.changes.iter().map(|c| format!("{} {:?}", c.path, c.class)).collect();
-        run.tally.fail(
-            "a second write",
-            format!("{:?} {changes:?} {:?}: {context}\nnow {now}", second.action, second.trouble),
-        );
+    if second.action() != Action::None || second.is_ownership_only() {
+        let changes: Vec<_> = second.changes().iter().map(|c| format!("{} {:?}", c.path, c.class)).collect();
+        run.tally.fail("a second write", format!("{:?} {changes:?}: {context}\nnow {now}", second.action()));
     }
 }
 

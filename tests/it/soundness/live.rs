@@ -14,7 +14,7 @@ const MANAGERS: [&str; 5] = ["kubectl-edit", "gitops", "robot", "kubectl-client-
 pub async fn change(ground: &Ground, target: &Target, live: &Value, rng: &mut Rng) -> &'static str {
     let url = path_of(target);
     let manager = *rng.pick(&MANAGERS);
-    let wanted = &target.manifest.value;
+    let wanted = target.desired.object();
     match rng.below(12) {
         0 | 1 => {
             let by = *rng.pick(&["gitops", "robot"]);

@@ -51,7 +51,7 @@ struct Run<'a> {
 impl Run<'_> {
     async fn go(&mut self, mutations: usize) {
         let kind = self.target.key.gvk.kind.clone();
-        let manifest = self.target.manifest.value.clone();
+        let manifest = self.target.desired.object().clone();
         let Ok(mut live) = self.ground.apply(self.target, &manifest, OURS, "&force=true").await else {
             return self.tally.count("refused at first", &kind);
         };

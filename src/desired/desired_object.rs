@@ -1,0 +1,136 @@
+//! From a [`Manifest`] to the object that is sent. Everything that changes what a manifest says happens here.
+
+use serde_json::{Map, Value};
+use structured_merge::{FieldPath, PathElement, RefusedNull, TypeRef, is_nothing, take_out_refused_nulls};
+
+use super::manifest::Manifest;
+use super::origin::Origin;
+use super::yaml::Step;
+use crate::object::PART_OF;
+
+/// What the cluster says of the place of an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Placement<'a> {
+    /// The namespace that the object lives in.
+    pub namespace: Option<&'a str>,
+    /// Whether `status` is a subresource, so that a write of the object leaves it alone.
+    pub status_is_apart: bool,
+}
+
+/// One desired object as it is sent.
+#[derive(Clone, Debug)]
+pub struct DesiredObject {
+    /// Where it is written.
+    pub origin: Origin,
+    object: Value,
+    warnings: Vec<String>,
+    is_refused: bool,
+}
+
+impl DesiredObject {
+    /// The object of a manifest in its place in the cluster: in its namespace, and without what a write does not change or may
+    /// not change.
+    #[must_use]
+    pub fn of(manifest: Manifest, placement: Placement<'_>) -> Self {
+        let Manifest { gvk, object, origin, left_out, warnings, refused, .. } = manifest;
+        let mut desired = Self { origin, object, warnings, is_refused: !refused.is_empty() };
+        desired.settle_namespace(placement.namespace);
+        let mut left_out = left_out;
+        if placement.status_is_apart {
+            left_out.extend(desired.leave_out("status"));
+        }
+        // The control plane overwrites the rules of a role with an `aggregationRule`, and applying them is in conflict with it.
+        // Manifests write `rules: []` there, as the field is required.
+        let is_cluster_role = gvk.group == "rbac.authorization.k8s.io" && gvk.kind == "ClusterRole";
+        if is_cluster_role && desired.object.get("aggregationRule").is_some_and(|rule| !rule.is_null()) {
+            left_out.extend(desired.leave_out("rules"));
+        }
+        if !left_out.is_empty() {
+            let names = left_out.join(", ");
+            desired.warn(format!("left out, as the server and kubectl write it themselves: {names}"));
+        }
+        desired
+    }
+
+    /// An object that is sent exactly as it is.
+    #[must_use]
+    pub fn exactly(object: Value, origin: Origin) -> Self {
+        Self { origin, object, warnings: Vec::new(), is_refused: false }
+    }
+
+    /// The object.
+    #[must_use]
+    pub fn object(&self) -> &Value {
+        &self.object
+    }
+
+    /// What its author should know.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Returns true if the API refuses its name, a label or an annotation: it can be neither compared nor written.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        self.is_refused
+    }
+
+    /// Adds what its author should know.
+    pub fn warn(&mut self, warning: String) {
+        self.warnings.push(warning);
+    }
+
+    /// Makes it a member of an apply set.
+    pub fn join_apply_set(&mut self, id: &str) {
+        let Some(Value::Object(metadata)) = self.object.get_mut("metadata") else { return };
+        let labels = metadata.entry("labels").or_insert(Value::Null);
+        if !labels.is_object() {
+            *labels = Value::Object(Map::new());
+        }
+        labels[PART_OF] = id.into();
+    }
+
+    /// Leaves out the nulls that the type of a custom resource does not allow, each with a warning that names its line, so that
+    /// an apply has the effect of `kubectl apply`.
+    pub fn leave_out_refused_nulls(&mut self, of: TypeRef<'_>) {
+        let nulls = take_out_refused_nulls(&mut self.object, of);
+        let warnings: Vec<String> = nulls.iter().map(|null| self.null_warning(null)).collect();
+        self.warnings.extend(warnings);
+    }
+
+    fn null_warning(&self, null: &RefusedNull) -> String {
+        let at = self.origin.positions.nearest(&steps(&null.path));
+        let instead = null.empty.map_or_else(|| "a value".to_owned(), |empty| format!("`{empty}`"));
+        let file = &self.origin.source.file;
+        format!("{file}:{}: `{}` has no value and is left out: write {instead} or delete the line", at.line, null.path)
+    }
+
+    fn settle_namespace(&mut self, namespace: Option<&str>) {
+        let Some(Value::Object(metadata)) = self.object.get_mut("metadata") else { return };
+        match namespace {
+            Some(namespace) => drop(metadata.insert("namespace".into(), namespace.into())),
+            None => {
+                if let Some(written) = metadata.remove("namespace") {
+                    let written = written.as_str().unwrap_or_default().to_owned();
+                    self.warn(format!("`metadata.namespace: {written}` is left out, as the kind is cluster-scoped"));
+                }
+            }
+        }
+    }
+
+    /// Removes a top-level field; its name, unless it was empty.
+    fn leave_out(&mut self, field: &str) -> Option<String> {
+        let Value::Object(object) = &mut self.object else { return None };
+        object.remove(field).filter(|value| !is_nothing(value)).map(|_| format!("`{field}`"))
+    }
+}
+
+fn steps(path: &FieldPath) -> Vec<Step<'_>> {
+    let steps = path.elements().iter().map_while(|element| match element {
+        PathElement::Field(name) => Some(Step::Key(name)),
+        PathElement::Index(index) => usize::try_from(*index).ok().map(Step::Index),
+        PathElement::Key(_) | PathElement::Member(_) => None,
+    });
+    steps.collect()
+}

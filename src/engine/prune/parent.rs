@@ -134,11 +134,12 @@ async fn state(
     }
 }
 
-/// Without its parent nothing is known of a set: nothing is compared.
-fn unreadable(set: &ApplySet, problem: &Diagnostic) -> Failure {
-    let message = format!("{}, the parent of the apply set, cannot be read: {}", set.parent, problem.message);
-    let problem = Diagnostic { hint: problem.hint.clone(), ..Diagnostic::general(message) };
-    Failure { verdict: Verdict::Incomplete, problems: vec![problem] }
+/// Without its parent nothing is known of a set: nothing is compared. An interrupted run says that it was interrupted.
+fn unreadable(set: &ApplySet, cause: &Diagnostic) -> Failure {
+    let message = format!("{}, the parent of the apply set, cannot be read: {}", set.parent, cause.message);
+    let problem = Diagnostic { hint: cause.hint.clone(), ..Diagnostic::general(message) };
+    let verdict = if cause.code == Code::Interrupted { Verdict::Interrupted } else { Verdict::Incomplete };
+    Failure { verdict, problems: vec![problem] }
 }
 
 /// This program, as it names itself in the sets that it manages.

@@ -22,7 +22,7 @@ use crate::terminal::Terminal;
 /// Runs the command to its exit code.
 pub(super) async fn run(args: SnapshotArgs) -> u8 {
     let terminal = Terminal::new(args.console.color, false);
-    match capture(&args, &terminal).await {
+    match Box::pin(capture(&args, &terminal)).await {
         Ok(code) => code,
         Err(failure) => {
             tell(&terminal, &failure.problems);

@@ -1,9 +1,9 @@
 //! Fields that no rule ignores.
 
-use apply_set::PART_OF;
 use structured_merge::{FieldPath, PathElement};
 
 use super::pattern::{FieldPattern, PatternError, Step};
+use apply_set::PART_OF;
 
 /// What makes an object the one that it is.
 const IDENTITY: [&[&str]; 5] =

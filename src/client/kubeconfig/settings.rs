@@ -35,7 +35,7 @@ pub struct Settings {
 }
 
 /// How the server's certificate is checked.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// Against the authorities of the machine.
     System,

@@ -134,20 +134,12 @@ async fn state(
     }
 }
 
-<<<<<<< HEAD
-/// Without its parent nothing is known of a set: nothing is compared. An interrupted run says that it was interrupted.
-fn unreadable(set: &ApplySet, cause: &Diagnostic) -> Failure {
-    let message = format!("{}, the parent of the apply set, cannot be read: {}", set.parent, cause.message);
-    let problem = Diagnostic { hint: cause.hint.clone(), ..Diagnostic::general(message) };
-    let verdict = if cause.code == Code::Interrupted { Verdict::Interrupted } else { Verdict::Incomplete };
-=======
 /// Without its parent nothing is known of a set: nothing is compared.
 fn unreadable(set: &ApplySet, problem: &Diagnostic) -> Failure {
     let message = format!("{}, the parent of the apply set, cannot be read: {}", set.parent, problem.message);
     // An interrupted run says that it was interrupted.
     let verdict = if problem.code == Code::Interrupted { Verdict::Interrupted } else { Verdict::Incomplete };
     let problem = Diagnostic { hint: problem.hint.clone(), ..Diagnostic::general(message) };
->>>>>>> 42b40393f4334178731284ddae8918a7b9a04e9d
     Failure { verdict, problems: vec![problem] }
 }
 

@@ -51,7 +51,7 @@ async fn pass(args: &ApplyArgs, settings: &Settings, output: &Output) -> Result<
     let reading = Reading::begin(&args.input, &output.terminal).await?;
     let interrupt = listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
-    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, Some(&interrupt));
+    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, &interrupt);
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let server = (&cluster, &catalog, &namespaces);

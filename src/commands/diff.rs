@@ -69,7 +69,7 @@ async fn with_cluster(
 ) -> Result<Report, Failure> {
     let interrupt = listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
-    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, Some(&interrupt));
+    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, &interrupt);
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let admission = Admission::load(&cluster, &catalog);

@@ -39,17 +39,13 @@ pub(crate) async fn connected(
     verbosity: u8,
     input: &InputArgs,
     terminal: &Terminal,
-    interrupt: Option<&Interrupt>,
+    interrupt: &Interrupt,
 ) -> Result<Connected, Failure> {
     let options = connect_options(args, verbosity, input, terminal);
     let environment = Environment::from_process();
     let home = environment.home.as_ref().map(|home| home.join(".kube").join("cache"));
     let cache = args.cache_dir.clone().or(home);
-    let cluster = connect(&options, &environment).await.map_err(not_connected)?;
-    let cluster = match interrupt {
-        Some(interrupt) => cluster.stopped_by(interrupt.flag()),
-        None => cluster,
-    };
+    let cluster = connect(&options, &environment).await.map_err(not_connected)?.stopped_by(interrupt.flag());
     let (catalog, version) = futures::join!(Discovery::load(&cluster), version(&cluster));
     let info =
         ClusterInfo { context: cluster.context().map(ToOwned::to_owned), server: cluster.server().to_owned(), version };

@@ -9,6 +9,7 @@ pub mod excerpt;
 mod exit;
 mod failure;
 pub mod format;
+mod gate;
 pub mod json;
 mod lines;
 mod model;
@@ -28,6 +29,7 @@ pub use exit::{
     Verdict,
 };
 pub(crate) use failure::Failure;
-pub use model::{ClusterInfo, FailOn, Report};
+pub use gate::{FAIL_CLASSES, FailClass, FailOn};
+pub use model::{ClusterInfo, Report};
 pub use object::{ObjectReport, Outcome};
 pub use summary::{ReadinessCounts, Summary};

@@ -3,6 +3,7 @@
 use crate::cli::{ApplyArgs, DiffArgs, DryRun, EvidenceChoice};
 use crate::client::namespace_flag;
 use crate::compare::{Policy, Redactor, leave_out_nulls};
+use crate::config::suggestion;
 use crate::desired::DesiredSet;
 use crate::desired::files::Inputs;
 use crate::engine::comparison::Comparison;
@@ -28,7 +29,8 @@ pub(super) async fn run(args: DiffArgs, configured: Configured) -> u8 {
         Err(code) => return code,
     };
     match report(&args, configured, &output).await {
-        Ok(report) => show(&report, &output),
+        Ok((report, settings)) if args.suggest_ignores => suggest(&report, &settings, &output),
+        Ok((report, _)) => show(&report, &output),
         Err(failure) => output.failed(Command::Diff, failure),
     }
 }
@@ -49,7 +51,19 @@ fn show(report: &Report, output: &Output) -> u8 {
     shown.unwrap_or(report.exit_code)
 }
 
-async fn report(args: &DiffArgs, configured: Configured, output: &Output) -> Result<Report, Failure> {
+/// Prints a configuration in the place of the differences.
+fn suggest(report: &Report, settings: &Settings, output: &Output) -> u8 {
+    output.warn(report);
+    let text = suggestion(&settings.configuration, &settings.ignore, report);
+    let shown = output.terminal.data(&text).and_then(|()| output.finish(report));
+    shown.unwrap_or(report.exit_code)
+}
+
+async fn report(args: &DiffArgs, configured: Configured, output: &Output) -> Result<(Report, Settings), Failure> {
+    if args.suggest_ignores && !output.shows_text() {
+        let message = "`--suggest-ignores` and a report cannot share standard output";
+        return Err(Failure::refused(message, "send the report to a file, as in `-o json=report.json`"));
+    }
     let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
     let policy = policy(&args.compare, &settings)?;
     let set = requested(&args.prune, &args.input)?;
@@ -62,7 +76,7 @@ async fn report(args: &DiffArgs, configured: Configured, output: &Output) -> Res
         Some(file) => without_cluster(args, reading.desired().await?, file, &policy),
         None => Box::pin(with_cluster(args, reading, &policy, set.as_ref(), output)).await,
     };
-    Ok(settings.named_in(report?))
+    Ok((settings.named_in(report?), settings))
 }
 
 async fn with_cluster(
@@ -118,7 +132,21 @@ impl From<ApplyArgs> for DiffArgs {
         if dry_run == Some(DryRun::Client) {
             compare.evidence = EvidenceChoice::ReadOnly;
         }
-        let (apply, confirm, wait, exit_zero) = (false, false, false, false);
-        Self { input, compare, prune, apply, confirm, wait, timeout: None, exit_zero, live: None, output, connection }
+        let (apply, confirm, wait, exit_zero, suggest_ignores) = (false, false, false, false, false);
+        let (timeout, live) = (None, None);
+        Self {
+            input,
+            compare,
+            prune,
+            apply,
+            confirm,
+            wait,
+            timeout,
+            exit_zero,
+            suggest_ignores,
+            live,
+            output,
+            connection,
+        }
     }
 }

@@ -32,7 +32,7 @@ const TAKES: &str = "it takes fields from other managers";
 const WRITES: &str = "a proposed change could write files with it";
 
 /// Every flag of the commands that read a configuration.
-pub(super) const FLAGS: [(&str, Default); 51] = [
+pub(super) const FLAGS: [(&str, Default); 52] = [
     ("adopt", Default::Never(TAKES)),
     ("allow-empty", Default::Never("it would let a run without manifests pass, and prune everything")),
     ("apply", Default::Never(COMMAND)),
@@ -77,6 +77,7 @@ pub(super) const FLAGS: [(&str, Default); 51] = [
     ("server", Default::Never(CLUSTER)),
     ("show-unmanaged", Default::Any),
     ("strict-ownership", Default::Any),
+    ("suggest-ignores", Default::Never(COMMAND)),
     ("timeout", Default::Any),
     ("tls-server-name", Default::Never(CLUSTER)),
     ("token", Default::Never(CLUSTER)),

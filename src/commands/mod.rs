@@ -1,5 +1,6 @@
 //! One file for each command: they compose the stages, and nothing else.
 
+mod access;
 mod apply;
 mod complete;
 mod completion;
@@ -36,6 +37,7 @@ pub async fn run(cli: Cli) -> ExitCode {
         Command::Apply(args) => apply::run(args).await,
         Command::Status(args) => status::run(args).await,
         Command::Snapshot(args) => Box::pin(snapshot::run(args)).await,
+        Command::Access(args) => Box::pin(access::run(args)).await,
         Command::Completion(args) => completion::run(&args),
         Command::Man(args) => man::run(&args),
         Command::Complete(args) => complete::run(&args),

@@ -7,6 +7,7 @@ pub(crate) mod candidates;
 mod compare;
 mod complete;
 mod completion;
+mod config;
 mod connection;
 mod diff;
 mod input;
@@ -15,6 +16,7 @@ mod output;
 mod prune;
 mod snapshot;
 mod status;
+mod typed;
 mod wait;
 
 use clap::{Parser, Subcommand};
@@ -24,6 +26,7 @@ pub use apply::{ApplyArgs, DryRun};
 pub use compare::{CompareArgs, EvidenceChoice, ForceChoice, ReplaceChoice};
 pub use complete::CompleteArgs;
 pub use completion::{CompletionArgs, CompletionShell};
+pub use config::{ConfigArgs, ConfigCommand, ConfigCommandArgs, ConfigViewArgs, ViewFormat};
 pub use connection::ConnectionArgs;
 pub use diff::DiffArgs;
 pub use input::{InputArgs, ValidateLevel};
@@ -32,6 +35,8 @@ pub use output::{ConsoleArgs, OutputArgs, OutputTarget};
 pub use prune::PruneArgs;
 pub use snapshot::SnapshotArgs;
 pub use status::StatusArgs;
+pub(crate) use typed::Addition;
+pub use typed::Typed;
 pub use wait::{WaitArgs, WaitTimeout};
 
 /// Show field by field how a cluster differs from its manifests, and apply the manifests in one idempotent pass
@@ -62,6 +67,9 @@ pub enum Command {
     /// Print the roles that `diff` and `apply` need; exit with 1 if the user lacks a permission
     #[command(after_long_help = access::AFTER_HELP)]
     Access(AccessArgs),
+    /// Show the configuration in force, or its JSON Schema
+    #[command(after_long_help = config::AFTER_HELP, disable_help_subcommand = true)]
+    Config(ConfigCommandArgs),
     /// Print a completion script
     #[command(after_long_help = completion::AFTER_HELP)]
     Completion(CompletionArgs),

@@ -14,6 +14,7 @@ use crate::object::Permission;
 use crate::plan::access::{Needs, Purpose, optional, permissions, roles};
 use crate::report::access::{AccessReport, Reviewed};
 use crate::session::apply_set::requested;
+use crate::session::configured::{Configured, Settings};
 use crate::session::failure::Failure;
 use crate::session::output::tell;
 use crate::session::reading::Reading;
@@ -22,9 +23,9 @@ use crate::session::signals::listen;
 use crate::terminal::Terminal;
 
 /// Runs the command to its exit code. A reader that went away ends the run quietly.
-pub(super) async fn run(args: AccessArgs) -> u8 {
+pub(super) async fn run(args: AccessArgs, configured: Configured) -> u8 {
     let terminal = Terminal::new(args.console.color, false);
-    let shown = match report(&args, &terminal).await {
+    let shown = match Box::pin(report(&args, configured, &terminal)).await {
         Ok(report) => show(&report, args.output, &terminal).map(|()| report.exit_code),
         Err(failure) => Err(failure),
     };
@@ -52,7 +53,8 @@ fn show(report: &AccessReport, format: AccessFormat, terminal: &Terminal) -> Res
     Ok(())
 }
 
-async fn report(args: &AccessArgs, terminal: &Terminal) -> Result<AccessReport, Failure> {
+async fn report(args: &AccessArgs, configured: Configured, terminal: &Terminal) -> Result<AccessReport, Failure> {
+    Settings::of(configured?, args.console.verbosity, terminal);
     let set = requested(&args.prune, &args.input)?;
     if args.prune.applyset_recover {
         let hint = "it may delete objects of any kind in any namespace: leave that to an administrator";

@@ -34,7 +34,12 @@ pub(super) async fn run(args: DiffArgs, configured: Configured) -> u8 {
 }
 
 fn gate(args: &DiffArgs) -> FailOn {
-    FailOn { exit_zero: args.exit_zero, strict_ownership: args.compare.strict_ownership }
+    FailOn {
+        exit_zero: args.exit_zero,
+        strict_ownership: args.compare.strict_ownership,
+        classes: args.compare.fail_on.clone(),
+        show_unmanaged: args.compare.show_unmanaged,
+    }
 }
 
 /// A reader that went away ends the run quietly, with the verdict that was found.
@@ -83,7 +88,7 @@ async fn with_cluster(
     let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, prune), admission);
     output.details(verbosity, pass.unproven());
 
-    let mut report = builder.report(Command::Diff, gate(args));
+    let mut report = builder.report(Command::Diff, &gate(args));
     report.warnings = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
     Ok(concluded(pass.annotate(report), info, &cluster, &interrupt))
 }
@@ -103,7 +108,7 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
     let judged = plan.targets().map(|target| {
         ObjectReport::new(target, judge.captured(target, &snapshot.state(&target.key), types.of(&target.key.gvk)))
     });
-    Ok(Report::compared(Command::Diff, judged.collect(), gate(args)))
+    Ok(Report::compared(Command::Diff, judged.collect(), &gate(args)))
 }
 
 impl From<ApplyArgs> for DiffArgs {

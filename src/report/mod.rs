@@ -10,6 +10,7 @@ pub mod excerpt;
 mod exit;
 mod failure;
 pub mod format;
+mod gate;
 pub mod json;
 mod lines;
 mod model;
@@ -29,6 +30,7 @@ pub use exit::{
     Verdict,
 };
 pub(crate) use failure::Failure;
-pub use model::{ClusterInfo, FailOn, Report};
+pub use gate::{FAIL_CLASSES, FailClass, FailOn};
+pub use model::{ClusterInfo, Report};
 pub use object::{ObjectReport, Outcome};
 pub use summary::{ReadinessCounts, Summary};

@@ -21,6 +21,7 @@ mod false_drift;
 mod faults;
 mod field_sets;
 mod foreign_text;
+mod gates;
 mod generated;
 mod hand_edits;
 mod harness;

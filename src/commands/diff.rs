@@ -12,6 +12,7 @@ use crate::engine::reconciliation::Reconciliation;
 use crate::live::{Discovery, admission::Admission, resolve::Namespaces, snapshot::Snapshot, types::Types};
 use crate::report::{Command, FailOn, ObjectReport, Report, text};
 use crate::session::apply_set::requested;
+use crate::session::configured::{Configured, Settings};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::reading::Reading;
@@ -21,12 +22,12 @@ use crate::session::setup::{Connected, concluded, connected, planned, policy};
 use crate::session::signals::listen;
 
 /// Runs the command to its exit code.
-pub(super) async fn run(args: DiffArgs) -> u8 {
+pub(super) async fn run(args: DiffArgs, configured: Configured) -> u8 {
     let output = match Output::new(&args.output) {
         Ok(output) => output,
         Err(code) => return code,
     };
-    match report(&args, &output).await {
+    match report(&args, configured, &output).await {
         Ok(report) => show(&report, &output),
         Err(failure) => output.failed(Command::Diff, failure),
     }
@@ -43,18 +44,20 @@ fn show(report: &Report, output: &Output) -> u8 {
     shown.unwrap_or(report.exit_code)
 }
 
-async fn report(args: &DiffArgs, output: &Output) -> Result<Report, Failure> {
-    let policy = policy(&args.compare, &args.input, &output.terminal)?;
+async fn report(args: &DiffArgs, configured: Configured, output: &Output) -> Result<Report, Failure> {
+    let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
+    let policy = policy(&args.compare, &settings)?;
     let set = requested(&args.prune, &args.input)?;
     if args.live.is_some() && set.is_some() {
         let message = "`--prune` needs a cluster: a snapshot does not show the members of a set";
         return Err(Failure::refused(message, "leave `--live` out"));
     }
     let reading = Reading::begin(&args.input, &output.terminal).await?;
-    match &args.live {
+    let report = match &args.live {
         Some(file) => without_cluster(args, reading.desired().await?, file, &policy),
         None => Box::pin(with_cluster(args, reading, &policy, set.as_ref(), output)).await,
-    }
+    };
+    Ok(settings.named_in(report?))
 }
 
 async fn with_cluster(
@@ -66,7 +69,7 @@ async fn with_cluster(
 ) -> Result<Report, Failure> {
     let interrupt = listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
-    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, Some(&interrupt));
+    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, &interrupt);
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let admission = Admission::load(&cluster, &catalog);

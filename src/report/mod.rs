@@ -3,6 +3,7 @@
 mod apply_set;
 mod beside;
 mod command;
+mod configuration;
 mod diagnostic;
 pub mod excerpt;
 mod exit;
@@ -21,6 +22,7 @@ mod value;
 
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
 pub use command::Command;
+pub use configuration::ConfigurationInfo;
 pub use exit::{
     EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE,
     Verdict,

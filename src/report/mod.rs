@@ -1,5 +1,6 @@
 //! The report of a run: one model, one file per output format, and the table of formats ([`format::FORMATS`]).
 
+pub mod access;
 mod apply_set;
 mod beside;
 mod command;

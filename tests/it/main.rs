@@ -1,5 +1,6 @@
 //! Everything that is tested from outside: scenarios against a real Kubernetes API server.
 
+mod access;
 mod adoption;
 mod answers;
 mod apply_set;

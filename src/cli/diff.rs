@@ -58,6 +58,11 @@ pub struct DiffArgs {
     /// Exit with 0 even if there is drift
     #[arg(long, help_heading = "Output", conflicts_with = "fail_on")]
     pub exit_zero: bool,
+    /// Also report objects of these namespaces that no manifest, owner or apply set explains; without a value, of the namespaces of
+    /// the manifests
+    #[arg(long, value_name = "NAMESPACE,…", num_args = 0..=1, require_equals = true, value_delimiter = ',', help_heading = "Compare",
+          conflicts_with_all = ["live", "selector", "apply"])]
+    pub report_unmanaged: Option<Vec<String>>,
     /// Print, instead of the differences, a configuration with ignore rules that hide exactly them
     #[arg(long, help_heading = "Output", conflicts_with_all = ["apply", "quiet"])]
     pub suggest_ignores: bool,

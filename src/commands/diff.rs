@@ -1,5 +1,9 @@
 //! `diff`: read desired, read current, compare, report.
 
+use std::collections::BTreeSet;
+
+use structured_merge::ObjectKey;
+
 use crate::cli::{ApplyArgs, DiffArgs, DryRun, EvidenceChoice};
 use crate::client::namespace_flag;
 use crate::compare::{Policy, Redactor, leave_out_nulls};
@@ -10,7 +14,9 @@ use crate::engine::comparison::Comparison;
 use crate::engine::judge::Judge;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
+use crate::engine::unmanaged::Unmanaged;
 use crate::live::{Discovery, admission::Admission, resolve::Namespaces, snapshot::Snapshot, types::Types};
+use crate::object::{DNS_LABEL, is_dns_label};
 use crate::report::{Command, FailOn, ObjectReport, Report, text};
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
@@ -79,6 +85,19 @@ async fn report(args: &DiffArgs, configured: Configured, output: &Output) -> Res
     Ok((settings.named_in(report?), settings))
 }
 
+/// The namespaces that are named, or those that the objects of the run are in.
+fn namespaces_of(named: &[String], wanted: &[&ObjectKey]) -> Result<BTreeSet<String>, Failure> {
+    let named: BTreeSet<String> = named.iter().filter(|name| !name.is_empty()).cloned().collect();
+    if let Some(wrong) = named.iter().find(|name| !is_dns_label(name)) {
+        return Err(Failure::refused(format!("`{wrong}` cannot be a namespace"), DNS_LABEL));
+    }
+    if !named.is_empty() {
+        return Ok(named);
+    }
+    let of = |key: &&ObjectKey| if key.gvk.is_namespace() { Some(key.name.clone()) } else { key.namespace.clone() };
+    Ok(wanted.iter().filter_map(of).collect())
+}
+
 async fn with_cluster(
     args: &DiffArgs,
     reading: Reading,
@@ -102,8 +121,16 @@ async fn with_cluster(
     let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, prune), admission);
     output.details(verbosity, pass.unproven());
 
-    let mut report = builder.report(Command::Diff, &gate(args));
+    let gate = gate(args);
+    let mut report = builder.report(Command::Diff, &gate);
     report.warnings = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
+    if let Some(named) = &args.report_unmanaged {
+        let wanted: Vec<&ObjectKey> = report.objects.iter().map(|object| &object.key).collect();
+        let namespaces = namespaces_of(named, &wanted)?;
+        let unmanaged = Unmanaged::search(&cluster, &catalog, &namespaces, &wanted).await;
+        report.warnings.extend(unmanaged.warnings);
+        report = report.with_unmanaged(&unmanaged.objects, gate.fails_on_unmanaged_objects());
+    }
     Ok(concluded(pass.annotate(report), info, &cluster, &interrupt))
 }
 
@@ -133,7 +160,7 @@ impl From<ApplyArgs> for DiffArgs {
             compare.evidence = EvidenceChoice::ReadOnly;
         }
         let (apply, confirm, wait, exit_zero, suggest_ignores) = (false, false, false, false, false);
-        let (timeout, live) = (None, None);
+        let (timeout, live, report_unmanaged) = (None, None, None);
         Self {
             input,
             compare,
@@ -143,6 +170,7 @@ impl From<ApplyArgs> for DiffArgs {
             wait,
             timeout,
             exit_zero,
+            report_unmanaged,
             suggest_ignores,
             live,
             output,

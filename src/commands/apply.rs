@@ -1,20 +1,23 @@
 //! `apply`: read desired, read current, compare, show, act wave by wave, report.
 
-use crate::cli::{ApplyArgs, DiffArgs, WaitArgs};
+use crate::cli::{ApplyArgs, ConnectionArgs, DiffArgs, WaitArgs};
 use crate::compare::{EvidenceMode, Policy};
 use crate::engine::comparison::Comparison;
-use crate::engine::prune::Planned;
+use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::report::{Command, FailOn, Report, outcomes, readiness, text};
 use crate::session::apply_set::requested;
-use crate::session::confirm::{confirmed, somebody_to_ask};
+use crate::session::confirm::somebody_to_ask;
+use crate::session::contexts::{Choice, chosen};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
-use crate::session::reading::Reading;
+use crate::session::reading::{Manifests, Reading};
 use crate::session::report_builder::ReportBuilder;
 use crate::session::screen::Screen;
 use crate::session::setup::{Connected, concluded, connected, planned, policy};
+use crate::session::several::Several;
 use crate::session::signals::listen;
+use crate::session::site::Site;
 use crate::terminal::Closed;
 
 /// Runs the command to its exit code.
@@ -23,39 +26,84 @@ pub(super) async fn run(args: ApplyArgs) -> u8 {
         Ok(output) => output,
         Err(code) => return code,
     };
-    match Box::pin(report(&args, &output)).await {
-        Ok(report) => finish(&report, &output).unwrap_or(report.exit_code),
+    match prepared(&args, &output) {
+        Ok(Prepared { choice: Choice::Several(contexts), policy, set }) => {
+            let several = Several {
+                command: Command::Apply,
+                contexts,
+                connection: &args.connection,
+                input: &args.input,
+                output: &output,
+            };
+            let work = async |site: Site<'_>, manifests| applied(&args, &site, manifests, &policy, set.as_ref()).await;
+            Box::pin(several.run(work, show)).await
+        }
+        Ok(Prepared { choice: Choice::One(connection), policy, set }) => {
+            match Box::pin(report(&args, &connection, &output, &policy, set.as_ref())).await {
+                Ok(report) => {
+                    let shown = show(&report, &output).and_then(|()| output.finish(&report));
+                    shown.unwrap_or(report.exit_code)
+                }
+                Err(failure) => output.failed(Command::Apply, failure),
+            }
+        }
         Err(failure) => output.failed(Command::Apply, failure),
     }
 }
 
-fn finish(report: &Report, output: &Output) -> Result<u8, Closed> {
+/// What the flags mean.
+struct Prepared {
+    choice: Choice,
+    policy: Policy,
+    set: Option<Requested>,
+}
+
+fn prepared(args: &ApplyArgs, output: &Output) -> Result<Prepared, Failure> {
+    let policy = may_write(args, output)?;
+    let set = requested(&args.prune, &args.input)?;
+    Ok(Prepared { choice: chosen(&args.connection)?, policy, set })
+}
+
+fn show(report: &Report, output: &Output) -> Result<(), Closed> {
     output.warn(report);
     output.text(&outcomes::left(report))?;
     output.text(&readiness::left(report))?;
-    output.text(&text::summary(report))?;
-    output.finish(report)
+    output.text(&text::summary(report))
 }
 
-async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
-    let policy = may_write(args, output)?;
-    let set = requested(&args.prune, &args.input)?;
-
+async fn report(
+    args: &ApplyArgs,
+    connection: &ConnectionArgs,
+    output: &Output,
+    policy: &Policy,
+    set: Option<&Requested>,
+) -> Result<Report, Failure> {
     let reading = Reading::begin(&args.input, &output.terminal).await?;
-    let interrupt = listen(&output.terminal);
+    let site = Site::only(connection, output, listen(&output.terminal));
+    applied(args, &site, Manifests::Reading(reading), policy, set).await
+}
+
+async fn applied(
+    args: &ApplyArgs,
+    site: &Site<'_>,
+    manifests: Manifests,
+    policy: &Policy,
+    set: Option<&Requested>,
+) -> Result<Report, Failure> {
+    let Site { connection, output, interrupt, .. } = site;
     let verbosity = args.output.console.verbosity;
-    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, Some(&interrupt));
-    let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
+    let connecting = connected(connection, verbosity, &args.input, &output.terminal, Some(interrupt));
+    let (desired, connected) = Box::pin(manifests.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let server = (&cluster, &catalog, &namespaces);
-    let prune = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
+    let prune = Planned::prepare(set, &policy.adopt, server, &desired).await?;
     let plan = planned(desired, catalog, &namespaces, prune.as_ref().map(Planned::set))?;
 
     let wait = args.wait.duration();
     let (screen, builder) =
         (Screen::new(output, wait.is_some_and(|timeout| !timeout.is_zero())), ReportBuilder::default());
     let events = (&screen, &builder);
-    let comparison = Comparison::new(&cluster, &policy, cache.as_deref(), interrupt.clone(), &events);
+    let comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone(), &events);
     let mut pass = Reconciliation::compare(comparison, plan, prune).await;
     output.details(verbosity, pass.unproven());
 
@@ -63,8 +111,8 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     // A reader that went away changes nothing about the pass.
     let _ = output.text(&text::differences(&would_be));
     if args.confirm && pass.has_work() {
-        if !confirmed(&would_be, &info, output, &interrupt).await {
-            return Ok(concluded(Report { command: Command::Apply, ..would_be }, info, &cluster, &interrupt));
+        if !site.confirmed(&would_be, &info).await {
+            return Ok(concluded(Report { command: Command::Apply, ..would_be }, info, &cluster, interrupt));
         }
         pass.hold_what_differs_from_what_was_shown();
     }
@@ -74,7 +122,7 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
         pass.wait(timeout).await;
     }
     let report = pass.annotate(builder.report(Command::Apply, FailOn::default()));
-    Ok(concluded(report, info, &cluster, &interrupt))
+    Ok(concluded(report, info, &cluster, interrupt))
 }
 
 /// The policy of a run that writes, and somebody to ask where that is wanted.

@@ -1,6 +1,6 @@
 //! `diff`: read desired, read current, compare, report.
 
-use crate::cli::{ApplyArgs, DiffArgs, DryRun, EvidenceChoice};
+use crate::cli::{ApplyArgs, ConnectionArgs, DiffArgs, DryRun, EvidenceChoice};
 use crate::client::namespace_flag;
 use crate::compare::{Policy, Redactor, leave_out_nulls};
 use crate::desired::DesiredSet;
@@ -12,13 +12,17 @@ use crate::engine::reconciliation::Reconciliation;
 use crate::live::{Discovery, admission::Admission, resolve::Namespaces, snapshot::Snapshot, types::Types};
 use crate::report::{Command, FailOn, ObjectReport, Report, text};
 use crate::session::apply_set::requested;
+use crate::session::contexts::{Choice, chosen};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
-use crate::session::reading::Reading;
+use crate::session::reading::{Manifests, Reading};
 use crate::session::report_builder::ReportBuilder;
 use crate::session::screen::Screen;
 use crate::session::setup::{Connected, concluded, connected, planned, policy};
+use crate::session::several::Several;
 use crate::session::signals::listen;
+use crate::session::site::Site;
+use crate::terminal::Closed;
 
 /// Runs the command to its exit code.
 pub(super) async fn run(args: DiffArgs) -> u8 {
@@ -26,10 +30,36 @@ pub(super) async fn run(args: DiffArgs) -> u8 {
         Ok(output) => output,
         Err(code) => return code,
     };
-    match report(&args, &output).await {
-        Ok(report) => show(&report, &output),
+    match prepared(&args, &output) {
+        Ok(Prepared { choice: Choice::Several(contexts), policy, set }) => {
+            let several = Several {
+                command: Command::Diff,
+                contexts,
+                connection: &args.connection,
+                input: &args.input,
+                output: &output,
+            };
+            let work = async |site: Site<'_>, manifests| compared(&args, &site, manifests, &policy, set.as_ref()).await;
+            Box::pin(several.run(work, show)).await
+        }
+        Ok(Prepared { choice: Choice::One(connection), policy, set }) => {
+            match report(&args, &connection, &output, &policy, set.as_ref()).await {
+                Ok(report) => {
+                    let shown = show(&report, &output).and_then(|()| output.finish(&report));
+                    shown.unwrap_or(report.exit_code)
+                }
+                Err(failure) => output.failed(Command::Diff, failure),
+            }
+        }
         Err(failure) => output.failed(Command::Diff, failure),
     }
+}
+
+/// What the flags mean.
+struct Prepared {
+    choice: Choice,
+    policy: Policy,
+    set: Option<Requested>,
 }
 
 fn gate(args: &DiffArgs) -> FailOn {
@@ -37,37 +67,55 @@ fn gate(args: &DiffArgs) -> FailOn {
 }
 
 /// A reader that went away ends the run quietly, with the verdict that was found.
-fn show(report: &Report, output: &Output) -> u8 {
+fn show(report: &Report, output: &Output) -> Result<(), Closed> {
     output.warn(report);
-    let shown = output.text(&text::whole(report)).and_then(|()| output.finish(report));
-    shown.unwrap_or(report.exit_code)
+    output.text(&text::whole(report))
 }
 
-async fn report(args: &DiffArgs, output: &Output) -> Result<Report, Failure> {
+fn prepared(args: &DiffArgs, output: &Output) -> Result<Prepared, Failure> {
     let policy = policy(&args.compare, &args.input, &output.terminal)?;
     let set = requested(&args.prune, &args.input)?;
     if args.live.is_some() && set.is_some() {
         let message = "`--prune` needs a cluster: a snapshot does not show the members of a set";
         return Err(Failure::refused(message, "leave `--live` out"));
     }
-    let reading = Reading::begin(&args.input, &output.terminal).await?;
-    match &args.live {
-        Some(file) => without_cluster(args, reading.desired().await?, file, &policy),
-        None => Box::pin(with_cluster(args, reading, &policy, set.as_ref(), output)).await,
-    }
+    let choice = match chosen(&args.connection) {
+        Ok(Choice::Several(_)) if args.live.is_some() => {
+            let message = "`--live` and several contexts exclude each other: a snapshot is compared without a cluster";
+            return Err(Failure::refused(message, "leave `--context` out, or `--live`"));
+        }
+        // A snapshot is compared without any kubeconfig.
+        _ if args.live.is_some() => Choice::One(args.connection.clone()),
+        choice => choice?,
+    };
+    Ok(Prepared { choice, policy, set })
 }
 
-async fn with_cluster(
+async fn report(
     args: &DiffArgs,
-    reading: Reading,
+    connection: &ConnectionArgs,
+    output: &Output,
     policy: &Policy,
     set: Option<&Requested>,
-    output: &Output,
 ) -> Result<Report, Failure> {
-    let interrupt = listen(&output.terminal);
+    let reading = Reading::begin(&args.input, &output.terminal).await?;
+    if let Some(file) = &args.live {
+        return without_cluster(args, reading.desired().await?, file, policy);
+    }
+    let site = Site::only(connection, output, listen(&output.terminal));
+    Box::pin(compared(args, &site, Manifests::Reading(reading), policy, set)).await
+}
+
+async fn compared(
+    args: &DiffArgs,
+    Site { connection, output, interrupt, .. }: &Site<'_>,
+    manifests: Manifests,
+    policy: &Policy,
+    set: Option<&Requested>,
+) -> Result<Report, Failure> {
     let verbosity = args.output.console.verbosity;
-    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, Some(&interrupt));
-    let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
+    let connecting = connected(connection, verbosity, &args.input, &output.terminal, Some(interrupt));
+    let (desired, connected) = Box::pin(manifests.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let admission = Admission::load(&cluster, &catalog);
     let server = (&cluster, &catalog, &namespaces);
@@ -82,7 +130,7 @@ async fn with_cluster(
 
     let mut report = builder.report(Command::Diff, gate(args));
     report.warnings = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
-    Ok(concluded(pass.annotate(report), info, &cluster, &interrupt))
+    Ok(concluded(pass.annotate(report), info, &cluster, interrupt))
 }
 
 fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Policy) -> Result<Report, Failure> {

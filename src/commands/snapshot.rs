@@ -12,6 +12,7 @@ use crate::live::snapshot::unreadable;
 use crate::live::{LiveState, Target};
 use crate::report::styled::Role;
 use crate::report::{EXIT_INCOMPLETE, EXIT_SUCCESS};
+use crate::session::contexts::only_one;
 use crate::session::failure::Failure;
 use crate::session::output::{tell, unwritable};
 use crate::session::reading::Reading;
@@ -39,7 +40,8 @@ async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure
         Err(error) => Err(Failure::invalid(unwritable(file, &error))),
     };
     let file = args.file.as_ref().map(open).transpose()?;
-    let connecting = connected(&args.connection, args.console.verbosity, &args.input, terminal, None);
+    let connection = only_one(&args.connection, "snapshot")?;
+    let connecting = connected(&connection, args.console.verbosity, &args.input, terminal, None);
     let reading = Reading::begin(&args.input, terminal).await?;
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, namespaces, .. } = connected;

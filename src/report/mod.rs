@@ -3,6 +3,7 @@
 mod apply_set;
 mod beside;
 mod command;
+mod contexts;
 mod diagnostic;
 pub mod excerpt;
 mod exit;
@@ -10,6 +11,7 @@ mod failure;
 pub mod format;
 pub mod json;
 mod lines;
+pub mod matrix;
 mod model;
 mod object;
 pub mod outcomes;
@@ -21,6 +23,7 @@ mod value;
 
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
 pub use command::Command;
+pub use contexts::{ContextReport, ContextsSummary, Reports};
 pub use exit::{
     EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE,
     Verdict,

@@ -8,6 +8,7 @@ mod bad_input;
 mod completions;
 mod confirm;
 mod connection;
+mod contexts;
 mod convergence;
 mod creation;
 mod dependencies;

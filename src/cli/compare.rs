@@ -1,5 +1,3 @@
-use std::path::PathBuf;
-
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 
@@ -31,9 +29,6 @@ pub struct CompareArgs {
     /// sets are continued
     #[arg(long, value_name = "MANAGER,…", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), help_heading = "Apply")]
     pub adopt: Vec<String>,
-    /// Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests or in the working directory
-    #[arg(long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
 }
 
 /// `--evidence`

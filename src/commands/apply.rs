@@ -1,67 +1,52 @@
 //! `apply`: read desired, read current, compare, show, act wave by wave, report.
 
-use crate::cli::{ApplyArgs, ConnectionArgs, DiffArgs, WaitArgs};
+use crate::cli::{ApplyArgs, DiffArgs, WaitArgs};
 use crate::compare::{EvidenceMode, Policy};
 use crate::engine::comparison::Comparison;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::report::{Command, FailOn, Report, outcomes, readiness, text};
 use crate::session::apply_set::requested;
+use crate::session::configured::{Configured, Settings};
 use crate::session::confirm::somebody_to_ask;
-use crate::session::contexts::{Choice, chosen};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
-use crate::session::reading::{Manifests, Reading};
+use crate::session::reading::Manifests;
 use crate::session::report_builder::ReportBuilder;
 use crate::session::screen::Screen;
 use crate::session::setup::{Connected, concluded, connected, planned, policy};
-use crate::session::several::Several;
-use crate::session::signals::listen;
 use crate::session::site::Site;
+use crate::session::task::Task;
 use crate::terminal::Closed;
 
 /// Runs the command to its exit code.
-pub(super) async fn run(args: ApplyArgs) -> u8 {
+pub(super) async fn run(args: ApplyArgs, configured: Configured) -> u8 {
     let output = match Output::new(&args.output) {
         Ok(output) => output,
         Err(code) => return code,
     };
-    match prepared(&args, &output) {
-        Ok(Prepared { choice: Choice::Several(contexts), policy, set }) => {
-            let several = Several {
-                command: Command::Apply,
-                contexts,
-                connection: &args.connection,
-                input: &args.input,
-                output: &output,
-            };
-            let work = async |site: Site<'_>, manifests| applied(&args, &site, manifests, &policy, set.as_ref()).await;
-            Box::pin(several.run(work, show)).await
-        }
-        Ok(Prepared { choice: Choice::One(connection), policy, set }) => {
-            match Box::pin(report(&args, &connection, &output, &policy, set.as_ref())).await {
-                Ok(report) => {
-                    let shown = show(&report, &output).and_then(|()| output.finish(&report));
-                    shown.unwrap_or(report.exit_code)
-                }
-                Err(failure) => output.failed(Command::Apply, failure),
-            }
+    match prepared(&args, configured, &output) {
+        Ok((settings, policy, set)) => {
+            let ApplyArgs { connection, input, .. } = &args;
+            let task = Task { command: Command::Apply, connection, input, output: &output, settings: &settings };
+            let work =
+                async |site: Site<'_>, manifests| Box::pin(pass(&args, &site, manifests, &policy, set.as_ref())).await;
+            task.run(work, show).await
         }
         Err(failure) => output.failed(Command::Apply, failure),
     }
 }
 
-/// What the flags mean.
-struct Prepared {
-    choice: Choice,
-    policy: Policy,
-    set: Option<Requested>,
-}
-
-fn prepared(args: &ApplyArgs, output: &Output) -> Result<Prepared, Failure> {
-    let policy = may_write(args, output)?;
+/// What the flags and the configuration mean.
+fn prepared(
+    args: &ApplyArgs,
+    configured: Configured,
+    output: &Output,
+) -> Result<(Settings, Policy, Option<Requested>), Failure> {
+    let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
+    let policy = may_write(args, &settings)?;
     let set = requested(&args.prune, &args.input)?;
-    Ok(Prepared { choice: chosen(&args.connection)?, policy, set })
+    Ok((settings, policy, set))
 }
 
 fn show(report: &Report, output: &Output) -> Result<(), Closed> {
@@ -71,19 +56,7 @@ fn show(report: &Report, output: &Output) -> Result<(), Closed> {
     output.text(&text::summary(report))
 }
 
-async fn report(
-    args: &ApplyArgs,
-    connection: &ConnectionArgs,
-    output: &Output,
-    policy: &Policy,
-    set: Option<&Requested>,
-) -> Result<Report, Failure> {
-    let reading = Reading::begin(&args.input, &output.terminal).await?;
-    let site = Site::only(connection, output, listen(&output.terminal));
-    applied(args, &site, Manifests::Reading(reading), policy, set).await
-}
-
-async fn applied(
+async fn pass(
     args: &ApplyArgs,
     site: &Site<'_>,
     manifests: Manifests,
@@ -92,7 +65,7 @@ async fn applied(
 ) -> Result<Report, Failure> {
     let Site { connection, output, interrupt, .. } = site;
     let verbosity = args.output.console.verbosity;
-    let connecting = connected(connection, verbosity, &args.input, &output.terminal, Some(interrupt));
+    let connecting = connected(connection, verbosity, &args.input, &output.terminal, interrupt);
     let (desired, connected) = Box::pin(manifests.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let server = (&cluster, &catalog, &namespaces);
@@ -126,8 +99,8 @@ async fn applied(
 }
 
 /// The policy of a run that writes, and somebody to ask where that is wanted.
-fn may_write(args: &ApplyArgs, output: &Output) -> Result<Policy, Failure> {
-    let mut policy = policy(&args.compare, &args.input, &output.terminal)?;
+fn may_write(args: &ApplyArgs, settings: &Settings) -> Result<Policy, Failure> {
+    let mut policy = policy(&args.compare, settings)?;
     if policy.evidence == EvidenceMode::ReadOnly {
         let message = "`apply` writes, which `--evidence=read-only` forbids";
         return Err(Failure::refused(message, "compare with `diff --evidence=read-only`"));

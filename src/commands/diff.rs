@@ -1,9 +1,8 @@
 //! `diff`: read desired, read current, compare, report.
 
-use crate::cli::{ApplyArgs, ConnectionArgs, DiffArgs, DryRun, EvidenceChoice};
+use crate::cli::{ApplyArgs, DiffArgs, DryRun, EvidenceChoice};
 use crate::client::namespace_flag;
 use crate::compare::{Policy, Redactor, leave_out_nulls};
-use crate::desired::DesiredSet;
 use crate::desired::files::Inputs;
 use crate::engine::comparison::Comparison;
 use crate::engine::judge::Judge;
@@ -12,6 +11,7 @@ use crate::engine::reconciliation::Reconciliation;
 use crate::live::{Discovery, admission::Admission, resolve::Namespaces, snapshot::Snapshot, types::Types};
 use crate::report::{Command, FailOn, ObjectReport, Report, text};
 use crate::session::apply_set::requested;
+use crate::session::configured::{Configured, Settings};
 use crate::session::contexts::{Choice, chosen};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
@@ -19,94 +19,63 @@ use crate::session::reading::{Manifests, Reading};
 use crate::session::report_builder::ReportBuilder;
 use crate::session::screen::Screen;
 use crate::session::setup::{Connected, concluded, connected, planned, policy};
-use crate::session::several::Several;
-use crate::session::signals::listen;
 use crate::session::site::Site;
+use crate::session::task::Task;
 use crate::terminal::Closed;
 
 /// Runs the command to its exit code.
-pub(super) async fn run(args: DiffArgs) -> u8 {
+pub(super) async fn run(args: DiffArgs, configured: Configured) -> u8 {
     let output = match Output::new(&args.output) {
         Ok(output) => output,
         Err(code) => return code,
     };
-    match prepared(&args, &output) {
-        Ok(Prepared { choice: Choice::Several(contexts), policy, set }) => {
-            let several = Several {
-                command: Command::Diff,
-                contexts,
-                connection: &args.connection,
-                input: &args.input,
-                output: &output,
-            };
-            let work = async |site: Site<'_>, manifests| compared(&args, &site, manifests, &policy, set.as_ref()).await;
-            Box::pin(several.run(work, show)).await
-        }
-        Ok(Prepared { choice: Choice::One(connection), policy, set }) => {
-            match report(&args, &connection, &output, &policy, set.as_ref()).await {
-                Ok(report) => {
-                    let shown = show(&report, &output).and_then(|()| output.finish(&report));
-                    shown.unwrap_or(report.exit_code)
-                }
-                Err(failure) => output.failed(Command::Diff, failure),
+    match prepared(&args, configured, &output) {
+        Ok((settings, policy, set)) => {
+            let DiffArgs { connection, input, .. } = &args;
+            let task = Task { command: Command::Diff, connection, input, output: &output, settings: &settings };
+            if let Some(file) = &args.live {
+                return task.ended(without_cluster(&args, file, &policy, &output).await, show);
             }
+            let work = async |site: Site<'_>, manifests| {
+                Box::pin(with_cluster(&args, &site, manifests, &policy, set.as_ref())).await
+            };
+            task.run(work, show).await
         }
         Err(failure) => output.failed(Command::Diff, failure),
     }
-}
-
-/// What the flags mean.
-struct Prepared {
-    choice: Choice,
-    policy: Policy,
-    set: Option<Requested>,
 }
 
 fn gate(args: &DiffArgs) -> FailOn {
     FailOn { exit_zero: args.exit_zero, strict_ownership: args.compare.strict_ownership }
 }
 
-/// A reader that went away ends the run quietly, with the verdict that was found.
 fn show(report: &Report, output: &Output) -> Result<(), Closed> {
     output.warn(report);
     output.text(&text::whole(report))
 }
 
-fn prepared(args: &DiffArgs, output: &Output) -> Result<Prepared, Failure> {
-    let policy = policy(&args.compare, &args.input, &output.terminal)?;
+/// What the flags and the configuration mean.
+fn prepared(
+    args: &DiffArgs,
+    configured: Configured,
+    output: &Output,
+) -> Result<(Settings, Policy, Option<Requested>), Failure> {
+    let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
+    let policy = policy(&args.compare, &settings)?;
     let set = requested(&args.prune, &args.input)?;
     if args.live.is_some() && set.is_some() {
         let message = "`--prune` needs a cluster: a snapshot does not show the members of a set";
         return Err(Failure::refused(message, "leave `--live` out"));
     }
-    let choice = match chosen(&args.connection) {
-        Ok(Choice::Several(_)) if args.live.is_some() => {
-            let message = "`--live` and several contexts exclude each other: a snapshot is compared without a cluster";
-            return Err(Failure::refused(message, "leave `--context` out, or `--live`"));
-        }
-        // A snapshot is compared without any kubeconfig.
-        _ if args.live.is_some() => Choice::One(args.connection.clone()),
-        choice => choice?,
-    };
-    Ok(Prepared { choice, policy, set })
-}
-
-async fn report(
-    args: &DiffArgs,
-    connection: &ConnectionArgs,
-    output: &Output,
-    policy: &Policy,
-    set: Option<&Requested>,
-) -> Result<Report, Failure> {
-    let reading = Reading::begin(&args.input, &output.terminal).await?;
-    if let Some(file) = &args.live {
-        return without_cluster(args, reading.desired().await?, file, policy);
+    // A snapshot is compared without any kubeconfig, so that one that cannot be read is no problem.
+    if args.live.is_some() && matches!(chosen(&args.connection), Ok(Choice::Several(_))) {
+        let message = "`--live` and several contexts exclude each other: a snapshot is compared without a cluster";
+        return Err(Failure::refused(message, "leave `--context` out, or `--live`"));
     }
-    let site = Site::only(connection, output, listen(&output.terminal));
-    Box::pin(compared(args, &site, Manifests::Reading(reading), policy, set)).await
+    Ok((settings, policy, set))
 }
 
-async fn compared(
+async fn with_cluster(
     args: &DiffArgs,
     Site { connection, output, interrupt, .. }: &Site<'_>,
     manifests: Manifests,
@@ -114,7 +83,7 @@ async fn compared(
     set: Option<&Requested>,
 ) -> Result<Report, Failure> {
     let verbosity = args.output.console.verbosity;
-    let connecting = connected(connection, verbosity, &args.input, &output.terminal, Some(interrupt));
+    let connecting = connected(connection, verbosity, &args.input, &output.terminal, interrupt);
     let (desired, connected) = Box::pin(manifests.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let admission = Admission::load(&cluster, &catalog);
@@ -133,7 +102,8 @@ async fn compared(
     Ok(concluded(pass.annotate(report), info, &cluster, interrupt))
 }
 
-fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Policy) -> Result<Report, Failure> {
+async fn without_cluster(args: &DiffArgs, file: &str, policy: &Policy, output: &Output) -> Result<Report, Failure> {
+    let desired = Reading::begin(&args.input, &output.terminal).await?.desired().await?;
     let mut captured = Inputs::default();
     captured.path(file.as_ref(), false);
     let snapshot = Snapshot::read(&captured.finish()?)?;

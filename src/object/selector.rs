@@ -1,5 +1,7 @@
 //! Label selectors as kubectl reads them (apimachinery `pkg/labels/selector.go`).
 
+use std::fmt;
+
 use serde_json::Value;
 
 use super::name_rules::{label_key_refused, label_value_refused};
@@ -7,6 +9,7 @@ use super::name_rules::{label_key_refused, label_value_refused};
 /// A label selector; the empty one matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selector {
+    text: String,
     requirements: Vec<Requirement>,
 }
 
@@ -42,7 +45,7 @@ impl Selector {
         let mut parser = Parser { tokens: tokens(text), at: 0 };
         let requirements = parser.requirements();
         let requirements = requirements.map_err(|cause| SelectorError { selector: text.trim().to_owned(), cause })?;
-        Ok(Self { requirements })
+        Ok(Self { text: text.trim().to_owned(), requirements })
     }
 
     /// Returns true if an object's labels satisfy every requirement.
@@ -53,6 +56,13 @@ impl Selector {
             let value = labels.and_then(|labels| labels.get(&requirement.label)).and_then(Value::as_str);
             requirement.condition.holds(value)
         })
+    }
+}
+
+/// As it was written.
+impl fmt::Display for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
     }
 }
 

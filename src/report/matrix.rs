@@ -287,7 +287,7 @@ mod tests {
 
     fn shown(contexts: Vec<ContextReport>) -> String {
         let text = plain(&together(&Reports::of(Command::Diff, contexts, Vec::new())));
-        text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+        text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
     }
 
     #[test]

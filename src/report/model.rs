@@ -2,6 +2,7 @@ use serde::Serialize;
 
 use super::apply_set::ApplySetInfo;
 use super::command::Command;
+use super::configuration::ConfigurationInfo;
 use super::diagnostic;
 use super::exit::Verdict;
 use super::object::ObjectReport;
@@ -27,6 +28,9 @@ pub struct Report {
     /// The cluster; none offline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterInfo>,
+    /// The configuration, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<ConfigurationInfo>,
     /// The apply set, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub apply_set: Option<ApplySetInfo>,
@@ -108,6 +112,7 @@ impl Report {
             verdict,
             exit_code: verdict.exit_code(gate.exit_zero),
             cluster: None,
+            configuration: None,
             apply_set: None,
             summary: Summary::default(),
             requests: RequestCounts::default(),

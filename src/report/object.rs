@@ -85,6 +85,9 @@ pub struct ObjectReport {
     /// The warnings that only the write returned.
     #[serde(skip)]
     pub notes: Vec<String>,
+    /// Whether its manifest names fields to ignore.
+    #[serde(skip)]
+    pub is_annotated: bool,
     /// The key in full, for sorting and display.
     #[serde(skip)]
     pub key: ObjectKey,
@@ -101,6 +104,7 @@ impl ObjectReport {
         let mut report = Self::of(&target.key, assessment);
         report.warnings.splice(..0, target.desired.warnings().iter().cloned());
         report.source = Some(target.desired.origin.source.clone());
+        report.is_annotated = !target.desired.ignored().is_empty();
         report
     }
 
@@ -128,6 +132,7 @@ impl ObjectReport {
             hint: None,
             outcome: None,
             is_moved: false,
+            is_annotated: false,
             notes: Vec::new(),
             readiness: None,
             key: key.clone(),

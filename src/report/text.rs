@@ -322,6 +322,9 @@ pub fn summary(report: &Report) -> Styled {
     if let Some(beside) = beside::clause(report) {
         sentence = format!("{sentence}; {beside}");
     }
+    if let Some(configuration) = &report.configuration {
+        sentence = format!("{sentence}; {configuration}");
+    }
     if report.verdict == Verdict::Interrupted {
         sentence = format!("interrupted: {sentence}");
     }

@@ -13,7 +13,7 @@ const NAMES_SHOWN: usize = 10;
 /// What `--context` means.
 pub(crate) enum Choice {
     /// The command runs once, over this connection.
-    One(ConnectionArgs),
+    One(Box<ConnectionArgs>),
     /// It runs in each of these contexts.
     Several(Vec<Context>),
 }
@@ -22,15 +22,15 @@ pub(crate) enum Choice {
 /// and a name with `*` means all contexts that match.
 pub(crate) fn chosen(args: &ConnectionArgs) -> Result<Choice, Failure> {
     let Some(text) = args.context.as_deref().filter(|text| text.contains([',', '*'])) else {
-        return Ok(Choice::One(args.clone()));
+        return Ok(Choice::One(Box::new(args.clone())));
     };
     let known = Contexts::load(args.kubeconfig.as_deref(), &Environment::from_process()).map_err(not_connected)?;
     if known.named(text).is_ok() {
-        return Ok(Choice::One(args.clone()));
+        return Ok(Choice::One(Box::new(args.clone())));
     }
     let contexts = select(text, &known).map_err(not_connected)?;
     if let [only] = contexts.as_slice() {
-        return Ok(Choice::One(ConnectionArgs { context: Some(only.name.clone()), ..args.clone() }));
+        return Ok(Choice::One(Box::new(ConnectionArgs { context: Some(only.name.clone()), ..args.clone() })));
     }
     match override_of_one_cluster(args) {
         None => Ok(Choice::Several(contexts)),
@@ -42,7 +42,7 @@ pub(crate) fn chosen(args: &ConnectionArgs) -> Result<Choice, Failure> {
 }
 
 /// The same for a command that runs in one context only.
-pub(crate) fn only_one(args: &ConnectionArgs, command: &str) -> Result<ConnectionArgs, Failure> {
+pub(crate) fn only_one(args: &ConnectionArgs, command: &str) -> Result<Box<ConnectionArgs>, Failure> {
     match chosen(args)? {
         Choice::One(args) => Ok(args),
         Choice::Several(contexts) => {

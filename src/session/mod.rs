@@ -3,6 +3,7 @@
 
 pub(crate) mod agreement;
 pub(crate) mod apply_set;
+pub(crate) mod configured;
 pub(crate) mod confirm;
 pub(crate) mod contexts;
 pub(crate) mod failure;
@@ -15,3 +16,4 @@ pub(crate) mod setup;
 pub(crate) mod several;
 pub(crate) mod signals;
 pub(crate) mod site;
+pub(crate) mod task;

@@ -7,7 +7,6 @@ use apply_set::ApplySet;
 use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ReplaceChoice};
 use crate::client::{Cluster, ConnectOptions, Environment, Log, Request, connect};
 use crate::compare::{EvidenceMode, ForceConflicts, Policy, Replace};
-use crate::config::Configuration;
 use crate::desired::DesiredSet;
 use crate::diagnostic::Diagnostic;
 use crate::engine::interrupt::Interrupt;
@@ -16,6 +15,7 @@ use crate::live::{Discovery, Target, json};
 use crate::plan::Plan;
 use crate::report::styled::Role;
 use crate::report::{ClusterInfo, Report};
+use crate::session::configured::Settings;
 use crate::session::failure::{Failure, not_connected};
 use crate::terminal::Terminal;
 
@@ -39,17 +39,13 @@ pub(crate) async fn connected(
     verbosity: u8,
     input: &InputArgs,
     terminal: &Terminal,
-    interrupt: Option<&Interrupt>,
+    interrupt: &Interrupt,
 ) -> Result<Connected, Failure> {
     let options = connect_options(args, verbosity, input, terminal);
     let environment = Environment::from_process();
     let home = environment.home.as_ref().map(|home| home.join(".kube").join("cache"));
     let cache = args.cache_dir.clone().or(home);
-    let cluster = connect(&options, &environment).await.map_err(not_connected)?;
-    let cluster = match interrupt {
-        Some(interrupt) => cluster.stopped_by(interrupt.flag()),
-        None => cluster,
-    };
+    let cluster = connect(&options, &environment).await.map_err(not_connected)?.stopped_by(interrupt.flag());
     let (catalog, version) = futures::join!(Discovery::load(&cluster), version(&cluster));
     let info =
         ClusterInfo { context: cluster.context().map(ToOwned::to_owned), server: cluster.server().to_owned(), version };
@@ -119,8 +115,9 @@ pub(crate) fn planned(
 }
 
 /// Whose manager we are, and what we take.
-pub(crate) fn policy(args: &CompareArgs, input: &InputArgs, terminal: &Terminal) -> Result<Policy, Failure> {
-    let Configuration { manual_managers } = Configuration::load(args.config.as_deref(), input, terminal)?;
+pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, Failure> {
+    let manual_managers = settings.configuration.manual_managers.clone();
+    let ignore = settings.ignore.clone();
     let manager = args.field_manager.clone();
     if manager.is_empty() || manager.len() > 128 || manager.chars().any(|c| !c.is_ascii_graphic() && c != ' ') {
         let message = "`--field-manager` takes 1 to 128 printable characters";
@@ -147,5 +144,5 @@ pub(crate) fn policy(args: &CompareArgs, input: &InputArgs, terminal: &Terminal)
     };
     let adopt = args.adopt.iter().cloned().collect();
     let show_unmanaged = args.show_unmanaged;
-    Ok(Policy { force, show_unmanaged, evidence, manual_managers, adopt, replace, ..Policy::of(&manager) })
+    Ok(Policy { force, show_unmanaged, evidence, manual_managers, adopt, replace, ignore, ..Policy::of(&manager) })
 }

@@ -10,10 +10,10 @@ use futures::StreamExt as _;
 use futures::stream::FuturesOrdered;
 use tokio::sync::Semaphore;
 
-use crate::cli::{ConnectionArgs, InputArgs};
+use crate::cli::ConnectionArgs;
 use crate::client::Context;
 use crate::report::styled::{Role, Styled};
-use crate::report::{Command, ContextReport, FailOn, Report, Reports, matrix};
+use crate::report::{ContextReport, FailOn, Report, Reports, matrix};
 use crate::session::agreement::Agreement;
 use crate::session::contexts::same_places;
 use crate::session::failure::Failure;
@@ -21,33 +21,24 @@ use crate::session::output::{Output, tell};
 use crate::session::reading::{Manifests, Reading};
 use crate::session::signals::listen;
 use crate::session::site::Site;
+use crate::session::task::Task;
 use crate::terminal::Closed;
 
 /// How many contexts are worked on at once.
 const AT_ONCE: usize = 8;
 
-/// A command in several contexts.
-pub(crate) struct Several<'a> {
-    /// The command.
-    pub command: Command,
-    /// The contexts.
-    pub contexts: Vec<Context>,
-    /// How to connect, but for the context.
-    pub connection: &'a ConnectionArgs,
-    /// What to read.
-    pub input: &'a InputArgs,
-    /// Where reports go.
-    pub output: &'a Output,
-}
+/// What is shown of the run in one context, beside its reports.
+pub(crate) type Show = fn(&Report, &Output) -> Result<(), Closed>;
 
-impl Several<'_> {
+impl Task<'_> {
     /// Does the `work` in each context, shows it, and reports everything together. Returns the exit code.
-    pub async fn run(
-        self,
+    pub(super) async fn in_several(
+        &self,
+        contexts: &[Context],
         work: impl AsyncFn(Site<'_>, Manifests) -> Result<Report, Failure>,
-        show: impl Fn(&Report, &Output) -> Result<(), Closed>,
+        show: Show,
     ) -> u8 {
-        match self.reports(work, show).await {
+        match self.reports(contexts, work, show).await {
             Ok(reports) => {
                 let text = self.output.text(&matrix::together(&reports));
                 let code = text.and_then(|()| self.output.finish_all(&reports));
@@ -59,14 +50,16 @@ impl Several<'_> {
 
     async fn reports(
         &self,
+        contexts: &[Context],
         work: impl AsyncFn(Site<'_>, Manifests) -> Result<Report, Failure>,
-        show: impl Fn(&Report, &Output) -> Result<(), Closed>,
+        show: Show,
     ) -> Result<Reports, Failure> {
-        let Self { command, contexts, connection, input, output } = self;
+        let Self { command, connection, input, output, settings } = self;
         let reading = Reading::begin(input, &output.terminal).await?;
         let interrupt = listen(&output.terminal);
         let desired = reading.desired().await?;
-        let warnings = same_places(contexts, connection.namespace.as_deref());
+        let mut warnings = settings.warnings().to_vec();
+        warnings.extend(same_places(contexts, connection.namespace.as_deref()));
         for warning in &warnings {
             output.terminal.note(Role::Note, &format!("warning: {warning}"));
         }
@@ -82,12 +75,13 @@ impl Several<'_> {
         let done = Cell::new(0);
 
         let runs = connections.iter().zip(&outputs).enumerate().map(|(at, (connection, (_, own)))| {
-            let (agreement, turns, work, show, desired) = (&agreement, &turns, &work, &show, &desired);
+            let (agreement, turns, work, show, desired) = (&agreement, &turns, &work, show, &desired);
             let (progress, done, interrupt) = (&progress, &done, interrupt.clone());
             async move {
                 let site = Site::among((connection, own, interrupt), at, agreement, turns).await;
                 let report = match work(site, Manifests::Read(desired.clone())).await {
                     Ok(report) => {
+                        let report = settings.named_in(report);
                         // What a context has to say is held back, so that no reader can be gone.
                         let _ = show(&report, own);
                         report

@@ -6,6 +6,7 @@ mod apply_set;
 mod attribution;
 mod bad_input;
 mod completions;
+mod configuration;
 mod confirm;
 mod connection;
 mod contexts;

@@ -8,7 +8,6 @@ use crate::cli::{ApplyArgs, DiffArgs, DryRun, EvidenceChoice};
 use crate::client::namespace_flag;
 use crate::compare::{Policy, Redactor, leave_out_nulls};
 use crate::config::suggestion;
-use crate::desired::DesiredSet;
 use crate::desired::files::Inputs;
 use crate::engine::comparison::Comparison;
 use crate::engine::judge::Judge;
@@ -20,13 +19,17 @@ use crate::object::{DNS_LABEL, is_dns_label};
 use crate::report::{Command, FailOn, ObjectReport, Report, text};
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
+use crate::session::contexts::{Choice, chosen};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
-use crate::session::reading::Reading;
+use crate::session::reading::{Manifests, Reading};
 use crate::session::report_builder::ReportBuilder;
 use crate::session::screen::Screen;
 use crate::session::setup::{Connected, concluded, connected, planned, policy};
-use crate::session::signals::listen;
+use crate::session::several::Show;
+use crate::session::site::Site;
+use crate::session::task::Task;
+use crate::terminal::Closed;
 
 /// Runs the command to its exit code.
 pub(super) async fn run(args: DiffArgs, configured: Configured) -> u8 {
@@ -34,9 +37,20 @@ pub(super) async fn run(args: DiffArgs, configured: Configured) -> u8 {
         Ok(output) => output,
         Err(code) => return code,
     };
-    match report(&args, configured, &output).await {
-        Ok((report, settings)) if args.suggest_ignores => suggest(&report, &settings, &output),
-        Ok((report, _)) => show(&report, &output),
+    match prepared(&args, configured, &output) {
+        Ok((settings, policy, set)) => {
+            let DiffArgs { connection, input, .. } = &args;
+            let task = Task { command: Command::Diff, connection, input, output: &output, settings: &settings };
+            let suggest = |report: &Report, output: &Output| suggest(report, &settings, output);
+            let show: Show<'_> = if args.suggest_ignores { &suggest } else { &show };
+            if let Some(file) = &args.live {
+                return task.ended(without_cluster(&args, file, &policy, &output).await, show);
+            }
+            let work = async |site: Site<'_>, manifests| {
+                Box::pin(with_cluster(&args, &site, manifests, &policy, set.as_ref())).await
+            };
+            task.run(work, show).await
+        }
         Err(failure) => output.failed(Command::Diff, failure),
     }
 }
@@ -50,26 +64,23 @@ fn gate(args: &DiffArgs) -> FailOn {
     }
 }
 
-/// A reader that went away ends the run quietly, with the verdict that was found.
-fn show(report: &Report, output: &Output) -> u8 {
+fn show(report: &Report, output: &Output) -> Result<(), Closed> {
     output.warn(report);
-    let shown = output.text(&text::whole(report)).and_then(|()| output.finish(report));
-    shown.unwrap_or(report.exit_code)
+    output.text(&text::whole(report))
 }
 
 /// Prints a configuration in the place of the differences.
-fn suggest(report: &Report, settings: &Settings, output: &Output) -> u8 {
+fn suggest(report: &Report, settings: &Settings, output: &Output) -> Result<(), Closed> {
     output.warn(report);
-    let text = suggestion(&settings.configuration, &settings.ignore, report);
-    let shown = output.terminal.data(&text).and_then(|()| output.finish(report));
-    shown.unwrap_or(report.exit_code)
+    output.terminal.data(&suggestion(&settings.configuration, &settings.ignore, report))
 }
 
-async fn report(args: &DiffArgs, configured: Configured, output: &Output) -> Result<(Report, Settings), Failure> {
-    if args.suggest_ignores && !output.shows_text() {
-        let message = "`--suggest-ignores` and a report cannot share standard output";
-        return Err(Failure::refused(message, "send the report to a file, as in `-o json=report.json`"));
-    }
+/// What the flags and the configuration mean.
+fn prepared(
+    args: &DiffArgs,
+    configured: Configured,
+    output: &Output,
+) -> Result<(Settings, Policy, Option<Requested>), Failure> {
     let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
     let policy = policy(&args.compare, &settings)?;
     let set = requested(&args.prune, &args.input)?;
@@ -77,12 +88,28 @@ async fn report(args: &DiffArgs, configured: Configured, output: &Output) -> Res
         let message = "`--prune` needs a cluster: a snapshot does not show the members of a set";
         return Err(Failure::refused(message, "leave `--live` out"));
     }
-    let reading = Reading::begin(&args.input, &output.terminal).await?;
-    let report = match &args.live {
-        Some(file) => without_cluster(args, reading.desired().await?, file, &policy),
-        None => Box::pin(with_cluster(args, reading, &policy, set.as_ref(), output)).await,
-    };
-    Ok((settings.named_in(report?), settings))
+    // A snapshot is compared without any kubeconfig, so that one that cannot be read is no problem.
+    if args.live.is_some() && matches!(chosen(&args.connection), Ok(Choice::Several(_))) {
+        let message = "`--live` and several contexts exclude each other: a snapshot is compared without a cluster";
+        return Err(Failure::refused(message, "leave `--context` out, or `--live`"));
+    }
+    if args.suggest_ignores {
+        suggests_on_stdout(args, output)?;
+    }
+    Ok((settings, policy, set))
+}
+
+/// One configuration goes to standard output, and nothing else does.
+fn suggests_on_stdout(args: &DiffArgs, output: &Output) -> Result<(), Failure> {
+    if !output.shows_text() {
+        let message = "`--suggest-ignores` and a report cannot share standard output";
+        return Err(Failure::refused(message, "send the report to a file, as in `-o json=report.json`"));
+    }
+    if matches!(chosen(&args.connection), Ok(Choice::Several(_))) {
+        let message = "`--suggest-ignores` and several contexts exclude each other";
+        return Err(Failure::refused(message, "run it for one context after the other"));
+    }
+    Ok(())
 }
 
 /// The namespaces that are named, or those that the objects of the run are in.
@@ -100,15 +127,14 @@ fn namespaces_of(named: &[String], wanted: &[&ObjectKey]) -> Result<BTreeSet<Str
 
 async fn with_cluster(
     args: &DiffArgs,
-    reading: Reading,
+    Site { connection, output, interrupt, .. }: &Site<'_>,
+    manifests: Manifests,
     policy: &Policy,
     set: Option<&Requested>,
-    output: &Output,
 ) -> Result<Report, Failure> {
-    let interrupt = listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
-    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, &interrupt);
-    let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
+    let connecting = connected(connection, verbosity, &args.input, &output.terminal, interrupt);
+    let (desired, connected) = Box::pin(manifests.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let admission = Admission::load(&cluster, &catalog);
     let server = (&cluster, &catalog, &namespaces);
@@ -131,10 +157,11 @@ async fn with_cluster(
         report.warnings.extend(unmanaged.warnings);
         report = report.with_unmanaged(&unmanaged.objects, gate.fails_on_unmanaged_objects());
     }
-    Ok(concluded(pass.annotate(report), info, &cluster, &interrupt))
+    Ok(concluded(pass.annotate(report), info, &cluster, interrupt))
 }
 
-fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Policy) -> Result<Report, Failure> {
+async fn without_cluster(args: &DiffArgs, file: &str, policy: &Policy, output: &Output) -> Result<Report, Failure> {
+    let desired = Reading::begin(&args.input, &output.terminal).await?.desired().await?;
     let mut captured = Inputs::default();
     captured.path(file.as_ref(), false);
     let snapshot = Snapshot::read(&captured.finish()?)?;

@@ -32,7 +32,7 @@ const TAKES: &str = "it takes fields from other managers";
 const WRITES: &str = "a proposed change could write files with it";
 
 /// Every flag of the commands that read a configuration.
-pub(super) const FLAGS: [(&str, Default); 53] = [
+pub(super) const FLAGS: [(&str, Default); 55] = [
     ("adopt", Default::Never(TAKES)),
     ("allow-empty", Default::Never("it would let a run without manifests pass, and prune everything")),
     ("apply", Default::Never(COMMAND)),
@@ -59,12 +59,14 @@ pub(super) const FLAGS: [(&str, Default); 53] = [
     ("field-manager", Default::Never("it decides whose fields an apply may change and remove")),
     ("file", Default::Never(WRITES)),
     ("filename", Default::Never(INPUT)),
+    ("for", Default::Never(COMMAND)),
     ("force-conflicts", Default::Only(&["manual", "none"], TAKES)),
     ("include-secrets", Default::Never("a proposed change could write Secrets with it")),
     ("insecure-skip-tls-verify", Default::Never(CLUSTER)),
     ("kubeconfig", Default::Never(CLUSTER)),
     ("kustomize", Default::Never(INPUT)),
     ("live", Default::Never("a proposed change could replace the cluster with a file")),
+    ("name", Default::Never(COMMAND)),
     ("namespace", Default::Any),
     ("no-config", Default::Never(CONFIGURED)),
     ("output", Default::Only(&["text", "json"], WRITES)),

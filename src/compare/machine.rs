@@ -16,8 +16,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use structured_merge::{
-    FieldSet, Ownership, Proof, TypeRef, Unproven, prove, prune, verbatim, with_live_spelling, with_node_ports,
-    with_string_data,
+    FieldSet, ObjectMeta as _, Ownership, Proof, TypeRef, Unproven, prove, prune, verbatim, with_live_spelling,
+    with_node_ports, with_string_data,
 };
 
 use super::diff::Evidence;
@@ -189,7 +189,7 @@ impl<'a> ComparisonMachine<'a> {
             LiveState::Absent if !self.policy.tries_creations => State::Done(Finding::Missing(Evidence::Server)),
             LiveState::Absent => State::Applying(None),
             LiveState::Unreadable(trouble) => State::Done(Finding::Unknown(trouble)),
-            LiveState::Present(object) if object.pointer("/metadata/deletionTimestamp").is_some() => {
+            LiveState::Present(object) if object.is_terminating() => {
                 let trouble =
                     Diagnostic::new(Code::Terminating, "it is being deleted").with_hint("run again when it is gone");
                 State::Done(Finding::Unknown(trouble))
@@ -264,7 +264,7 @@ impl<'a> ComparisonMachine<'a> {
                 Answer::Object(object, _),
             )
             | (State::Reading(live), Answer::Live(LiveState::Present(object))) => {
-                let is_other = version(live) == version(object) && uid(live) != uid(object);
+                let is_other = version(live) == version(object) && live.uid() != object.uid();
                 is_other
                     .then(|| Diagnostic::new(Code::Failed, "the server answered with another object of the same name"))
             }
@@ -280,8 +280,4 @@ impl<'a> ComparisonMachine<'a> {
         }
         warnings
     }
-}
-
-fn uid(object: &Value) -> Option<&str> {
-    object.pointer("/metadata/uid").and_then(Value::as_str)
 }

@@ -1,7 +1,7 @@
 //! From what was found to the verdict on one object.
 
 use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, Ownership, Proof, TypeRef, prove};
+use structured_merge::{FieldPath, FieldSet, ObjectMeta as _, Ownership, Proof, TypeRef, prove};
 
 use super::classify::{ObjectPair, judge};
 use super::diff::{Evidence, FieldDiff, Reason};
@@ -91,7 +91,7 @@ pub fn offline(target: &Target, live: &LiveState, setting: CompareContext<'_>, r
             let hint = "take the snapshot with `--include-secrets`";
             unknown(Diagnostic::new(Code::ValuesWithheld, message).with_hint(hint))
         }
-        LiveState::Present(live) if live.pointer("/metadata/deletionTimestamp").is_some() => {
+        LiveState::Present(live) if live.is_terminating() => {
             unknown(Diagnostic::new(Code::Terminating, "it was being deleted").with_hint("take a new snapshot"))
         }
         LiveState::Present(live) => {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::StreamExt as _;
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ObjectKey};
+use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 
 use super::answer::{Asked, unexpected};
 use super::discovery::{Discovery, Resource};
@@ -210,12 +210,12 @@ pub async fn is_parent_type(cluster: &Cluster, resource: &Resource, label: &str)
     let key = ObjectKey { gvk: definitions.gvk.clone(), namespace: None, name };
     let answer = cluster.send(Request::get(definitions.object_path(None, &key.name))).await;
     match answer.and_then(|reply| Asked::key(&key).read(cluster, &reply.body)) {
-        Ok(definition) => Ok(definition.pointer("/metadata/labels").is_some_and(|labels| labels.get(label).is_some())),
+        Ok(definition) => Ok(definition.metadata("labels").is_some_and(|labels| labels.get(label).is_some())),
         Err(error) => match error.status().map(|status| status.code) {
             Some(404) => Ok(false),
             Some(403) => {
                 let labelled = list_definitions(cluster, label).await?;
-                Ok(labelled.iter().any(|found| found.pointer("/metadata/name").is_some_and(|name| *name == *key.name)))
+                Ok(labelled.iter().any(|found| found.name() == Some(key.name.as_str())))
             }
             _ => Err(error),
         },

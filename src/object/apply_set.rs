@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use structured_merge::GroupVersionKind;
+use structured_merge::{GroupVersionKind, ObjectMeta as _};
 
 /// The label of an object that belongs to an apply set (KEP-3659); its value is the set's id.
 pub const PART_OF: &str = "applyset.kubernetes.io/part-of";
@@ -10,7 +10,7 @@ pub const PART_OF: &str = "applyset.kubernetes.io/part-of";
 /// The id of the apply set that an object says it belongs to.
 #[must_use]
 pub fn part_of(object: &Value) -> Option<&str> {
-    object.pointer("/metadata/labels")?.get(PART_OF)?.as_str().filter(|id| !id.is_empty())
+    object.label(PART_OF).filter(|id| !id.is_empty())
 }
 
 /// A kind in all its versions. The group is empty for the core group.

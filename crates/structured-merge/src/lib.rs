@@ -113,7 +113,7 @@ pub use merge::merge;
 pub use node_ports::with_node_ports;
 pub use object::{
     FieldPath, FieldSet, FieldsV1Error, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry, ObjectKey,
-    Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields, without_system_fields,
+    ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields, without_system_fields,
 };
 pub use ownership::Ownership;
 pub use predict::{Prediction, predict, predict_displacing};

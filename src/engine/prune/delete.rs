@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use serde_json::Value;
+use structured_merge::ObjectMeta as _;
 
 use super::Entry;
 use crate::client::Cluster;
@@ -136,12 +136,11 @@ impl Entry {
 
 /// What holds an object that does not go, after a wait that went to its end or was interrupted.
 fn terminating(left: &LiveState, waited: Option<Duration>) -> Diagnostic {
-    let finalizers = match left {
-        LiveState::Present(object) => object.pointer("/metadata/finalizers").and_then(Value::as_array),
+    let names: Vec<&str> = match left {
+        LiveState::Present(object) => object.finalizers().collect(),
         LiveState::Unreadable(trouble) => return trouble.clone(),
-        LiveState::Absent => None,
+        LiveState::Absent => Vec::new(),
     };
-    let names: Vec<&str> = finalizers.into_iter().flatten().filter_map(Value::as_str).collect();
     let holds = match names.as_slice() {
         [] => String::new(),
         [one] => format!(": the finalizer `{one}` holds it"),

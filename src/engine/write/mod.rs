@@ -16,7 +16,7 @@ mod replace;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use structured_merge::{FieldSet, Ownership, TypeRef, with_live_spelling};
+use structured_merge::{FieldSet, ObjectMeta as _, Ownership, TypeRef, with_live_spelling};
 
 pub use apply_set::{Recorded, record};
 pub use delete::{DEFAULT_DELETE_TIMEOUT, Deadline, Deleted, delete, wait_until_gone};
@@ -167,7 +167,7 @@ impl Writer<'_> {
         let manager = &self.policy.manager;
         let api_version = self.target.key.gvk.api_version();
         let claims = after.owners.our_fields();
-        let mut version = live.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
+        let mut version = live.metadata("resourceVersion").cloned().unwrap_or_default();
         let mut has_taken_over = false;
         let before = Ownership::of(live, manager);
         // What the manifest dropped counts too: it goes only when no hand is left beside us.
@@ -182,7 +182,7 @@ impl Writer<'_> {
         }
         let mut body = with_live_spelling(self.target.desired.object(), live, self.of);
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
-            metadata.insert("uid".into(), live.pointer("/metadata/uid").cloned().unwrap_or_default());
+            metadata.insert("uid".into(), live.metadata("uid").cloned().unwrap_or_default());
             metadata.insert("resourceVersion".into(), version.clone());
         }
         // Whose fields may be taken was judged for this very version; whoever is adopted yields in any case.
@@ -205,7 +205,7 @@ impl Writer<'_> {
         let patch = Change::json_patch(self.path(), &self.policy.manager, &patch);
         let reply = self.cluster.send(patch.write(Retry::Safe)).await?;
         let object = Asked::key(&self.target.key).read(self.cluster, &reply.body)?;
-        Ok(object.pointer("/metadata/resourceVersion").cloned().unwrap_or_default())
+        Ok(object.metadata("resourceVersion").cloned().unwrap_or_default())
     }
 
     /// Answers with 201 for a new object. Applying twice is the same as once, so it may be repeated.
@@ -247,7 +247,7 @@ impl Writer<'_> {
 
 /// `metadata.managedFields` of an object, as an update of it states them.
 fn recorded_owners(object: &Value) -> Value {
-    object.pointer("/metadata/managedFields").cloned().unwrap_or_else(|| json!([{}]))
+    object.metadata("managedFields").cloned().unwrap_or_else(|| json!([{}]))
 }
 
 fn is_conflict(error: &RequestError) -> bool {

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use structured_merge::{Quantity, without_system_fields};
+use structured_merge::{ObjectMeta as _, Quantity, without_system_fields};
 
 use super::create::Creation;
 use super::delete::{Deadline, Deleted, delete, wait_until_gone};
@@ -34,8 +34,8 @@ impl Writer<'_> {
         let deadline = Deadline::after(self.deletion);
         let _under_way = self.half_way.begin(&self.target.key);
         for _ in 0..ROUNDS {
-            let text = |pointer: &str| live.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-            let (uid, version) = (text("/metadata/uid"), text("/metadata/resourceVersion"));
+            let uid = live.uid().unwrap_or_default().to_owned();
+            let version = live.resource_version().unwrap_or_default().to_owned();
             match delete(self.cluster, self.resource, &self.target.key, &uid, Some(&version)).await {
                 Ok(Deleted::Gone) => return self.create_anew(&live).await,
                 Ok(Deleted::Terminating) => return self.once_gone(&live, &uid, deadline).await,
@@ -76,8 +76,7 @@ impl Writer<'_> {
         match wait_until_gone(self.cluster, self.resource, &self.target.key, uid, deadline, || false).await {
             LiveState::Absent => self.create_anew(live).await,
             LiveState::Present(now) => {
-                let finalizers = now.pointer("/metadata/finalizers").and_then(Value::as_array).into_iter().flatten();
-                let finalizers: Vec<&str> = finalizers.filter_map(Value::as_str).collect();
+                let finalizers: Vec<&str> = now.finalizers().collect();
                 let waits = if finalizers.is_empty() {
                     String::new()
                 } else {
@@ -150,7 +149,7 @@ impl Writer<'_> {
                 _ => return Err(error),
             },
         };
-        let version = created.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
+        let version = created.metadata("resourceVersion").cloned().unwrap_or_default();
         // The object is there; whose fields are whose is worth a try, not a failure.
         let _ = self.record_owners(recorded_owners(former), &version).await;
         Ok(true)
@@ -173,10 +172,9 @@ fn may_fit(message: &str) -> bool {
 
 /// A Job or a pod that has ended: recreated, it would run once more.
 fn has_finished(object: &Value) -> bool {
-    let conditions = object.pointer("/status/conditions").and_then(Value::as_array).into_iter().flatten();
     let phase = object.pointer("/status/phase").and_then(Value::as_str);
     match object.get("kind").and_then(Value::as_str) {
-        Some("Job") => conditions.into_iter().any(|condition| {
+        Some("Job") => object.conditions().iter().any(|condition| {
             let is = |name: &str, value: &str| condition.get(name).is_some_and(|found| found == value);
             is("status", "True") && (is("type", "Complete") || is("type", "Failed"))
         }),

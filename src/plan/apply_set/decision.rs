@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ObjectKey};
+use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 
 use super::label::set_by_another;
 use super::parent::{ApplySet, Inventory};
@@ -39,9 +39,8 @@ impl Member {
     /// An object as it was listed.
     #[must_use]
     pub fn new(resource: &Resource, object: Value) -> Self {
-        let text = |name: &str| object.pointer("/metadata").and_then(|metadata| metadata.get(name)?.as_str());
-        let name = text("name").unwrap_or_default().to_owned();
-        let namespace = text("namespace").map(ToOwned::to_owned);
+        let name = object.name().unwrap_or_default().to_owned();
+        let namespace = object.metadata("namespace").and_then(Value::as_str).map(ToOwned::to_owned);
         let key = ObjectKey { gvk: resource.gvk.clone(), namespace, name };
         Self { key, resource: resource.clone(), object, sight: Sight::Listed }
     }
@@ -49,23 +48,19 @@ impl Member {
     /// Its uid.
     #[must_use]
     pub fn uid(&self) -> &str {
-        self.text("/metadata/uid")
+        self.object.uid().unwrap_or_default()
     }
 
     /// The version that was read.
     #[must_use]
     pub fn resource_version(&self) -> &str {
-        self.text("/metadata/resourceVersion")
+        self.object.resource_version().unwrap_or_default()
     }
 
     /// Returns true if it is being deleted.
     #[must_use]
     pub fn is_terminating(&self) -> bool {
-        self.object.pointer("/metadata/deletionTimestamp").is_some()
-    }
-
-    fn text(&self, pointer: &str) -> &str {
-        self.object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+        self.object.is_terminating()
     }
 }
 
@@ -237,8 +232,7 @@ impl DesiredMembers {
         if member.is_terminating() {
             return PruneDecision::Pruned;
         }
-        let annotations = object.pointer("/metadata/annotations");
-        if annotations.and_then(|all| all.get(PRUNE)).is_some_and(|value| value == "keep") {
+        if object.annotation(PRUNE) == Some("keep") {
             return PruneDecision::Kept(format!("kept because of its annotation `{PRUNE}: keep`"));
         }
         match owner(object) {
@@ -303,7 +297,7 @@ fn identity(key: &ObjectKey) -> (GroupKind, Option<String>, String) {
 
 /// The object that controls this one, or else the first that owns it.
 fn owner(object: &Value) -> Option<ObjectKey> {
-    let owners = object.pointer("/metadata/ownerReferences")?.as_array()?;
+    let owners = object.owner_references();
     let controls = |owner: &&Value| owner.get("controller") == Some(&Value::Bool(true));
     let owner = owners.iter().find(controls).or_else(|| owners.first())?;
     let text = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();

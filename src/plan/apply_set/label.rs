@@ -1,5 +1,6 @@
-use serde_json::Value;
-use structured_merge::{Applier as _, FieldPath, LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields};
+use structured_merge::{
+    Applier as _, FieldPath, LAST_APPLIED, ManagedFieldsEntry, ObjectMeta as _, Operation, managed_fields,
+};
 
 use super::decision::{Member, PruneDecision};
 use crate::compare::Policy;
@@ -26,7 +27,7 @@ pub(super) fn set_by_another(Member { key, object, .. }: &Member, policy: &Polic
     // The controllers behind these two give theirs the labels of the Service, and take them along when it goes.
     let is_followed = ["Endpoints", "EndpointSlice"].contains(&key.gvk.kind.as_str())
         && owners.iter().all(|entry| entry.operation == Operation::Update)
-        && annotation(object, LAST_APPLIED).is_none();
+        && object.annotation(LAST_APPLIED).is_none();
     Some(if is_followed {
         PruneDecision::NotAMember(format!(
             "kept because `{manager}` copied the label of the apply set from another object"
@@ -36,15 +37,11 @@ pub(super) fn set_by_another(Member { key, object, .. }: &Member, policy: &Polic
     })
 }
 
-fn annotation<'v>(object: &'v Value, name: &str) -> Option<&'v Value> {
-    object.pointer("/metadata/annotations")?.get(name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::live::Resource;
-    use serde_json::json;
+    use serde_json::{Value, json};
     use structured_merge::GroupVersionKind;
 
     fn fate(kind: &str, entries: &Value, policy: &Policy) -> Option<PruneDecision> {

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
-use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, managed_fields};
+use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, ObjectMeta as _, managed_fields};
 
 use crate::object::GroupKind;
 
@@ -124,14 +124,13 @@ impl ParentState {
     /// Reads a live parent. An object that is none does not become one: it may be anybody's. A parent of another tool is
     /// continued only where that tool is among those to `adopt`.
     pub fn of(set: &ApplySet, live: &Value, adopt: &BTreeSet<String>) -> Result<Self, Refusal> {
-        let annotation =
-            |name: &str| live.pointer("/metadata/annotations").and_then(|all| all.get(name)).and_then(Value::as_str);
+        let annotation = |name: &str| live.annotation(name);
         let parent = &set.parent;
-        if live.pointer("/metadata/deletionTimestamp").is_some() {
+        if live.is_terminating() {
             let message = format!("{parent}, the parent of the apply set, is being deleted");
             return Err(Refusal { message, hint: "run again when it is gone".to_owned() });
         }
-        let id = live.pointer("/metadata/labels").and_then(|labels| labels.get(ID)).and_then(Value::as_str);
+        let id = live.label(ID);
         if let Some(id) = id.filter(|id| *id != set.id) {
             let message = format!("{parent} has the label `{ID}: {id}`, which is not the id of its apply set");
             return Err(Refusal {

@@ -113,10 +113,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     }
     if second.action() != Action::None || second.is_ownership_only() {
         let changes: Vec<_> = second.changes().iter().map(|c| format!("{} {:?}", c.path, c.class)).collect();
-        run.tally.fail(
-            "a second write",
-            format!("{:?} {changes:?}: {context}\nnow {now}", second.action()),
-        );
+        run.tally.fail("a second write", format!("{:?} {changes:?}: {context}\nnow {now}", second.action()));
     }
 }
 

@@ -50,6 +50,7 @@ pub mod object;
 pub mod plan;
 pub mod program;
 pub mod report;
+pub mod rules;
 mod session;
 pub mod terminal;
 pub mod text;

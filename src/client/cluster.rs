@@ -11,7 +11,7 @@ use super::address::Address;
 use super::auth::session::{Session, Sessions};
 use super::error::RequestError;
 use super::options::{ConnectOptions, Log, RequestTimeout};
-use super::request::{Counters, Reply, Request, RequestCounts};
+use super::request::{Counters, Reply, Request, RequestCounts, RequestKind};
 use super::transport::deadline::Deadline;
 use super::transport::endpoint::Endpoint;
 use super::transport::watch::Watch;
@@ -95,8 +95,8 @@ impl Cluster {
         &self.0.namespace
     }
 
-    /// The same connection, over which nothing more is sent once `stop` is set: every request fails then, and no pause before
-    /// a repetition is waited for to its end.
+    /// The same connection, over which nothing more is sent once `stop` is set: every request fails then, those under way that
+    /// change nothing included, and no pause before a repetition is waited for to its end.
     #[must_use]
     pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
         Self(self.0, Some(stop))
@@ -129,22 +129,44 @@ impl Cluster {
     }
 
     /// Sends one request, repeats it where that is harmless, and reads the answer to its end, all within the request timeout.
-    /// A 401 renews credentials that can be renewed, once, and starts over.
+    /// A 401 renews credentials that can be renewed, once, and starts over. Once nothing more is to be sent, the answer to a
+    /// request that changes nothing is no longer waited for; a write is waited for to its end.
     pub async fn send(&self, request: impl Into<Request>) -> Result<Reply, RequestError> {
         let request = request.into();
+        if request.kind == RequestKind::Write {
+            return self.deliver(&request).await;
+        }
+        tokio::select! {
+            biased;
+            outcome = self.deliver(&request) => outcome,
+            () = self.stopped() => Err(RequestError::Stopped),
+        }
+    }
+
+    async fn deliver(&self, request: &Request) -> Result<Reply, RequestError> {
         if self.is_stopped() {
             return Err(RequestError::Stopped);
         }
         let session = self.0.sessions.current().await?;
-        match self.repeat(&session, &request).await {
+        match self.repeat(&session, request).await {
             Err(RequestError::Unauthorized { server, status }) => {
                 let Some(session) = self.0.sessions.after_refusal(&session).await? else {
                     return Err(RequestError::Unauthorized { server, status });
                 };
-                self.note(NOTE_RETRIES, || format!("repeating {} with new credentials", name_of(&request)));
-                self.repeat(&session, &request).await
+                self.note(NOTE_RETRIES, || format!("repeating {} with new credentials", name_of(request)));
+                self.repeat(&session, request).await
             }
             outcome => outcome,
+        }
+    }
+
+    /// Waits until nothing more is to be sent, which may be never.
+    async fn stopped(&self) {
+        if self.1.is_none() {
+            std::future::pending::<()>().await;
+        }
+        while !self.is_stopped() {
+            tokio::time::sleep(STOP_CHECK).await;
         }
     }
 
@@ -174,10 +196,18 @@ impl Cluster {
     /// Opens a stream of changes; the address says of what, and from which resourceVersion on. It is opened once: a watcher
     /// has to list again anyway before it tries again. A 401 renews credentials as [`Cluster::send`] does.
     pub async fn watch(&self, address: impl Into<Address>) -> Result<Watch, RequestError> {
+        let request = Request::watch(address);
+        tokio::select! {
+            biased;
+            outcome = self.begin_watch(request) => outcome,
+            () = self.stopped() => Err(RequestError::Stopped),
+        }
+    }
+
+    async fn begin_watch(&self, request: Request) -> Result<Watch, RequestError> {
         if self.is_stopped() {
             return Err(RequestError::Stopped);
         }
-        let request = Request::watch(address);
         let session = self.0.sessions.current().await?;
         match self.open(&session, &request).await {
             Err(RequestError::Unauthorized { server, status }) => {

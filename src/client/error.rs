@@ -157,6 +157,14 @@ pub enum RequestError {
         /// The time that was waited for.
         after: Duration,
     },
+    /// The answer began, and was not complete in time.
+    #[error("the answer of {server} was not complete within {}", seconds(*after))]
+    TooSlow {
+        /// The server's URL.
+        server: String,
+        /// The time that was waited for.
+        after: Duration,
+    },
     /// The answer is larger than anything that the API serves.
     #[error("the answer is larger than {} MiB", limit >> 20)]
     TooLarge {
@@ -179,7 +187,7 @@ pub enum RequestError {
         /// What is wrong with it, in our words.
         cause: String,
     },
-    /// The run was interrupted before it was sent.
+    /// The run was interrupted before it was sent, or before it was answered.
     #[error("the run was interrupted")]
     Stopped,
     /// The request itself is not valid HTTP.
@@ -191,14 +199,22 @@ pub enum RequestError {
 }
 
 impl RequestError {
-    /// A time-out of a server that never answered anything: it is not there.
+    /// A time-out of a server that never answered anything whole: it is not there.
     pub(super) fn silent(error: Self) -> Self {
         match error {
-            Self::TimedOut { server, after } => Self::Unreachable {
+            Self::TimedOut { server, after } | Self::TooSlow { server, after } => Self::Unreachable {
                 server,
                 cause: format!("no answer within {}", seconds(after)),
                 hint: Some("is the address in the kubeconfig right, and is a VPN or a proxy needed?".to_owned()),
             },
+            other => other,
+        }
+    }
+
+    /// A time-out while the answer was read.
+    pub(super) fn half_read(self) -> Self {
+        match self {
+            Self::TimedOut { server, after } => Self::TooSlow { server, after },
             other => other,
         }
     }
@@ -243,7 +259,9 @@ impl RequestError {
             Self::Unauthorized { .. } => {
                 Some("log in again, or choose other credentials with `--context`, `--user` or `--token`".to_owned())
             }
-            Self::TimedOut { .. } => Some("a slow server gets more time with `--request-timeout`".to_owned()),
+            Self::TimedOut { .. } | Self::TooSlow { .. } => {
+                Some("a slow server gets more time with `--request-timeout`".to_owned())
+            }
             Self::Credentials(error) => error.hint(),
             _ => None,
         }

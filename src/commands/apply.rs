@@ -57,7 +57,7 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     let events = (&screen, &builder);
     let comparison = Comparison::new(&cluster, &policy, cache.as_deref(), interrupt.clone(), &events);
     let mut pass = Reconciliation::compare(comparison, plan, prune).await;
-    output.details(verbosity, pass.doubts());
+    output.details(verbosity, pass.unproven());
 
     let would_be = pass.annotate(builder.report(Command::Diff, FailOn::default()));
     // A reader that went away changes nothing about the pass.

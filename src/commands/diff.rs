@@ -78,7 +78,7 @@ async fn with_cluster(
     let events = (&screen, &builder);
     let comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone(), &events);
     let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, prune), admission);
-    output.details(verbosity, pass.doubts());
+    output.details(verbosity, pass.unproven());
 
     let mut report = builder.report(Command::Diff, gate(args));
     report.warnings = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));

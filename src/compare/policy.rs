@@ -1,9 +1,12 @@
 //! Whose field manager we are, what we take from others, and how we find out what differs.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::Value;
 use structured_merge::{Applier, ManagedFieldsEntry, ObjectMeta as _, Operation};
+
+use crate::rules::IgnoreRules;
 
 /// What may be taken from others when their fields differ from the manifest's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,6 +61,8 @@ pub struct Policy {
     pub adopt: BTreeSet<String>,
     /// What is done where a field that cannot be changed differs.
     pub replace: Replace,
+    /// Which fields are ignored.
+    pub ignore: Arc<IgnoreRules>,
 }
 
 impl Policy {
@@ -73,6 +78,7 @@ impl Policy {
             manual_managers: BTreeSet::new(),
             adopt: BTreeSet::new(),
             replace: Replace::default(),
+            ignore: Arc::default(),
         }
     }
 

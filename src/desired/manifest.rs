@@ -8,6 +8,7 @@ use super::source::{Source, SourceText};
 use super::yaml::Positions;
 use crate::diagnostic::Diagnostic;
 use crate::object::holds_secrets;
+use crate::rules::FieldPattern;
 
 /// One desired object as it was written: not yet resolved to a resource, so it cannot be fetched. It does not change any more;
 /// what is sent for it is a [`DesiredObject`](super::DesiredObject).
@@ -21,6 +22,7 @@ pub struct Manifest {
     pub(super) left_out: Vec<String>,
     pub(super) warnings: Vec<String>,
     pub(super) refused: Vec<Diagnostic>,
+    pub(super) ignored: Vec<FieldPattern>,
 }
 
 impl Manifest {
@@ -37,6 +39,7 @@ impl Manifest {
             left_out: Vec::new(),
             warnings: Vec::new(),
             refused: Vec::new(),
+            ignored: Vec::new(),
         }
     }
 
@@ -74,6 +77,12 @@ impl Manifest {
     #[must_use]
     pub fn refused(&self) -> &[Diagnostic] {
         &self.refused
+    }
+
+    /// The fields that its annotation `kubectl-reconcile/ignore` names.
+    #[must_use]
+    pub fn ignored(&self) -> &[FieldPattern] {
+        &self.ignored
     }
 }
 

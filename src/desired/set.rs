@@ -3,9 +3,9 @@ use std::collections::{BTreeMap, HashMap};
 use super::chunk::{Chunk, ReadChunk};
 use super::files::Input;
 use super::manifest::Manifest;
-use super::selector::Selector;
 use super::yaml::{Mark, Validation};
 use crate::diagnostic::Diagnostic;
+use crate::object::Selector;
 
 /// All objects that the user wants, in the order in which they were read.
 #[derive(Debug, Default)]

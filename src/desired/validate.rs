@@ -5,14 +5,15 @@ use structured_merge::{LAST_APPLIED, SERVER_METADATA};
 
 use super::manifest::Manifest;
 use super::mismatch::{Expected, advice, mismatch};
-use super::name_rules::{
-    MAX_ANNOTATIONS, annotation_key_refused, label_key_refused, label_value_refused, name_refused, namespace_refused,
-    path_segment_refused,
-};
 use super::source::{Source, SourceText};
 use super::yaml::{Positions, Step};
 use crate::diagnostic::Diagnostic;
 use crate::object::indefinite;
+use crate::object::name_rules::{
+    MAX_ANNOTATIONS, annotation_key_refused, label_key_refused, label_value_refused, name_refused, namespace_refused,
+    path_segment_refused,
+};
+use crate::rules::{FieldPattern, IGNORE_ANNOTATION, annotated};
 
 /// Makes a manifest, or tells everything that makes it unreadable. What the API would refuse of a readable object stays with the
 /// manifest.
@@ -23,13 +24,15 @@ pub(super) fn manifest(
     text: SourceText,
 ) -> Result<Manifest, Vec<Diagnostic>> {
     let mut manifest = Manifest::read(value, positions, source, text);
-    let (problems, refused) = Check { manifest: &manifest, problems: Vec::new(), refused: Vec::new() }.run();
+    let check = Check { manifest: &manifest, problems: Vec::new(), refused: Vec::new(), ignored: Vec::new() };
+    let Check { problems, refused, ignored, .. } = check.run();
     if !problems.is_empty() {
         let mut all = [problems, refused].concat();
         all.sort_by(|a, b| a.place.cmp(&b.place));
         return Err(all);
     }
     manifest.refused = refused;
+    manifest.ignored = ignored;
     manifest.left_out = leave_out_bookkeeping(&mut manifest.object);
     Ok(manifest)
 }
@@ -40,11 +43,12 @@ struct Check<'m> {
     problems: Vec<Diagnostic>,
     /// What the API refuses.
     refused: Vec<Diagnostic>,
+    /// The fields to ignore.
+    ignored: Vec<FieldPattern>,
 }
 
 impl Check<'_> {
-    /// What makes the object unreadable, and what the API refuses.
-    fn run(mut self) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
+    fn run(mut self) -> Self {
         self.required(&["apiVersion"]);
         self.required(&["kind"]);
         match self.manifest.object.get("metadata") {
@@ -58,7 +62,7 @@ impl Check<'_> {
         for problems in [&mut self.problems, &mut self.refused] {
             problems.sort_by(|a, b| a.place.cmp(&b.place));
         }
-        (self.problems, self.refused)
+        self
     }
 
     /// A string that every object has.
@@ -133,6 +137,18 @@ impl Check<'_> {
         }
     }
 
+    /// The annotation that names fields to ignore.
+    fn ignored_fields(&mut self, value: &str) {
+        match annotated(value) {
+            Ok(fields) => self.ignored = fields,
+            Err(error) => {
+                let at = [Step::Key("metadata"), Step::Key("annotations"), Step::Key(IGNORE_ANNOTATION)];
+                let problem = self.manifest.origin.problem_of_value(&at, error.message);
+                self.problems.push(Diagnostic { hint: error.hint, ..problem });
+            }
+        }
+    }
+
     fn bad_name(&self, key: &str, message: String) -> Diagnostic {
         self.manifest.origin.problem_of_value(&[Step::Key("metadata"), Step::Key(key)], message)
     }
@@ -157,6 +173,9 @@ impl Check<'_> {
             match value {
                 Value::Null => {}
                 Value::String(text) => {
+                    if part == "annotations" && key == IGNORE_ANNOTATION {
+                        self.ignored_fields(text);
+                    }
                     if part == "labels"
                         && let Some(rule) = label_value_refused(text)
                     {

@@ -29,7 +29,7 @@ pub(crate) struct Comparison<'a> {
     /// Numbers for secrets.
     pub redactor: Redactor,
     /// Why objects were not proven in sync, a line each.
-    pub doubts: Vec<String>,
+    pub unproven: Vec<String>,
     /// Ctrl-C.
     pub interrupt: Interrupt,
     /// Who hears how far it is.
@@ -46,7 +46,7 @@ impl<'a> Comparison<'a> {
         events: &'a dyn EventSink,
     ) -> Self {
         let (types, redactor) = (Types::new(cache), Redactor::default());
-        Self { cluster, policy, types, redactor, doubts: Vec::new(), interrupt, events }
+        Self { cluster, policy, types, redactor, unproven: Vec::new(), interrupt, events }
     }
 
     /// Leaves out of custom resources the nulls that their types do not allow; types are read where there may be some.
@@ -67,10 +67,10 @@ impl<'a> Comparison<'a> {
         let found = self.ask(targets, states).await;
         let mut decisions: Vec<Decision> = Vec::with_capacity(targets.len());
         let mut changing_crds: Vec<&Target> = Vec::new();
-        let mut doubts = Vec::new();
+        let mut unproven = Vec::new();
         let judge = self.judge();
         for (target, found) in targets.iter().zip(found) {
-            doubts.extend(found.unproven.as_ref().map(|why| format!("not proven: {}: {why}", target.key)));
+            unproven.extend(found.unproven.as_ref().map(|why| format!("not proven: {}: {why}", target.key)));
             let types_will_change = changing_crds.iter().any(|crd| defines(crd, target));
             let decision = judge.decide(target, found, self.types.of(&target.key.gvk), types_will_change);
             if target.key.gvk.is_crd() && decision.verdict().action() != Action::None {
@@ -78,7 +78,7 @@ impl<'a> Comparison<'a> {
             }
             decisions.push(decision);
         }
-        self.doubts.extend(doubts);
+        self.unproven.extend(unproven);
         decisions
     }
 

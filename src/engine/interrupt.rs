@@ -1,5 +1,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use crate::engine::write::HalfWay;
 
@@ -13,7 +14,9 @@ pub(crate) struct Interrupt {
 impl Interrupt {
     /// Sets it. Returns whether it was set before.
     pub fn set(&self) -> bool {
-        self.flag.swap(true, Ordering::Relaxed)
+        let is_repeated = self.flag.swap(true, Ordering::Relaxed);
+        self.half_way.interrupted(Instant::now(), is_repeated);
+        is_repeated
     }
 
     /// What is set with it, for the connection.

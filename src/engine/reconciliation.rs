@@ -41,8 +41,8 @@ impl<'a> Reconciliation<'a> {
     }
 
     /// Why objects were not proven in sync, a line each.
-    pub fn doubts(&self) -> &[String] {
-        &self.run.comparison().doubts
+    pub fn unproven(&self) -> &[String] {
+        &self.run.comparison().unproven
     }
 
     /// Returns true if there is something to write or to delete.

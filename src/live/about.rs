@@ -42,7 +42,7 @@ impl From<&RequestError> for Code {
     fn from(error: &RequestError) -> Self {
         match error {
             RequestError::Status(status) | RequestError::Unauthorized { status, .. } => status.as_ref().into(),
-            RequestError::TimedOut { .. } => Self::Timeout,
+            RequestError::TimedOut { .. } | RequestError::TooSlow { .. } => Self::Timeout,
             RequestError::Stopped => Self::Interrupted,
             RequestError::Unreachable { .. } | RequestError::Interrupted { .. } => Self::ConnectionLost,
             _ => Self::Failed,

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectMeta as _};
 
-use super::{Discovery, Resolution, Resource, json};
-use crate::client::{Cluster, Request};
+use super::list::Pages;
+use super::{Discovery, Resolution, Resource};
+use crate::client::Cluster;
 
 /// Where rules stand: the kind, and the path from an object to its rules.
 const SOURCES: [(&str, &str); 2] =
@@ -33,8 +34,8 @@ impl Admission {
         let lists = SOURCES.map(|(kind, rules_at)| async move {
             let gvk = GroupVersionKind::new("admissionregistration.k8s.io/v1", kind);
             let Resolution::Known(resource) = catalog.resolve(&gvk) else { return Vec::new() };
-            let list = json(cluster, Request::read(resource.collection_path(None))).await.unwrap_or_default();
-            let items = list.get("items").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            let pages = Pages::new(cluster, resource, None).counted_as_other();
+            let (items, _) = pages.all().await.unwrap_or_default();
             items.iter().flat_map(|item| rules_of(kind, item, rules_at)).collect()
         });
         Self { rules: futures::future::join_all(lists).await.into_iter().flatten().collect() }

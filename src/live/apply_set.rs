@@ -139,17 +139,7 @@ async fn list(
     namespace: Option<&str>,
     selector: &str,
 ) -> Result<(Vec<Value>, Vec<Spoilt>), RequestError> {
-    let mut pages = Pages::new(cluster, resource, namespace).with("labelSelector", selector);
-    let (mut objects, mut spoilt) = (Vec::new(), Vec::new());
-    while let Some(page) = pages.next().await? {
-        if page.starts_over {
-            objects.clear();
-            spoilt.clear();
-        }
-        objects.extend(page.objects);
-        spoilt.extend(page.spoilt);
-    }
-    Ok((objects, spoilt))
+    Pages::new(cluster, resource, namespace).with("labelSelector", selector).all().await
 }
 
 /// All kinds whose objects could be members, each in its preferred version: what can be listed and deleted. Events are left

@@ -1,13 +1,15 @@
 //! Lists collections, page by page: the one place that deals with continue tokens.
 //!
 //! A list that expires half-way (410) is read again from the beginning, in one piece, as client-go's pager does it. Pages that
-//! are too large are asked for in smaller ones. A list that does not end is an error.
+//! are too large, or take too long, are asked for in smaller ones. A list that does not end is an error.
 
 use std::collections::HashSet;
 
+use serde_json::Value;
+
 use super::answer::unexpected;
 use super::discovery::Resource;
-use super::page::{Page, read};
+use super::page::{Page, Spoilt, read};
 use crate::client::{Address, Cluster, Request, RequestError};
 
 /// Objects in one page.
@@ -32,6 +34,7 @@ pub(crate) struct Pages<'c> {
     next: Option<Next>,
     limit: usize,
     bound: Bound,
+    request: fn(Address) -> Request,
 }
 
 /// What is asked for next.
@@ -45,13 +48,34 @@ impl<'c> Pages<'c> {
     pub fn new(cluster: &'c Cluster, resource: &'c Resource, namespace: Option<&'c str>) -> Self {
         let address = resource.collection_path(namespace);
         let next = Some(Next::First);
-        Self { cluster, resource, namespace, address, next, limit: PAGE, bound: Bound::default() }
+        let request = Request::list;
+        Self { cluster, resource, namespace, address, next, limit: PAGE, bound: Bound::default(), request }
     }
 
     /// The same, with another query parameter: a selector.
     pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.address = self.address.with(name, value);
         self
+    }
+
+    /// The same, counted with discovery and the like: they are not the objects that a run is about.
+    pub fn counted_as_other(mut self) -> Self {
+        self.request = Request::read;
+        self
+    }
+
+    /// All objects, and what else was listed.
+    pub async fn all(mut self) -> Result<(Vec<Value>, Vec<Spoilt>), RequestError> {
+        let (mut objects, mut spoilt) = (Vec::new(), Vec::new());
+        while let Some(page) = self.next().await? {
+            if page.starts_over {
+                objects.clear();
+                spoilt.clear();
+            }
+            objects.extend(page.objects);
+            spoilt.extend(page.spoilt);
+        }
+        Ok((objects, spoilt))
     }
 
     /// The next page; nothing after the last one.
@@ -74,19 +98,26 @@ impl<'c> Pages<'c> {
                 Next::First => page,
                 Next::After(token) => page.with("continue", token.as_str()),
             };
-            match self.cluster.send(Request::list(page)).await {
-                Err(RequestError::TooLarge { .. }) if self.limit > SMALLEST => {
+            match self.cluster.send((self.request)(page)).await {
+                Err(error) if is_too_much(&error) && self.limit > SMALLEST => {
                     self.limit = (self.limit / 10).max(SMALLEST);
                     self.bound.most = MOST;
                 }
                 Err(error) if is_expired(&error) && matches!(next, Next::After(_)) => {
-                    let whole = self.cluster.send(Request::list(self.address.clone())).await?;
+                    let whole = self.cluster.send((self.request)(self.address.clone())).await?;
                     return Ok((whole.body, true));
                 }
                 answer => return Ok((answer?.body, false)),
             }
         }
     }
+}
+
+/// Returns true if a smaller page may succeed: the answer was too large, or it began and was not complete in time, or the server
+/// itself was not done with it in time.
+fn is_too_much(error: &RequestError) -> bool {
+    matches!(error, RequestError::TooLarge { .. } | RequestError::TooSlow { .. })
+        || error.status().is_some_and(|status| status.code == 504)
 }
 
 fn is_expired(error: &RequestError) -> bool {
@@ -126,8 +157,6 @@ impl Bound {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
 
     fn page(number: usize, left: Option<u64>, items: usize) -> Page {

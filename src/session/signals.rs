@@ -1,9 +1,10 @@
-//! Ctrl-C: once finishes the requests under way and reports, twice stops at once, but for an object that is being replaced: it would
+//! Ctrl-C: once finishes the writes under way and reports, twice stops at once, but for an object that is being replaced: it would
 //! be lost.
 
 use structured_merge::ObjectKey;
 
 use crate::engine::interrupt::Interrupt;
+use crate::engine::write::GRACE;
 use crate::report::EXIT_INTERRUPTED;
 use crate::report::styled::Role;
 use crate::terminal::Terminal;
@@ -14,19 +15,30 @@ pub(crate) fn listen(terminal: &Terminal) -> Interrupt {
     let (to_set, terminal) = (interrupt.clone(), terminal.clone());
     tokio::spawn(async move {
         while signal().await.is_ok() {
-            if to_set.set() {
-                let objects = to_set.half_way().or_else_end(|| std::process::exit(i32::from(EXIT_INTERRUPTED)));
-                terminal.note(Role::Problem, &waiting_for(&objects));
+            let is_repeated = to_set.set();
+            let end = || {
+                if is_repeated {
+                    std::process::exit(i32::from(EXIT_INTERRUPTED));
+                }
+            };
+            let objects = to_set.half_way().or_else_end(end);
+            if !objects.is_empty() {
+                terminal.note(Role::Problem, &waiting_for(&objects, is_repeated));
             }
         }
     });
     interrupt
 }
 
-fn waiting_for(objects: &[ObjectKey]) -> String {
+fn waiting_for(objects: &[ObjectKey], is_repeated: bool) -> String {
     let names: Vec<String> = objects.iter().map(ToString::to_string).collect();
     let (verb, it) = if objects.len() == 1 { ("is", "it") } else { ("are", "they") };
-    format!("waiting for {}: {it} {verb} being replaced, and would be lost if the run stopped now", names.join(", "))
+    let names = names.join(", ");
+    let told = format!("waiting for {names}: {it} {verb} being replaced, and would be lost if the run stopped now");
+    if is_repeated {
+        return told;
+    }
+    format!("{told}; finalizers get {} seconds more, or none after another Ctrl-C", GRACE.as_secs())
 }
 
 #[cfg(unix)]

@@ -2,8 +2,7 @@
 
 use serde_json::json;
 
-use crate::control_plane::Request;
-use crate::control_plane::Workspace;
+use crate::control_plane::{Fault, Proxy, Request, Workspace};
 use crate::manifests::{SHOP, WEB};
 
 const CRD: &str = "
@@ -25,13 +24,14 @@ spec:
           spec:
             type: object
             properties:
+              volume: {type: integer}
               cups: {type: array, items: {type: object, required: [name], properties: {name: {type: string}}},
                 x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name]}
 ---
 apiVersion: $NS.example.com/v1
 kind: Kettle
 metadata: {name: green}
-spec: {cups: [{name: one}, {name: two}]}
+spec: {volume: 2, cups: [{name: one}, {name: two}]}
 ";
 
 /// Values that say no more than nothing does, and one that another of the same manifest overrides.
@@ -157,8 +157,12 @@ webhooks:
   namespaceSelector: {matchLabels: {nobody: has-this}}
   rules: [{apiGroups: [apps], apiVersions: [v1], operations: [UPDATE], resources: [deployments]}]";
     ws.apply_as("admin", webhook);
-    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    let proxy = Proxy::new(&ws);
+    let diff = ws.through(&proxy.url()).reconcile(["diff", "-f", "."]).exits_with(0);
     ws.kubectl(["delete", "mutatingwebhookconfiguration", "$NS-labels"]).exits_with(0);
+    let lists = proxy.requests().into_iter().filter(|request| request.contains("mutatingwebhookconfigurations?limit="));
+    assert_eq!(lists.count(), 1, "they are listed page by page");
+    assert_eq!(diff.report()["requests"]["list"], 0, "and are none of the objects that are compared");
     let named = ws.fill_in("MutatingWebhookConfiguration $NS-labels may change objects of kind Deployment");
     assert!(diff.stderr.contains(&named), "{diff}");
     let told = diff.report()["warnings"].as_array().expect("warnings of the run");
@@ -189,4 +193,69 @@ fn types_of_custom_resources_are_kept_under_their_hash() {
     }
     let third = ws.reconcile(arguments).exits_with(0);
     assert_eq!(third.object("Kettle", "green")["evidence"], json!("proven"));
+}
+
+/// An answer of the server with its body changed.
+fn changed(ws: &Workspace, path: &str, change: impl FnOnce(String) -> String) -> Fault {
+    let body = ws.kubectl(["get", "--raw", path]).exits_with(0).stdout;
+    Fault::Answer(200, vec![("Content-Type", "application/json".to_owned())], change(body))
+}
+
+#[test]
+fn a_document_that_is_not_the_one_of_its_hash_is_used_once_and_hides_nothing() {
+    let ws = Workspace::new();
+    ws.write("kettle.yaml", CRD);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.wait_for_types();
+    let cache = ws.folder().join("kept");
+    let arguments = ["diff", "-f", "kettle.yaml", "--cache-dir", cache.to_str().unwrap()];
+    let kept = || std::fs::read_dir(cache.join("kubectl-reconcile/types/v2")).map_or(0, Iterator::count);
+    let document = ws.fill_in("/openapi/v3/apis/$NS.example.com/v1");
+    let through = |path: &str, change: &dyn Fn(String) -> String| {
+        let proxy = Proxy::new(&ws);
+        let pattern = if path == "/openapi/v3" { "openapi/v3 !apis" } else { path };
+        proxy.inject(9, "GET", pattern, changed(&ws, path, change));
+        ws.through(&proxy.url()).reconcile(arguments)
+    };
+    // One byte more is another document that says the same, as of an aggregated API that counts its hash otherwise.
+    let padded = |body: String| format!("{body} ");
+    // The server's own document without anything that it says of the fields.
+    let emptied = |body: String| body.replace("\"properties\"", "\"x-nothing\"");
+    let run = through(&document, &padded).exits_with(0);
+    assert_eq!((run.object("Kettle", "green")["evidence"].as_str(), kept()), (Some("proven"), 0), "{run}");
+    let run = through(&document, &emptied).exits_with(0);
+    assert_eq!(kept(), 0, "{run}");
+
+    // An index without a hash, and one with a hash of another kind.
+    let without = |body: String| retold(&body, &document, &document);
+    let odd = |body: String| retold(&body, &document, &format!("{document}?hash=1234"));
+    for index in [&without as &dyn Fn(String) -> String, &odd] {
+        let run = through("/openapi/v3", index).exits_with(0);
+        assert_eq!(kept(), 0, "{run}");
+    }
+
+    ws.patch_as("kubectl-edit", "kettles/green", &json!({"spec": {"volume": 9}}));
+    for (path, change) in [
+        (document.as_str(), &padded as &dyn Fn(String) -> String),
+        (&document, &emptied),
+        ("/openapi/v3", &without),
+        ("/openapi/v3", &odd),
+    ] {
+        let run = through(path, change).exits_with(1);
+        assert_eq!(
+            (run.changes("Kettle", "green"), kept()),
+            (vec!["changedByOther spec.volume".to_owned()], 0),
+            "{run}"
+        );
+    }
+    ws.reconcile(arguments).exits_with(1);
+    assert_eq!(kept(), 1, "the right one is kept");
+}
+
+/// An index that names another URL for a document.
+fn retold(index: &str, document: &str, url: &str) -> String {
+    let mut index: serde_json::Value = serde_json::from_str(index).unwrap();
+    let path = document.trim_start_matches("/openapi/v3/");
+    index["paths"][path]["serverRelativeURL"] = url.into();
+    index.to_string()
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::control_plane::{Fault, Proxy, Replaced, Run, Running, Workspace};
+use serde_json::json;
+
+use crate::control_plane::{Fault, Proxy, Replaced, Run, Running, Workspace, wait_until};
 
 const OBJECTS: usize = 60;
 
@@ -96,9 +98,10 @@ fn an_interrupted_diff_says_so() {
     assert_eq!(run.object("ConfigMap", "it")["action"], "unknown", "{run}");
 }
 
+const JOB: &str = "{apiVersion: batch/v1, kind: Job, metadata: {name: migrate}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: 'shop/migrate:1'}]}}}}";
+
 #[test]
 fn a_replacement_is_not_left_half_way() {
-    const JOB: &str = "{apiVersion: batch/v1, kind: Job, metadata: {name: migrate}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: 'shop/migrate:1'}]}}}}";
     let interrupts: [fn(&Running); 2] = [Running::interrupt, Running::terminate];
     for interrupt in interrupts {
         let ws = Workspace::new();
@@ -128,4 +131,121 @@ fn a_replacement_is_not_left_half_way() {
         assert_eq!(job["spec"]["template"]["spec"]["containers"][0]["image"], "shop/migrate:2");
         assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
     }
+}
+
+/// A replacement that waits for a finalizer.
+fn held() -> (Workspace, Running) {
+    let ws = Workspace::new();
+    ws.write("job.yaml", JOB);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.patch_as("guard", "job/migrate", &json!({"metadata": {"finalizers": ["example.com/guard"]}}));
+    ws.write("job.yaml", &JOB.replaced("migrate:1", "migrate:2"));
+    let apply =
+        ws.as_user("admin").start_reconcile(["apply", "-f", ".", "--replace=immutable", "--wait", "--timeout=1h"]);
+    wait_until("the Job is being deleted", || {
+        ws.find("Job", "migrate").is_some_and(|job| job["metadata"].get("deletionTimestamp").is_some())
+    });
+    (ws, apply)
+}
+
+fn release(ws: &Workspace) {
+    ws.patch_as("guard", "job/migrate", &json!({"metadata": {"finalizers": null}}));
+}
+
+#[test]
+fn an_interrupted_replacement_is_finished_when_the_finalizers_let_go_soon() {
+    let (ws, apply) = held();
+    apply.interrupt();
+    thread::sleep(Duration::from_secs(1));
+    assert!(ws.find("Job", "migrate").is_some(), "it is still being deleted");
+    release(&ws);
+    let run = apply.finish().exits_with(130);
+    assert!(run.stderr.contains(&ws.fill_in("waiting for Job $NS/migrate: it is being replaced")), "{run}");
+    assert!(run.stderr.contains("finalizers get 10 seconds more"), "{run}");
+    assert_eq!(run.object("Job", "migrate")["outcome"], "replaced", "{run}");
+    assert_eq!(ws.get("Job", "migrate")["spec"]["template"]["spec"]["containers"][0]["image"], "shop/migrate:2");
+}
+
+#[test]
+fn a_replacement_whose_wait_is_cut_short_says_what_is_left_and_the_next_run_creates() {
+    let (ws, apply) = held();
+    let started = Instant::now();
+    apply.interrupt();
+    thread::sleep(Duration::from_millis(200));
+    apply.interrupt();
+    let run = apply.finish().exits_with(130);
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    let job = run.object("Job", "migrate");
+    let message = "it is still being deleted, and was not recreated because the run was interrupted: it waits for the finalizer `example.com/guard`";
+    assert_eq!((&job["outcome"], &job["error"]["message"]), (&json!("failed"), &json!(message)), "{run}");
+    assert!(run.stdout.contains(message) && run.stdout.contains("run again with the same manifests"), "{run}");
+    assert!(ws.find("Job", "migrate").is_some(), "the server deletes it once the finalizer lets it");
+
+    release(&ws);
+    wait_until("the Job is gone", || ws.find("Job", "migrate").is_none());
+    let again = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(again.each("outcome"), ["Job migrate: created"]);
+}
+
+/// An answer after this long.
+fn late(time: Duration) -> Fault {
+    Fault::After(Arc::new(move || thread::sleep(time)))
+}
+
+/// Waits until a request has arrived whose line holds all of `parts`.
+#[track_caller]
+fn arrived(proxy: &Proxy, parts: &[&str]) {
+    wait_until("the request arrives", || {
+        proxy.requests().iter().any(|request| parts.iter().all(|part| request.contains(part)))
+    });
+}
+
+#[test]
+fn a_list_that_takes_long_is_left() {
+    let ws = Workspace::new();
+    for number in 0..6 {
+        ws.write(
+            format!("m-{number}.yaml"),
+            &format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: m-{number}}}}}"),
+        );
+    }
+    for command in ["diff", "apply", "status"] {
+        let proxy = Proxy::new(&ws);
+        proxy.inject(9, "GET", "configmaps limit=", late(Duration::from_secs(20)));
+        let running = ws.through(&proxy.url()).start_reconcile([command, "-f", "."]);
+        arrived(&proxy, &["configmaps?", "limit="]);
+        let started = Instant::now();
+        running.interrupt();
+        let run = running.finish().exits_with(130);
+        assert!(started.elapsed() < Duration::from_secs(3), "{command}: {:?}", started.elapsed());
+        assert_eq!(
+            (&run.report()["verdict"], &run.report()["exitCode"]),
+            (&json!("interrupted"), &json!(130)),
+            "{run}"
+        );
+        assert!(run.stdout.contains("interrupted"), "{run}");
+    }
+    assert!(ws.find("ConfigMap", "m-0").is_none(), "nothing was applied");
+}
+
+#[test]
+fn discovery_and_the_parent_of_an_apply_set_that_take_long_are_left() {
+    let ws = Workspace::new();
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}");
+    for (slow, arrives) in [("apis", "GET /apis"), ("secrets/shop", "secrets/shop")] {
+        for command in ["diff", "apply"] {
+            let proxy = Proxy::new(&ws);
+            proxy.inject(9, "GET", slow, late(Duration::from_secs(20)));
+            let flags = [command, "-f", ".", "--prune", "--applyset=shop"];
+            let running = ws.through(&proxy.url()).start_reconcile(flags);
+            arrived(&proxy, &[arrives]);
+            let started = Instant::now();
+            running.interrupt();
+            let run = running.finish().exits_with(130);
+            assert!(started.elapsed() < Duration::from_secs(3), "{slow}: {:?}", started.elapsed());
+            assert_eq!(run.report()["verdict"], "interrupted", "{run}");
+            assert!(run.stderr.contains("the run was interrupted"), "{run}");
+        }
+    }
+    assert!(ws.find("ConfigMap", "it").is_none(), "nothing was applied");
 }

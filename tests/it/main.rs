@@ -32,6 +32,7 @@ mod manifests;
 mod many;
 mod mistakes;
 mod nulls;
+mod odd_servers;
 mod order;
 mod output;
 mod ownership;

@@ -198,3 +198,85 @@ fn custom_resources_are_compared_offline_as_untyped_objects() {
     let diff = ws.reconcile(["diff", "-f", "manifests.yaml", "--live", "live.yaml"]);
     assert!([1, 4].contains(&diff.code), "{diff}");
 }
+
+/// What a terminal acts on, what changes the order of what is read, and what is not drawn.
+const HOSTILE: &str = "a\u{1b}[2Jb\u{1b}]52;c;cm0=\u{7}c\rd\u{8}e\u{9b}31mf\u{202e}g\u{2066}h\u{200b}i\u{e0041}j\u{2028}k\u{ad}l\u{3164}m\u{7f}n\u{0}o";
+
+/// A kind whose objects may hold anything.
+const JAR: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: jars.$NS.example.com}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {kind: Jar, plural: jars, singular: jar, listKind: JarList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+";
+
+#[test]
+fn a_snapshot_on_a_terminal_lets_nothing_hidden_through() {
+    let ws = Workspace::new();
+    ws.write("crd.yaml", JAR);
+    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}";
+    ws.write("it.yaml", &format!("{map}\n---\n{{apiVersion: $NS.example.com/v1, kind: Jar, metadata: {{name: jar}}}}"));
+    ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
+    // The server itself takes no NUL in a string that it stores.
+    let hostile = HOSTILE.replace('\0', "");
+    let lines = format!("first\n{hostile}\n  {hostile}\n");
+    ws.patch_as("agent", "configmap/it", &json!({"metadata": {"annotations": {"note": hostile, "lines": lines}}, "data": {"value": hostile, "text": lines}}));
+    ws.patch_as("agent", "jars/jar", &json!({"spec": {&hostile: {&hostile: [hostile, lines]}}}));
+    let shown = ws.env("CI", "1").printing_on_terminal().reconcile(["snapshot", "-f", "it.yaml"]).exits_with(0);
+    // The terminal itself ends lines with both.
+    let text = shown.stderr.replace("\r\n", "\n");
+    for hidden in HOSTILE.chars().filter(|c| !c.is_ascii_graphic()) {
+        assert!(!text.contains(hidden), "{hidden:?} in {text:?}");
+    }
+    assert_eq!(text.matches("kind: ").count(), 2, "{text}");
+    assert!(text.contains("\\u{202e}") && text.contains("first"), "{text}");
+
+    // What a program reads is the object as it is.
+    let printed = ws.reconcile(["snapshot", "-f", "it.yaml"]).exits_with(0);
+    ws.write("live.yaml", &printed.stdout);
+    ws.reconcile(["diff", "-f", "it.yaml", "--live", "live.yaml", "-n", "$NS"]).exits_with(0);
+    let again = ws.kubectl([
+        "create",
+        "--dry-run=client",
+        "-f",
+        "live.yaml",
+        "-o",
+        "jsonpath={.items[*].data.value}{.data.value}",
+    ]);
+    assert!(again.stdout.contains(&hostile), "{again}");
+}
+
+#[test]
+fn names_in_a_kubeconfig_cannot_forge_completions() {
+    let ws = Workspace::new();
+    let escaped: String = HOSTILE.chars().map(|c| format!("\\U{:08X}", u32::from(c))).collect();
+    let name = |number: usize| format!("\"{number}{escaped}\\n:0\\tforged\"");
+    let entry = |kind: &str, number| format!("{{name: {}, {kind}: {{}}}}", name(number));
+    let config = format!(
+        "{{apiVersion: v1, kind: Config, contexts: [{{name: good, context: {{}}}}, {}], clusters: [{{name: near, cluster: {{}}}}, {}], users: [{{name: me, user: {{}}}}, {}]}}",
+        entry("context", 1),
+        entry("cluster", 2),
+        entry("user", 3)
+    );
+    let path = ws.write("config", &config);
+    for (flag, good) in [("--context", "good"), ("--cluster", "near"), ("--user", "me")] {
+        let config = format!("--kubeconfig={}", path.display());
+        let words = ["__complete", "diff", &config, flag, ""];
+        let plain = ws.reconcile(words).exits_with(0);
+        assert_eq!(plain.stdout, format!("{good}\n:4\n"), "{plain}");
+        let shown = ws.env("CI", "1").printing_on_terminal().reconcile(words).exits_with(0);
+        assert_eq!(shown.stderr, format!("{good}\r\n:4\r\n"), "{shown}");
+    }
+}

@@ -97,10 +97,10 @@ pub fn prove(
     kind: &KindInfo,
     applier: &(impl Applier + ?Sized),
 ) -> Proof {
-    match doubt(manifest, live, of, kind, applier) {
+    match check(manifest, live, of, kind, applier) {
         Ok(()) => Proof::Proven,
         Err(Unproven::Differs(path)) if is_servers_own(&path, kind) => Proof::Inconclusive(Unproven::ServersOwn(path)),
-        Err(doubt) => Proof::Inconclusive(doubt),
+        Err(unproven) => Proof::Inconclusive(unproven),
     }
 }
 
@@ -112,7 +112,8 @@ fn is_servers_own(path: &FieldPath, kind: &KindInfo) -> bool {
     kind.gvk.group.is_empty() && KEPT.iter().any(is_kept)
 }
 
-fn doubt(
+/// Checks one condition of the proof after the other; the first that does not hold is the error.
+fn check(
     manifest: &Value,
     live: &Value,
     of: TypeRef<'_>,

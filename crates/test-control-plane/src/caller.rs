@@ -23,6 +23,7 @@ pub struct Caller<'a> {
     stdin: String,
     environment: Vec<(String, String)>,
     on_terminal: bool,
+    prints_on_terminal: bool,
 }
 
 impl<'a> Caller<'a> {
@@ -35,6 +36,7 @@ impl<'a> Caller<'a> {
             stdin: String::new(),
             environment: Vec::new(),
             on_terminal: false,
+            prints_on_terminal: false,
         }
     }
 
@@ -54,6 +56,12 @@ impl<'a> Caller<'a> {
     pub fn on_terminal(mut self) -> Caller<'a> {
         self.on_terminal = true;
         self
+    }
+
+    /// The same with standard output: all that is shown counts as standard error.
+    pub fn printing_on_terminal(mut self) -> Caller<'a> {
+        self.prints_on_terminal = true;
+        self.on_terminal()
     }
 
     pub fn env(mut self, name: &str, value: &str) -> Caller<'a> {
@@ -113,7 +121,7 @@ impl<'a> Caller<'a> {
             .envs(self.environment.iter().cloned());
         let line = format!("{name} {}", arguments.join(" "));
         if self.on_terminal {
-            return Running::start_on_terminal(line, &mut command, &self.stdin, expected);
+            return Running::start_on_terminal(line, &mut command, &self.stdin, self.prints_on_terminal, expected);
         }
         Running::start(line, &mut command, self.stdin.clone(), expected)
     }

@@ -51,14 +51,21 @@ impl Running {
         Running { command: name, child, stdout, stderr, expected }
     }
 
-    /// The same on a terminal: standard input and standard error are one, standard output is apart.
-    pub(super) fn start_on_terminal(name: String, command: &mut Command, stdin: &str, expected: Expected) -> Running {
+    /// The same on a terminal: standard input and standard error are one. Standard output is one with them or apart.
+    pub(super) fn start_on_terminal(
+        name: String,
+        command: &mut Command,
+        stdin: &str,
+        has_stdout: bool,
+        expected: Expected,
+    ) -> Running {
         let (mut ours, theirs) = terminal::open().expect("a terminal");
         let end = || Stdio::from(theirs.try_clone().expect("a terminal"));
-        let child = command.stdin(end()).stdout(Stdio::piped()).stderr(end()).spawn();
+        let stdout = if has_stdout { end() } else { Stdio::piped() };
+        let child = command.stdin(end()).stdout(stdout).stderr(end()).spawn();
         let mut child = child.unwrap_or_else(|error| panic!("failed to run `{name}`: {error}"));
         // What is shown ends with the last holder of the other end.
-        command.stdin(Stdio::null()).stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         ours.write_all(stdin.as_bytes()).expect("a terminal that is typed on");
         let stdout = child.stdout.take().map(|pipe| thread::spawn(|| read(pipe)));
         Running { command: name, child, stdout, stderr: Some(thread::spawn(|| read(ours))), expected }

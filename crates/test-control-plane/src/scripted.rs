@@ -2,7 +2,10 @@
 
 use std::{
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -38,6 +41,8 @@ impl Seen {
 pub enum Act {
     /// Writes these bytes and waits for the next request.
     Answer(Vec<u8>),
+    /// Writes these bytes after a while, and waits for the next request.
+    AnswerLater(Duration, Vec<u8>),
     /// Writes these bytes and closes the connection.
     AnswerAndClose(Vec<u8>),
     /// Writes the start, then a byte every 20 ms without end.
@@ -65,7 +70,32 @@ pub fn ok() -> Act {
 pub struct Server {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
+    in_flight: Arc<InFlight>,
     task: JoinHandle<()>,
+}
+
+/// Requests that were not answered yet.
+#[derive(Default)]
+struct InFlight {
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl InFlight {
+    fn begin(self: &Arc<Self>) -> Pending {
+        let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(now, Ordering::SeqCst);
+        Pending(Arc::clone(self))
+    }
+}
+
+/// One of them, until it is dropped.
+struct Pending(Arc<InFlight>);
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.0.now.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 impl Drop for Server {
@@ -91,25 +121,35 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let seen = Arc::<Mutex<Vec<Seen>>>::default();
+        let in_flight = Arc::<InFlight>::default();
         let (record, script): (_, Arc<Script>) = (Arc::clone(&seen), Arc::new(script));
+        let gauge = Arc::clone(&in_flight);
         let task = tokio::spawn(async move {
             for connection in 0.. {
                 let (stream, _) = listener.accept().await.unwrap();
-                let (tls, record, script) = (tls.clone(), Arc::clone(&record), Arc::clone(&script));
+                let (tls, record, script, gauge) =
+                    (tls.clone(), Arc::clone(&record), Arc::clone(&script), Arc::clone(&gauge));
                 tokio::spawn(async move {
-                    let Some(tls) = tls else { return converse(connection, stream, false, &record, &script).await };
+                    let Some(tls) = tls else {
+                        return converse(connection, stream, false, (&record, &gauge), &script).await;
+                    };
                     let Ok(stream) = tls.accept(stream).await else { return };
                     let certified = stream.get_ref().1.peer_certificates().is_some();
-                    converse(connection, stream, certified, &record, &script).await;
+                    converse(connection, stream, certified, (&record, &gauge), &script).await;
                 });
             }
         });
-        Self { address, seen, task }
+        Self { address, seen, in_flight, task }
     }
 
     /// `127.0.0.1:port`.
     pub fn address(&self) -> String {
         self.address.to_string()
+    }
+
+    /// The most requests that were waiting for their answers at one moment.
+    pub fn most_in_flight(&self) -> usize {
+        self.in_flight.most.load(Ordering::SeqCst)
     }
 
     /// What arrived so far.
@@ -144,11 +184,12 @@ async fn converse(
     connection: usize,
     mut stream: impl Stream,
     certified: bool,
-    record: &Mutex<Vec<Seen>>,
+    (record, in_flight): (&Mutex<Vec<Seen>>, &Arc<InFlight>),
     script: &Arc<Script>,
 ) {
     while let Some(mut seen) = read(connection, &mut stream).await {
         seen.certified = certified;
+        let pending = in_flight.begin();
         let number = {
             let mut record = record.lock().unwrap();
             record.push(seen.clone());
@@ -156,7 +197,15 @@ async fn converse(
         };
         let act = script(number, &seen);
         let written = match act {
-            Act::Answer(bytes) => stream.write_all(&bytes).await,
+            Act::Answer(bytes) => {
+                drop(pending);
+                stream.write_all(&bytes).await
+            }
+            Act::AnswerLater(wait, bytes) => {
+                tokio::time::sleep(wait).await;
+                drop(pending);
+                stream.write_all(&bytes).await
+            }
             Act::AnswerAndClose(bytes) => {
                 let _ = stream.write_all(&bytes).await;
                 let _ = stream.shutdown().await;

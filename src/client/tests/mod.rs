@@ -1,5 +1,6 @@
 //! The connection against servers that behave, and servers that do not.
 
+mod bounds;
 mod choices;
 mod downloads;
 mod failures;

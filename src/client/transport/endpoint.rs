@@ -2,6 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::client::error::RequestError;
+
+/// The most bytes that all answers which are being read may hold together.
+const ALL_ANSWERS: usize = 512 << 20;
+
 /// Where requests go, as messages name it.
 #[derive(Debug)]
 pub struct Endpoint {
@@ -11,36 +16,68 @@ pub struct Endpoint {
     pub proxy: Option<String>,
     /// The bytes of the answers that are being read.
     held: AtomicUsize,
+    /// The most that they may be.
+    bound: usize,
 }
 
 impl Endpoint {
     /// An endpoint of which no answer is being read.
     pub fn new(server: String, proxy: Option<String>) -> Self {
-        Self { server, proxy, held: AtomicUsize::new(0) }
+        Self { server, proxy, held: AtomicUsize::new(0), bound: ALL_ANSWERS }
     }
 
     /// The part of one more answer in what all hold.
     pub fn hold(&self) -> Held<'_> {
-        Held { all: &self.held, own: 0 }
+        Held { all: &self.held, bound: self.bound, own: 0 }
     }
 }
 
 /// The part of one answer in what all hold.
 pub struct Held<'a> {
     all: &'a AtomicUsize,
+    bound: usize,
     own: usize,
 }
 
 impl Held<'_> {
-    /// Adds to it; what all hold then.
-    pub fn add(&mut self, bytes: usize) -> usize {
+    /// Adds to it, unless all would hold too much then.
+    pub fn add(&mut self, bytes: usize) -> Result<(), RequestError> {
         self.own += bytes;
-        self.all.fetch_add(bytes, Ordering::Relaxed) + bytes
+        let all = self.all.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if all > self.bound { Err(RequestError::TooLarge { limit: self.bound }) } else { Ok(()) }
     }
 }
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
         self.all.fetch_sub(self.own, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+impl Endpoint {
+    /// An endpoint whose answers hold at most `bound` bytes together.
+    pub fn bounded(server: String, bound: usize) -> Self {
+        Self { bound, ..Self::new(server, None) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_share_one_bound_until_they_are_read() {
+        let endpoint = Endpoint::bounded(String::new(), 1000);
+        let mut first = endpoint.hold();
+        let mut second = endpoint.hold();
+        assert!(first.add(600).is_ok());
+        assert!(second.add(400).is_ok());
+        assert!(matches!(second.add(1), Err(RequestError::TooLarge { limit: 1000 })));
+        drop(second);
+        assert!(endpoint.hold().add(400).is_ok());
+        drop(first);
+        assert!(endpoint.hold().add(1000).is_ok(), "nothing is held any more");
+        assert_eq!(Endpoint::new(String::new(), None).bound, 512 << 20);
     }
 }

@@ -17,8 +17,6 @@ use crate::client::options::RequestTimeout;
 use crate::client::request::{Reply, Request};
 use crate::client::status::StatusError;
 
-/// The most bytes that all answers which are being read may hold together.
-const ALL_ANSWERS: usize = 512 << 20;
 /// Up to this many bytes an answer may be compressed as well as it can be: more than one object holds.
 const SMALL: usize = 2 << 20;
 /// How many times smaller a larger answer may be on the wire: lists of alike objects reach less than 100. Objects of a list that
@@ -90,16 +88,16 @@ async fn read(
     let limit = request.kind.body_limit();
     let mut memory = endpoint.hold();
     let mut content = Collected::default();
-    while let Some(frame) = deadline.spend(&endpoint.server, body.frame()).await? {
+    // A server that is silent in the middle of an answer without a time limit is gone, not slow.
+    let is_bounded = deadline.remaining().is_some();
+    let late = |error: RequestError| if is_bounded { error.half_read() } else { error };
+    while let Some(frame) = deadline.spend(&endpoint.server, body.frame()).await.map_err(late)? {
         let frame = frame.map_err(|error| interrupted(endpoint, &error))?;
         if let Ok(data) = frame.into_data() {
-            let all = memory.add(data.len());
+            memory.add(data.len())?;
             content.add(data);
             if content.len() > limit {
                 return Err(RequestError::TooLarge { limit });
-            }
-            if all > ALL_ANSWERS {
-                return Err(RequestError::TooLarge { limit: ALL_ANSWERS });
             }
             if content.len() > SMALL && received(head).is_some_and(|received| content.len() / RATIO > received) {
                 let cause = format!("it is compressed more than {RATIO} times");

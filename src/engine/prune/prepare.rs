@@ -7,7 +7,7 @@ use structured_merge::ObjectKey;
 use super::Pruning;
 use crate::client::Cluster;
 use crate::desired::DesiredSet;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::live::apply_set::is_parent_type;
 use crate::live::fetch::find;
 use crate::live::resolve::Namespaces;
@@ -94,9 +94,10 @@ async fn standing(
     }
 }
 
-/// Without its parent nothing is known of a set: nothing is compared.
+/// Without its parent nothing is known of a set: nothing is compared. An interrupted run says that it was interrupted.
 fn unreadable(set: &ApplySet, trouble: &Diagnostic) -> Failure {
     let message = format!("{}, the parent of the apply set, cannot be read: {}", set.parent, trouble.message);
     let problem = Diagnostic { hint: trouble.hint.clone(), ..Diagnostic::general(message) };
-    Failure { verdict: Verdict::Incomplete, problems: vec![problem] }
+    let verdict = if trouble.code == Code::Interrupted { Verdict::Interrupted } else { Verdict::Incomplete };
+    Failure { verdict, problems: vec![problem] }
 }

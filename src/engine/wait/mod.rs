@@ -10,6 +10,7 @@
 mod list_watch;
 mod observe;
 pub mod rules;
+mod stop_policy;
 mod tracker;
 mod watcher;
 

@@ -8,20 +8,16 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::interval;
 
+use super::stop_policy::{StopPolicy, View};
 use super::tracker::{ReadinessTracker, Watched};
 use super::watcher::{Looks, Watcher};
 use crate::client::Cluster;
-use crate::live::readiness::{Readiness, State};
+use crate::live::readiness::Readiness;
 
 /// Interval for checking the timeout and the interrupt flag.
 const TICK: Duration = Duration::from_millis(100);
 /// How often rules that depend on the time are asked again.
 const REVIEW: Duration = Duration::from_secs(1);
-/// When nothing is under way any more, this long is given to failures that can pass: the kubelet starts a crashed container again
-/// after 10 seconds.
-const PATIENCE: Duration = Duration::from_secs(15);
-/// So long a failure waits for what its Pods have to say about it.
-const EXPLANATION: Duration = Duration::from_secs(2);
 /// Streams of changes that are open at once.
 const STREAMS: usize = 32;
 /// News that are under way before who sends them waits.
@@ -72,7 +68,7 @@ pub async fn observe(
     let streams = Arc::new(Semaphore::new(STREAMS));
     // Dropping the set ends all of them.
     let mut feeds = JoinSet::new();
-    let mut patience = StopPolicy::new(until.timeout);
+    let mut policy = StopPolicy::new(until.timeout, Instant::now());
     let mut ticks = interval(TICK);
     let mut judged: Option<Instant> = None;
     loop {
@@ -94,58 +90,14 @@ pub async fn observe(
             scene.judge(Timestamp::now(), &mut on_change);
             judged = Some(Instant::now());
         }
-        let ending = if (until.stopped)() { Some(WaitEnd::Stopped) } else { patience.ending(&scene) };
+        let view = View { is_seen: scene.is_seen(), is_explained: scene.is_explained() };
+        let ending = if (until.stopped)() {
+            Some(WaitEnd::Stopped)
+        } else {
+            policy.ending(Instant::now(), view, scene.readiness())
+        };
         if let Some(ending) = ending {
             return Observation { readiness: scene.into_readiness(), ending };
         }
-    }
-}
-
-/// Decides when it is enough.
-struct StopPolicy {
-    timeout: Duration,
-    start: Instant,
-    /// Since when something has failed for good.
-    failed: Option<Instant>,
-    /// Since when nothing has been under way, though something has failed.
-    stuck: Option<Instant>,
-}
-
-impl StopPolicy {
-    fn new(timeout: Duration) -> Self {
-        Self { timeout, start: Instant::now(), failed: None, stuck: None }
-    }
-
-    fn ending(&mut self, scene: &ReadinessTracker<'_>) -> Option<WaitEnd> {
-        if !scene.is_seen() {
-            return self.time_is_over();
-        }
-        let any = |test: &dyn Fn(&Readiness) -> bool| scene.readiness().any(test);
-        if !any(&|readiness| !readiness.is_current()) {
-            return Some(WaitEnd::Ready);
-        }
-        if self.timeout.is_zero() {
-            return scene.is_explained().then_some(WaitEnd::Settled);
-        }
-        let over = |since: Instant, bound: Duration| since.elapsed() >= bound;
-        if any(&Readiness::is_final_failure) {
-            let since = *self.failed.get_or_insert_with(Instant::now);
-            if scene.is_explained() || over(since, EXPLANATION) {
-                return Some(WaitEnd::Settled);
-            }
-        }
-        if any(&Readiness::is_under_way) {
-            self.stuck = None;
-        } else if !any(&|readiness| readiness.state == State::Failed)
-            || over(*self.stuck.get_or_insert_with(Instant::now), PATIENCE)
-        {
-            return Some(WaitEnd::Settled);
-        }
-        self.time_is_over()
-    }
-
-    fn time_is_over(&self) -> Option<WaitEnd> {
-        let is_over = !self.timeout.is_zero() && self.start.elapsed() >= self.timeout;
-        is_over.then_some(WaitEnd::TimedOut)
     }
 }

@@ -66,9 +66,10 @@ fn miss_of(error: &RequestError) -> Miss {
             _ => Miss::Refused,
         },
         RequestError::Interrupted { .. } | RequestError::Unreachable { .. } => Miss::Lost,
-        RequestError::TimedOut { .. } | RequestError::Unreadable { .. } | RequestError::TooLarge { .. } => {
-            Miss::TimedOut
-        }
+        RequestError::TimedOut { .. }
+        | RequestError::TooSlow { .. }
+        | RequestError::Unreadable { .. }
+        | RequestError::TooLarge { .. } => Miss::TimedOut,
         _ => Miss::Refused,
     }
 }

@@ -20,6 +20,9 @@ const FIRST_LOOK: Duration = Duration::from_millis(50);
 /// The longest wait between two looks.
 const LAST_LOOK: Duration = Duration::from_secs(2);
 
+/// How often a pause checks whether it is to end.
+const STOP_CHECK: Duration = Duration::from_millis(100);
+
 /// The moment until which something is waited for. It is taken before anything is deleted, so that nothing can go wrong
 /// with the clock between a deletion and what follows it.
 #[derive(Clone, Copy, Debug)]
@@ -118,8 +121,16 @@ pub async fn wait_until_gone(
         if stop() || left.is_zero() {
             return now;
         }
-        tokio::time::sleep(pause.min(left)).await;
+        sleep(pause.min(left), &stop).await;
         pause = (pause * 2).min(LAST_LOOK);
+    }
+}
+
+/// Waits this long, and not longer than `stop` allows: the object is then looked at for the last time.
+async fn sleep(pause: Duration, stop: &impl Fn() -> bool) {
+    let end = Instant::now() + pause;
+    while !stop() && Instant::now() < end {
+        tokio::time::sleep_until(end.min(Instant::now() + STOP_CHECK)).await;
     }
 }
 

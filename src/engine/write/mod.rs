@@ -21,7 +21,7 @@ use structured_merge::{FieldSet, ObjectMeta as _, Ownership, TypeRef, with_live_
 pub use apply_set::{Recorded, record};
 pub use delete::{DEFAULT_DELETE_TIMEOUT, Deadline, Deleted, delete, wait_until_gone};
 pub use established::{wait_for_discovery, wait_until_established};
-pub use half_way::HalfWay;
+pub use half_way::{GRACE, HalfWay};
 
 use crate::client::{Address, Change, Cluster, Reply, RequestError, Retry};
 use crate::compare::Refusal;

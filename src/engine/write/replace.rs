@@ -5,6 +5,7 @@
 //! ```
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use serde_json::Value;
 use structured_merge::{ObjectMeta as _, Quantity, without_system_fields};
@@ -34,6 +35,12 @@ impl Writer<'_> {
         let deadline = Deadline::after(self.deletion);
         let _under_way = self.half_way.begin(&self.target.key);
         for _ in 0..ROUNDS {
+            if self.half_way.is_interrupted() {
+                return Written::Failed(Diagnostic::new(
+                    Code::Interrupted,
+                    "the run was interrupted: it was not replaced",
+                ));
+            }
             let uid = live.uid().unwrap_or_default().to_owned();
             let version = live.resource_version().unwrap_or_default().to_owned();
             match delete(self.cluster, self.resource, &self.target.key, &uid, Some(&version)).await {
@@ -72,18 +79,18 @@ impl Writer<'_> {
     }
 
     async fn once_gone(&self, live: &Value, uid: &str, deadline: Deadline) -> Written {
-        // The replacement is not left half-way when the run is interrupted.
-        match wait_until_gone(self.cluster, self.resource, &self.target.key, uid, deadline, || false).await {
+        // An interrupted run still finishes the replacement where it can do so soon.
+        let stop = || self.half_way.is_out_of_patience(Instant::now());
+        match wait_until_gone(self.cluster, self.resource, &self.target.key, uid, deadline, stop).await {
             LiveState::Absent => self.create_anew(live).await,
             LiveState::Present(now) => {
-                let finalizers: Vec<&str> = now.finalizers().collect();
-                let waits = if finalizers.is_empty() {
-                    String::new()
+                let still = if stop() {
+                    "it is still being deleted, and was not recreated because the run was interrupted".to_owned()
                 } else {
-                    format!(", it waits for the finalizers {}", finalizers.join(", "))
+                    format!("it is still being deleted after {} seconds", self.deletion.as_secs())
                 };
-                let message = format!("it is still being deleted after {} seconds{waits}", self.deletion.as_secs());
-                let hint = "run again when it is gone: it is created then";
+                let message = still + &waits_for(&now);
+                let hint = "run again with the same manifests when it is gone: it is created then";
                 Written::Failed(Diagnostic::new(Code::Terminating, message).with_hint(hint))
             }
             LiveState::Unreadable(trouble) => {
@@ -153,6 +160,15 @@ impl Writer<'_> {
         // The object is there; whose fields are whose is worth a try, not a failure.
         let _ = self.record_owners(recorded_owners(former), &version).await;
         Ok(true)
+    }
+}
+
+/// What holds an object that is being deleted, as the end of a sentence.
+fn waits_for(object: &Value) -> String {
+    match object.finalizers().collect::<Vec<_>>().as_slice() {
+        [] => String::new(),
+        [one] => format!(": it waits for the finalizer `{one}`"),
+        several => format!(": it waits for the finalizers `{}`", several.join("`, `")),
     }
 }
 

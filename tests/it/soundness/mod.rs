@@ -112,7 +112,7 @@ impl Run<'_> {
                 self.tally
                     .fail("proven, and yet", format!("{kind} after {how}: {effect}\nmanifest {manifest}\nlive {live}"));
             }
-            (Proof::Inconclusive(doubt), None) => self.tally.asked_in_vain(&kind, &doubt, how),
+            (Proof::Inconclusive(unproven), None) => self.tally.asked_in_vain(&kind, &unproven, how),
             (Proof::Inconclusive(Unproven::Differs(_)), Some(_)) => self.tally.rightly_different += 1,
             (Proof::Inconclusive(_), Some(_)) => {}
         }

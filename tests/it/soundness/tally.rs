@@ -33,18 +33,18 @@ impl Tally {
     }
 
     /// Nothing would change, and that was not proven.
-    pub fn asked_in_vain(&mut self, kind: &str, doubt: &Unproven, how: &str) {
+    pub fn asked_in_vain(&mut self, kind: &str, unproven: &Unproven, how: &str) {
         self.noops += 1;
-        self.wrongly_different += usize::from(matches!(doubt, Unproven::Differs(_)));
+        self.wrongly_different += usize::from(matches!(unproven, Unproven::Differs(_)));
         if how == "untouched" {
             self.untouched += 1;
-            self.count("untouched and asked", &format!("{kind}: {doubt}"));
+            self.count("untouched and asked", &format!("{kind}: {unproven}"));
         } else {
-            let name = format!("{doubt:?}");
+            let name = format!("{unproven:?}");
             let name = name.split('(').next().unwrap_or_default();
             self.count("asked in vain", name);
-            if matches!(doubt, Unproven::Differs(_)) {
-                self.count("wrongly different", &format!("{kind}: {doubt} after {how}"));
+            if matches!(unproven, Unproven::Differs(_)) {
+                self.count("wrongly different", &format!("{kind}: {unproven} after {how}"));
             }
         }
     }

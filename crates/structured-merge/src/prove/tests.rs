@@ -47,9 +47,9 @@ fn holds(manifest: &Value, live: &Value) {
 }
 
 #[track_caller]
-fn fails(manifest: &Value, live: &Value, doubt: &str) {
+fn fails(manifest: &Value, live: &Value, reason: &str) {
     let Proof::Inconclusive(found) = proof(manifest, live) else { panic!("proven: {manifest}") };
-    assert!(format!("{found:?}").starts_with(doubt), "{found}");
+    assert!(format!("{found:?}").starts_with(reason), "{found}");
 }
 
 fn config_map(data: &Value) -> Value {
@@ -150,13 +150,13 @@ fn items_are_matched_by_key_in_their_order_and_others_may_stand_between() {
     for live in [&["A", "B"][..], &["X", "A", "Y", "B", "Z"]] {
         holds(&manifest, &applied(&manifest, env(live)));
     }
-    for (live, doubt) in [
+    for (live, reason) in [
         (&["B", "A"][..], "Differs"),
         (&["A"], "Differs"),
         (&["A", "B", "B"], "ServersOwn"),
         (&["A", "X", "X", "B"], "ServersOwn"),
     ] {
-        fails(&manifest, &applied(&manifest, env(live)), doubt);
+        fails(&manifest, &applied(&manifest, env(live)), reason);
     }
     let ports = |first: &Value| container(&json!({"ports": [first]}));
     let manifest = ports(&json!({"containerPort": 80}));

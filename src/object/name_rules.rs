@@ -4,7 +4,7 @@
 
 use structured_merge::{GroupVersionKind, builtin_kind};
 
-use crate::object::{DNS_LABEL, MAX_LABEL, is_dns_label};
+use super::{DNS_LABEL, MAX_LABEL, is_dns_label};
 
 /// Longest DNS subdomain.
 const MAX_SUBDOMAIN: usize = 253;

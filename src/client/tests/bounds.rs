@@ -1,0 +1,99 @@
+//! What answers may hold together, and requests that are under way when the run is stopped.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::server::{Act, Server, answer, ok};
+use super::transport::deadline::Deadline;
+use super::transport::endpoint::Endpoint;
+use super::transport::exchange::exchange;
+use super::transport::http::{AuthorizedClient, client};
+use super::*;
+
+#[tokio::test]
+async fn answers_that_are_read_at_once_share_one_bound() {
+    const BOUND: usize = 1000;
+    let body = "x".repeat(600);
+    let server = Server::start(move |_, seen| {
+        if seen.line.contains("/slow") {
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n{body}");
+            return Act::Trickle(head.into_bytes());
+        }
+        answer("200 OK", &[], &body)
+    })
+    .await;
+    let url = format!("http://{}", server.address());
+    let http = client(&kube::Config::new(url.parse().unwrap())).unwrap();
+    let (authorized, endpoint) =
+        (AuthorizedClient { http, authorization: None }, Endpoint::bounded(url.clone(), BOUND));
+    let deadline = Deadline::new(RequestTimeout::Unbounded);
+    let (slow, quick) = (Request::get("/slow"), Request::get("/quick"));
+
+    let read = exchange(&authorized, &endpoint, &quick, deadline).await.unwrap();
+    assert_eq!(read.body.len(), 600, "one alone is within it");
+    {
+        let mut slow = std::pin::pin!(exchange(&authorized, &endpoint, &slow, deadline));
+        let begun = tokio::time::timeout(Duration::from_millis(300), &mut slow).await;
+        assert!(begun.is_err(), "it goes on");
+        let error = exchange(&authorized, &endpoint, &quick, deadline).await.unwrap_err();
+        assert!(matches!(error, RequestError::TooLarge { limit: BOUND }), "{error:?}");
+    }
+    let read = exchange(&authorized, &endpoint, &quick, deadline).await;
+    assert!(read.is_ok(), "the answer that was given up holds nothing any more");
+}
+
+#[tokio::test]
+async fn a_stop_ends_what_is_read_and_leaves_a_write_its_answer() {
+    let server = Server::start(|_, seen| match seen.line.split(' ').next() {
+        Some("PATCH") if !seen.line.contains("dryRun") => {
+            Act::AnswerLater(Duration::from_millis(700), b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}".to_vec())
+        }
+        _ => Act::Silence,
+    })
+    .await;
+    let dry_run = Change::apply(Address::from("/api/v1/namespaces/a/configmaps/b"), "me", true, &serde_json::json!({}));
+    for request in [Request::get("/api"), Request::list("/api"), Request::read("/api"), dry_run.dry_run().into()] {
+        let (cluster, stop) = stopping(&server).await;
+        let start = Instant::now();
+        let error = cluster.send(request).await.unwrap_err();
+        assert!(matches!(error, RequestError::Stopped), "{error:?}");
+        assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+        assert!(stop.load(Ordering::Relaxed));
+    }
+    let (cluster, _) = stopping(&server).await;
+    assert!(matches!(cluster.watch("/api").await, Err(RequestError::Stopped)));
+
+    let (cluster, stop) = stopping(&server).await;
+    assert!(cluster.send(write("/api")).await.is_ok(), "its outcome is known");
+    assert!(stop.load(Ordering::Relaxed), "it was answered after the stop");
+}
+
+/// A connection that is stopped in a moment.
+async fn stopping(server: &Server) -> (Cluster, Arc<AtomicBool>) {
+    let stop = Arc::<AtomicBool>::default();
+    let cluster = connected(server).await.stopped_by(Arc::clone(&stop));
+    let flag = Arc::clone(&stop);
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        flag.store(true, Ordering::Relaxed);
+    });
+    (cluster, stop)
+}
+
+#[tokio::test]
+async fn an_answer_that_begins_and_does_not_end_is_slow() {
+    let server = Server::start(|number, _| match number {
+        0 => ok(),
+        _ => Act::Trickle(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n".to_vec()),
+    })
+    .await;
+    let options = ConnectOptions {
+        request_timeout: RequestTimeout::Within(Duration::from_millis(300)),
+        ..to(&format!("http://{}", server.address()))
+    };
+    let cluster = connect(&options, &Environment::default()).await.unwrap();
+    cluster.send(Request::get("/api")).await.unwrap();
+    let error = cluster.send(Request::list("/api")).await.unwrap_err();
+    assert!(matches!(error, RequestError::TooSlow { .. }) && error.hint().is_some(), "{error:?}");
+    assert_eq!(error.to_string(), format!("the answer of {} was not complete within 300ms", cluster.server()));
+}

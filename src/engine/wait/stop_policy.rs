@@ -1,0 +1,151 @@
+//! Decides when waiting is over. Pure: the clock is the caller's.
+
+use std::time::{Duration, Instant};
+
+use super::observe::WaitEnd;
+use crate::live::readiness::{Readiness, State};
+
+/// When nothing is under way any more, this long is given to failures that can pass: the kubelet starts a crashed container again
+/// after 10 seconds.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// How long a failure waits for what its Pods have to say about it.
+const EXPLANATION: Duration = Duration::from_secs(2);
+
+/// How much is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View {
+    /// Whether all watched objects were read, or it is certain that they cannot be.
+    pub is_seen: bool,
+    /// Whether the same is true of the Pods that can explain them.
+    pub is_explained: bool,
+}
+
+/// Decides when it is enough.
+pub(super) struct StopPolicy {
+    timeout: Duration,
+    start: Instant,
+    /// Since when something has failed for good.
+    failed: Option<Instant>,
+    /// Since when nothing has been under way, though something has failed.
+    stuck: Option<Instant>,
+}
+
+impl StopPolicy {
+    /// The wait begins now, and takes this long at most; zero for one look.
+    pub fn new(timeout: Duration, now: Instant) -> Self {
+        Self { timeout, start: now, failed: None, stuck: None }
+    }
+
+    /// Returns why the wait is over at this moment, if it is.
+    pub fn ending<'r>(
+        &mut self,
+        now: Instant,
+        view: View,
+        readiness: impl Iterator<Item = &'r Readiness> + Clone,
+    ) -> Option<WaitEnd> {
+        if !view.is_seen {
+            return self.time_is_over(now);
+        }
+        let any = |test: &dyn Fn(&Readiness) -> bool| readiness.clone().any(test);
+        if !any(&|readiness| !readiness.is_current()) {
+            return Some(WaitEnd::Ready);
+        }
+        if self.timeout.is_zero() {
+            return view.is_explained.then_some(WaitEnd::Settled);
+        }
+        let over = |since: Instant, bound: Duration| now.saturating_duration_since(since) >= bound;
+        if any(&Readiness::is_final_failure) {
+            let since = *self.failed.get_or_insert(now);
+            if view.is_explained || over(since, EXPLANATION) {
+                return Some(WaitEnd::Settled);
+            }
+        }
+        if any(&Readiness::is_under_way) {
+            self.stuck = None;
+        } else if !any(&|readiness| readiness.state == State::Failed) || over(*self.stuck.get_or_insert(now), PATIENCE)
+        {
+            return Some(WaitEnd::Settled);
+        }
+        self.time_is_over(now)
+    }
+
+    fn time_is_over(&self, now: Instant) -> Option<WaitEnd> {
+        let is_over = !self.timeout.is_zero() && now.saturating_duration_since(self.start) >= self.timeout;
+        is_over.then_some(WaitEnd::TimedOut)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::readiness::Outlook;
+
+    const KNOWN: View = View { is_seen: true, is_explained: true };
+
+    fn crashing() -> Readiness {
+        Readiness::new(State::Failed, "CrashLoopBackOff")
+    }
+
+    fn broken() -> Readiness {
+        Readiness { outlook: Outlook::Final, ..crashing() }
+    }
+
+    fn coming() -> Readiness {
+        Readiness::new(State::InProgress, "")
+    }
+
+    fn ready() -> Readiness {
+        Readiness::current("")
+    }
+
+    /// How the wait looks at these seconds after its beginning, the objects being in these states all the time.
+    fn endings(timeout: u64, view: View, objects: &[Readiness], seconds: &[u64]) -> Vec<Option<WaitEnd>> {
+        let start = Instant::now();
+        let mut policy = StopPolicy::new(Duration::from_secs(timeout), start);
+        let at = |seconds: &u64| policy.ending(start + Duration::from_secs(*seconds), view, objects.iter());
+        seconds.iter().map(at).collect()
+    }
+
+    #[test]
+    fn a_failure_that_can_pass_is_given_some_time_when_nothing_is_under_way() {
+        let endings = endings(300, KNOWN, &[crashing(), ready()], &[0, 10, 14, 15]);
+        assert_eq!(endings, [None, None, None, Some(WaitEnd::Settled)]);
+    }
+
+    #[test]
+    fn while_something_is_under_way_a_failure_may_pass() {
+        let start = Instant::now();
+        let mut policy = StopPolicy::new(Duration::from_mins(5), start);
+        let mut at =
+            |seconds, objects: &[Readiness]| policy.ending(start + Duration::from_secs(seconds), KNOWN, objects.iter());
+        let both = [crashing(), coming()];
+        assert_eq!((at(0, &both), at(18, &both), at(200, &both)), (None, None, None), "the time is not over");
+        // What was under way is done: from now on, the failure is all that is left.
+        let failed = [crashing(), ready()];
+        assert_eq!((at(201, &failed), at(215, &failed)), (None, None));
+        // Something moves again: the time starts again.
+        assert_eq!(at(216, &both), None);
+        assert_eq!((at(217, &failed), at(231, &failed), at(232, &failed)), (None, None, Some(WaitEnd::Settled)));
+    }
+
+    #[test]
+    fn a_failure_for_good_ends_the_wait_once_it_is_explained() {
+        let objects = [broken(), coming()];
+        assert_eq!(endings(300, KNOWN, &objects, &[0]), [Some(WaitEnd::Settled)]);
+        let unexplained = View { is_explained: false, ..KNOWN };
+        assert_eq!(endings(300, unexplained, &objects, &[0, 1, 2]), [None, None, Some(WaitEnd::Settled)]);
+    }
+
+    #[test]
+    fn time_and_readiness_end_the_wait() {
+        let unseen = View { is_seen: false, ..KNOWN };
+        assert_eq!(endings(5, unseen, &[], &[4, 5]), [None, Some(WaitEnd::TimedOut)]);
+        assert_eq!(endings(5, KNOWN, &[coming()], &[4, 5]), [None, Some(WaitEnd::TimedOut)]);
+        assert_eq!(endings(5, KNOWN, &[ready()], &[0]), [Some(WaitEnd::Ready)]);
+        let unknown = Readiness::new(State::Unknown, "");
+        assert_eq!(endings(5, KNOWN, &[unknown], &[0]), [Some(WaitEnd::Settled)], "nothing is under way");
+        assert_eq!(endings(0, KNOWN, &[coming()], &[0]), [Some(WaitEnd::Settled)], "one look");
+        let unexplained = View { is_explained: false, ..KNOWN };
+        assert_eq!(endings(0, unexplained, &[coming()], &[0]), [None]);
+    }
+}

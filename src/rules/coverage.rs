@@ -1,0 +1,249 @@
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use structured_merge::{FieldPath, FieldSet, ObjectKey, TypeRef, managed_fields};
+
+use super::matching::{Sides, walk};
+use super::pattern::FieldPattern;
+use super::protected::is_protected;
+use super::rule::{IgnoreRule, IgnoreRules};
+
+/// An object whose fields rules may cover.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// Which object.
+    pub key: &'a ObjectKey,
+    /// The manifest, if there is one.
+    pub manifest: Option<&'a Value>,
+    /// The live object with its `managedFields`, if there is one.
+    pub live: Option<&'a Value>,
+    /// Its type.
+    pub of: TypeRef<'a>,
+}
+
+/// Which rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RuleRef {
+    /// The rule of the configuration at this position of [`IgnoreRules`].
+    Configured(usize),
+    /// The annotation of the manifest.
+    Annotation,
+}
+
+/// A field that a rule covers, with everything below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Covered {
+    /// The first rule that covers it.
+    pub rule: RuleRef,
+    /// Whether the manifest has it. Items of atomic lists go by positions, which may mean different items on the two sides.
+    pub in_manifest: bool,
+    /// Whether the live object has it.
+    pub in_live: bool,
+}
+
+/// The fields of one object that rules cover.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    fields: BTreeMap<FieldPath, Covered>,
+}
+
+impl Coverage {
+    /// Returns true if no rule covers anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// The fields, in the order of their paths.
+    pub fn iter(&self) -> impl Iterator<Item = (&FieldPath, &Covered)> {
+        self.fields.iter()
+    }
+
+    /// The rule that covers a path, at the path itself or above it.
+    #[must_use]
+    pub fn rule_of(&self, path: &FieldPath) -> Option<RuleRef> {
+        let elements = path.elements();
+        let above = |length: usize| self.fields.get(&FieldPath::from(elements.get(..length)?.to_vec()));
+        (1..=elements.len()).find_map(above).map(|covered| covered.rule)
+    }
+
+    fn add(&mut self, path: FieldPath, rule: RuleRef, at: Sides<'_>) {
+        if is_protected(&path) {
+            return;
+        }
+        let covered = self.fields.entry(path).or_insert(Covered { rule, in_manifest: false, in_live: false });
+        covered.in_manifest |= at.manifest.is_some();
+        covered.in_live |= at.live.is_some();
+    }
+}
+
+impl IgnoreRules {
+    /// The fields of an object that the rules and the annotation of its manifest cover. Fields that neither the manifest nor the
+    /// live object has are not among them.
+    #[must_use]
+    pub fn coverage(&self, subject: Subject<'_>, annotation: &[FieldPattern]) -> Coverage {
+        let mut coverage = Coverage::default();
+        let sides = Sides { manifest: subject.manifest, live: subject.live };
+        for (index, rule) in self.iter().enumerate() {
+            if rule.target.matches(subject.key, subject.manifest) {
+                let rule_ref = RuleRef::Configured(index);
+                if rule.managers.is_empty() {
+                    cover(&mut coverage, &rule.fields, rule_ref, sides, subject.of);
+                } else {
+                    cover_owned(&mut coverage, rule, rule_ref, sides, subject.of);
+                }
+            }
+        }
+        cover(&mut coverage, annotation, RuleRef::Annotation, sides, subject.of);
+        coverage
+    }
+}
+
+fn cover(coverage: &mut Coverage, fields: &[FieldPattern], rule: RuleRef, sides: Sides<'_>, of: TypeRef<'_>) {
+    for field in fields {
+        walk(field, sides, of, &mut |path, at| coverage.add(path, rule, at));
+    }
+}
+
+/// The fields of a rule that are its managers': those that one of them owns at the field, above it as a whole, or below it.
+fn cover_owned(coverage: &mut Coverage, rule: &IgnoreRule, rule_ref: RuleRef, sides: Sides<'_>, of: TypeRef<'_>) {
+    let entries = sides.live.map(managed_fields).unwrap_or_default();
+    let is_named = |manager: &str| rule.managers.iter().any(|glob| glob.matches(manager));
+    let owned = entries.into_iter().filter(|entry| is_named(&entry.manager));
+    let owned = owned.fold(FieldSet::new(), |owned, entry| owned.union(&entry.fields));
+    if owned.is_empty() {
+        return;
+    }
+    let leaves = owned.leaves();
+    let mut add = |path: &FieldPath| {
+        let at = Sides {
+            manifest: sides.manifest.and_then(|manifest| path.value_in(manifest)),
+            live: sides.live.and_then(|live| path.value_in(live)),
+        };
+        coverage.add(path.clone(), rule_ref, at);
+    };
+    if rule.fields.is_empty() {
+        return leaves.iter().for_each(add);
+    }
+    for field in &rule.fields {
+        walk(field, sides, of, &mut |path, _| {
+            let below = leaves.partition_point(|leaf| *leaf < path);
+            let mut is_below = false;
+            for leaf in leaves.iter().skip(below).take_while(|leaf| path.is_prefix_of(leaf)) {
+                is_below = true;
+                add(leaf);
+            }
+            if !is_below && owned.covers(&path) {
+                add(&path);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use structured_merge::{GroupVersionKind, builtin};
+
+    use super::*;
+    use crate::diagnostic::Place;
+    use crate::object::Selector;
+    use crate::rules::{Glob, ObjectPattern, annotated};
+
+    fn rule(target: ObjectPattern, fields: &[&str], managers: &[&str]) -> IgnoreRule {
+        IgnoreRule {
+            target,
+            fields: fields.iter().map(|field| FieldPattern::parse(field).unwrap()).collect(),
+            managers: managers.iter().map(|manager| Glob::new(manager)).collect(),
+            reason: None,
+            expires: None,
+            place: Place { file: "c.yaml".into(), line: None, column: None },
+        }
+    }
+
+    fn covered(rules: Vec<IgnoreRule>, annotation: &str, live: &Value) -> Vec<(String, RuleRef)> {
+        let manifest = json!({"metadata": {"name": "web", "labels": {"app": "web"}, "annotations": {"a": "1"}}, "spec": {"replicas": 3}});
+        let gvk = GroupVersionKind::new("apps/v1", "Deployment");
+        let key = ObjectKey { gvk, namespace: Some("shop".into()), name: "web".into() };
+        let of = builtin().object(&key.gvk).unwrap();
+        let annotation = if annotation.is_empty() { Vec::new() } else { annotated(annotation).unwrap() };
+        let (rules, _) = IgnoreRules::in_force(rules, jiff::Timestamp::UNIX_EPOCH);
+        let subject = Subject { key: &key, manifest: Some(&manifest), live: Some(live), of };
+        let coverage = rules.coverage(subject, &annotation);
+        coverage.iter().map(|(path, covered)| (path.to_string(), covered.rule)).collect()
+    }
+
+    fn only(rules: Vec<IgnoreRule>, live: &Value) -> Vec<String> {
+        covered(rules, "", live).into_iter().map(|(path, _)| path).collect()
+    }
+
+    #[test]
+    fn the_first_rule_that_covers_a_field_is_named() {
+        let live = json!({"spec": {"replicas": 5}});
+        let rules = vec![
+            rule(ObjectPattern::default(), &["spec.paused"], &[]),
+            rule(ObjectPattern::default(), &["spec.replicas"], &[]),
+        ];
+        assert_eq!(
+            covered(rules, "spec.replicas,metadata.annotations", &live),
+            [
+                ("metadata.annotations".to_owned(), RuleRef::Annotation),
+                ("spec.replicas".to_owned(), RuleRef::Configured(1)),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_rule_is_for_its_target_only() {
+        let live = json!({"spec": {"replicas": 5}, "metadata": {"labels": {"tier": "test"}}});
+        let glob = |text: &str| Some(Glob::new(text));
+        let with = |target: ObjectPattern| !only(vec![rule(target, &["spec.replicas"], &[])], &live).is_empty();
+        let any = ObjectPattern::default;
+        assert!(with(any()));
+        assert!(with(ObjectPattern {
+            group: glob("apps"),
+            kind: glob("Deploy*"),
+            namespace: glob("*"),
+            name: glob("w*b"),
+            ..any()
+        }));
+        assert!(!with(ObjectPattern { group: glob(""), ..any() }));
+        assert!(!with(ObjectPattern { kind: glob("deployment"), ..any() }));
+        assert!(!with(ObjectPattern { namespace: glob("prod"), ..any() }));
+        let labels = |text: &str| Some(Selector::parse(text).unwrap());
+        assert!(
+            with(ObjectPattern { labels: labels("app=web,tier!=test"), ..any() }),
+            "labels of the live object do not count"
+        );
+        assert!(!with(ObjectPattern { labels: labels("app!=web"), ..any() }));
+    }
+
+    #[test]
+    fn a_rule_with_managers_is_for_what_they_own() {
+        let entry = |manager: &str, fields: Value| json!({"manager": manager, "operation": "Update", "apiVersion": "apps/v1", "fieldsType": "FieldsV1", "fieldsV1": fields});
+        let live = json!({"metadata": {"annotations": {"a": "2", "b": "3"}, "managedFields": [
+            entry("scaler", json!({"f:spec": {"f:replicas": {}}, "f:metadata": {"f:annotations": {"f:b": {}}, "f:labels": {"f:applyset.kubernetes.io/part-of": {}}}})),
+            entry("person", json!({"f:metadata": {"f:annotations": {".": {}, "f:a": {}}}}))]},
+            "spec": {"replicas": 5}});
+        let by =
+            |fields: &[&str], managers: &[&str]| only(vec![rule(ObjectPattern::default(), fields, managers)], &live);
+        assert_eq!(by(&[], &["sc*"]), ["metadata.annotations.b", "spec.replicas"], "but for what is protected");
+        assert_eq!(by(&["metadata.annotations"], &["scaler"]), ["metadata.annotations.b"]);
+        assert_eq!(by(&["metadata.annotations[*]"], &["person"]), ["metadata.annotations.a"]);
+        assert_eq!(by(&["spec.replicas"], &["person"]), [""; 0]);
+        assert_eq!(by(&["spec"], &["scaler"]), ["spec.replicas"]);
+    }
+
+    #[test]
+    fn what_is_below_a_covered_field_is_covered() {
+        let rules = vec![rule(ObjectPattern::default(), &["metadata.annotations"], &[])];
+        let gvk = GroupVersionKind::new("apps/v1", "Deployment");
+        let key = ObjectKey { gvk, namespace: None, name: "web".into() };
+        let live = json!({"metadata": {"annotations": {"a": "1"}}});
+        let (rules, _) = IgnoreRules::in_force(rules, jiff::Timestamp::UNIX_EPOCH);
+        let coverage =
+            rules.coverage(Subject { key: &key, manifest: None, live: Some(&live), of: TypeRef::untyped() }, &[]);
+        assert_eq!(coverage.rule_of(&FieldPath::of(&["metadata", "annotations", "a"])), Some(RuleRef::Configured(0)));
+        assert_eq!(coverage.rule_of(&FieldPath::of(&["metadata"])), None);
+    }
+}

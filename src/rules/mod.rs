@@ -1,0 +1,36 @@
+//! Rules about fields: which differences of which objects to ignore.
+//!
+//! ```text
+//! "spec.containers[name=app].image" ─parse─▶ FieldPattern ┐
+//! target: {kind: Deployment, …}    ─parse─▶ ObjectPattern ├─▶ IgnoreRule… ─▶ IgnoreRules
+//! managers: [some-*]               ─parse─▶ Glob          ┘                      │
+//! manifest, live object, type ───────────────────────────────────coverage───────┴─▶ Coverage: path → rule
+//! ```
+//! Pure and below all stages: the configuration file and the annotation of a manifest are read elsewhere, with their positions; the
+//! date comes in as a value. Everything is bounded, as a rule may come from anybody who may propose a change.
+
+mod annotation;
+mod coverage;
+mod foreign;
+mod glob;
+mod matching;
+mod object_pattern;
+mod parse;
+mod pattern;
+mod protected;
+mod rule;
+
+pub use annotation::{IGNORE_ANNOTATION, annotated};
+pub use coverage::{Coverage, Covered, RuleRef, Subject};
+pub use foreign::{jq_path, json_pointer};
+pub use glob::{Glob, GlobError};
+pub use object_pattern::ObjectPattern;
+pub use pattern::{FieldPattern, PatternError};
+pub use rule::{IgnoreRule, IgnoreRules};
+
+/// Most rules of one configuration.
+pub const MAX_RULES: usize = 500;
+/// Most fields and most managers of one rule, and most fields of one annotation.
+pub const MAX_FIELDS: usize = 50;
+/// Longest spelling of a field, in bytes.
+pub const MAX_PATTERN: usize = 1024;

@@ -1,0 +1,113 @@
+use std::fmt;
+
+use structured_merge::{FieldPath, PathElement, Scalar};
+
+use super::glob::Glob;
+
+/// The fields that a rule names, in the spelling in which this tool prints paths: `spec.template.spec.containers[name=app].image`.
+///
+/// A `*` in a name or in a key's value stands for any characters; `[*]` and `.*` stand for any one step. A pattern covers the fields
+/// at which it ends, with everything below them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldPattern {
+    /// As it was written.
+    pub(super) text: String,
+    pub(super) steps: Vec<Step>,
+}
+
+/// One step of a [`FieldPattern`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Any one field, item or member.
+    Any,
+    /// Fields by name.
+    Field(Glob),
+    /// The items of a list in which these fields have these values.
+    Item(Vec<(String, ValuePattern)>),
+    /// The members of a set.
+    Member(ValuePattern),
+    /// The item at a position.
+    Index(usize),
+    /// A token of a JSON pointer: the field of this name, or the item at this position.
+    Token(String),
+}
+
+/// A scalar: bare text means a string as well as a number or a boolean, quoted text means a string.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ValuePattern {
+    pub glob: Glob,
+    pub is_text: bool,
+}
+
+/// A field that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct PatternError {
+    /// One sentence.
+    pub message: String,
+    /// What to write instead.
+    pub hint: Option<String>,
+}
+
+impl PatternError {
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None }
+    }
+
+    pub(super) fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl FieldPattern {
+    /// The pattern that matches exactly one path. Values that consist of other values are matched by their compact JSON.
+    #[must_use]
+    pub fn exactly(path: &FieldPath) -> Self {
+        let literal = |text: String| Glob::of_pieces(vec![text]);
+        let value = |scalar: &Scalar| match scalar {
+            Scalar::Text(text) => ValuePattern { glob: literal(text.clone()), is_text: true },
+            other => ValuePattern { glob: literal(other.to_json().to_string()), is_text: false },
+        };
+        let steps = path.elements().iter().map(|element| match element {
+            PathElement::Field(name) => Step::Field(literal(name.clone())),
+            PathElement::Key(keys) => Step::Item(keys.iter().map(|(name, key)| (name.clone(), value(key))).collect()),
+            PathElement::Member(member) => Step::Member(value(member)),
+            PathElement::Index(index) => Step::Index(usize::try_from(*index).unwrap_or(usize::MAX)),
+        });
+        Self { steps: steps.collect(), text: escaped(&path.to_string()) }
+    }
+
+    /// Returns true if the pattern, read step by step, ends at this path of plain fields or above it.
+    pub(super) fn reaches(&self, fields: &[&str]) -> bool {
+        self.steps.len() <= fields.len()
+            && self.steps.iter().zip(fields).all(|(step, name)| match step {
+                Step::Any => true,
+                Step::Field(glob) => glob.matches(name),
+                Step::Token(token) => token == name,
+                Step::Item(_) | Step::Member(_) | Step::Index(_) => false,
+            })
+    }
+}
+
+impl ValuePattern {
+    pub fn matches(&self, scalar: &Scalar) -> bool {
+        match scalar {
+            Scalar::Text(text) => self.glob.matches(text),
+            _ if self.is_text => false,
+            other => self.glob.matches(&other.to_json().to_string()),
+        }
+    }
+}
+
+/// A printed path as a pattern: a `*` of a name or of a value stands for itself. Such names and values are quoted, where JSON has an
+/// escape for every character.
+fn escaped(path: &str) -> String {
+    path.replace('*', "\\u002a")
+}
+
+/// As it was written.
+impl fmt::Display for FieldPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

@@ -1,0 +1,88 @@
+//! Fields that no rule ignores.
+
+use structured_merge::{FieldPath, PathElement};
+
+use super::pattern::{FieldPattern, PatternError, Step};
+use crate::object::PART_OF;
+
+/// What makes an object the one that it is.
+const IDENTITY: [&[&str]; 5] =
+    [&["apiVersion"], &["kind"], &["metadata", "name"], &["metadata", "namespace"], &["metadata", "uid"]];
+
+/// Refuses a pattern that covers what makes an object the one that it is, or its membership in an apply set by name.
+pub(super) fn refuse_protected(pattern: &FieldPattern) -> Result<(), PatternError> {
+    if let Some(field) = IDENTITY.iter().find(|field| pattern.reaches(field)) {
+        let field = field.join(".");
+        let message = if pattern.text == field {
+            format!("`{field}` cannot be ignored: it says which object it is")
+        } else {
+            format!("`{pattern}` would cover `{field}`, which cannot be ignored: it says which object it is")
+        };
+        return Err(
+            PatternError::new(message).with_hint("name the fields to ignore, such as `metadata.annotations[*]`")
+        );
+    }
+    let is_literal = match pattern.steps.last() {
+        Some(Step::Field(glob)) => glob.is_literal(),
+        Some(Step::Token(_)) => true,
+        _ => false,
+    };
+    if is_literal && pattern.steps.len() == 3 && pattern.reaches(&["metadata", "labels", PART_OF]) {
+        return Err(PatternError::new(format!("the label `{PART_OF}` cannot be ignored: pruning goes by it")));
+    }
+    Ok(())
+}
+
+/// Returns true for a path that stays compared although a wider pattern or a manager covers it: identity, and the label by which
+/// pruning goes.
+pub(super) fn is_protected(path: &FieldPath) -> bool {
+    let is = |fields: &[&str]| {
+        let elements = path.elements();
+        elements.len() == fields.len()
+            && elements
+                .iter()
+                .zip(fields)
+                .all(|(element, name)| matches!(element, PathElement::Field(field) if field == name))
+    };
+    IDENTITY.into_iter().any(is) || is(&["metadata", "labels", PART_OF])
+}
+
+/// Returns true for a map whose entries are covered one by one, because one of them is protected.
+pub(super) fn is_split(path: &FieldPath) -> bool {
+    *path == FieldPath::of(&["metadata", "labels"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identity_and_membership_cannot_be_ignored() {
+        let refused = |text: &str| FieldPattern::parse(text).unwrap_err().message;
+        assert_eq!(refused("kind"), "`kind` cannot be ignored: it says which object it is");
+        assert_eq!(refused("metadata.namespace"), "`metadata.namespace` cannot be ignored: it says which object it is");
+        for wide in ["*", "metadata", "metadata.*", "metadata[*]", "metadata.n*", "api*", "[\"kind\"]", "m*"] {
+            assert!(refused(wide).contains("cannot be ignored"), "{wide}");
+        }
+        assert!(refused("metadata.labels[\"applyset.kubernetes.io/part-of\"]").contains("pruning"));
+        for fine in [
+            "metadata.labels",
+            "metadata.labels[*]",
+            "metadata.labels[\"apply*\"]",
+            "metadata.annotations",
+            "spec",
+            "status",
+            "metadata.ownerReferences",
+        ] {
+            FieldPattern::parse(fine).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_wide_pattern_leaves_the_protected_entry_out() {
+        assert!(is_protected(&FieldPath::of(&["metadata", "labels", PART_OF])));
+        assert!(!is_protected(&FieldPath::of(&["metadata", "labels", "app"])));
+        assert!(is_split(&FieldPath::of(&["metadata", "labels"])));
+        assert!(!is_split(&FieldPath::of(&["metadata", "annotations"])) && !is_split(&FieldPath::of(&["spec"])));
+    }
+}

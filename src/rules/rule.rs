@@ -1,0 +1,103 @@
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::Offset;
+
+use super::glob::Glob;
+use super::object_pattern::ObjectPattern;
+use super::pattern::FieldPattern;
+use crate::diagnostic::{Diagnostic, Place};
+
+/// A rule that ignores fields of some objects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IgnoreRule {
+    /// The objects.
+    pub target: ObjectPattern,
+    /// The fields; none are all that the managers own.
+    pub fields: Vec<FieldPattern>,
+    /// The rule is only for fields that one of these managers owns; none for whichever owner.
+    pub managers: Vec<Glob>,
+    /// Why.
+    pub reason: Option<String>,
+    /// The last day of the rule, in UTC.
+    pub expires: Option<Date>,
+    /// Where it is written.
+    pub place: Place,
+}
+
+impl IgnoreRule {
+    /// Returns true if its last day is over.
+    #[must_use]
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires.is_some_and(|last| Offset::UTC.to_datetime(now).date() > last)
+    }
+}
+
+/// The rules in force, in the order of the configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IgnoreRules {
+    rules: Vec<IgnoreRule>,
+}
+
+impl IgnoreRules {
+    /// The rules that are in force now, and a warning for each that is not any more.
+    #[must_use]
+    pub fn in_force(rules: Vec<IgnoreRule>, now: Timestamp) -> (Self, Vec<Diagnostic>) {
+        let (expired, rules): (Vec<_>, Vec<_>) = rules.into_iter().partition(|rule| rule.is_expired(now));
+        let warnings = expired.iter().filter_map(|rule| {
+            let message = format!("this ignore rule expired on {} and is no longer applied", rule.expires?);
+            let warning = Diagnostic { place: Some(rule.place.clone()), ..Diagnostic::general(message) };
+            Some(warning.with_hint("remove the rule, or extend `expires`").as_warning())
+        });
+        let warnings = warnings.collect();
+        (Self { rules }, warnings)
+    }
+
+    /// Returns true if there is no rule.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// The rules; the numbers of [`super::RuleRef::Configured`] are their positions.
+    pub fn iter(&self) -> impl Iterator<Item = &IgnoreRule> {
+        self.rules.iter()
+    }
+
+    /// The rule at a position.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&IgnoreRule> {
+        self.rules.get(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_holds_until_the_end_of_its_last_day_in_utc() {
+        let place = Place { file: "c.yaml".into(), line: Some(7), column: Some(3) };
+        let rule = IgnoreRule {
+            target: ObjectPattern::default(),
+            fields: Vec::new(),
+            managers: Vec::new(),
+            reason: None,
+            expires: Some(jiff::civil::date(2027, 1, 31)),
+            place,
+        };
+        let at = |time: &str| IgnoreRules::in_force(vec![rule.clone()], time.parse().unwrap());
+        assert_eq!(at("2027-01-31T23:59:59Z").0.len(), 1);
+        let (rules, warnings) = at("2027-02-01T00:00:00Z");
+        assert!(rules.is_empty());
+        assert_eq!(
+            warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["c.yaml:7:3: this ignore rule expired on 2027-01-31 and is no longer applied"]
+        );
+    }
+}

@@ -1,0 +1,166 @@
+//! Servers that answer late, in pieces, or as older ones do.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use crate::control_plane::Workspace;
+use crate::control_plane::scripted::{Act, Seen, Server, answer};
+
+/// A server that a script plays, as long as it is held.
+struct Odd {
+    server: Server,
+    _runtime: Runtime,
+}
+
+impl Odd {
+    fn new(script: impl Fn(&Seen) -> Option<Act> + Send + Sync + 'static) -> Self {
+        let runtime = Runtime::new().expect("a runtime");
+        let whole = move |_: usize, seen: &Seen| script(seen).unwrap_or_else(|| absent());
+        Self { server: runtime.block_on(Server::start(whole)), _runtime: runtime }
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}", self.server.address())
+    }
+
+    /// The paths and queries that were asked for and have this in them.
+    fn asked(&self, part: &str) -> Vec<String> {
+        let lines = self.server.lines().into_iter().filter(|line| line.contains(part));
+        lines.map(|line| line.split(' ').nth(1).unwrap_or_default().to_owned()).collect()
+    }
+}
+
+fn absent() -> Act {
+    let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404});
+    answer("404 Not Found", &["content-type: application/json"], &status.to_string())
+}
+
+fn body(value: &Value) -> Act {
+    answer("200 OK", &["content-type: application/json"], &value.to_string())
+}
+
+fn path(seen: &Seen) -> &str {
+    seen.line.split(' ').nth(1).unwrap_or_default()
+}
+
+/// Discovery as servers before 1.26 have it, with these groups and one resource in each.
+fn legacy(path: &str, groups: usize) -> Option<Value> {
+    match path {
+        "/api" => Some(json!({"kind": "APIVersions", "versions": ["v1"]})),
+        "/apis" => {
+            let versions = (0..groups).map(|number| json!({"groupVersion": format!("g{number}.example.com/v1")}));
+            let groups: Vec<Value> = versions.map(|version| json!({"versions": [version]})).collect();
+            Some(json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}))
+        }
+        "/api/v1" => Some(resources("configmaps", "ConfigMap")),
+        path if path.starts_with("/apis/g") && path.ends_with("/v1") => Some(resources("things", "Thing")),
+        _ => None,
+    }
+}
+
+fn resources(name: &str, kind: &str) -> Value {
+    let resource = json!({"name": name, "kind": kind, "namespaced": true, "verbs": ["get", "list", "patch"]});
+    json!({"kind": "APIResourceList", "apiVersion": "v1", "resources": [resource]})
+}
+
+#[test]
+fn legacy_discovery_asks_for_sixteen_groups_at_once() {
+    const GROUPS: usize = 60;
+    let odd = Odd::new(|seen| {
+        let Act::Answer(bytes) = body(&legacy(path(seen), GROUPS)?) else { return None };
+        let wait = if path(seen).starts_with("/apis/g") { 50 } else { 0 };
+        Some(Act::AnswerLater(Duration::from_millis(wait), bytes))
+    });
+    let ws = Workspace::new();
+    ws.write("it.yaml", "{apiVersion: g59.example.com/v1, kind: Thing, metadata: {name: it}}");
+    let diff = ws.through(&odd.url()).reconcile(["diff", "-f", ".", "--evidence=read-only"]).exits_with(1);
+    assert_eq!(diff.each("action"), ["Thing it: create"]);
+    let asked = odd.asked("/apis/g").into_iter().filter(|path| path.ends_with("/v1")).count();
+    assert_eq!((asked, odd.server.most_in_flight()), (GROUPS, 16));
+}
+
+/// An answer whose body has no end that is known.
+const BEGUN: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n";
+
+/// A server with 120 ConfigMaps that treats pages of 500 as it is told.
+fn large(large_page: fn() -> Act) -> Odd {
+    const OBJECTS: usize = 120;
+    Odd::new(move |seen| {
+        if let Some(document) = legacy(path(seen), 0) {
+            return Some(body(&document));
+        }
+        let (collection, query) = path(seen).split_once('?')?;
+        if !collection.ends_with("/configmaps") {
+            return None;
+        }
+        let namespace = collection.split('/').nth(4)?;
+        let parameter =
+            |name: &str| query.split('&').filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name);
+        let number = |name: &str| parameter(name).and_then(|(_, value)| value.parse::<usize>().ok());
+        let limit = number("limit")?;
+        if limit == 500 {
+            return Some(large_page());
+        }
+        let (start, end) = (number("continue").unwrap_or(0), number("continue").unwrap_or(0) + limit);
+        let item = |number: usize| json!({"data": {"a": "b"}, "metadata": {"name": format!("m-{number}"), "namespace": namespace, "uid": number.to_string(), "resourceVersion": "7"}});
+        let token = if end < OBJECTS { end.to_string() } else { String::new() };
+        let items: Vec<Value> = (start..end.min(OBJECTS)).map(item).collect();
+        Some(body(
+            &json!({"kind": "ConfigMapList", "apiVersion": "v1", "metadata": {"continue": token}, "items": items}),
+        ))
+    })
+}
+
+#[test]
+fn pages_that_are_too_large_or_too_slow_are_asked_for_in_smaller_ones() {
+    let ws = Workspace::new();
+    for number in [0, 30, 60, 90, 119, 200] {
+        let manifest = format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: m-{number}}}, data: {{a: b}}}}");
+        ws.write(format!("m-{number:03}.yaml"), &manifest);
+    }
+    let pages: [fn() -> Act; 3] = [
+        || Act::Flood(BEGUN.to_vec()),
+        || Act::Trickle(BEGUN.to_vec()),
+        || {
+            answer(
+                "504 Gateway Timeout",
+                &["content-type: application/json"],
+                r#"{"kind":"Status","code":504,"reason":"Timeout"}"#,
+            )
+        },
+    ];
+    for (number, page) in pages.into_iter().enumerate() {
+        let odd = large(page);
+        let flags = ["diff", "-f", ".", "--evidence=read-only", "--request-timeout=4s"];
+        let diff = ws.through(&odd.url()).reconcile(flags).exits_with(1);
+        let missing: Vec<String> =
+            diff.each("action").into_iter().filter(|action| !action.ends_with(": none")).collect();
+        assert_eq!(missing, ["ConfigMap m-200: create"], "{number}: {diff}");
+        let mut limits: Vec<String> = odd
+            .asked("/configmaps?")
+            .iter()
+            .map(|path| path.rsplit("limit=").next().unwrap_or_default().to_owned())
+            .collect();
+        limits.retain(|limit| !limit.starts_with("500"));
+        assert_eq!(limits.len(), 3, "{number}: {limits:?}");
+        assert!(limits.iter().all(|limit| limit.starts_with("50")), "{number}: {limits:?}");
+    }
+}
+
+#[test]
+fn a_server_that_is_silent_is_asked_once() {
+    let odd = large(|| Act::Silence);
+    let ws = Workspace::new();
+    for number in 0..6 {
+        ws.write(
+            format!("m-{number}.yaml"),
+            &format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: m-{number}}}}}"),
+        );
+    }
+    let started = Instant::now();
+    let diff = ws.through(&odd.url()).reconcile(["diff", "-f", ".", "--request-timeout=1s"]).exits_with(4);
+    assert!(started.elapsed() < Duration::from_secs(5), "{diff}");
+    assert_eq!(odd.asked("/configmaps?").len(), 1, "a smaller page would not be answered either");
+}

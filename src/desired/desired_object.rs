@@ -7,6 +7,7 @@ use super::manifest::Manifest;
 use super::origin::Origin;
 use super::yaml::Step;
 use crate::object::PART_OF;
+use crate::rules::FieldPattern;
 
 /// What the cluster says of the place of an object.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +26,7 @@ pub struct DesiredObject {
     object: Value,
     warnings: Vec<String>,
     is_refused: bool,
+    ignored: Vec<FieldPattern>,
 }
 
 impl DesiredObject {
@@ -32,8 +34,8 @@ impl DesiredObject {
     /// not change.
     #[must_use]
     pub fn of(manifest: Manifest, placement: Placement<'_>) -> Self {
-        let Manifest { gvk, object, origin, left_out, warnings, refused, .. } = manifest;
-        let mut desired = Self { origin, object, warnings, is_refused: !refused.is_empty() };
+        let Manifest { gvk, object, origin, left_out, warnings, refused, ignored, .. } = manifest;
+        let mut desired = Self { origin, object, warnings, is_refused: !refused.is_empty(), ignored };
         desired.settle_namespace(placement.namespace);
         let mut left_out = left_out;
         if placement.status_is_apart {
@@ -55,7 +57,7 @@ impl DesiredObject {
     /// An object that is sent exactly as it is.
     #[must_use]
     pub fn exactly(object: Value, origin: Origin) -> Self {
-        Self { origin, object, warnings: Vec::new(), is_refused: false }
+        Self { origin, object, warnings: Vec::new(), is_refused: false, ignored: Vec::new() }
     }
 
     /// The object.
@@ -74,6 +76,12 @@ impl DesiredObject {
     #[must_use]
     pub fn is_refused(&self) -> bool {
         self.is_refused
+    }
+
+    /// The fields that the annotation of its manifest names, to be ignored once the object exists.
+    #[must_use]
+    pub fn ignored(&self) -> &[FieldPattern] {
+        &self.ignored
     }
 
     /// Adds what its author should know.

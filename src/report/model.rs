@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use serde::{Serialize, Serializer};
 use structured_merge::{FieldPath, ObjectKey};
 
@@ -5,11 +7,14 @@ use super::apply_set::ApplySetInfo;
 use super::command::Command;
 use super::diagnostic;
 use super::exit::Verdict;
-use crate::compare::{Action, Assessment, Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Reason};
+use crate::compare::{
+    Action, Assessment, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
+};
 use crate::desired::Source;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::readiness::{Readiness, State};
 use crate::live::{RequestCounts, Target};
+use crate::rules::RuleRef;
 
 /// Everything that a run found and did: the contract behind `-o json`, and what every format shows.
 #[derive(Clone, Debug, Serialize)]
@@ -166,6 +171,9 @@ pub struct ObjectReport {
     /// Items that manual changes added to lists of the manifest.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_texts")]
     pub beside: Vec<FieldPath>,
+    /// Differences that rules ignore, by rule.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<IgnoredFields>,
     /// Warnings for the author of the manifest.
     pub warnings: Vec<String>,
     /// Why it could not be compared or written.
@@ -189,6 +197,9 @@ pub struct ObjectReport {
     /// The warnings that only the write returned.
     #[serde(skip)]
     pub notes: Vec<String>,
+    /// The ignore rules that cover a field of it, whether or not the field differs.
+    #[serde(skip)]
+    pub rules: BTreeSet<RuleRef>,
     /// The key in full, for sorting and display.
     #[serde(skip)]
     pub key: ObjectKey,
@@ -214,7 +225,7 @@ impl ObjectReport {
         Self::of(key, verdict.into())
     }
 
-    fn of(key: &ObjectKey, Assessment { verdict, warnings }: Assessment) -> Self {
+    fn of(key: &ObjectKey, Assessment { verdict, warnings, rules }: Assessment) -> Self {
         let mut report = Self {
             api_version: key.gvk.api_version(),
             kind: key.gvk.kind.clone(),
@@ -226,6 +237,8 @@ impl ObjectReport {
             changes: Vec::new(),
             conflicts: Vec::new(),
             beside: Vec::new(),
+            ignored: Vec::new(),
+            rules,
             warnings,
             error: None,
             reason: None,
@@ -253,7 +266,8 @@ impl ObjectReport {
     }
 
     fn fill(&mut self, fields: FieldDiff, reason: Option<Reason>) {
-        (self.changes, self.conflicts, self.beside) = (fields.changes, fields.conflicts, fields.beside);
+        (self.changes, self.conflicts) = (fields.changes, fields.conflicts);
+        (self.beside, self.ignored) = (fields.beside, fields.ignored);
         (self.reason, self.hint) = reason.map_or((None, None), |Reason { text, hint }| (Some(text), hint));
     }
 
@@ -435,7 +449,7 @@ impl Summary {
             conflict: count(&|object| !object.conflicts.is_empty()),
             adopted: count(&ObjectReport::is_ownership_only),
             beside: objects.iter().map(|object| object.beside.len()).sum(),
-            ignored: 0,
+            ignored: objects.iter().flat_map(|object| &object.ignored).map(|ignored| ignored.paths.len()).sum(),
             kept: None,
             readiness: ReadinessCounts::of(objects),
         }

@@ -22,6 +22,7 @@ mod foreign_text;
 mod generated;
 mod hand_edits;
 mod harness;
+mod ignore;
 mod immutable;
 mod inputs;
 mod installs;

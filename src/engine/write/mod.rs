@@ -25,7 +25,7 @@ pub use half_way::{GRACE, HalfWay};
 
 use crate::client::{Address, Change, Cluster, Reply, RequestError, Retry};
 use crate::compare::Refusal;
-use crate::compare::{Finding, ForceConflicts, ObjectVerdict, Policy, Prediction, Redactor, Replace, refusal};
+use crate::compare::{Finding, ForceConflicts, ObjectVerdict, Policy, Prediction, Redactor, Replace, Wanted, refusal};
 use crate::diagnostic::{Code, Diagnostic};
 pub use crate::engine::judge::Decision;
 use crate::engine::judge::Judge;
@@ -180,7 +180,8 @@ impl Writer<'_> {
             version = self.record_owners(settled.to_json(live), &version).await?;
             has_taken_over = true;
         }
-        let mut body = with_live_spelling(self.target.desired.object(), live, self.of);
+        let wanted = Wanted::over(self.target, live, self.of, self.policy);
+        let mut body = with_live_spelling(&wanted.object, live, self.of);
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
             metadata.insert("uid".into(), live.metadata("uid").cloned().unwrap_or_default());
             metadata.insert("resourceVersion".into(), version.clone());

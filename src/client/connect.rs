@@ -4,16 +4,16 @@ use std::path::Path;
 
 use super::auth::session::Sessions;
 use super::cluster::Cluster;
-use super::error::ConnectError;
 use super::kubeconfig::loader::{Kubeconfig, KubeconfigError};
 use super::kubeconfig::settings::Settings;
 use super::options::{ConnectOptions, Environment};
 use super::transport::connector::Connector;
 use super::transport::endpoint::Endpoint;
 use super::transport::proxy;
+use crate::diagnostic::Diagnostic;
 
 /// Prepares the connection that flags, kubeconfig and environment describe. Nothing is sent yet; a credential plugin runs, once.
-pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Cluster, ConnectError> {
+pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Cluster, Diagnostic> {
     let kubeconfig = Kubeconfig::load(options.kubeconfig.as_deref(), environment)?;
     let settings = Settings::resolve(options, environment, &kubeconfig)?;
     let proxy = proxy::choose(settings.proxy_url.as_deref(), &settings.server, environment)?;

@@ -1,102 +1,41 @@
 //! What goes wrong between us and the API server, and what to do about it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use thiserror::Error;
 
 use super::auth::error::ExecError;
-use super::kubeconfig::loader::KubeconfigError;
 use super::status::StatusError;
+use crate::diagnostic::Diagnostic;
 use crate::text::{io_reason, listed};
 
 /// How many names a hint lists.
 const NAMES_SHOWN: usize = 10;
 
-/// No connection could be prepared. Nothing was sent to the API server.
-#[derive(Debug, Error)]
-pub enum ConnectError {
-    /// A kubeconfig file cannot be read or is invalid.
-    #[error(transparent)]
-    Kubeconfig(#[from] KubeconfigError),
-    /// There is no kubeconfig, no `--server`, and this is not a pod.
-    #[error("no cluster is configured: there is no kubeconfig and `--server` is not given")]
-    NoCluster {
-        /// The kubeconfig files looked for.
-        looked_at: Vec<PathBuf>,
-    },
-    /// The context, cluster or user asked for is not in the kubeconfig.
-    #[error("{what} `{name}` does not exist in the kubeconfig")]
-    NotFound {
-        /// `context`, `cluster` or `user`.
-        what: &'static str,
-        /// The name asked for.
-        name: String,
-        /// The names that exist.
-        existing: Vec<String>,
-        /// The kubeconfig files looked at.
-        looked_at: Vec<PathBuf>,
-    },
-    /// A setting, or a combination of them, is not allowed.
-    #[error("{message}")]
-    Setting {
-        /// What is wrong, with the flag or the kubeconfig entry.
-        message: String,
-        /// What to do.
-        hint: Option<String>,
-    },
-    /// A file that a setting names cannot be read.
-    #[error("cannot read the {what} `{}`: {}", path.display(), io_reason(source))]
-    File {
-        /// What the file is: `certificate authority`, `client certificate`, `client key`, `token file`.
-        what: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The credential plugin gave no credentials.
-    #[error(transparent)]
-    Credentials(#[from] ExecError),
+/// There is no kubeconfig, no `--server`, and this is not a pod.
+pub(super) fn no_cluster(looked_at: &[PathBuf]) -> Diagnostic {
+    Diagnostic::general("no cluster is configured: there is no kubeconfig and `--server` is not given").with_hint(format!(
+        "name a kubeconfig with `--kubeconfig` or `KUBECONFIG` (looked at {}), or compare offline with `--live FILE`",
+        files(looked_at)
+    ))
 }
 
-impl ConnectError {
-    /// A setting that is not allowed.
-    pub(super) fn setting(message: impl Into<String>) -> Self {
-        Self::Setting { message: message.into(), hint: None }
-    }
+/// The context, cluster or user asked for is not in the kubeconfig; these are.
+pub(super) fn not_found(what: &str, name: &str, existing: &[String], looked_at: &[PathBuf]) -> Diagnostic {
+    let hint = if existing.is_empty() {
+        format!("there is no {what} in {}", files(looked_at))
+    } else {
+        let names = listed(existing.iter().map(String::as_str), NAMES_SHOWN);
+        format!("{} in {}: {names}", plural(what, existing.len()), files(looked_at))
+    };
+    Diagnostic::general(format!("{what} `{name}` does not exist in the kubeconfig")).with_hint(hint)
+}
 
-    /// Returns true if the user has to correct the command line or the kubeconfig. Otherwise credentials could not be had, which
-    /// counts as a cluster that cannot be reached.
-    #[must_use]
-    pub fn is_configuration(&self) -> bool {
-        match self {
-            Self::Credentials(error) => error.is_configuration(),
-            _ => true,
-        }
-    }
-
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Kubeconfig(error) => error.hint(),
-            Self::NoCluster { looked_at } => Some(format!(
-                "name a kubeconfig with `--kubeconfig` or `KUBECONFIG` (looked at {}), or compare offline with `--live FILE`",
-                files(looked_at)
-            )),
-            Self::NotFound { what, existing, looked_at, .. } if existing.is_empty() => {
-                Some(format!("there is no {what} in {}", files(looked_at)))
-            }
-            Self::NotFound { what, existing, looked_at, .. } => {
-                let names = listed(existing.iter().map(String::as_str), NAMES_SHOWN);
-                Some(format!("{} in {}: {names}", plural(what, existing.len()), files(looked_at)))
-            }
-            Self::Setting { hint, .. } => hint.clone(),
-            Self::File { .. } => None,
-            Self::Credentials(error) => error.hint(),
-        }
-    }
+/// A file that a setting names cannot be read. What it is: `certificate authority`, `client certificate`, `client key`,
+/// `token file`.
+pub(super) fn unreadable(what: &str, path: &Path, source: &std::io::Error) -> Diagnostic {
+    Diagnostic::general(format!("cannot read the {what} `{}`: {}", path.display(), io_reason(source)))
 }
 
 fn plural(what: &str, count: usize) -> String {

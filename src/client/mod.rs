@@ -36,7 +36,7 @@ pub use change::{Change, DryRun, Write};
 pub use cluster::Cluster;
 pub use connect::{ConfigNames, config_names, connect};
 pub use download::{Bounds, download};
-pub use error::{ConnectError, RequestError};
+pub use error::RequestError;
 pub use kubeconfig::loader::KubeconfigError;
 pub use kubeconfig::settings::namespace_flag;
 pub use options::{ConnectOptions, Environment, InvalidTimeout, Log, MAX_TIMEOUT, RequestTimeout};

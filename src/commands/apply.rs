@@ -3,7 +3,7 @@
 use crate::cli::{ApplyArgs, DiffArgs, WaitArgs};
 use crate::compare::{EvidenceMode, Policy};
 use crate::engine::comparison::Comparison;
-use crate::engine::prune::Prune;
+use crate::engine::prune::Planned;
 use crate::engine::reconciliation::Reconciliation;
 use crate::report::{Command, FailOn, Report, outcomes, readiness, text};
 use crate::session::apply_set::requested;
@@ -44,12 +44,12 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     let reading = Reading::begin(&args.input, &output.terminal).await?;
     let interrupt = listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
-    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, Some(&interrupt));
+    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, &interrupt);
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let server = (&cluster, &catalog, &namespaces);
-    let prune = Prune::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
-    let plan = planned(desired, catalog, &namespaces, prune.set())?;
+    let prune = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
+    let plan = planned(desired, catalog, &namespaces, prune.as_ref().map(Planned::set))?;
 
     let wait = args.wait.duration();
     let (screen, builder) =

@@ -7,7 +7,7 @@ use crate::desired::DesiredSet;
 use crate::desired::files::Inputs;
 use crate::engine::comparison::Comparison;
 use crate::engine::judge::Judge;
-use crate::engine::prune::{Prune, Requested};
+use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::live::{Discovery, admission::Admission, resolve::Namespaces, snapshot::Snapshot, types::Types};
 use crate::report::{Command, FailOn, ObjectReport, Report, text};
@@ -66,13 +66,13 @@ async fn with_cluster(
 ) -> Result<Report, Failure> {
     let interrupt = listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
-    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, Some(&interrupt));
+    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, &interrupt);
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let admission = Admission::load(&cluster, &catalog);
     let server = (&cluster, &catalog, &namespaces);
-    let prune = Prune::prepare(set, &policy.adopt, server, &desired).await?;
-    let plan = planned(desired, catalog.clone(), &namespaces, prune.set())?;
+    let prune = Planned::prepare(set, &policy.adopt, server, &desired).await?;
+    let plan = planned(desired, catalog.clone(), &namespaces, prune.as_ref().map(Planned::set))?;
 
     let (screen, builder) = (Screen::new(output, false), ReportBuilder::default());
     let events = (&screen, &builder);
@@ -89,7 +89,7 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
     let mut captured = Inputs::default();
     captured.path(file.as_ref(), false);
     let snapshot = Snapshot::read(&captured.finish()?)?;
-    let required = namespace_flag(args.connection.namespace.as_deref())?;
+    let required = namespace_flag(args.connection.namespace.as_deref()).map_err(Failure::invalid)?;
     let default = required.clone().unwrap_or_else(|| "default".to_owned());
     let mut catalog = Discovery::builtin();
     snapshot.objects().for_each(|object| catalog.learn(object));

@@ -7,22 +7,24 @@ use serde_json::Value;
 
 use crate::cli::SnapshotArgs;
 use crate::compare::{Redactor, withheld};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::live::fetch::fetch;
 use crate::live::snapshot::unreadable;
 use crate::live::{LiveState, Target};
 use crate::report::styled::Role;
-use crate::report::{EXIT_INCOMPLETE, EXIT_SUCCESS};
+use crate::report::{EXIT_INCOMPLETE, EXIT_SUCCESS, Verdict};
 use crate::session::failure::Failure;
 use crate::session::output::{tell, unwritable};
 use crate::session::reading::Reading;
 use crate::session::report_file::{Readers, ReportFile};
 use crate::session::setup::{Connected, connected, planned};
+use crate::session::signals::listen;
 use crate::terminal::Terminal;
 
 /// Runs the command to its exit code.
 pub(super) async fn run(args: SnapshotArgs) -> u8 {
     let terminal = Terminal::new(args.console.color, false);
-    match capture(&args, &terminal).await {
+    match Box::pin(capture(&args, &terminal)).await {
         Ok(code) => code,
         Err(failure) => {
             tell(&terminal, &failure.problems);
@@ -39,13 +41,18 @@ async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure
         Err(error) => Err(Failure::invalid(unwritable(file, &error))),
     };
     let file = args.file.as_ref().map(open).transpose()?;
-    let connecting = connected(&args.connection, args.console.verbosity, &args.input, terminal, None);
     let reading = Reading::begin(&args.input, terminal).await?;
+    let interrupt = listen(terminal);
+    let connecting = connected(&args.connection, args.console.verbosity, &args.input, terminal, &interrupt);
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, namespaces, .. } = connected;
     let plan = planned(desired, catalog, &namespaces, None)?;
     let targets: Vec<&Target> = plan.targets().collect();
     let states = fetch(&cluster, &targets).await;
+    if interrupt.is_set() {
+        let problem = Diagnostic::new(Code::Interrupted, "the run was interrupted: no snapshot was written");
+        return Err(Failure { verdict: Verdict::Interrupted, problems: vec![problem] });
+    }
     let redactor = Redactor::default();
     let mut documents = Vec::new();
     let mut code = EXIT_SUCCESS;

@@ -32,7 +32,7 @@ async fn report(args: &StatusArgs, output: &Output) -> Result<Report, Failure> {
     let reading = Reading::begin(&args.input, &output.terminal).await?;
     let interrupt = listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
-    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, Some(&interrupt));
+    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, &interrupt);
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, .. } = connected;
     let plan = planned(desired, catalog, &namespaces, None)?;

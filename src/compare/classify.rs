@@ -1,5 +1,6 @@
 //! From two versions of an object to a verdict: every difference with its class, its owners and, for a Secret, redacted.
 
+use apply_set::{PART_OF, part_of};
 use serde_json::Value;
 use structured_merge::{
     Change, ClaimStrength, Claimants, FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry,
@@ -13,7 +14,6 @@ use super::policy::Policy;
 use super::prediction::Prediction;
 use super::redact::Redactor;
 use super::secrecy::Secrecy;
-use crate::object::{PART_OF, part_of};
 
 /// One object as it is wanted and as it is.
 #[derive(Clone, Copy, Debug)]

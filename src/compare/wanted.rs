@@ -257,11 +257,11 @@ mod tests {
         Policy { ignore: Arc::new(rules), ..Policy::of(OURS) }
     }
 
-    fn entry(manager: &str, operation: &str, fields: Value) -> Value {
+    fn entry(manager: &str, operation: &str, fields: &Value) -> Value {
         json!({"manager": manager, "operation": operation, "apiVersion": "apps/v1", "fieldsType": "FieldsV1", "fieldsV1": fields})
     }
 
-    fn replicas(live: u32, owners: Value) -> Value {
+    fn replicas(live: u32, owners: &Value) -> Value {
         json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "managedFields": owners}, "spec": {"replicas": live, "paused": true}})
     }
 
@@ -277,21 +277,21 @@ mod tests {
     fn the_owner_decides_between_leaving_out_and_the_live_value() {
         let f = || json!({"f:spec": {"f:replicas": {}}});
         let paused = || json!({"f:spec": {"f:paused": {}}});
-        let manifest = || replicas(3, json!([]));
+        let manifest = || replicas(3, &json!([]));
         for (owners, expected, what) in [
-            (json!([entry("scaler", "Update", f())]), json!({"paused": true}), "another updater"),
-            (json!([entry("gitops", "Apply", f())]), json!({"paused": true}), "another applier"),
-            (json!([entry(OURS, "Apply", f())]), json!({"replicas": 7, "paused": true}), "ours"),
-            (json!([entry(OURS, "Apply", f()), entry("gitops", "Apply", f())]), json!({"paused": true}), "shared"),
-            (json!([entry(OURS, "Apply", paused())]), json!({"paused": true}), "nobody"),
+            (json!([entry("scaler", "Update", &f())]), json!({"paused": true}), "another updater"),
+            (json!([entry("gitops", "Apply", &f())]), json!({"paused": true}), "another applier"),
+            (json!([entry(OURS, "Apply", &f())]), json!({"replicas": 7, "paused": true}), "ours"),
+            (json!([entry(OURS, "Apply", &f()), entry("gitops", "Apply", &f())]), json!({"paused": true}), "shared"),
+            (json!([entry(OURS, "Apply", &paused())]), json!({"paused": true}), "nobody"),
             (
-                json!([entry(OURS, "Apply", f()), entry("kubectl", "Update", f())]),
+                json!([entry(OURS, "Apply", &f()), entry("kubectl", "Update", &f())]),
                 json!({"replicas": 7, "paused": true}),
                 "ours, once the claims of a manual change have passed",
             ),
-            (json!([entry("kubectl", "Update", f())]), json!({"paused": true}), "a manual change alone"),
+            (json!([entry("kubectl", "Update", &f())]), json!({"paused": true}), "a manual change alone"),
         ] {
-            let (sent, hidden) = sent(manifest(), &replicas(7, owners), &policy(&["spec.replicas"], &[]));
+            let (sent, hidden) = sent(manifest(), &replicas(7, &owners), &policy(&["spec.replicas"], &[]));
             assert_eq!(sent, expected, "{what}");
             let paths = vec![FieldPath::of(&["spec", "replicas"])];
             let ignored = IgnoredFields { rule: "c.yaml:4:3".into(), reason: Some("scaled".into()), paths };
@@ -303,8 +303,8 @@ mod tests {
     fn a_rule_with_managers_leaves_what_others_own_as_it_is() {
         let f = || json!({"f:spec": {"f:replicas": {}}});
         let by = |manager: &str| {
-            let live = replicas(7, json!([entry(manager, "Update", f())]));
-            sent(replicas(3, json!([])), &live, &policy(&["spec.replicas"], &["scaler*"]))
+            let live = replicas(7, &json!([entry(manager, "Update", &f())]));
+            sent(replicas(3, &json!([])), &live, &policy(&["spec.replicas"], &["scaler*"]))
         };
         assert_eq!(by("scaler-1").0, json!({"paused": true}));
         let (sent, hidden) = by("somebody");
@@ -313,21 +313,21 @@ mod tests {
 
     #[test]
     fn without_rules_the_manifest_is_sent() {
-        let target = target(replicas(3, json!([])));
+        let target = target(replicas(3, &json!([])));
         let of = builtin().object(&target.key.gvk).unwrap();
-        let wanted = Wanted::over(&target, &replicas(7, json!([])), of, &Policy::of(OURS));
+        let wanted = Wanted::over(&target, &replicas(7, &json!([])), of, &Policy::of(OURS));
         assert!(matches!(wanted.object, Cow::Borrowed(_)) && wanted.covering.is_empty());
     }
 
     #[test]
     fn a_struct_that_an_apply_creates_has_all_its_fields_and_a_map_gets_only_its_entries() {
-        let strategy = |rolling: Value| json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {"strategy": rolling}});
+        let strategy = |rolling: &Value| json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {"strategy": rolling}});
         let rolling = json!({"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}});
         let rule = policy(&["spec.strategy.rollingUpdate.maxSurge"], &[]);
-        let (sent_over_nothing, _) = sent(strategy(rolling.clone()), &strategy(json!({"type": "Recreate"})), &rule);
+        let (sent_over_nothing, _) = sent(strategy(&rolling), &strategy(&json!({"type": "Recreate"})), &rule);
         assert_eq!(sent_over_nothing["strategy"], rolling, "the struct is created");
         let both = policy(&["spec.strategy.rollingUpdate.*"], &[]);
-        let (sent_over_nothing, _) = sent(strategy(rolling), &strategy(json!({"type": "Recreate"})), &both);
+        let (sent_over_nothing, _) = sent(strategy(&rolling), &strategy(&json!({"type": "Recreate"})), &both);
         assert_eq!(sent_over_nothing, Value::Null, "nothing but ignored fields creates nothing");
     }
 

@@ -1,12 +1,12 @@
 //! From a [`Manifest`] to the object that is sent. Everything that changes what a manifest says happens here.
 
+use apply_set::PART_OF;
 use serde_json::{Map, Value};
 use structured_merge::{FieldPath, PathElement, RefusedNull, TypeRef, is_nothing, take_out_refused_nulls};
 
 use super::manifest::Manifest;
 use super::origin::Origin;
 use super::yaml::Step;
-use crate::object::PART_OF;
 use crate::rules::FieldPattern;
 
 /// What the cluster says of the place of an object.

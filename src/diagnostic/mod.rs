@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! desired: a mistake in a file ─────────────┐
+//! client: kubeconfig, flags, credentials ───┤
 //! live: RequestError, StatusError ─about───▶ Diagnostic{severity, code, message, hint, place, excerpt, details} ─▶ report
 //! compare, plan, engine: what they decide ──┘
 //! ```

@@ -11,7 +11,7 @@ use crate::engine::apply_run::ApplyRun;
 use crate::engine::comparison::Comparison;
 use crate::engine::event::{Event, Stage};
 use crate::engine::item::Item;
-use crate::engine::prune::Prune;
+use crate::engine::prune::{Judged, Planned};
 use crate::engine::wait::Watched;
 use crate::engine::waiting::Waiting;
 use crate::live::Target;
@@ -21,16 +21,23 @@ use crate::report::Report;
 /// The compared objects of one run, and what becomes of them.
 pub(crate) struct Reconciliation<'a> {
     run: ApplyRun<'a>,
-    prune: Prune,
+    /// The apply set, where there is one.
+    prune: Option<Judged>,
 }
 
 impl<'a> Reconciliation<'a> {
     /// Compares the objects of the plan, while the members of the set are listed, and decides which of those are deleted.
-    pub async fn compare(comparison: Comparison<'a>, plan: Plan, mut prune: Prune) -> Self {
+    pub async fn compare(comparison: Comparison<'a>, plan: Plan, prune: Option<Planned>) -> Self {
         let Comparison { cluster, policy, events, .. } = comparison;
-        let (run, ()) = futures::join!(ApplyRun::compare(comparison, plan), prune.search(cluster));
+        let listing = async {
+            match prune {
+                Some(planned) => Some(planned.list(cluster).await),
+                None => None,
+            }
+        };
+        let (run, listed) = futures::join!(ApplyRun::compare(comparison, plan), listing);
         let targets: Vec<&Target> = run.items().iter().map(Item::target).collect();
-        prune.judge(&targets, policy, &run.comparison().redactor, events);
+        let prune = listed.map(|listed| listed.judge(&targets, policy, &run.comparison().redactor, events));
         Self { run, prune }
     }
 
@@ -47,7 +54,7 @@ impl<'a> Reconciliation<'a> {
 
     /// Returns true if there is something to write or to delete.
     pub fn has_work(&self) -> bool {
-        self.run.has_work() || self.prune.has_work()
+        self.run.has_work() || self.prune.as_ref().is_some_and(Judged::has_work)
     }
 
     /// What turns out to differ otherwise, once it can be compared with the server's help, is left alone from here on.
@@ -61,17 +68,23 @@ impl<'a> Reconciliation<'a> {
         let Self { run, prune } = self;
         let Comparison { cluster, events, interrupt, .. } = run.comparison();
         let (cluster, events, interrupt) = (*cluster, *events, interrupt.clone());
-        events.receive(Event::Began(Stage::Apply, run.items().len() + prune.len()));
+        events.receive(Event::Began(Stage::Apply, run.items().len() + prune.as_ref().map_or(0, Judged::len)));
         // The parent of the set is written first, and it may live in a namespace of this input.
-        if let Some(namespace) = prune.new_namespace() {
+        if let Some(namespace) = prune.as_ref().and_then(Judged::new_namespace) {
             run.create_namespace(namespace).await;
         }
         run.wait_for_dependencies(wait);
-        match prune.begin(cluster, &interrupt).await {
+        let begun = match prune {
+            Some(prune) => prune.begin(cluster, &interrupt).await,
+            None => Ok(()),
+        };
+        match begun {
             Ok(()) => run.act().await,
             Err(reason) => run.hold(&reason),
         }
-        prune.act(cluster, run.left(), (wait, &interrupt), events).await;
+        if let Some(prune) = prune {
+            prune.act(cluster, run.left(), (wait, &interrupt), events).await;
+        }
         events.receive(Event::Ended(Stage::Apply));
     }
 
@@ -85,6 +98,9 @@ impl<'a> Reconciliation<'a> {
 
     /// Adds to a report what is to be said of the apply set as a whole.
     pub fn annotate(&self, report: Report) -> Report {
-        self.prune.tell(report)
+        match &self.prune {
+            Some(prune) => prune.annotate(report),
+            None => report,
+        }
     }
 }

@@ -3,7 +3,7 @@
 use structured_merge::GroupVersionKind;
 
 use super::discreet::Discreet;
-use crate::client::{ConnectError, RequestError, StatusError};
+use crate::client::{RequestError, StatusError};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::object::may_be_secret;
 
@@ -26,14 +26,6 @@ impl Diagnostic {
 impl From<&RequestError> for Diagnostic {
     fn from(error: &RequestError) -> Self {
         Self { hint: error.hint(), ..Self::new(Code::from(error), error.in_full()) }
-    }
-}
-
-/// Why there is no connection to ask anything over.
-impl From<&ConnectError> for Diagnostic {
-    fn from(error: &ConnectError) -> Self {
-        let code = if error.is_configuration() { Code::Invalid } else { Code::Unauthorized };
-        Self { hint: error.hint(), ..Self::new(code, error.to_string()) }
     }
 }
 

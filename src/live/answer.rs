@@ -60,7 +60,7 @@ pub(crate) fn misfit_of_item(item: &Value, resource: &Resource, namespace: Optio
 }
 
 /// The answer is something else.
-pub(super) fn unexpected(cluster: &Cluster, cause: impl Into<String>) -> RequestError {
+pub(crate) fn unexpected(cluster: &Cluster, cause: impl Into<String>) -> RequestError {
     RequestError::Unexpected { server: cluster.server().to_owned(), cause: cause.into() }
 }
 

@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use apply_set::GroupKind;
 use futures::StreamExt as _;
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectMeta as _};
 
 use super::fetch::IN_FLIGHT;
 use crate::client::{Address, Cluster, Request, RequestError, is_path_segment};
-use crate::object::GroupKind;
 
 /// Aggregated discovery in all its versions, with the legacy documents as the fallback (KEP-3352).
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\

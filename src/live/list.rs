@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::answer::unexpected;
 use super::discovery::Resource;
-use super::page::{Page, Spoilt, read};
+pub(crate) use super::page::Spoilt;
+use super::page::{Page, read};
 use crate::client::{Address, Cluster, Request, RequestError};
 
 /// Objects in one page.

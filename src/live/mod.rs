@@ -8,7 +8,6 @@
 mod about;
 pub mod admission;
 pub(crate) mod answer;
-pub mod apply_set;
 mod cache;
 pub mod discovery;
 pub mod discreet;

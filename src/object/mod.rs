@@ -1,12 +1,10 @@
-//! What this tool reads out of an object's type, name and labels: secrecy, apply sets, names. Pure.
+//! What this tool reads out of an object's type, name and labels: secrecy, names. Pure.
 
-mod apply_set;
 pub(crate) mod name_rules;
 mod names;
 mod secrecy;
 mod selector;
 
-pub use apply_set::{GroupKind, PART_OF, part_of};
 pub use names::{DNS_LABEL, MAX_LABEL, indefinite, is_dns_label};
 pub use secrecy::{holds_secrets, is_custom, is_nearly_secret, is_string_data, may_be_secret};
 pub use selector::{Selector, SelectorError};

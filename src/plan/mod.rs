@@ -5,10 +5,10 @@
 //! ```
 //! A wave is a phase of the pass that all of its objects share by their kinds; inside it, needs alone decide.
 
-pub mod apply_set;
 mod depends_on;
 mod graph;
 mod object_index;
+pub mod prune_order;
 mod ready_set;
 mod references;
 mod wave;

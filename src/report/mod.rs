@@ -11,9 +11,11 @@ pub mod format;
 pub mod json;
 mod lines;
 mod model;
+mod object;
 pub mod outcomes;
 pub mod readiness;
 pub mod styled;
+mod summary;
 pub mod text;
 mod value;
 
@@ -24,4 +26,6 @@ pub use exit::{
     Verdict,
 };
 pub(crate) use failure::Failure;
-pub use model::{ClusterInfo, FailOn, ObjectReport, Outcome, ReadinessCounts, Report, Summary};
+pub use model::{ClusterInfo, FailOn, Report};
+pub use object::{ObjectReport, Outcome};
+pub use summary::{ReadinessCounts, Summary};

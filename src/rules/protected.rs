@@ -3,7 +3,7 @@
 use structured_merge::{FieldPath, PathElement};
 
 use super::pattern::{FieldPattern, PatternError, Step};
-use crate::object::PART_OF;
+use apply_set::PART_OF;
 
 /// What makes an object the one that it is.
 const IDENTITY: [&[&str]; 5] =

@@ -1,8 +1,7 @@
 //! `--prune --applyset`: what was typed → the apply set that is asked for.
 
 use crate::cli::{InputArgs, PruneArgs};
-use crate::engine::prune::Requested;
-use crate::plan::apply_set::Reference;
+use crate::engine::prune::{Reference, Requested};
 use crate::report::Failure;
 
 /// The apply set that the flags name, if they do.

@@ -1,16 +1,16 @@
 //! What an error of a stage means for the run as a whole.
 
-use crate::client::{ConnectError, RequestError};
-use crate::diagnostic::Diagnostic;
+use crate::client::RequestError;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::report::Verdict;
 
 pub(crate) use crate::report::Failure;
 
-impl From<ConnectError> for Failure {
-    fn from(error: ConnectError) -> Self {
-        let verdict = if error.is_configuration() { Verdict::Invalid } else { Verdict::Unreachable };
-        Self { verdict, problems: vec![Diagnostic::from(&error)] }
-    }
+/// No connection could be prepared. Without credentials, the cluster counts as one that cannot be reached; everything else is a
+/// mistake of the command line or the kubeconfig.
+pub(crate) fn not_connected(problem: Diagnostic) -> Failure {
+    let verdict = if problem.code == Code::Unauthorized { Verdict::Unreachable } else { Verdict::Invalid };
+    Failure { verdict, problems: vec![problem] }
 }
 
 impl From<RequestError> for Failure {

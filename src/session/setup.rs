@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use apply_set::ApplySet;
+
 use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ReplaceChoice};
 use crate::client::{Cluster, ConnectOptions, Environment, Log, Request, connect};
 use crate::compare::{EvidenceMode, ForceConflicts, Policy, Replace};
@@ -12,10 +14,9 @@ use crate::engine::interrupt::Interrupt;
 use crate::live::resolve::{Namespaces, resolve};
 use crate::live::{Discovery, Target, json};
 use crate::plan::Plan;
-use crate::plan::apply_set::ApplySet;
 use crate::report::styled::Role;
 use crate::report::{ClusterInfo, Report};
-use crate::session::failure::Failure;
+use crate::session::failure::{Failure, not_connected};
 use crate::terminal::Terminal;
 
 /// A connected cluster with its catalog.
@@ -38,17 +39,13 @@ pub(crate) async fn connected(
     verbosity: u8,
     input: &InputArgs,
     terminal: &Terminal,
-    interrupt: Option<&Interrupt>,
+    interrupt: &Interrupt,
 ) -> Result<Connected, Failure> {
     let options = connect_options(args, verbosity, input, terminal);
     let environment = Environment::from_process();
     let home = environment.home.as_ref().map(|home| home.join(".kube").join("cache"));
     let cache = args.cache_dir.clone().or(home);
-    let cluster = connect(&options, &environment).await?;
-    let cluster = match interrupt {
-        Some(interrupt) => cluster.stopped_by(interrupt.flag()),
-        None => cluster,
-    };
+    let cluster = connect(&options, &environment).await.map_err(not_connected)?.stopped_by(interrupt.flag());
     let (catalog, version) = futures::join!(Discovery::load(&cluster), version(&cluster));
     let info =
         ClusterInfo { context: cluster.context().map(ToOwned::to_owned), server: cluster.server().to_owned(), version };

@@ -226,6 +226,18 @@ fn a_list_that_takes_long_is_left() {
         assert!(run.stdout.contains("interrupted"), "{run}");
     }
     assert!(ws.find("ConfigMap", "m-0").is_none(), "nothing was applied");
+
+    let proxy = Proxy::new(&ws);
+    proxy.inject(9, "GET", "configmaps limit=", late(Duration::from_secs(20)));
+    let running = ws.through(&proxy.url()).start_reconcile(["snapshot", "-f", ".", "--file", "live.txt"]);
+    arrived(&proxy, &["configmaps?", "limit="]);
+    let started = Instant::now();
+    running.interrupt();
+    let run = running.finish().exits_with(130);
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+    assert!(run.stderr.contains("the run was interrupted: no snapshot was written"), "{run}");
+    let files = std::fs::read_dir(ws.folder()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(files.into_iter().all(|name| name.to_string_lossy().ends_with(".yaml")), "not even a draft is left");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::diagnostic::{Code, Diagnostic};
 use crate::program::LookupError;
 use crate::text::io_reason;
 
@@ -79,7 +80,7 @@ fn ended(status: ExitStatus) -> String {
 
 impl ExecError {
     /// Whether the user has to correct the kubeconfig or install something, rather than log in.
-    pub(in crate::client) fn is_configuration(&self) -> bool {
+    fn is_configuration(&self) -> bool {
         matches!(self, Self::Missing { .. } | Self::NotAllowed { .. } | Self::NeedsTerminal { .. })
     }
 
@@ -97,5 +98,13 @@ impl ExecError {
             Self::NeedsTerminal { .. } => Some("run it from a terminal, with the manifests in files".to_owned()),
             _ => None,
         }
+    }
+}
+
+/// Where the user has to log in, no credentials could be had, which counts as a cluster that cannot be reached.
+impl From<ExecError> for Diagnostic {
+    fn from(error: ExecError) -> Self {
+        let code = if error.is_configuration() { Code::Invalid } else { Code::Unauthorized };
+        Self { hint: error.hint(), ..Self::new(code, error.to_string()) }
     }
 }

@@ -12,12 +12,13 @@ use tokio::sync::Mutex;
 
 use super::error::ExecError;
 use super::exec::Plugin;
-use crate::client::error::ConnectError;
+use crate::client::error::unreadable;
 use crate::client::kubeconfig::credentials::{ClientCertificate, Credentials};
 use crate::client::kubeconfig::plugin::PluginConfig;
 use crate::client::options::{ConnectOptions, Environment};
 use crate::client::transport::connector::Connector;
 use crate::client::transport::http::AuthorizedClient;
+use crate::diagnostic::Diagnostic;
 
 /// How long a token file is trusted before it is read again, as client-go does.
 const TOKEN_FILE_AGE: Duration = Duration::from_mins(1);
@@ -76,15 +77,15 @@ impl Sessions {
         credentials: Credentials,
         options: &ConnectOptions,
         environment: &Environment,
-    ) -> Result<Self, ConnectError> {
-        let client = |authorization| -> Result<AuthorizedClient, ConnectError> {
+    ) -> Result<Self, Diagnostic> {
+        let client = |authorization| -> Result<AuthorizedClient, Diagnostic> {
             Ok(AuthorizedClient { http: connector.client(certificate)?, authorization })
         };
         let (client, expires) = match &credentials {
             Credentials::None => (client(None)?, Expires::Never),
             Credentials::Token(token) => {
                 let header =
-                    bearer(token.expose_secret()).ok_or_else(|| ConnectError::setting("the token is not text"))?;
+                    bearer(token.expose_secret()).ok_or_else(|| Diagnostic::general("the token is not text"))?;
                 (client(Some(header))?, Expires::Never)
             }
             Credentials::TokenFile { path, otherwise } => {
@@ -92,7 +93,7 @@ impl Sessions {
                 let header = match (read_token(path), otherwise) {
                     (Ok(header), _) | (Err(_), Some(header)) => header,
                     (Err(source), None) => {
-                        return Err(ConnectError::File { what: "token file", path: path.clone(), source });
+                        return Err(unreadable("token file", path, &source));
                     }
                 };
                 (client(Some(header))?, Expires::AfterReading(Instant::now()))

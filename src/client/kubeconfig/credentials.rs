@@ -8,7 +8,7 @@ use secrecy::{SecretSlice, SecretString};
 use super::files::read;
 use super::model::{ClusterEntry, UserEntry};
 use super::plugin::PluginConfig;
-use crate::client::error::ConnectError;
+use crate::diagnostic::Diagnostic;
 
 /// A client certificate and its key, in PEM.
 #[derive(Clone, Debug)]
@@ -40,12 +40,12 @@ pub struct Impersonation {
 }
 
 /// The certificate of a user, with its key.
-pub(super) fn client_certificate(user: &UserEntry, name: &str) -> Result<Option<ClientCertificate>, ConnectError> {
+pub(super) fn client_certificate(user: &UserEntry, name: &str) -> Result<Option<ClientCertificate>, Diagnostic> {
     if user.client_certificate.is_none() && user.client_certificate_data.is_none() {
         return Ok(None);
     }
     let twice = |what: &str| {
-        ConnectError::setting(format!("`{what}` and `{what}-data` are both set for user `{name}`: remove one of them"))
+        Diagnostic::general(format!("`{what}` and `{what}-data` are both set for user `{name}`: remove one of them"))
     };
     let certificate = match (&user.client_certificate, &user.client_certificate_data) {
         (Some(_), Some(_)) => return Err(twice("client-certificate")),
@@ -57,10 +57,10 @@ pub(super) fn client_certificate(user: &UserEntry, name: &str) -> Result<Option<
         (Some(path), None) => SecretSlice::from(read("client key", path)?),
         (None, Some(data)) => data.clone(),
         (None, None) => {
-            return Err(ConnectError::Setting {
-                message: format!("user `{name}` has a client certificate without its key"),
-                hint: Some("set `client-key` or `client-key-data`, or give `--client-key`".to_owned()),
-            });
+            let message = format!("user `{name}` has a client certificate without its key");
+            return Err(
+                Diagnostic::general(message).with_hint("set `client-key` or `client-key-data`, or give `--client-key`")
+            );
         }
     };
     Ok(Some(ClientCertificate { certificate, key }))
@@ -72,7 +72,7 @@ pub(super) fn credentials(
     name: &str,
     cluster: &ClusterEntry,
     notes: &mut Vec<String>,
-) -> Result<Credentials, ConnectError> {
+) -> Result<Credentials, Diagnostic> {
     if user.basic {
         notes.push(format!(
             "the user name and password of user `{name}` are not used: the API server does not take them any more"
@@ -86,10 +86,9 @@ pub(super) fn credentials(
         return Ok(Credentials::Token(token));
     }
     if let Some(provider) = user.auth_provider {
-        return Err(ConnectError::Setting {
-            message: format!("user `{name}` logs in by the auth provider `{provider}`, which Kubernetes dropped"),
-            hint: Some("use the credential plugin of your provider (`users[].user.exec` in the kubeconfig)".to_owned()),
-        });
+        let message = format!("user `{name}` logs in by the auth provider `{provider}`, which Kubernetes dropped");
+        return Err(Diagnostic::general(message)
+            .with_hint("use the credential plugin of your provider (`users[].user.exec` in the kubeconfig)"));
     }
     match user.exec {
         // As kubectl: a certificate is enough, the plugin is not asked.
@@ -99,7 +98,7 @@ pub(super) fn credentials(
 }
 
 /// Whom a user acts as.
-pub(super) fn impersonation(user: &UserEntry) -> Result<Option<Impersonation>, ConnectError> {
+pub(super) fn impersonation(user: &UserEntry) -> Result<Option<Impersonation>, Diagnostic> {
     if let Some(name) = &user.impersonate {
         return Ok(Some(Impersonation {
             user: name.clone(),
@@ -110,10 +109,10 @@ pub(super) fn impersonation(user: &UserEntry) -> Result<Option<Impersonation>, C
     }
     if user.impersonate_uid.is_some() || !user.impersonate_groups.is_empty() || !user.impersonate_user_extra.is_empty()
     {
-        return Err(ConnectError::Setting {
-            message: "a uid, groups or extra values are to be impersonated, but no user".to_owned(),
-            hint: Some("`--as-uid`, `--as-group` and `--as-user-extra` need `--as`".to_owned()),
-        });
+        let message = "a uid, groups or extra values are to be impersonated, but no user";
+        return Err(
+            Diagnostic::general(message).with_hint("`--as-uid`, `--as-group` and `--as-user-extra` need `--as`")
+        );
     }
     Ok(None)
 }

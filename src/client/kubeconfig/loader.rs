@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use super::model::{Document, FieldError};
 use crate::client::options::Environment;
+use crate::diagnostic::Diagnostic;
 use crate::text::io_reason;
 
 /// The merged kubeconfig and the files that were looked at, missing ones included.
@@ -29,12 +30,18 @@ pub struct KubeconfigError {
 
 impl KubeconfigError {
     /// What to do about it.
-    pub(in crate::client) fn hint(&self) -> Option<String> {
+    fn hint(&self) -> Option<String> {
         self.problems.iter().any(|problem| matches!(problem.problem, Problem::Yaml { .. })).then(|| {
             "`kubectl config view` shows what kubectl makes of the file; its content is not shown here because it may hold \
              credentials"
                 .to_owned()
         })
+    }
+}
+
+impl From<KubeconfigError> for Diagnostic {
+    fn from(error: KubeconfigError) -> Self {
+        Self { hint: error.hint(), ..Self::general(error.to_string()) }
     }
 }
 

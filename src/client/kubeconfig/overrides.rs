@@ -7,8 +7,9 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::loader::Kubeconfig;
 use super::model::{ClusterEntry, ContextEntry, UserEntry};
-use crate::client::error::ConnectError;
+use crate::client::error::not_found;
 use crate::client::options::ConnectOptions;
+use crate::diagnostic::Diagnostic;
 
 /// The entries of the kubeconfig that the flags and the current context choose.
 pub struct Chosen {
@@ -26,14 +27,10 @@ impl Chosen {
         options: &ConnectOptions,
         kubeconfig: &Kubeconfig,
         notes: &mut Vec<String>,
-    ) -> Result<Self, ConnectError> {
+    ) -> Result<Self, Diagnostic> {
         let document = &kubeconfig.document;
-        let not_found = |what, name: &str, existing: Vec<String>| ConnectError::NotFound {
-            what,
-            name: name.to_owned(),
-            existing,
-            looked_at: kubeconfig.looked_at.clone(),
-        };
+        let not_found =
+            |what, name: &str, existing: Vec<String>| not_found(what, name, &existing, &kubeconfig.looked_at);
         let context_name =
             given(options.context.as_deref()).map(str::to_owned).or_else(|| document.current_context.clone());
         let context = match &context_name {
@@ -113,7 +110,7 @@ pub fn override_cluster(cluster: &mut ClusterEntry, options: &ConnectOptions) {
 }
 
 /// Lays the flags over what the kubeconfig says about the user.
-pub fn override_user(user: &mut UserEntry, options: &ConnectOptions) -> Result<(), ConnectError> {
+pub fn override_user(user: &mut UserEntry, options: &ConnectOptions) -> Result<(), Diagnostic> {
     if let Some(token) = given_token(options) {
         user.token = Some(token.clone());
         // kubectl lets the kubeconfig's token file win here, by accident: what is typed counts.
@@ -139,7 +136,7 @@ pub fn override_user(user: &mut UserEntry, options: &ConnectOptions) -> Result<(
     let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for pair in &options.as_user_extra {
         let Some((key, value)) = pair.split_once('=').filter(|(key, _)| !key.is_empty()) else {
-            return Err(ConnectError::setting(format!("`--as-user-extra={pair}` is not `key=value`")));
+            return Err(Diagnostic::general(format!("`--as-user-extra={pair}` is not `key=value`")));
         };
         extra.entry(key.to_owned()).or_default().push(value.to_owned());
     }

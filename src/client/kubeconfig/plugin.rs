@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::files::read;
 use super::model::{ClusterEntry, ExecEntry};
-use crate::client::error::ConnectError;
+use crate::diagnostic::Diagnostic;
 use crate::text::one_line;
 
 /// A plugin as the kubeconfig describes it.
@@ -28,8 +28,8 @@ pub enum Interactive {
 
 impl PluginConfig {
     /// Checks the kubeconfig's entry of user `user`.
-    pub fn new(entry: ExecEntry, user: &str, cluster: &ClusterEntry) -> Result<Self, ConnectError> {
-        let wrong = |what: &str| ConnectError::setting(format!("the credential plugin of user `{user}` {what}"));
+    pub fn new(entry: ExecEntry, user: &str, cluster: &ClusterEntry) -> Result<Self, Diagnostic> {
+        let wrong = |what: &str| Diagnostic::general(format!("the credential plugin of user `{user}` {what}"));
         if entry.command.is_empty() {
             return Err(wrong("has no `command`"));
         }
@@ -61,7 +61,7 @@ impl PluginConfig {
 }
 
 /// What a plugin with `provideClusterInfo` learns.
-fn cluster_info(cluster: &ClusterEntry) -> Result<Value, ConnectError> {
+fn cluster_info(cluster: &ClusterEntry) -> Result<Value, Diagnostic> {
     let authority = match (&cluster.certificate_authority_data, &cluster.certificate_authority) {
         (Some(data), _) => Some(data.clone()),
         (None, Some(path)) => Some(read("certificate authority", path)?),

@@ -10,8 +10,9 @@ use super::in_cluster::Pod;
 use super::loader::Kubeconfig;
 use super::model::ClusterEntry;
 use super::overrides::{Chosen, given, given_token, override_cluster, override_user};
-use crate::client::error::{ConnectError, files};
+use crate::client::error::{files, no_cluster};
 use crate::client::options::{ConnectOptions, Environment};
+use crate::diagnostic::Diagnostic;
 use crate::object::{DNS_LABEL, is_dns_label};
 use crate::text::without_credentials;
 
@@ -34,7 +35,7 @@ pub struct Settings {
 }
 
 /// How the server's certificate is checked.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// Against the authorities of the machine.
     System,
@@ -50,7 +51,7 @@ impl Settings {
         options: &ConnectOptions,
         environment: &Environment,
         kubeconfig: &Kubeconfig,
-    ) -> Result<Self, ConnectError> {
+    ) -> Result<Self, Diagnostic> {
         let mut notes = Vec::new();
         let chosen = Chosen::from(options, kubeconfig, &mut notes)?;
         let pod = Pod::detect(environment);
@@ -65,7 +66,7 @@ impl Settings {
             match (chosen.cluster_name.as_deref(), &pod) {
                 (Some(name), _) => return Err(missing_server(name, kubeconfig)),
                 (None, Some(pod)) => (cluster, user) = (pod.cluster(), pod.user()),
-                (None, None) => return Err(ConnectError::NoCluster { looked_at: kubeconfig.looked_at.clone() }),
+                (None, None) => return Err(no_cluster(&kubeconfig.looked_at)),
             }
         }
         override_cluster(&mut cluster, options);
@@ -101,12 +102,12 @@ impl Settings {
 }
 
 /// The namespace that `--namespace` names; an empty one is none, as for kubectl.
-pub fn namespace_flag(flag: Option<&str>) -> Result<Option<String>, ConnectError> {
+pub fn namespace_flag(flag: Option<&str>) -> Result<Option<String>, Diagnostic> {
     given(flag).map(|name| namespace(without_prefix(name), || "`--namespace`".to_owned())).transpose()
 }
 
 /// The namespace of the context, else that of the pod.
-fn default_namespace(chosen: &Chosen, kubeconfig: &Kubeconfig, pod: Option<&Pod<'_>>) -> Result<String, ConnectError> {
+fn default_namespace(chosen: &Chosen, kubeconfig: &Kubeconfig, pod: Option<&Pod<'_>>) -> Result<String, Diagnostic> {
     if let Some(name) = &chosen.context.namespace {
         let context = chosen.context_name.as_deref().unwrap_or_default();
         return namespace(name, || format!("context `{context}` in {}", files(&kubeconfig.looked_at)));
@@ -118,12 +119,12 @@ fn default_namespace(chosen: &Chosen, kubeconfig: &Kubeconfig, pod: Option<&Pod<
 }
 
 /// Anything else would lead a request to another path.
-fn namespace(name: &str, place: impl FnOnce() -> String) -> Result<String, ConnectError> {
+fn namespace(name: &str, place: impl FnOnce() -> String) -> Result<String, Diagnostic> {
     if is_dns_label(name) {
         return Ok(name.to_owned());
     }
     let message = format!("{}: `{name}` cannot be a namespace", place());
-    Err(ConnectError::Setting { message, hint: Some(DNS_LABEL.to_owned()) })
+    Err(Diagnostic::general(message).with_hint(DNS_LABEL))
 }
 
 /// kubectl takes `ns/shop` for `shop`.
@@ -137,20 +138,18 @@ fn without_prefix(namespace: &str) -> &str {
         .unwrap_or(namespace)
 }
 
-fn missing_server(cluster: &str, kubeconfig: &Kubeconfig) -> ConnectError {
+fn missing_server(cluster: &str, kubeconfig: &Kubeconfig) -> Diagnostic {
     let files: Vec<_> = kubeconfig.looked_at.iter().map(|path| path.display().to_string()).collect();
-    ConnectError::Setting {
-        message: format!("cluster `{cluster}` has no `server` in the kubeconfig"),
-        hint: Some(format!("set it in {}, or give `--server`", files.join(", "))),
-    }
+    let message = format!("cluster `{cluster}` has no `server` in the kubeconfig");
+    Diagnostic::general(message).with_hint(format!("set it in {}, or give `--server`", files.join(", ")))
 }
 
 /// Reads the address of a server: a URL, or `host:port`, which means plain HTTP as it does for kubectl. A user name and password
 /// in it are left out, as the API server dropped them.
-fn server_uri(address: &str, notes: &mut Vec<String>) -> Result<Uri, ConnectError> {
-    let invalid = || ConnectError::Setting {
-        message: format!("`{}` is not the address of a server", without_credentials(address)),
-        hint: Some("it looks like `https://host:6443`".to_owned()),
+fn server_uri(address: &str, notes: &mut Vec<String>) -> Result<Uri, Diagnostic> {
+    let invalid = || {
+        let message = format!("`{}` is not the address of a server", without_credentials(address));
+        Diagnostic::general(message).with_hint("it looks like `https://host:6443`")
     };
     let full = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
     let full = full.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
@@ -173,9 +172,9 @@ fn server_uri(address: &str, notes: &mut Vec<String>) -> Result<Uri, ConnectErro
     without_credentials(&uri.to_string()).trim_end_matches('/').parse().map_err(|_| invalid())
 }
 
-fn trust(cluster: &ClusterEntry) -> Result<Trust, ConnectError> {
+fn trust(cluster: &ClusterEntry) -> Result<Trust, Diagnostic> {
     if cluster.certificate_authority.is_some() && cluster.certificate_authority_data.is_some() {
-        return Err(ConnectError::setting(
+        return Err(Diagnostic::general(
             "`certificate-authority` and `certificate-authority-data` are both set for the cluster: remove one of them",
         ));
     }
@@ -185,11 +184,11 @@ fn trust(cluster: &ClusterEntry) -> Result<Trust, ConnectError> {
         (None, None) => None,
     };
     match (authority, cluster.insecure_skip_tls_verify) {
-        (Some(_), true) => Err(ConnectError::Setting {
-            message: "a certificate authority is given together with `insecure-skip-tls-verify`, which would ignore it"
-                .to_owned(),
-            hint: Some("choose one of them".to_owned()),
-        }),
+        (Some(_), true) => {
+            let message =
+                "a certificate authority is given together with `insecure-skip-tls-verify`, which would ignore it";
+            Err(Diagnostic::general(message).with_hint("choose one of them"))
+        }
         (Some(pem), false) => Ok(Trust::Authority(pem)),
         (None, true) => Ok(Trust::Anything),
         (None, false) => Ok(Trust::System),

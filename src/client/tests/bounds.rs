@@ -3,11 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use http::HeaderMap;
+
 use super::server::{Act, Server, answer, ok};
 use super::transport::deadline::Deadline;
 use super::transport::endpoint::Endpoint;
 use super::transport::exchange::exchange;
-use super::transport::http::{AuthorizedClient, client};
+use super::transport::http::{AuthorizedClient, HttpClient, Route};
+use super::transport::tls::Tls;
 use super::*;
 
 #[tokio::test]
@@ -23,7 +26,14 @@ async fn answers_that_are_read_at_once_share_one_bound() {
     })
     .await;
     let url = format!("http://{}", server.address());
-    let http = client(&kube::Config::new(url.parse().unwrap())).unwrap();
+    let route = Route {
+        server: url.parse().unwrap(),
+        proxy: None,
+        connect_timeout: Duration::from_secs(30),
+        compression: true,
+        headers: HeaderMap::new(),
+    };
+    let http = HttpClient::new(&route, &Tls::of_the_system().unwrap());
     let (authorized, endpoint) =
         (AuthorizedClient { http, authorization: None }, Endpoint::bounded(url.clone(), BOUND));
     let deadline = Deadline::new(RequestTimeout::Unbounded);

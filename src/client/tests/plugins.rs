@@ -61,7 +61,7 @@ impl Stage {
         connect(&options, &Environment::default()).await.unwrap()
     }
 
-    async fn error(&self) -> ConnectError {
+    async fn error(&self) -> Diagnostic {
         connect(&self.options("https://127.0.0.1:1"), &Environment::default()).await.unwrap_err()
     }
 }
@@ -208,7 +208,7 @@ async fn answers_that_cannot_be_used_are_explained_and_not_shown() {
         let error = Stage::new(&script, "").error().await;
         let text = error.to_string();
         assert!(text.contains(expected) && !text.contains("hunter2"), "{text}");
-        assert!(!error.is_configuration());
+        assert!(error.code == Code::Unauthorized);
     }
 }
 
@@ -225,14 +225,14 @@ async fn yaml_is_an_answer_too() {
 async fn a_plugin_that_fails_or_is_missing_is_named() {
     let error = Stage::new("exit 3", "").error().await;
     assert!(error.to_string().ends_with("/login` failed (exit code 3)"), "{error}");
-    assert!(!error.is_configuration() && error.hint().is_some());
+    assert!(error.code == Code::Unauthorized && error.hint.is_some());
 
     let stage = Stage::new(TOKEN, "      installHint: \"get it at example.com\\e[31m\"");
     std::fs::remove_file(stage.file("login")).unwrap();
     let error = stage.error().await;
     assert!(error.to_string().ends_with("/login` is not installed"), "{error}");
-    assert!(error.is_configuration());
-    assert_eq!(error.hint().as_deref(), Some("get it at example.com\\u{1b}[31m"));
+    assert!(error.code == Code::Invalid);
+    assert_eq!(error.hint.as_deref(), Some("get it at example.com\\u{1b}[31m"));
 }
 
 #[tokio::test]
@@ -250,7 +250,7 @@ async fn entries_that_kubectl_refuses_are_refused() {
         assert!(config.contains(from));
         std::fs::write(stage.file("config"), config.replacen(from, to, 1)).unwrap();
         let error = stage.error().await;
-        assert!(error.to_string().contains(expected) && error.is_configuration(), "{error}");
+        assert!(error.to_string().contains(expected) && error.code == Code::Invalid, "{error}");
         assert_eq!(stage.runs(), 0);
     }
 }

@@ -2,75 +2,69 @@
 
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use http::Uri;
-use kube::config::AuthInfo;
-use kube::{Client, Config};
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject as _;
-use secrecy::{ExposeSecret as _, SecretString};
+use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::connect_cause;
-use super::http::client;
-use crate::client::error::ConnectError;
+use super::http::{HttpClient, Route};
+use super::tls::Tls;
 use crate::client::kubeconfig::credentials::{ClientCertificate, Impersonation};
 use crate::client::kubeconfig::settings::{Settings, Trust};
 use crate::client::options::RequestTimeout;
+use crate::diagnostic::Diagnostic;
 
 /// How long connecting may take: name lookup, TCP, proxy and TLS together.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What a header's name cannot hold (client-go `transport/round_trippers.go`, `headerKeyEscape`); `%` marks what was encoded.
+const OUTSIDE_HEADER_NAMES: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'!')
+    .remove(b'#')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'\'')
+    .remove(b'*')
+    .remove(b'+')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'^')
+    .remove(b'_')
+    .remove(b'`')
+    .remove(b'|')
+    .remove(b'~');
 
 /// Makes clients that differ in their certificate alone.
 pub struct Connector {
-    config: Config,
+    route: Route,
+    trust: Trust,
+    tls_server_name: Option<String>,
 }
 
 impl Connector {
     /// Takes from the settings what does not change during a run, and the proxy on the way.
-    pub fn new(settings: &Settings, proxy: Option<&Uri>, timeout: RequestTimeout) -> Result<Self, ConnectError> {
-        let mut config = Config::new(explicit_port(&settings.server, proxy.is_some()));
-        config.default_namespace.clone_from(&settings.namespace);
-        config.root_cert = match &settings.trust {
-            Trust::Authority(pem) => Some(authorities(pem)?),
-            Trust::System | Trust::Anything => None,
+    pub fn new(settings: &Settings, proxy: Option<&Uri>, timeout: RequestTimeout) -> Result<Self, Diagnostic> {
+        let headers = settings.impersonation.as_ref().map(impersonating).transpose()?.unwrap_or_default();
+        let route = Route {
+            server: explicit_port(&settings.server, proxy.is_some()),
+            proxy: proxy.cloned(),
+            connect_timeout: match timeout {
+                RequestTimeout::Within(timeout) => timeout.min(CONNECT_TIMEOUT),
+                RequestTimeout::Unbounded => CONNECT_TIMEOUT,
+            },
+            compression: settings.compression,
+            headers,
         };
-        config.accept_invalid_certs = settings.trust == Trust::Anything;
-        config.tls_server_name.clone_from(&settings.tls_server_name);
-        config.disable_compression = !settings.compression;
-        config.proxy_url = proxy.cloned();
-        config.connect_timeout = Some(match timeout {
-            RequestTimeout::Within(timeout) => timeout.min(CONNECT_TIMEOUT),
-            RequestTimeout::Unbounded => CONNECT_TIMEOUT,
-        });
-        if let Some(impersonation) = &settings.impersonation {
-            config.auth_info = impersonated(impersonation);
-        }
-        Ok(Self { config })
+        Ok(Self { route, trust: settings.trust.clone(), tls_server_name: settings.tls_server_name.clone() })
     }
 
     /// A client that shows `certificate` to the server.
-    pub fn client(&self, certificate: Option<&ClientCertificate>) -> Result<Client, ConnectError> {
-        let mut config = self.config.clone();
-        if let Some(ClientCertificate { certificate, key }) = certificate {
-            // The key is followed by the certificate in one PEM text: it must end its line.
-            let mut key = key.expose_secret().to_vec();
-            key.push(b'\n');
-            config.auth_info.client_certificate_data = Some(BASE64_STANDARD.encode(certificate));
-            config.auth_info.client_key_data = Some(SecretString::from(BASE64_STANDARD.encode(key)));
-        }
-        client(&config).map_err(|error| {
-            let cause = connect_cause::of(&error).text;
-            ConnectError::setting(match error {
-                kube::Error::RustlsTls(_) => format!("the certificates cannot be used: {cause}"),
-                _ => format!("the connection cannot be set up: {cause}"),
-            })
-        })
+    pub fn client(&self, certificate: Option<&ClientCertificate>) -> Result<HttpClient, Diagnostic> {
+        let tls = Tls::new(&self.trust, self.tls_server_name.as_deref(), certificate)?;
+        Ok(HttpClient::new(&self.route, &tls))
     }
 }
 
 /// The port of a plain HTTP server behind a proxy must be said, or the tunnel would lead to 443.
-fn explicit_port(server: &Uri, proxied: bool) -> Uri {
+pub fn explicit_port(server: &Uri, proxied: bool) -> Uri {
     let host = match server.authority() {
         Some(authority) if proxied && server.scheme_str() == Some("http") && authority.port().is_none() => authority,
         _ => return server.clone(),
@@ -78,23 +72,44 @@ fn explicit_port(server: &Uri, proxied: bool) -> Uri {
     format!("http://{host}:80{}", server.path()).parse().unwrap_or_else(|_| server.clone())
 }
 
-/// The certificates in `pem`; other blocks and text between them do not count.
-fn authorities(pem: &[u8]) -> Result<Vec<Vec<u8>>, ConnectError> {
-    let unusable = || ConnectError::setting("the certificate authority holds no certificate in PEM form");
-    let certificates = CertificateDer::pem_slice_iter(pem)
-        .map(|certificate| certificate.map(|certificate| certificate.to_vec()))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|_| unusable())?;
-    if certificates.is_empty() { Err(unusable()) } else { Ok(certificates) }
+/// The headers that ask the server to act as somebody else.
+fn impersonating(impersonation: &Impersonation) -> Result<HeaderMap, Diagnostic> {
+    let unusable = |_| Diagnostic::general("the user to impersonate cannot be sent: it is not plain text");
+    let Impersonation { user, uid, groups, extra } = impersonation;
+    let mut headers = HeaderMap::new();
+    let mut add = |name: HeaderName, value: &str| -> Result<(), Diagnostic> {
+        headers.append(name, HeaderValue::from_str(value).map_err(unusable)?);
+        Ok(())
+    };
+    add(HeaderName::from_static("impersonate-user"), user)?;
+    if let Some(uid) = uid {
+        add(HeaderName::from_static("impersonate-uid"), uid)?;
+    }
+    for group in groups {
+        add(HeaderName::from_static("impersonate-group"), group)?;
+    }
+    for (key, values) in extra {
+        let name = format!("impersonate-extra-{}", utf8_percent_encode(key, OUTSIDE_HEADER_NAMES));
+        let name = HeaderName::try_from(name)
+            .map_err(|_| Diagnostic::general("the extra fields of the user to impersonate cannot be sent"))?;
+        for value in values {
+            add(name.clone(), value)?;
+        }
+    }
+    Ok(headers)
 }
 
-fn impersonated(impersonation: &Impersonation) -> AuthInfo {
-    let Impersonation { user, uid, groups, extra } = impersonation.clone();
-    AuthInfo {
-        impersonate: Some(user),
-        impersonate_uid: uid,
-        impersonate_groups: Some(groups),
-        impersonate_user_extra: Some(extra.into_iter().collect()),
-        ..AuthInfo::default()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_extra_fields_are_encoded_as_client_go_does() {
+        let extra = [("example.com/Team%2f".to_owned(), vec!["a".to_owned(), "b".to_owned()])].into();
+        let impersonation = Impersonation { user: "jane".into(), extra, ..Impersonation::default() };
+        let headers = impersonating(&impersonation).unwrap();
+        let values: Vec<_> = headers.get_all("impersonate-extra-example.com%2fteam%252f").iter().collect();
+        assert_eq!(values, ["a", "b"]);
+        assert_eq!(headers["impersonate-user"], "jane");
     }
 }

@@ -4,13 +4,13 @@ use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
 use http::response::Parts;
 use http::{HeaderValue, Response, StatusCode};
-use http_body_util::BodyExt as _;
-use kube::client::Body;
+use http_body_util::{BodyExt as _, Full};
+use tower::BoxError;
 
 use super::connect_cause::{self, CauseKind};
 use super::deadline::Deadline;
 use super::endpoint::Endpoint;
-use super::http::{AuthorizedClient, received};
+use super::http::{AuthorizedClient, Body, received};
 use super::warnings;
 use crate::client::error::RequestError;
 use crate::client::options::RequestTimeout;
@@ -116,7 +116,7 @@ fn refusal(endpoint: &Endpoint, head: &Parts, body: &[u8]) -> RequestError {
     RequestError::Status(status)
 }
 
-fn message(client: &AuthorizedClient, request: &Request) -> Result<http::Request<Body>, RequestError> {
+fn message(client: &AuthorizedClient, request: &Request) -> Result<http::Request<Full<Bytes>>, RequestError> {
     let mut builder = http::Request::builder()
         .method(request.method.clone())
         .uri(request.uri()?)
@@ -128,7 +128,7 @@ fn message(client: &AuthorizedClient, request: &Request) -> Result<http::Request
     if let Some(content_type) = request.content_type {
         builder = builder.header(CONTENT_TYPE, HeaderValue::from_static(content_type));
     }
-    builder.body(Body::from(request.body.clone())).map_err(|error| RequestError::Invalid { cause: error.to_string() })
+    builder.body(Full::from(request.body.clone())).map_err(|error| RequestError::Invalid { cause: error.to_string() })
 }
 
 /// How we call ourselves.
@@ -143,8 +143,8 @@ pub fn user_agent() -> String {
 }
 
 /// There was no answer at all.
-fn failed(endpoint: &Endpoint, error: &kube::Error) -> RequestError {
-    let cause = connect_cause::of(error);
+fn failed(endpoint: &Endpoint, error: &BoxError) -> RequestError {
+    let cause = connect_cause::of(&**error);
     let server = endpoint.server.clone();
     match (cause.kind, &endpoint.proxy) {
         (CauseKind::NoConnection, Some(proxy)) => RequestError::Unreachable {
@@ -161,7 +161,7 @@ fn failed(endpoint: &Endpoint, error: &kube::Error) -> RequestError {
 }
 
 /// The answer began, and did not end well.
-fn interrupted(endpoint: &Endpoint, error: &kube::Error) -> RequestError {
+fn interrupted(endpoint: &Endpoint, error: &BoxError) -> RequestError {
     match failed(endpoint, error) {
         RequestError::Unreachable { server, cause, .. } => RequestError::Interrupted { server, cause },
         other => other,

@@ -8,5 +8,6 @@ pub mod exchange;
 pub mod http;
 pub mod proxy;
 pub mod retry;
+pub mod tls;
 mod warnings;
 pub mod watch;

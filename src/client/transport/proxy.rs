@@ -6,8 +6,8 @@ use http::Uri;
 use ipnet::IpNet;
 use thiserror::Error;
 
-use crate::client::error::ConnectError;
 use crate::client::options::Environment;
+use crate::diagnostic::Diagnostic;
 use crate::text::without_credentials;
 
 /// A proxy address that cannot be used. The address is not shown: it may hold a password.
@@ -25,8 +25,8 @@ pub enum ProxyError {
 }
 
 /// The proxy that leads to `server`: the one that the cluster names with `proxy-url`, else that of the environment.
-pub fn choose(proxy_url: Option<&str>, server: &Uri, environment: &Environment) -> Result<Option<Uri>, ConnectError> {
-    let unusable = |what: &str, error: &ProxyError| ConnectError::setting(format!("{what} cannot be used: {error}"));
+pub fn choose(proxy_url: Option<&str>, server: &Uri, environment: &Environment) -> Result<Option<Uri>, Diagnostic> {
+    let unusable = |what: &str, error: &ProxyError| Diagnostic::general(format!("{what} cannot be used: {error}"));
     match proxy_url {
         Some(address) => parse(address).map(Some).map_err(|error| unusable("`proxy-url` of the cluster", &error)),
         None => from_environment(server, environment)

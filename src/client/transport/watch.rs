@@ -2,7 +2,6 @@
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
-use kube::client::Body;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -10,6 +9,7 @@ use std::sync::Arc;
 
 use super::endpoint::Endpoint;
 use super::exchange::next_part;
+use super::http::Body;
 use crate::client::error::RequestError;
 use crate::client::request::RequestKind;
 use crate::client::status::StatusError;

@@ -6,7 +6,6 @@
 //!            ─▶ update, adopt: [manual claims pass to us] ─▶ apply with uid and resourceVersion ─409─▶ judge again
 //! ```
 
-mod apply_set;
 mod create;
 mod delete;
 mod established;
@@ -18,7 +17,6 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use structured_merge::{FieldSet, ObjectMeta as _, Ownership, TypeRef, with_live_spelling};
 
-pub use apply_set::{Recorded, record};
 pub use delete::{DEFAULT_DELETE_TIMEOUT, Deadline, Deleted, delete, wait_until_gone};
 pub use established::{wait_for_discovery, wait_until_established};
 pub use half_way::{GRACE, HalfWay};

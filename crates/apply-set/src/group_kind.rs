@@ -1,17 +1,6 @@
 use std::fmt;
 
-use serde_json::Value;
-
-use structured_merge::{GroupVersionKind, ObjectMeta as _};
-
-/// The label of an object that belongs to an apply set (KEP-3659); its value is the set's id.
-pub const PART_OF: &str = "applyset.kubernetes.io/part-of";
-
-/// The id of the apply set that an object says it belongs to.
-#[must_use]
-pub fn part_of(object: &Value) -> Option<&str> {
-    object.label(PART_OF).filter(|id| !id.is_empty())
-}
+use structured_merge::GroupVersionKind;
 
 /// A kind in all its versions. The group is empty for the core group.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,7 +12,7 @@ pub struct GroupKind {
 }
 
 impl GroupKind {
-    /// From the form in which an apply set lists it: everything behind the first dot is the group (apimachinery
+    /// Reads the form in which an apply set lists it: everything behind the first dot is the group (apimachinery
     /// `schema.ParseGroupKind`).
     #[must_use]
     pub fn parse(text: &str) -> Self {

@@ -1,20 +1,20 @@
-//! Writes what the parent of an apply set records: by server-side apply, under a lock on the version that was read.
+//! Writes what the parent records: by server-side apply, under a lock on the version that was read.
 
+use apply_set::{ApplySet, ParentAnnotations, ParentState};
 use serde_json::Value;
 
 use crate::client::{Change, Cluster, Retry};
 use crate::diagnostic::Diagnostic;
 use crate::live::Resource;
 use crate::live::answer::Asked;
-use crate::plan::apply_set::{ApplySet, ParentAnnotations, ParentState};
 
 /// A version that no object has: etcd begins to count behind it. An object that is there already refuses it, and where there
 /// is none, the server does not look at it.
 const NONE: &str = "1";
 
-/// What became of a record.
+/// What became of a write of the parent.
 #[derive(Clone, Debug)]
-pub enum Recorded {
+pub(super) enum Recorded {
     /// It is written; this is the parent now.
     Written(Value),
     /// Somebody else changed the parent since it was read.
@@ -23,19 +23,19 @@ pub enum Recorded {
     Failed(Diagnostic),
 }
 
-/// Writes a record into the parent, which is created where there is none. The annotations are the set's own, so whoever
-/// else holds them is overruled; the version that was read is the lock.
-pub async fn record(
+/// Writes the annotations of the parent, which is created where there is none. The annotations are the set's own, so another
+/// manager that owns them is overruled; the version that was read is the lock.
+pub(super) async fn record(
     cluster: &Cluster,
     resource: &Resource,
     set: &ApplySet,
-    standing: Option<&ParentState>,
-    record: &ParentAnnotations,
+    state: Option<&ParentState>,
+    annotations: &ParentAnnotations,
 ) -> Recorded {
-    let mut body = record.manifest(set);
-    if let Some(standing) = standing {
-        body["metadata"]["uid"] = standing.uid.as_str().into();
-        body["metadata"]["resourceVersion"] = standing.resource_version.as_str().into();
+    let mut body = annotations.manifest(set);
+    if let Some(state) = state {
+        body["metadata"]["uid"] = state.uid.as_str().into();
+        body["metadata"]["resourceVersion"] = state.resource_version.as_str().into();
     } else {
         // What somebody creates meanwhile does not become a parent.
         body["metadata"]["resourceVersion"] = NONE.into();
@@ -43,7 +43,7 @@ pub async fn record(
     // What is begun is finished, also when the run is interrupted.
     let cluster = &cluster.until_done();
     let path = resource.object_path(set.parent.namespace.as_deref(), &set.parent.name);
-    let change = Change::apply(path, &record.manager(), true, &body);
+    let change = Change::apply(path, &annotations.manager(), true, &body);
     let answer = cluster.send(change.write(Retry::Safe)).await;
     let answer = answer.and_then(|reply| Asked::key(&set.parent).sent(&body).read(cluster, &reply.body));
     match answer {

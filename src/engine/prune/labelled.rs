@@ -1,14 +1,17 @@
+use apply_set::{ApplySet, PART_OF};
 use structured_merge::ObjectMeta as _;
 
-use super::parent::ApplySet;
 use crate::desired::Manifest;
 use crate::desired::yaml::Step;
 use crate::diagnostic::Diagnostic;
-use crate::object::PART_OF;
 
 /// Refuses manifests that say themselves which set they belong to: that is not for a manifest to say. The parent is no member of
 /// its own set, and may have any label. Manifests without a namespace belong to `default_namespace`.
-pub fn refuse_labelled(manifests: &[Manifest], set: &ApplySet, default_namespace: &str) -> Result<(), Vec<Diagnostic>> {
+pub(super) fn refuse_labelled(
+    manifests: &[Manifest],
+    set: &ApplySet,
+    default_namespace: &str,
+) -> Result<(), Vec<Diagnostic>> {
     let is_parent = |manifest: &Manifest| {
         set.is_parent(manifest.gvk(), manifest.namespace().unwrap_or(default_namespace), manifest.name())
     };

@@ -1,11 +1,15 @@
+//! In which order the members of an apply set are deleted.
+
 use std::cmp::Reverse;
 
-use super::decision::Member;
-use crate::plan::Wave;
-use crate::plan::graph::{Node, Order};
+use serde_json::Value;
+use structured_merge::ObjectKey;
 
-/// When a member goes: the reverse of the order in which it would come. The last wave first, and within a wave what others
-/// of the set need after those.
+use super::Wave;
+use super::graph::{Node, Order};
+
+/// When an object is deleted: the reverse of the order in which it would be created. The last wave first, and within a wave what
+/// others of the set need after those.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PruneStep {
     wave: Reverse<Wave>,
@@ -13,19 +17,20 @@ pub struct PruneStep {
     height: usize,
 }
 
-/// The turn of each member. Where the members make no plan, as when an annotation in the cluster names nothing, their kinds
+/// The step of each object. Where the objects make no plan, as when an annotation in the cluster names nothing, their kinds
 /// alone decide.
-pub(super) fn turns(members: &[Member]) -> Vec<PruneStep> {
-    let nodes: Vec<Node<'_>> = members.iter().map(|member| Node { key: &member.key, object: &member.object }).collect();
-    let by_kind = members.iter().map(|member| PruneStep { wave: Reverse(Wave::of(&member.key.gvk)), height: 0 });
-    let mut turns: Vec<PruneStep> = by_kind.collect();
+#[must_use]
+pub fn prune_order(objects: &[(&ObjectKey, &Value)]) -> Vec<PruneStep> {
+    let nodes: Vec<Node<'_>> = objects.iter().map(|(key, object)| Node { key, object }).collect();
+    let by_kind = objects.iter().map(|(key, _)| PruneStep { wave: Reverse(Wave::of(&key.gvk)), height: 0 });
+    let mut steps: Vec<PruneStep> = by_kind.collect();
     if let Ok(order) = Order::of(&nodes) {
         let heights = heights(&order);
         for (step, height) in order.steps.iter().zip(heights) {
-            turns[step.index] = PruneStep { wave: Reverse(step.wave), height };
+            steps[step.index] = PruneStep { wave: Reverse(step.wave), height };
         }
     }
-    turns
+    steps
 }
 
 /// For each step, how many others of its wave need it, one after the other.

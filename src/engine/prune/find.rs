@@ -1,24 +1,21 @@
-//! What an apply set needs to know from the server: whether a kind of object may be a parent, and which objects carry a
-//! label.
+//! Finds the objects with the label of the set, wherever they may be.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use apply_set::GroupKind;
 use futures::StreamExt as _;
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
+use structured_merge::ObjectKey;
 
-use super::answer::{Asked, unexpected};
-use super::discovery::{Discovery, Resource};
-use super::fetch::IN_FLIGHT;
-use super::list::Pages;
-use super::page::Spoilt;
-use crate::client::{Cluster, Request, RequestError};
+use crate::client::{Cluster, RequestError};
 use crate::diagnostic::Diagnostic;
-use crate::object::GroupKind;
+use crate::live::fetch::IN_FLIGHT;
+use crate::live::list::{Pages, Spoilt};
+use crate::live::{Discovery, Resource};
 
 /// The collections of one resource that are searched.
 #[derive(Clone, Debug)]
-pub struct Search {
+pub(super) struct Search {
     /// The resource.
     pub resource: Resource,
     /// Where its objects are looked for.
@@ -27,7 +24,7 @@ pub struct Search {
 
 /// Where objects are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub(super) enum Scope {
     /// In these namespaces; cluster-scoped objects are found anyway.
     Namespaces(Vec<String>),
     /// Everywhere, or only in these namespaces where that is not allowed.
@@ -36,18 +33,18 @@ pub enum Scope {
 
 /// What could not be searched.
 #[derive(Clone, Debug)]
-pub struct Unsearched {
+pub(super) struct Unsearched {
     /// The kind.
     pub kind: GroupKind,
     /// The namespace; none for all of them.
     pub namespace: Option<String>,
     /// Why.
-    pub trouble: Diagnostic,
+    pub problem: Diagnostic,
 }
 
 /// An object with the label that the server listed and nobody can read, or something else that it listed.
 #[derive(Clone, Debug)]
-pub struct Unreadable {
+pub(super) struct Unreadable {
     /// Which object it is, as far as that can be read.
     pub key: ObjectKey,
     /// What is wrong with it.
@@ -56,7 +53,7 @@ pub struct Unreadable {
 
 /// The objects that were found, with their resources (once for each group that serves them), and what could not be searched.
 #[derive(Debug, Default)]
-pub struct Found {
+pub(super) struct Found {
     /// The objects.
     pub objects: Vec<(Resource, Value)>,
     /// Where there may be more.
@@ -66,7 +63,7 @@ pub struct Found {
 }
 
 /// Finds the objects that a label selector matches, in all searches at once.
-pub async fn find(cluster: &Cluster, searches: Vec<Search>, selector: &str) -> Found {
+pub(super) async fn find(cluster: &Cluster, searches: Vec<Search>, selector: &str) -> Found {
     let (mut everywhere, mut in_namespaces) = (Vec::new(), Vec::new());
     for Search { resource, scope } in searches {
         match scope {
@@ -126,14 +123,15 @@ impl Found {
             // Gone since discovery: with the kind, its objects are gone.
             Err(error) if error.status().is_some_and(|status| status.code == 404) => {}
             Err(error) => {
-                let (kind, trouble) = (GroupKind::from(&of.gvk), Diagnostic::about(&of.gvk, &error));
-                self.unsearched.push(Unsearched { kind, namespace, trouble });
+                let (kind, problem) = (GroupKind::from(&of.gvk), Diagnostic::about(&of.gvk, &error));
+                self.unsearched.push(Unsearched { kind, namespace, problem });
             }
         }
     }
 }
 
-async fn list(
+/// All objects of a collection that a label selector matches, and what else the server listed.
+pub(super) async fn list(
     cluster: &Cluster,
     resource: &Resource,
     namespace: Option<&str>,
@@ -144,8 +142,7 @@ async fn list(
 
 /// All kinds whose objects could be members, each in its preferred version: what can be listed and deleted. Events are left
 /// out.
-#[must_use]
-pub fn searchable(catalog: &Discovery) -> Vec<Resource> {
+pub(super) fn searchable(catalog: &Discovery) -> Vec<Resource> {
     let mut preferred: BTreeMap<GroupKind, &Resource> = BTreeMap::new();
     let can = |resource: &&Resource, verb: &str| resource.verbs.contains(verb);
     let candidates = catalog.resources().filter(|found| can(found, "list") && can(found, "delete") && !found.pending);
@@ -156,58 +153,4 @@ pub fn searchable(catalog: &Discovery) -> Vec<Resource> {
         }
     }
     preferred.into_values().cloned().collect()
-}
-
-/// Where the CustomResourceDefinitions are.
-fn definitions() -> Resource {
-    Resource {
-        gvk: GroupVersionKind::new("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
-        plural: "customresourcedefinitions".to_owned(),
-        namespaced: false,
-        verbs: ["get", "list"].map(ToOwned::to_owned).into(),
-        status: true,
-        pending: false,
-    }
-}
-
-/// The CustomResourceDefinitions with a label, or all of them: every one, or it is an error.
-async fn list_definitions(cluster: &Cluster, label: &str) -> Result<Vec<Value>, RequestError> {
-    let (definitions, spoilt) = list(cluster, &definitions(), None, label).await?;
-    match spoilt.first() {
-        None => Ok(definitions),
-        Some(spoilt) => Err(unexpected(cluster, spoilt.cause.clone())),
-    }
-}
-
-/// The kinds that CustomResourceDefinitions define, whether they are served or not.
-pub async fn defined_kinds(cluster: &Cluster) -> Result<BTreeSet<GroupKind>, RequestError> {
-    let definitions = list_definitions(cluster, "").await?;
-    let text = |object: &Value, pointer: &str| object.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
-    let kind = |definition: &Value| {
-        Some(GroupKind { group: text(definition, "/spec/group")?, kind: text(definition, "/spec/names/kind")? })
-    };
-    Ok(definitions.iter().filter_map(kind).collect())
-}
-
-/// Whether the objects of a custom resource may be parents: its CustomResourceDefinition carries a label. Who may only
-/// list definitions, as kubectl does, is served too.
-pub async fn is_parent_type(cluster: &Cluster, resource: &Resource, label: &str) -> Result<bool, RequestError> {
-    if resource.gvk.group.is_empty() {
-        return Ok(false);
-    }
-    let definitions = definitions();
-    let name = format!("{}.{}", resource.plural, resource.gvk.group);
-    let key = ObjectKey { gvk: definitions.gvk.clone(), namespace: None, name };
-    let answer = cluster.send(Request::get(definitions.object_path(None, &key.name))).await;
-    match answer.and_then(|reply| Asked::key(&key).read(cluster, &reply.body)) {
-        Ok(definition) => Ok(definition.metadata("labels").is_some_and(|labels| labels.get(label).is_some())),
-        Err(error) => match error.status().map(|status| status.code) {
-            Some(404) => Ok(false),
-            Some(403) => {
-                let labelled = list_definitions(cluster, label).await?;
-                Ok(labelled.iter().any(|found| found.name() == Some(key.name.as_str())))
-            }
-            _ => Err(error),
-        },
-    }
 }

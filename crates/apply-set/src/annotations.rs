@@ -1,0 +1,84 @@
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use crate::{ApplySet, Inventory};
+
+/// The label of a parent: the id of its set.
+pub const ID: &str = "applyset.kubernetes.io/id";
+
+/// The annotation of a parent that names the tool which manages the set.
+pub const TOOLING: &str = "applyset.kubernetes.io/tooling";
+
+pub(crate) const KINDS: &str = "applyset.kubernetes.io/contains-group-kinds";
+/// What kubectl wrote before 1.28, and still reads.
+pub(crate) const RESOURCES: &str = "applyset.kubernetes.io/contains-group-resources";
+pub(crate) const NAMESPACES: &str = "applyset.kubernetes.io/additional-namespaces";
+
+/// A tool that manages apply sets, and its version: `kubectl/v1.36.3`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tooling(String);
+
+impl Tooling {
+    /// A tool and its version, as in `Tooling::new("kubectl/v1.36.3")`.
+    #[must_use]
+    pub fn new(tooling: &str) -> Self {
+        Self(tooling.to_owned())
+    }
+
+    /// The name of the tool: everything before the last slash.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.rsplit_once('/').map_or(&*self.0, |(name, _)| name)
+    }
+}
+
+impl fmt::Display for Tooling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The annotations that a parent is to have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParentAnnotations {
+    tooling: Tooling,
+    pub(crate) kinds: String,
+    pub(crate) namespaces: String,
+}
+
+impl ParentAnnotations {
+    /// Records where members are, in the form that kubectl writes: sorted, and without the parent's own namespace.
+    #[must_use]
+    pub fn of(set: &ApplySet, tooling: &Tooling, members: &Inventory) -> Self {
+        let mut kinds: Vec<String> = members.kinds.iter().map(ToString::to_string).collect();
+        kinds.sort();
+        let others = members.namespaces.iter().filter(|name| Some(*name) != set.parent.namespace.as_ref());
+        let namespaces: Vec<&str> = others.map(String::as_str).collect();
+        Self { tooling: tooling.clone(), kinds: kinds.join(","), namespaces: namespaces.join(",") }
+    }
+
+    /// The field manager to write them as: that of the tool that manages the set, so that the tool can continue it.
+    #[must_use]
+    pub fn manager(&self) -> String {
+        format!("{}{MANAGER_SUFFIX}", self.tooling.name())
+    }
+
+    /// The manifest of the parent, for server-side apply.
+    #[must_use]
+    pub fn manifest(&self, set: &ApplySet) -> Value {
+        let ApplySet { parent, id } = set;
+        let mut metadata = json!({
+            "name": parent.name,
+            "labels": { ID: id },
+            "annotations": { TOOLING: self.tooling.to_string(), KINDS: self.kinds, NAMESPACES: self.namespaces },
+        });
+        if let Some(namespace) = &parent.namespace {
+            metadata["namespace"] = namespace.as_str().into();
+        }
+        json!({ "apiVersion": parent.gvk.api_version(), "kind": parent.gvk.kind, "metadata": metadata })
+    }
+}
+
+/// What a tool adds to its name when it writes a parent.
+pub(crate) const MANAGER_SUFFIX: &str = "-applyset";

@@ -1,0 +1,233 @@
+use std::borrow::Borrow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde_json::Value;
+use structured_merge::{GroupVersionKind, ManagedFieldsEntry, ObjectKey};
+
+use crate::label::set_by_another;
+use crate::{ApplySet, GroupKind, Inventory, Member, Prunable, PruneDecision, Reason, part_of};
+
+/// Returns true for an entry of `managedFields` whose label of the set makes a member. The label is public, and copies of an
+/// object have it as well.
+pub type Trust = dyn Fn(&ManagedFieldsEntry) -> bool + Send + Sync;
+
+/// What decides beside the manifests.
+pub struct Rules {
+    /// Whose label counts.
+    pub trust: Box<Trust>,
+    /// The annotation and its value that keep an object from being pruned.
+    pub keep: (&'static str, &'static str),
+    /// Whether members that the parent does not list are pruned, too.
+    pub recover: bool,
+    /// Kinds whose members could not be listed, with the namespace where it is only one: they may hide members.
+    pub unseen: Vec<(GroupKind, Option<String>)>,
+}
+
+impl fmt::Debug for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { trust: _, keep, recover, unseen } = self;
+        f.debug_struct("Rules")
+            .field("keep", keep)
+            .field("recover", recover)
+            .field("unseen", unseen)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The members that the manifests name, and what follows for all others.
+#[derive(Debug)]
+pub struct DesiredMembers {
+    set: ApplySet,
+    rules: Rules,
+    objects: BTreeSet<(GroupKind, Option<String>, String)>,
+    /// Where there are members in the end.
+    inventory: Inventory,
+    /// The first object of each namespace and of each kind that stays.
+    in_namespace: BTreeMap<String, ObjectKey>,
+    of_kind: BTreeMap<GroupKind, ObjectKey>,
+}
+
+impl DesiredMembers {
+    /// No member yet; the parent stays.
+    #[must_use]
+    pub fn new(set: &ApplySet, rules: Rules) -> Self {
+        let mut desired = Self {
+            set: set.clone(),
+            rules,
+            objects: BTreeSet::new(),
+            inventory: Inventory::default(),
+            in_namespace: BTreeMap::new(),
+            of_kind: BTreeMap::new(),
+        };
+        desired.stays(&set.parent);
+        desired
+    }
+
+    /// Adds an object that a manifest names. Of a kind that the server does not know there are no members, and the parent is
+    /// none.
+    pub fn add(&mut self, key: &ObjectKey, is_known: bool) {
+        self.objects.insert(identity(key));
+        if is_known && identity(key) != identity(&self.set.parent) {
+            self.inventory.add(key);
+        }
+        self.stays(key);
+    }
+
+    /// Where there are members when all that is decided is done.
+    #[must_use]
+    pub fn inventory(&self) -> &Inventory {
+        &self.inventory
+    }
+
+    /// Keeps a member, and what it lives in.
+    pub fn keep(&mut self, member: &ObjectKey) {
+        self.inventory.add(member);
+        self.stays(member);
+    }
+
+    /// Takes note of a decision: where a member stays, so does what it lives in.
+    pub fn settle(&mut self, member: &ObjectKey, decision: &PruneDecision) {
+        match decision {
+            PruneDecision::Keep(_) => self.keep(member),
+            PruneDecision::Spare(_) => self.stays(member),
+            PruneDecision::Prune(_) | PruneDecision::NotAMember(_) => {}
+        }
+    }
+
+    fn stays(&mut self, key: &ObjectKey) {
+        if let Some(namespace) = &key.namespace {
+            self.in_namespace.entry(namespace.clone()).or_insert_with(|| key.clone());
+        }
+        self.of_kind.entry(GroupKind::from(&key.gvk)).or_insert_with(|| key.clone());
+    }
+
+    /// Returns true if the manifests name an object, in whatever version.
+    fn has(&self, key: &ObjectKey) -> bool {
+        self.objects.contains(&identity(key))
+    }
+
+    /// The members that no manifest names, each once, by kind, namespace and name. Some objects are served under two groups:
+    /// wanted under one, they are wanted.
+    #[must_use]
+    pub fn unwanted<M: Borrow<Member>>(&self, mut members: Vec<M>) -> Vec<M> {
+        let wanted = members.iter().map(Borrow::borrow).filter(|member| self.has(&member.key));
+        let mut seen: BTreeSet<String> = wanted.map(|member| member.uid().to_owned()).collect();
+        members.sort_by_cached_key(|member| {
+            let ObjectKey { gvk, namespace, name } = &member.borrow().key;
+            (gvk.kind.clone(), namespace.clone(), name.clone(), gvk.group.clone())
+        });
+        members.retain(|member| seen.insert(member.borrow().uid().to_owned()));
+        members
+    }
+
+    /// Decides about members that are not wanted, one decision for each. Those that stay keep what they live in; they are
+    /// wanted from then on, as far as others are concerned.
+    pub fn decide_all<M: Borrow<Member>>(&mut self, members: &[M]) -> Vec<PruneDecision> {
+        let members = || members.iter().map(Borrow::borrow);
+        let mut decisions: Vec<PruneDecision> = members().map(|member| self.alone(member)).collect();
+        for (member, decision) in members().zip(&decisions) {
+            self.settle(&member.key, decision);
+        }
+        for (member, decision) in members().zip(&mut decisions).filter(|(_, decision)| decision.is_prune()) {
+            if let Some(reason) = self.inside(member) {
+                *decision = PruneDecision::Keep(reason);
+                self.inventory.add(&member.key);
+            }
+        }
+        decisions
+    }
+
+    /// Decides about a member that may have changed after the others were judged.
+    #[must_use]
+    pub fn decide(&self, member: &Member) -> PruneDecision {
+        match self.alone(member) {
+            PruneDecision::Prune(prunable) => {
+                self.inside(member).map_or(PruneDecision::Prune(prunable), PruneDecision::Keep)
+            }
+            other => other,
+        }
+    }
+
+    /// What speaks for a member by itself.
+    fn alone(&self, member: &Member) -> PruneDecision {
+        let object = &member.object;
+        if part_of(object) != Some(self.set.id.as_str()) {
+            return PruneDecision::NotAMember(Reason::LeftTheSet);
+        }
+        if identity(&member.key) == identity(&self.set.parent) {
+            return PruneDecision::Keep(Reason::IsParent);
+        }
+        if let Some(decision) = set_by_another(member, &*self.rules.trust) {
+            return decision;
+        }
+        if let Some(reason) = self.unlisted(member) {
+            return PruneDecision::Spare(reason);
+        }
+        // Nothing brings it back.
+        if member.is_terminating() {
+            return PruneDecision::Prune(Prunable::of(member));
+        }
+        let annotations = object.pointer("/metadata/annotations");
+        let (name, value) = self.rules.keep;
+        if annotations.and_then(|all| all.get(name)).is_some_and(|found| found == value) {
+            return PruneDecision::Keep(Reason::Annotated(format!("{name}: {value}")));
+        }
+        match owner(object) {
+            Some(owner) => PruneDecision::Keep(Reason::OwnedBy(owner)),
+            None => PruneDecision::Prune(Prunable::of(member)),
+        }
+    }
+
+    /// Why a member stays that the parent does not list: nobody asked for its deletion. What takes others along is never
+    /// deleted on the word of a label.
+    fn unlisted(&self, member: &Member) -> Option<Reason> {
+        let why = member.unlisted.clone()?;
+        let ObjectKey { gvk, namespace, .. } = &member.key;
+        if gvk.is_namespace() || gvk.is_crd() {
+            return Some(Reason::UnlistedContainer { why, gvk: gvk.clone() });
+        }
+        let is_next = self.inventory.covers(&GroupKind::from(gvk), namespace.as_deref());
+        (!self.rules.recover).then_some(Reason::Unlisted { why, is_next })
+    }
+
+    /// What stays, or may, and would be deleted with a Namespace or a CustomResourceDefinition.
+    fn inside(&self, member: &Member) -> Option<Reason> {
+        if member.key.gvk.is_namespace() {
+            let name = &member.key.name;
+            if let Some(object) = self.in_namespace.get(name) {
+                return Some(Reason::NamespaceOf(object.clone()));
+            }
+            let mut unseen = self.rules.unseen.iter();
+            let (kind, _) = unseen.find(|(_, namespace)| namespace.as_ref().is_none_or(|one| one == name))?;
+            return Some(Reason::NamespaceOfUnseen(kind.clone()));
+        }
+        if member.key.gvk.is_crd() {
+            let text = |pointer: &str| member.object.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
+            let kind = GroupKind { kind: text("/spec/names/kind")?, group: text("/spec/group")? };
+            if let Some(object) = self.of_kind.get(&kind) {
+                return Some(Reason::Defines(object.clone()));
+            }
+            return self.rules.unseen.iter().any(|(unseen, _)| *unseen == kind).then_some(Reason::DefinesUnseen);
+        }
+        None
+    }
+}
+
+fn identity(key: &ObjectKey) -> (GroupKind, Option<String>, String) {
+    (GroupKind::from(&key.gvk), key.namespace.clone(), key.name.clone())
+}
+
+/// The object that controls this one, or else the first that owns it.
+fn owner(object: &Value) -> Option<ObjectKey> {
+    let owners = object.pointer("/metadata/ownerReferences")?.as_array()?;
+    let controls = |owner: &&Value| owner.get("controller") == Some(&Value::Bool(true));
+    let owner = owners.iter().find(controls).or_else(|| owners.first())?;
+    let text = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
+    let gvk = GroupVersionKind::new(text("apiVersion"), text("kind"));
+    Some(ObjectKey { gvk, namespace: None, name: text("name").to_owned() })
+}
+
+#[cfg(test)]
+#[path = "tests/desired.rs"]
+mod tests;

@@ -1,0 +1,102 @@
+//! Apply sets, as kubectl defines them (KEP-3659): which object is the parent, what it records, which live objects are members, and
+//! what is pruned.
+//!
+//! Pure: live objects go in as JSON values, decisions come out. How objects are listed, deleted and written is up to the caller.
+//!
+//! ```
+//! use std::collections::BTreeSet;
+//!
+//! use apply_set::{
+//!     ApplySet, DesiredMembers, Member, PART_OF, ParentAnnotations, ParentState, PruneDecision, Rules, Tooling,
+//! };
+//! use serde_json::json;
+//! use structured_merge::{GroupVersionKind, ObjectKey};
+//!
+//! let config_map = |name: &str| ObjectKey {
+//!     gvk: GroupVersionKind::new("v1", "ConfigMap"), namespace: Some("shop".to_owned()), name: name.to_owned(),
+//! };
+//! let gvk = GroupVersionKind::new("v1", "Secret");
+//! let set = ApplySet::of(ObjectKey { gvk, namespace: Some("shop".to_owned()), name: "web".to_owned() });
+//!
+//! // The parent says which kinds to list, by the label that all members have.
+//! let own = Tooling::new("deployer/v1.0.0");
+//! let parent = json!({"metadata": {
+//!     "labels": {"applyset.kubernetes.io/id": set.id},
+//!     "annotations": {
+//!         "applyset.kubernetes.io/tooling": "deployer/v0.9.0",
+//!         "applyset.kubernetes.io/contains-group-kinds": "ConfigMap,Deployment.apps",
+//!     },
+//! }});
+//! let state = ParentState::of(&set, &parent, &own, &BTreeSet::new())?;
+//! assert!(state.names(&config_map("old")));
+//!
+//! // A member was found that no manifest names; `deployer` set its label.
+//! let found = json!({"metadata": {
+//!     "name": "old", "namespace": "shop", "uid": "1-2-3", "resourceVersion": "42", "labels": {PART_OF: set.id},
+//!     "managedFields": [{
+//!         "manager": "deployer", "operation": "Apply", "apiVersion": "v1", "fieldsType": "FieldsV1",
+//!         "fieldsV1": {"f:metadata": {"f:labels": {"f:applyset.kubernetes.io/part-of": {}}}},
+//!     }],
+//! }});
+//! let members = [Member::new(GroupVersionKind::new("v1", "ConfigMap"), found)];
+//!
+//! let trust = Box::new(|entry: &structured_merge::ManagedFieldsEntry| entry.manager == "deployer");
+//! let rules = Rules { trust, keep: ("example.com/prune", "keep"), recover: false, unseen: Vec::new() };
+//! let mut desired = DesiredMembers::new(&set, rules);
+//! desired.add(&config_map("new"), true);
+//! let [PruneDecision::Prune(prunable)] = &desired.decide_all(&members)[..] else { panic!("it is pruned") };
+//! assert_eq!((prunable.uid(), prunable.resource_version()), ("1-2-3", "42")); // the preconditions of the DELETE
+//!
+//! // Afterwards, the parent lists what is left. Written as `deployer-applyset`, by server-side apply.
+//! let annotations = ParentAnnotations::of(&set, &state.tooling, desired.inventory());
+//! assert!(!state.has(&annotations));
+//! assert_eq!(annotations.manager(), "deployer-applyset");
+//! let kinds = &annotations.manifest(&set)["metadata"]["annotations"]["applyset.kubernetes.io/contains-group-kinds"];
+//! assert_eq!(kinds, "ConfigMap");
+//! # Ok::<(), apply_set::ParentError>(())
+//! ```
+//!
+//! # The order of a pass
+//!
+//! ```text
+//! ApplySet ─(read the parent)─▶ ParentState ─(list its kinds)─▶ Member… ─DesiredMembers─▶ PruneDecision of each
+//!              ▲                                                               │
+//!              └────────────────────── ParentAnnotations ◀── Inventory ◀───────┘  a superset before the pass, exact after it
+//! ```
+//!
+//! The parent is written twice: before anything else, with the kinds and namespaces of all old and all new members, so that none is
+//! lost if the pass fails; and at the end, with what is left.
+//!
+//! # Stricter than kubectl
+//!
+//! The label and the annotations can be written by anybody who may write to the objects, so neither is trusted by itself:
+//!
+//! * An object is a member only if a manager that the caller trusts owns the label ([`Rules::trust`]).
+//! * A list that somebody else than the tool wrote counts only as far as the manifests name the same kinds and namespaces
+//!   ([`ParentState::inventory`]).
+//! * A Namespace or a CustomResourceDefinition stays as long as anything that stays, or that could not be listed, would be deleted with
+//!   it. What another object owns stays as well.
+//! * An object that exists does not become a parent: it has to have the label and the annotation of one.
+
+#![forbid(unsafe_code)]
+
+mod annotations;
+mod decision;
+mod desired;
+mod group_kind;
+mod id;
+mod inventory;
+mod label;
+mod member;
+mod parent;
+mod reason;
+
+pub use annotations::{ID, ParentAnnotations, TOOLING, Tooling};
+pub use decision::{Prunable, PruneDecision};
+pub use desired::{DesiredMembers, Rules, Trust};
+pub use group_kind::GroupKind;
+pub use id::{ApplySet, PART_OF, part_of};
+pub use inventory::Inventory;
+pub use member::{Member, Unlisted};
+pub use parent::{ListedKinds, Missing, ParentError, ParentErrorCause, ParentState};
+pub use reason::Reason;

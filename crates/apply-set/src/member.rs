@@ -1,0 +1,69 @@
+use std::fmt;
+
+use serde_json::Value;
+use structured_merge::{GroupVersionKind, ObjectKey};
+
+/// A live object with the label of a set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// Which object it is.
+    pub key: ObjectKey,
+    /// The object.
+    pub object: Value,
+    /// Why the parent does not list it; none if it does.
+    pub unlisted: Option<Unlisted>,
+}
+
+/// Why a parent does not list a member that a search found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unlisted {
+    /// The set has no parent.
+    NoParent,
+    /// Somebody else than the tool changed the list, so that it does not count.
+    ChangedBy(String),
+    /// The list has no such kind or namespace.
+    NotNamed,
+}
+
+impl fmt::Display for Unlisted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoParent => f.write_str("no parent of the apply set lists it"),
+            Self::ChangedBy(author) => write!(f, "{author} changed what the apply set's parent lists"),
+            Self::NotNamed => f.write_str("the apply set's parent does not list it"),
+        }
+    }
+}
+
+impl Member {
+    /// An object of this type as it was listed.
+    #[must_use]
+    pub fn new(gvk: GroupVersionKind, object: Value) -> Self {
+        let text = |name: &str| object.pointer("/metadata").and_then(|metadata| metadata.get(name)?.as_str());
+        let name = text("name").unwrap_or_default().to_owned();
+        let namespace = text("namespace").map(ToOwned::to_owned);
+        Self { key: ObjectKey { gvk, namespace, name }, object, unlisted: None }
+    }
+
+    /// Its uid.
+    #[must_use]
+    pub fn uid(&self) -> &str {
+        self.text("/metadata/uid")
+    }
+
+    /// The version that was read.
+    #[must_use]
+    pub fn resource_version(&self) -> &str {
+        self.text("/metadata/resourceVersion")
+    }
+
+    /// Returns true if it is being deleted.
+    #[must_use]
+    pub fn is_terminating(&self) -> bool {
+        self.object.pointer("/metadata/deletionTimestamp").is_some()
+    }
+
+    pub(crate) fn text(&self, pointer: &str) -> &str {
+        self.object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+    }
+}

@@ -1,0 +1,238 @@
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde_json::Value;
+use structured_merge::{FieldPath, ObjectKey, managed_fields};
+
+use crate::annotations::{ID, KINDS, MANAGER_SUFFIX, NAMESPACES, RESOURCES, TOOLING};
+use crate::{ApplySet, GroupKind, Inventory, ParentAnnotations, Tooling};
+
+/// Which kinds a parent says that its members have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListedKinds {
+    /// These.
+    Kinds(BTreeSet<GroupKind>),
+    /// Those of these resources, as in `deployments.apps`.
+    Resources(Vec<String>),
+    /// It does not say: all kinds have to be searched.
+    Unknown,
+}
+
+/// Why an object cannot be used as the parent of a set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParentError {
+    /// The object.
+    pub parent: Box<ObjectKey>,
+    /// What is wrong with it.
+    pub cause: ParentErrorCause,
+}
+
+/// What is wrong with a parent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParentErrorCause {
+    /// It is being deleted.
+    Terminating,
+    /// Its label has another id than that of its set.
+    WrongId(String),
+    /// It is not a parent: it lacks this label or annotation.
+    NotAParent(Missing),
+    /// Another tool manages the set.
+    OtherTool(String),
+    /// Its list of namespaces has an item that names none.
+    NotANamespace(String),
+}
+
+/// What an object lacks to be a parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// The label [`ID`].
+    Id,
+    /// The annotation [`TOOLING`].
+    Tooling,
+}
+
+impl fmt::Display for ParentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { parent, cause } = self;
+        match cause {
+            ParentErrorCause::Terminating => write!(f, "{parent}, the parent of the apply set, is being deleted"),
+            ParentErrorCause::WrongId(id) => {
+                write!(f, "{parent} has the label `{ID}: {id}`, which is not the id of its apply set")
+            }
+            ParentErrorCause::NotAParent(missing) => {
+                let missing = match missing {
+                    Missing::Id => format!("label `{ID}`"),
+                    Missing::Tooling => format!("annotation `{TOOLING}`"),
+                };
+                write!(f, "{parent} exists, and is not the parent of an apply set: it has no {missing}")
+            }
+            ParentErrorCause::OtherTool(tool) => write!(f, "the apply set of {parent} is managed by `{tool}`"),
+            ParentErrorCause::NotANamespace(name) => {
+                write!(f, "{parent} has the annotation `{NAMESPACES}` with `{name}`, which names no namespace")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ParentError {}
+
+/// A parent as it is in the cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParentState {
+    /// Its uid.
+    pub uid: String,
+    /// The version that was read.
+    pub resource_version: String,
+    /// Which kinds its members have.
+    pub listed: ListedKinds,
+    /// Which namespaces they are in, its own included.
+    pub namespaces: BTreeSet<String>,
+    /// Who manages the set.
+    pub tooling: Tooling,
+    /// The annotations, for comparison with what they are to be.
+    kinds: Option<String>,
+    additional: String,
+    /// Who else than the tool wrote them last.
+    kinds_by: Option<String>,
+    additional_by: Option<String>,
+    /// The parent's own namespace.
+    own_namespace: Option<String>,
+}
+
+impl ParentState {
+    /// Reads a live parent. An object that is none does not become one: it may be anybody's. A parent of another tool than
+    /// `own` is continued, under the name of that tool, only if it is among those to `adopt`.
+    pub fn of(set: &ApplySet, live: &Value, own: &Tooling, adopt: &BTreeSet<String>) -> Result<Self, ParentError> {
+        let parent = &set.parent;
+        let refused = |cause| ParentError { parent: Box::new(parent.clone()), cause };
+        if live.pointer("/metadata/deletionTimestamp").is_some() {
+            return Err(refused(ParentErrorCause::Terminating));
+        }
+        let id = live.pointer("/metadata/labels").and_then(|labels| labels.get(ID)).and_then(Value::as_str);
+        if let Some(id) = id.filter(|id| *id != set.id) {
+            return Err(refused(ParentErrorCause::WrongId(id.to_owned())));
+        }
+        let tooling = match (id, annotation(live, TOOLING)) {
+            (Some(_), Some(tooling)) => Tooling::new(tooling),
+            (Some(_), None) => return Err(refused(ParentErrorCause::NotAParent(Missing::Tooling))),
+            (None, _) => return Err(refused(ParentErrorCause::NotAParent(Missing::Id))),
+        };
+        let is_own = tooling.name() == own.name();
+        if !is_own && !adopt.contains(tooling.name()) {
+            return Err(refused(ParentErrorCause::OtherTool(tooling.name().to_owned())));
+        }
+        let additional = annotation(live, NAMESPACES).unwrap_or_default();
+        let mut namespaces: BTreeSet<String> = items(additional).collect();
+        if let Some(name) = namespaces.iter().find(|name| !is_namespace(name)) {
+            return Err(refused(ParentErrorCause::NotANamespace(name.clone())));
+        }
+        namespaces.extend(parent.namespace.clone());
+        let text = |pointer: &str| live.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let kinds = annotation(live, KINDS);
+        let author = |name: &str| annotation(live, name).and_then(|_| other_author(live, name, tooling.name()));
+        Ok(Self {
+            uid: text("/metadata/uid"),
+            resource_version: text("/metadata/resourceVersion"),
+            listed: listed_kinds(live),
+            namespaces,
+            kinds: kinds.map(ToOwned::to_owned),
+            additional: additional.to_owned(),
+            kinds_by: author(if kinds.is_some() { KINDS } else { RESOURCES }),
+            additional_by: author(NAMESPACES),
+            own_namespace: parent.namespace.clone(),
+            tooling: if is_own { own.clone() } else { tooling },
+        })
+    }
+
+    /// Returns true if it has these annotations already, and the tool wrote them. Another version of the tool in them is no
+    /// reason to write.
+    #[must_use]
+    pub fn has(&self, annotations: &ParentAnnotations) -> bool {
+        let is_own = self.kinds_by.is_none() && self.additional_by.is_none();
+        is_own && self.kinds.as_ref() == Some(&annotations.kinds) && self.additional == annotations.namespaces
+    }
+
+    /// Returns true if members of this kind are where the parent says, so that they may be pruned: the tool wrote so, or the
+    /// manifests name the kind as well. Whoever may write to the parent could name any other.
+    #[must_use]
+    pub fn vouches_for_kind(&self, kind: &GroupKind, mentioned: &Inventory) -> bool {
+        self.kinds_by.is_none() || mentioned.kinds.contains(kind)
+    }
+
+    /// The namespaces that count in the same way.
+    #[must_use]
+    pub fn vouched_namespaces(&self, mentioned: &Inventory) -> BTreeSet<String> {
+        let is_own = |name: &&String| Some(*name) == self.own_namespace.as_ref();
+        let counts =
+            |name: &&String| self.additional_by.is_none() || is_own(name) || mentioned.namespaces.contains(*name);
+        self.namespaces.iter().filter(counts).cloned().collect()
+    }
+
+    /// Who else than the tool wrote the lists last.
+    #[must_use]
+    pub fn other_author(&self) -> Option<&str> {
+        self.additional_by.as_deref().or(self.kinds_by.as_deref())
+    }
+
+    /// Where it says that there are members, as far as that counts.
+    #[must_use]
+    pub fn inventory(&self, mentioned: &Inventory) -> Inventory {
+        let mut kinds = match &self.listed {
+            ListedKinds::Kinds(kinds) => kinds.clone(),
+            ListedKinds::Resources(_) | ListedKinds::Unknown => BTreeSet::new(),
+        };
+        kinds.retain(|kind| self.vouches_for_kind(kind, mentioned));
+        Inventory { kinds, namespaces: self.vouched_namespaces(mentioned) }
+    }
+
+    /// Returns true if it names the kind and the namespace of a member, whether that counts or not.
+    #[must_use]
+    pub fn names(&self, member: &ObjectKey) -> bool {
+        member.namespace.as_ref().is_none_or(|name| self.namespaces.contains(name))
+            && match &self.listed {
+                ListedKinds::Kinds(kinds) => kinds.contains(&GroupKind::from(&member.gvk)),
+                ListedKinds::Resources(_) => true,
+                ListedKinds::Unknown => false,
+            }
+    }
+
+    /// Returns true if two readings list the same, whatever else changed.
+    #[must_use]
+    pub fn lists_the_same(&self, other: &Self) -> bool {
+        (&self.kinds, &self.additional) == (&other.kinds, &other.additional)
+    }
+}
+
+fn annotation<'v>(live: &'v Value, name: &str) -> Option<&'v str> {
+    live.pointer("/metadata/annotations")?.get(name)?.as_str()
+}
+
+fn items(text: &str) -> impl Iterator<Item = String> {
+    text.split(',').filter(|item| !item.is_empty()).map(ToOwned::to_owned)
+}
+
+fn listed_kinds(live: &Value) -> ListedKinds {
+    match (annotation(live, KINDS), annotation(live, RESOURCES)) {
+        (Some(kinds), _) => ListedKinds::Kinds(items(kinds).map(|kind| GroupKind::parse(&kind)).collect()),
+        (None, Some(resources)) if !resources.is_empty() => ListedKinds::Resources(items(resources).collect()),
+        (None, _) => ListedKinds::Unknown,
+    }
+}
+
+/// Returns true if a namespace can have this name (RFC 1123).
+fn is_namespace(name: &str) -> bool {
+    name.len() <= 63 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+}
+
+/// Who wrote an annotation of a parent, where it was not the tool that manages the set.
+fn other_author(live: &Value, annotation: &str, tool: &str) -> Option<String> {
+    let path = FieldPath::of(&["metadata", "annotations", annotation]);
+    let mut owners = managed_fields(live).into_iter().filter(|entry| entry.fields.contains(&path)).peekable();
+    let first = owners.peek().map_or_else(|| "somebody unknown".to_owned(), |entry| format!("`{}`", entry.manager));
+    let is_own = owners.any(|entry| entry.manager.strip_suffix(MANAGER_SUFFIX) == Some(tool));
+    (!is_own).then_some(first)
+}
+
+#[cfg(test)]
+#[path = "tests/parent.rs"]
+mod tests;

@@ -1,0 +1,70 @@
+use std::fmt;
+
+use structured_merge::{GroupVersionKind, ObjectKey};
+
+use crate::{GroupKind, Unlisted};
+
+/// Why a member is not pruned although no manifest names it. As text, it continues "kept because".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Its label names another set, or it has no label any more.
+    LeftTheSet,
+    /// It is the parent of the set.
+    IsParent,
+    /// `managedFields` does not say who set its label.
+    LabelOwnerUnknown,
+    /// This field manager, which is not trusted, set its label.
+    LabelSetBy(String),
+    /// This controller copied the labels of another object, and deletes the copy with it.
+    LabelCopiedBy(String),
+    /// The parent does not list it.
+    Unlisted {
+        /// Why.
+        why: Unlisted,
+        /// Whether the parent is about to list its kind and namespace.
+        is_next: bool,
+    },
+    /// The parent does not list it, and its deletion would delete other objects.
+    UnlistedContainer {
+        /// Why.
+        why: Unlisted,
+        /// Its type.
+        gvk: GroupVersionKind,
+    },
+    /// It has the annotation that keeps objects, as in `example.com/prune: keep`.
+    Annotated(String),
+    /// This object owns it.
+    OwnedBy(ObjectKey),
+    /// It is the namespace of this object, which stays.
+    NamespaceOf(ObjectKey),
+    /// It is the namespace of objects of this kind, which could not be listed.
+    NamespaceOfUnseen(GroupKind),
+    /// It defines the kind of this object, which stays.
+    Defines(ObjectKey),
+    /// It defines a kind whose objects could not be listed.
+    DefinesUnseen,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LeftTheSet => f.write_str("it left the apply set meanwhile"),
+            Self::IsParent => f.write_str("it is the apply set's own parent"),
+            Self::LabelOwnerUnknown => f.write_str("it is not recorded who set the label of the apply set"),
+            Self::LabelSetBy(manager) => write!(f, "the label was set by `{manager}`"),
+            Self::LabelCopiedBy(manager) => {
+                write!(f, "`{manager}` copied the label of the apply set from another object")
+            }
+            Self::Unlisted { why, is_next } => write!(f, "{why}{}", if *is_next { " yet" } else { "" }),
+            Self::UnlistedContainer { why, gvk } => {
+                write!(f, "{why}, as it has to before a {} is deleted", gvk.kind)
+            }
+            Self::Annotated(annotation) => write!(f, "of its annotation `{annotation}`"),
+            Self::OwnedBy(owner) => write!(f, "{owner} owns it"),
+            Self::NamespaceOf(object) => write!(f, "{object} lives in it"),
+            Self::NamespaceOfUnseen(kind) => write!(f, "its objects of kind `{kind}` cannot be listed"),
+            Self::Defines(object) => write!(f, "it defines the kind of {object}"),
+            Self::DefinesUnseen => f.write_str("its objects cannot be listed"),
+        }
+    }
+}

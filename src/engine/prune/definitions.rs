@@ -1,0 +1,71 @@
+//! What CustomResourceDefinitions say: which kinds may be parents, and which kinds exist although they are not served.
+
+use std::collections::BTreeSet;
+
+use apply_set::GroupKind;
+use serde_json::Value;
+use structured_merge::{GroupVersionKind, ObjectKey};
+
+use super::find::list;
+use crate::client::{Cluster, Request, RequestError};
+use crate::live::Resource;
+use crate::live::answer::{Asked, unexpected};
+
+/// Label of a CustomResourceDefinition whose objects may be parents.
+pub(super) const IS_PARENT_TYPE: &str = "applyset.kubernetes.io/is-parent-type";
+
+/// Where the CustomResourceDefinitions are.
+fn definitions() -> Resource {
+    Resource {
+        gvk: GroupVersionKind::new("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+        plural: "customresourcedefinitions".to_owned(),
+        namespaced: false,
+        verbs: ["get", "list"].map(ToOwned::to_owned).into(),
+        status: true,
+        pending: false,
+    }
+}
+
+/// The CustomResourceDefinitions with a label, or all of them: every one, or it is an error.
+async fn list_definitions(cluster: &Cluster, label: &str) -> Result<Vec<Value>, RequestError> {
+    let (definitions, spoilt) = list(cluster, &definitions(), None, label).await?;
+    match spoilt.first() {
+        None => Ok(definitions),
+        Some(spoilt) => Err(unexpected(cluster, spoilt.cause.clone())),
+    }
+}
+
+/// The kinds that CustomResourceDefinitions define, whether they are served or not.
+pub(super) async fn defined_kinds(cluster: &Cluster) -> Result<BTreeSet<GroupKind>, RequestError> {
+    let definitions = list_definitions(cluster, "").await?;
+    let text = |object: &Value, pointer: &str| object.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
+    let kind = |definition: &Value| {
+        Some(GroupKind { group: text(definition, "/spec/group")?, kind: text(definition, "/spec/names/kind")? })
+    };
+    Ok(definitions.iter().filter_map(kind).collect())
+}
+
+/// Whether the objects of a custom resource may be parents: its CustomResourceDefinition carries a label. Who may only
+/// list definitions, as kubectl does, is served too.
+pub(super) async fn is_parent_type(cluster: &Cluster, resource: &Resource) -> Result<bool, RequestError> {
+    if resource.gvk.group.is_empty() {
+        return Ok(false);
+    }
+    let definitions = definitions();
+    let name = format!("{}.{}", resource.plural, resource.gvk.group);
+    let key = ObjectKey { gvk: definitions.gvk.clone(), namespace: None, name };
+    let answer = cluster.send(Request::get(definitions.object_path(None, &key.name))).await;
+    match answer.and_then(|reply| Asked::key(&key).read(cluster, &reply.body)) {
+        Ok(definition) => {
+            Ok(definition.pointer("/metadata/labels").is_some_and(|labels| labels.get(IS_PARENT_TYPE).is_some()))
+        }
+        Err(error) => match error.status().map(|status| status.code) {
+            Some(404) => Ok(false),
+            Some(403) => {
+                let labelled = list_definitions(cluster, IS_PARENT_TYPE).await?;
+                Ok(labelled.iter().any(|found| found.pointer("/metadata/name").is_some_and(|name| *name == *key.name)))
+            }
+            _ => Err(error),
+        },
+    }
+}

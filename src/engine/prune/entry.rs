@@ -1,0 +1,128 @@
+//! One member that no manifest names, from the decision about it to what became of it.
+
+use std::time::Duration;
+
+use apply_set::{DesiredMembers, PruneDecision, Reason};
+use serde_json::Value;
+use structured_merge::{FieldPath, ObjectKey};
+
+use super::delete::{End, INTERRUPTED};
+use super::listed::Found;
+use crate::compare::{ObjectVerdict, Redactor, Secrecy};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::live::LiveState;
+use crate::plan::prune_order::PruneStep;
+use crate::report::{ObjectReport, Outcome};
+
+/// A member that is not wanted.
+pub(super) struct Entry {
+    pub step: PruneStep,
+    pub found: Found,
+    pub decision: PruneDecision,
+    pub report: ObjectReport,
+}
+
+impl Entry {
+    pub fn new(step: PruneStep, found: Found, decision: PruneDecision, redactor: &Redactor) -> Self {
+        let verdict = match decision.reason() {
+            None => {
+                let reason = "no manifest names it any more".to_owned();
+                ObjectVerdict::Delete { live: shown(&found, redactor), reason }
+            }
+            Some(reason) => ObjectVerdict::Kept { reason: kept_because(reason) },
+        };
+        let report = ObjectReport::unwanted(&found.member.key, verdict);
+        Self { step, found, decision, report }
+    }
+
+    pub fn key(&self) -> &ObjectKey {
+        &self.found.member.key
+    }
+
+    /// It is not tried, for this reason.
+    pub fn skip(&mut self, reason: &str) {
+        self.report.reason = Some(reason.to_owned());
+        self.report.outcome = Some(Outcome::Skipped);
+    }
+
+    /// Records what became of it, after a wait of this long that went to its end.
+    pub fn settle(&mut self, end: End, desired: &mut DesiredMembers, waited: Option<Duration>) {
+        match end {
+            End::Gone => self.report.outcome = Some(Outcome::Deleted),
+            End::Failed(problem) => {
+                desired.keep(self.key());
+                self.fail(problem, Outcome::Failed);
+            }
+            End::Terminating(left) => self.fail(terminating(&left, waited), Outcome::Terminating),
+            End::Interrupted => self.skip(INTERRUPTED),
+            End::Spared(decision) => {
+                if let Some(reason) = decision.reason() {
+                    self.report.spare(&kept_because(reason));
+                }
+                desired.settle(self.key(), &decision);
+                self.report.outcome = Some(Outcome::Unchanged);
+                self.decision = decision;
+            }
+        }
+    }
+
+    fn fail(&mut self, problem: Diagnostic, outcome: Outcome) {
+        self.report.reason = None;
+        self.report.error = Some(problem);
+        self.report.outcome = Some(outcome);
+    }
+}
+
+/// Why a member stays, and what would delete it.
+fn kept_because(reason: &Reason) -> String {
+    match reason {
+        Reason::Unlisted { is_next, .. } => {
+            format!("kept because {reason} (`--applyset-recover` deletes it{})", if *is_next { " now" } else { "" })
+        }
+        _ => format!("kept because {reason}"),
+    }
+}
+
+/// The live object without its record of owners, and without secret values.
+fn shown(Found { member, .. }: &Found, redactor: &Redactor) -> Value {
+    let mut object = member.object.clone();
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        metadata.remove("managedFields");
+    }
+    redactor.value(&Secrecy::of(&member.key.gvk, None, Some(&object)), &FieldPath::root(), &object)
+}
+
+/// What holds an object that does not go, after a wait that went to its end or was interrupted.
+fn terminating(left: &LiveState, waited: Option<Duration>) -> Diagnostic {
+    let finalizers = match left {
+        LiveState::Present(object) => object.pointer("/metadata/finalizers").and_then(Value::as_array),
+        LiveState::Unreadable(problem) => return problem.clone(),
+        LiveState::Absent => None,
+    };
+    let names: Vec<&str> = finalizers.into_iter().flatten().filter_map(Value::as_str).collect();
+    let holds = match names.as_slice() {
+        [] => String::new(),
+        [one] => format!(": the finalizer `{one}` holds it"),
+        several => format!(": the finalizers `{}` hold it", several.join("`, `")),
+    };
+    let waited = waited.map(|time| format!(", and was not gone after {} s", time.as_secs())).unwrap_or_default();
+    let message = format!("it is being deleted{waited}{holds}");
+    Diagnostic::new(Code::Terminating, message)
+        .with_hint("run again when it is gone, or give it longer with `--wait --timeout`")
+}
+
+#[cfg(test)]
+mod tests {
+    use apply_set::Unlisted;
+
+    use super::*;
+
+    #[test]
+    fn a_member_that_is_not_listed_names_the_flag_that_deletes_it() {
+        let kept = |is_next| kept_because(&Reason::Unlisted { why: Unlisted::NoParent, is_next });
+        let why = "kept because no parent of the apply set lists it";
+        assert_eq!(kept(false), format!("{why} (`--applyset-recover` deletes it)"));
+        assert_eq!(kept(true), format!("{why} yet (`--applyset-recover` deletes it now)"));
+        assert_eq!(kept_because(&Reason::LeftTheSet), "kept because it left the apply set meanwhile");
+    }
+}

@@ -1,0 +1,142 @@
+//! The second state: the members are listed.
+
+use std::borrow::Borrow;
+
+use apply_set::{DesiredMembers, GroupKind, Member, Rules, Trust, Unlisted};
+use serde_json::Value;
+use structured_merge::{Applier as _, ManagedFieldsEntry, ObjectKey};
+
+use super::entry::Entry;
+use super::judged::Judged;
+use super::parent::Parent;
+use super::{Coverage, Notes};
+use crate::compare::{Policy, Redactor};
+use crate::engine::event::{Event, EventSink};
+use crate::live::{Resource, Target};
+use crate::plan::prune_order::{PruneStep, prune_order};
+
+/// The annotation and its value that keep an object from being pruned.
+const KEEP: (&str, &str) = ("kubectl-reconcile/prune", "keep");
+
+/// A member that a search found, and where it is.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub member: Member,
+    pub resource: Resource,
+}
+
+impl Borrow<Member> for Found {
+    fn borrow(&self) -> &Member {
+        &self.member
+    }
+}
+
+impl Found {
+    pub(super) fn new(resource: Resource, object: Value, parent: &Parent, coverage: &Coverage) -> Self {
+        let mut member = Member::new(resource.gvk.clone(), object);
+        member.unlisted = why_unlisted(&member.key, parent, coverage);
+        Self { member, resource }
+    }
+}
+
+/// Why the parent does not list a member; none if it does.
+fn why_unlisted(key: &ObjectKey, parent: &Parent, coverage: &Coverage) -> Option<Unlisted> {
+    if coverage.is_listed(&GroupKind::from(&key.gvk), key.namespace.as_deref()) {
+        return None;
+    }
+    let Some(state) = &parent.state else { return Some(Unlisted::NoParent) };
+    Some(match state.other_author().filter(|_| state.names(key)) {
+        Some(author) => Unlisted::ChangedBy(author.to_owned()),
+        None => Unlisted::NotNamed,
+    })
+}
+
+/// An apply set whose members are listed, and still to be judged.
+pub(crate) struct Listed {
+    pub(super) parent: Parent,
+    pub(super) coverage: Coverage,
+    pub(super) members: Vec<Found>,
+    /// Kinds whose members could not be looked for, with the namespace where it is only one.
+    pub(super) unseen: Vec<(GroupKind, Option<String>)>,
+    /// Members that were listed and cannot be read.
+    pub(super) unreadable: Vec<ObjectKey>,
+    pub(super) recovers: bool,
+    pub(super) notes: Notes,
+}
+
+impl Listed {
+    /// Decides which members are deleted, after the redactor has shown all objects of the manifests.
+    pub fn judge(self, targets: &[&Target], policy: &Policy, redactor: &Redactor, events: &dyn EventSink) -> Judged {
+        let Self { parent, coverage, members, unseen, unreadable, recovers, notes } = self;
+        let rules = Rules { trust: trust(policy), keep: KEEP, recover: recovers, unseen };
+        let mut desired = DesiredMembers::new(&parent.set, rules);
+        for target in targets {
+            // What the API would refuse now may be a member from before.
+            desired.add(&target.key, target.resource.is_ok() || target.desired.is_refused());
+        }
+        // Nobody knows what they are: they stay, and so does what they live in.
+        for member in &unreadable {
+            desired.keep(member);
+        }
+        let unwanted = in_prune_order(desired.unwanted(members));
+        let members: Vec<&Member> = unwanted.iter().map(|(_, found)| &found.member).collect();
+        let decisions = desired.decide_all(&members);
+        let entries = unwanted.into_iter().zip(decisions);
+        let entries: Vec<Entry> =
+            entries.map(|((step, found), decision)| Entry::new(step, found, decision, redactor)).collect();
+        for entry in &entries {
+            events.receive(Event::Compared(&entry.report));
+        }
+        Judged::new((parent, coverage, notes), desired, entries, (targets, policy))
+    }
+}
+
+fn in_prune_order(members: Vec<Found>) -> Vec<(PruneStep, Found)> {
+    let nodes: Vec<(&ObjectKey, &Value)> =
+        members.iter().map(|found| (&found.member.key, &found.member.object)).collect();
+    let steps = prune_order(&nodes);
+    let mut members: Vec<(PruneStep, Found)> = steps.into_iter().zip(members).collect();
+    members.sort_by_key(|(step, _)| *step);
+    members
+}
+
+/// Whose label makes a member: that of our own manager, of those to adopt, and of manual changes.
+fn trust(policy: &Policy) -> Box<Trust> {
+    let policy = policy.clone();
+    Box::new(move |entry: &ManagedFieldsEntry| {
+        entry.manager == policy.manager || policy.adopts(entry) || policy.is_manual(entry)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use apply_set::PART_OF;
+    use serde_json::json;
+    use structured_merge::managed_fields;
+
+    use super::*;
+
+    #[test]
+    fn only_managers_that_mean_the_label_are_trusted() {
+        let policy = Policy { adopt: ["helm".to_owned()].into(), ..Policy::of("us") };
+        let trust = trust(&policy);
+        for (manager, operation, is_trusted) in [
+            ("us", "Apply", true),
+            ("us", "Update", true),
+            ("helm", "Apply", true),
+            ("helm", "Update", true),
+            ("kubectl-client-side-apply", "Update", true),
+            ("kubectl-label", "Update", true),
+            ("before-first-apply", "Update", true),
+            ("kubectl", "Apply", false),
+            ("mallory", "Update", false),
+            ("mallory", "Apply", false),
+            ("velero-server", "Update", false),
+        ] {
+            let fields = json!({"f:metadata": {"f:labels": {format!("f:{PART_OF}"): {}}}});
+            let entry = json!({"manager": manager, "operation": operation, "apiVersion": "v1", "fieldsV1": fields});
+            let entries = managed_fields(&json!({"metadata": {"managedFields": [entry]}}));
+            assert_eq!(entries.iter().any(&trust), is_trusted, "{manager}");
+        }
+    }
+}

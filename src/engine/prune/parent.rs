@@ -1,0 +1,191 @@
+//! The parent of the set: found, read, and written.
+
+use std::collections::BTreeSet;
+
+use apply_set::{
+    ApplySet, ID, Inventory, ParentAnnotations, ParentError, ParentErrorCause, ParentState, TOOLING, Tooling,
+};
+use structured_merge::ObjectKey;
+
+use super::definitions::{IS_PARENT_TYPE, is_parent_type};
+use super::reference::Reference;
+use super::write_parent::{Recorded, record};
+use crate::client::Cluster;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::live::fetch::find;
+use crate::live::resolve::Namespaces;
+use crate::live::{Discovery, LiveState, Resource};
+use crate::report::{Failure, ParentAction, Verdict};
+
+/// The parent of the set of this run.
+pub(super) struct Parent {
+    pub set: ApplySet,
+    resource: Resource,
+    adopt: BTreeSet<String>,
+    /// As it was read last; none where there is none yet.
+    pub state: Option<ParentState>,
+}
+
+impl Parent {
+    /// Finds the parent, and makes sure that the set is ours to change. A parent whose kind has namespaces lives where manifests
+    /// without a namespace do.
+    pub async fn find(
+        reference: &Reference,
+        adopt: &BTreeSet<String>,
+        (cluster, catalog, namespaces): (&Cluster, &Discovery, &Namespaces),
+    ) -> Result<Self, Failure> {
+        let served = catalog.resources().filter(|resource| !resource.pending);
+        let resource = reference.pick(served).map_err(|message| {
+            let hint = "a parent is a Secret, a ConfigMap, or a custom resource of a kind that allows it";
+            Failure::refused(format!("`--applyset`: {message}"), hint)
+        })?;
+        let namespace = resource.namespaced.then(|| namespaces.default.clone());
+        let set = ApplySet::of(ObjectKey { gvk: resource.gvk.clone(), namespace, name: reference.name.clone() });
+        let state = state(cluster, &set, resource, adopt).await?;
+        Ok(Self { set, resource: resource.clone(), adopt: adopt.clone(), state })
+    }
+
+    /// What has to be written so that it lists these members.
+    pub fn action(&self, members: &Inventory) -> ParentAction {
+        match &self.state {
+            None => ParentAction::Create,
+            Some(state) if state.has(&self.annotations(members)) => ParentAction::None,
+            Some(_) => ParentAction::Update,
+        }
+    }
+
+    /// Returns true if it lists the same as an earlier reading, or these members: nobody else changed it.
+    pub fn is_undisturbed(&self, before: &ParentState, members: &Inventory) -> bool {
+        let state = self.state.as_ref();
+        state.is_some_and(|now| before.lists_the_same(now) || now.has(&self.annotations(members)))
+    }
+
+    fn annotations(&self, members: &Inventory) -> ParentAnnotations {
+        let tooling = self.state.as_ref().map_or_else(own_tooling, |state| state.tooling.clone());
+        ParentAnnotations::of(&self.set, &tooling, members)
+    }
+
+    /// Writes where the members are, unless the parent says the same.
+    pub async fn write(&mut self, cluster: &Cluster, members: &Inventory) -> Recorded {
+        let annotations = self.annotations(members);
+        if self.state.as_ref().is_some_and(|state| state.has(&annotations)) {
+            return Recorded::Written(serde_json::Value::Null);
+        }
+        let recorded = record(cluster, &self.resource, &self.set, self.state.as_ref(), &annotations).await;
+        if let Recorded::Written(parent) = &recorded {
+            match ParentState::of(&self.set, parent, &own_tooling(), &self.adopt) {
+                Ok(state) => self.state = Some(state),
+                Err(error) => return Recorded::Failed(unusable(&error, &self.set, Code::Conflict)),
+            }
+        }
+        recorded
+    }
+
+    /// Reads it again, after somebody else changed it.
+    pub async fn read_again(&mut self, cluster: &Cluster) -> Result<(), Diagnostic> {
+        self.state = match find(cluster, &self.resource, &self.set.parent).await {
+            LiveState::Absent => None,
+            LiveState::Unreadable(problem) => return Err(problem),
+            LiveState::Present(parent) => {
+                let state = ParentState::of(&self.set, &parent, &own_tooling(), &self.adopt);
+                Some(state.map_err(|error| unusable(&error, &self.set, Code::Conflict))?)
+            }
+        };
+        Ok(())
+    }
+}
+
+/// The parent as it is; none where it can be created.
+async fn state(
+    cluster: &Cluster,
+    set: &ApplySet,
+    resource: &Resource,
+    adopt: &BTreeSet<String>,
+) -> Result<Option<ParentState>, Failure> {
+    let parent = &set.parent;
+    let gvk = &parent.gvk;
+    let can_be_created = gvk.group.is_empty() && ["Secret", "ConfigMap"].contains(&gvk.kind.as_str());
+    if !can_be_created {
+        match is_parent_type(cluster, resource).await {
+            Ok(true) => {}
+            Ok(false) => {
+                let hint = format!(
+                    "use a Secret or a ConfigMap, or label the kind's CustomResourceDefinition `{IS_PARENT_TYPE}=true`"
+                );
+                return Err(Failure::refused(
+                    format!("`{}` cannot be the kind of an apply set's parent", gvk.kind),
+                    hint,
+                ));
+            }
+            Err(error) => return Err(unreadable(set, &Diagnostic::about(gvk, &error))),
+        }
+    }
+    match find(cluster, resource, parent).await {
+        LiveState::Present(live) => match ParentState::of(set, &live, &own_tooling(), adopt) {
+            Ok(state) => Ok(Some(state)),
+            Err(error) => Err(Failure::invalid(unusable(&error, set, Code::Invalid))),
+        },
+        LiveState::Absent if can_be_created => Ok(None),
+        LiveState::Absent => {
+            let hint = "a custom resource has to exist before it can be a parent";
+            Err(Failure::refused(format!("{parent}, the parent of the apply set, does not exist"), hint))
+        }
+        LiveState::Unreadable(problem) => Err(unreadable(set, &problem)),
+    }
+}
+
+/// Without its parent nothing is known of a set: nothing is compared.
+fn unreadable(set: &ApplySet, problem: &Diagnostic) -> Failure {
+    let message = format!("{}, the parent of the apply set, cannot be read: {}", set.parent, problem.message);
+    // An interrupted run says that it was interrupted.
+    let verdict = if problem.code == Code::Interrupted { Verdict::Interrupted } else { Verdict::Incomplete };
+    let problem = Diagnostic { hint: problem.hint.clone(), ..Diagnostic::general(message) };
+    Failure { verdict, problems: vec![problem] }
+}
+
+/// This program, as it names itself in the sets that it manages.
+fn own_tooling() -> Tooling {
+    Tooling::new(concat!("kubectl-reconcile/v", env!("CARGO_PKG_VERSION")))
+}
+
+/// Why a parent cannot be used, and what to do about it.
+fn unusable(error: &ParentError, set: &ApplySet, code: Code) -> Diagnostic {
+    let id = &set.id;
+    let hint = match &error.cause {
+        ParentErrorCause::Terminating => "run again when it is gone".to_owned(),
+        ParentErrorCause::WrongId(_) => format!("it has to be `{id}`, so correct or remove the label"),
+        ParentErrorCause::NotAParent(_) => format!(
+            "choose another name, or, if it is to be the parent, give it the label `{ID}: {id}` and the annotation \
+             `{TOOLING}: {}`",
+            own_tooling()
+        ),
+        ParentErrorCause::OtherTool(tool) => {
+            format!("continue it with `--adopt={tool}`, after which both tools can apply it, or choose another parent")
+        }
+        ParentErrorCause::NotANamespace(_) => "correct the annotation, a list separated by commas".to_owned(),
+    };
+    Diagnostic::new(code, error.to_string()).with_hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use apply_set::Missing;
+    use structured_merge::GroupVersionKind;
+
+    use super::*;
+
+    #[test]
+    fn hints_name_what_to_type() {
+        let gvk = GroupVersionKind::new("v1", "Secret");
+        let set = ApplySet::of(ObjectKey { gvk, namespace: Some("shop".into()), name: "web".into() });
+        let hint = |cause| {
+            let error = ParentError { parent: Box::new(set.parent.clone()), cause };
+            unusable(&error, &set, Code::Conflict).hint.unwrap_or_default()
+        };
+        assert!(hint(ParentErrorCause::OtherTool("kubectl".into())).contains("--adopt=kubectl"));
+        for cause in [ParentErrorCause::NotAParent(Missing::Id), ParentErrorCause::WrongId("applyset-other-v1".into())]
+        {
+            assert!(hint(cause).contains(&set.id));
+        }
+    }
+}

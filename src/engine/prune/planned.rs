@@ -1,0 +1,218 @@
+//! The first state: the parent is read, and where to look for members is known.
+
+use std::collections::BTreeSet;
+
+use apply_set::{ApplySet, GroupKind, Inventory, ListedKinds, PART_OF, ParentState};
+
+use super::definitions::defined_kinds;
+use super::find::{Scope, Search, Unreadable, Unsearched, find, searchable};
+use super::labelled::refuse_labelled;
+use super::listed::{Found, Listed};
+use super::parent::Parent;
+use super::reference::Reference;
+use super::{Coverage, Notes};
+use crate::client::Cluster;
+use crate::desired::DesiredSet;
+use crate::diagnostic::Diagnostic;
+use crate::live::resolve::Namespaces;
+use crate::live::{Discovery, Resolution};
+use crate::report::Failure;
+
+/// What is asked for.
+pub(crate) struct Requested {
+    /// The set, by its parent.
+    pub reference: Reference,
+    /// Whether members that the parent does not list are pruned, too.
+    pub recovers: bool,
+}
+
+/// An apply set whose parent is known, and whose members are still to be listed.
+pub(crate) struct Planned {
+    parent: Parent,
+    coverage: Coverage,
+    searches: Vec<Search>,
+    /// Kinds that the parent lists and the server does not serve.
+    unknown: Vec<GroupKind>,
+    /// Kinds whose members cannot be looked for, with the namespace where it is only one.
+    unseen: Vec<(GroupKind, Option<String>)>,
+    recovers: bool,
+    notes: Notes,
+}
+
+impl Planned {
+    /// Finds the parent, makes sure that no manifest names another set, and plans the search; none where no set is asked for.
+    pub async fn prepare(
+        requested: Option<&Requested>,
+        adopt: &BTreeSet<String>,
+        server: (&Cluster, &Discovery, &Namespaces),
+        desired: &DesiredSet,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(Requested { reference, recovers }) = requested else { return Ok(None) };
+        let (_, catalog, namespaces) = server;
+        let parent = Parent::find(reference, adopt, server).await?;
+        refuse_labelled(&desired.manifests, &parent.set, &namespaces.default)?;
+        let manifests = || desired.manifests.iter();
+        let places = manifests().filter_map(|manifest| manifest.namespace().map(ToOwned::to_owned));
+        let mentioned = Inventory {
+            kinds: manifests().map(|manifest| GroupKind::from(manifest.gvk())).collect(),
+            namespaces: places.chain([namespaces.default.clone()]).collect(),
+        };
+        let mut planned = Self {
+            parent,
+            coverage: Coverage { mentioned, ..Coverage::default() },
+            searches: Vec::new(),
+            unknown: Vec::new(),
+            unseen: Vec::new(),
+            recovers: *recovers,
+            notes: Notes::default(),
+        };
+        planned.plan_search(catalog);
+        Ok(Some(planned))
+    }
+
+    /// The set that the objects of the manifests join.
+    pub fn set(&self) -> &ApplySet {
+        &self.parent.set
+    }
+
+    /// Plans the search: the kinds and namespaces that the parent lists; and all kinds everywhere where it does not say, where
+    /// there is no parent, as one may have been deleted, which leaves its members their labels, and where that is asked for.
+    fn plan_search(&mut self, catalog: &Discovery) {
+        let mut likely = self.coverage.mentioned.namespaces.clone();
+        let mut is_known = false;
+        if let Some(state) = self.parent.state.clone() {
+            likely.extend(state.namespaces.iter().cloned());
+            is_known = state.listed != ListedKinds::Unknown;
+            self.plan_listed(catalog, &state);
+        }
+        if self.recovers || !is_known {
+            self.crawl(catalog, likely);
+        }
+    }
+
+    fn plan_listed(&mut self, catalog: &Discovery, state: &ParentState) {
+        let Coverage { listed, mentioned } = &mut self.coverage;
+        listed.namespaces = state.vouched_namespaces(mentioned);
+        let scope = Scope::Namespaces(state.namespaces.iter().cloned().collect());
+        let kinds: BTreeSet<GroupKind> = match &state.listed {
+            ListedKinds::Unknown => return,
+            ListedKinds::Kinds(kinds) => kinds.clone(),
+            ListedKinds::Resources(resources) => resources.iter().map(|resource| kind_of(catalog, resource)).collect(),
+        };
+        for kind in kinds {
+            let counts = state.vouches_for_kind(&kind, mentioned);
+            match catalog.resolve_kind(&kind) {
+                // A kind that only the input defines has no objects yet.
+                Resolution::Known(resource) if resource.pending => {}
+                Resolution::Known(resource) => {
+                    self.searches.push(Search { resource: resource.clone(), scope: scope.clone() });
+                }
+                _ if !counts => continue,
+                Resolution::Unavailable => {
+                    let message =
+                        format!("members of kind `{kind}` cannot be listed: the API service behind it does not answer");
+                    self.notes.errors.push(Diagnostic::general(message).with_hint("see `kubectl get apiservices`"));
+                    self.unseen.push((kind.clone(), None));
+                }
+                Resolution::Unknown => {
+                    self.unknown.push(kind);
+                    continue;
+                }
+            }
+            if counts {
+                listed.kinds.insert(kind);
+            }
+        }
+        // A kind that moved to another group has the same objects under both: they are known by the new one.
+        let moved = self.coverage.mentioned.kinds.iter().filter(|kind| self.coverage.has_moved(kind));
+        let resources = moved.filter_map(|kind| match catalog.resolve_kind(kind) {
+            Resolution::Known(resource) if !resource.pending => Some(resource.clone()),
+            _ => None,
+        });
+        self.searches.extend(resources.map(|resource| Search { resource, scope: scope.clone() }));
+    }
+
+    /// Searches all kinds, in these namespaces where they may not be listed as a whole.
+    fn crawl(&mut self, catalog: &Discovery, likely: BTreeSet<String>) {
+        let scope = Scope::Everywhere(likely.into_iter().collect());
+        let all = searchable(catalog);
+        self.searches.retain(|search| !all.iter().any(|one| one.gvk == search.resource.gvk));
+        self.searches.extend(all.into_iter().map(|resource| Search { resource, scope: scope.clone() }));
+    }
+
+    /// Lists the members.
+    pub async fn list(mut self, cluster: &Cluster) -> Listed {
+        let selector = format!("{PART_OF}={}", self.parent.set.id);
+        let found = find(cluster, std::mem::take(&mut self.searches), &selector).await;
+        self.unseen.extend(found.unsearched.iter().map(|one| (one.kind.clone(), one.namespace.clone())));
+        self.notes.errors.extend(found.unreadable.iter().map(unreadable));
+        let is_listed = |one: &&Unsearched| self.coverage.is_listed(&one.kind, one.namespace.as_deref());
+        let (listed, beyond): (Vec<&Unsearched>, Vec<&Unsearched>) = found.unsearched.iter().partition(is_listed);
+        self.notes.errors.extend(listed.into_iter().map(unsearched));
+        self.notes.warnings.extend(uncrawled(&beyond));
+        let members = found.objects.into_iter();
+        let members = members.map(|(resource, object)| Found::new(resource, object, &self.parent, &self.coverage));
+        let members = members.collect();
+        self.look_for_definitions(cluster).await;
+        let Self { parent, coverage, unseen, recovers, notes, .. } = self;
+        let unreadable = found.unreadable.into_iter().map(|member| member.key).collect();
+        Listed { parent, coverage, members, unseen, unreadable, recovers, notes }
+    }
+
+    /// A kind that is not served took its objects along only if its definition is gone, too.
+    async fn look_for_definitions(&mut self, cluster: &Cluster) {
+        if self.unknown.is_empty() {
+            return;
+        }
+        let defined = defined_kinds(cluster).await;
+        for kind in std::mem::take(&mut self.unknown) {
+            let reason = match &defined {
+                Ok(defined) if defined.contains(&kind) => {
+                    "its CustomResourceDefinition serves no version of it".to_owned()
+                }
+                Ok(_) => {
+                    self.notes.warnings.push(format!(
+                        "the apply set lists `{kind}`, which the server no longer knows: its objects are gone, too"
+                    ));
+                    continue;
+                }
+                Err(error) => format!("the server does not serve it, and the reason is unknown: {}", error.in_full()),
+            };
+            let problem = Diagnostic::general(format!("members of kind `{kind}` cannot be listed: {reason}"));
+            self.notes.errors.push(problem.with_hint(HELD));
+            self.unseen.push((kind.clone(), None));
+            self.coverage.listed.kinds.insert(kind);
+        }
+    }
+}
+
+/// What becomes of members that nobody can see.
+const HELD: &str = "none of them is pruned, and the set still lists the kind";
+
+/// The kind of a resource such as `deployments.apps`; one that the server does not know keeps its name.
+fn kind_of(catalog: &Discovery, resource: &str) -> GroupKind {
+    let named = GroupKind::parse(resource);
+    let found = catalog.resources().find(|found| found.plural == named.kind && found.gvk.group == named.group);
+    found.map_or(named, |found| GroupKind::from(&found.gvk))
+}
+
+fn unsearched(unsearched: &Unsearched) -> Diagnostic {
+    let Unsearched { kind, namespace, problem } = unsearched;
+    let place = namespace.as_ref().map(|name| format!(" in namespace `{name}`")).unwrap_or_default();
+    let message = format!("members of kind `{kind}`{place} cannot be listed: {}", problem.message);
+    let hint = problem.hint.as_deref().unwrap_or(HELD);
+    Diagnostic::general(message).with_hint(hint)
+}
+
+fn unreadable(Unreadable { key, cause }: &Unreadable) -> Diagnostic {
+    let message = format!("{key}, a member of the apply set, cannot be read: {cause}");
+    Diagnostic::general(message).with_hint("it is not pruned, and the set still lists it")
+}
+
+/// The search of all kinds may fail for lack of rights that nobody needs for the set itself.
+fn uncrawled(unsearched: &[&Unsearched]) -> Option<String> {
+    let kinds: BTreeSet<String> = unsearched.iter().map(|one| one.kind.to_string()).collect();
+    let kinds = kinds.into_iter().collect::<Vec<_>>().join(", ");
+    let reason = &unsearched.first()?.problem.code;
+    Some(format!("members that the apply set's parent does not list could not be looked for ({reason}) among {kinds}"))
+}

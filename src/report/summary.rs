@@ -1,0 +1,101 @@
+use serde::Serialize;
+
+use super::object::ObjectReport;
+use crate::compare::{Action, Evidence};
+use crate::live::readiness::State;
+
+/// Counts of objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// All of them.
+    pub objects: usize,
+    /// Nothing to do.
+    pub in_sync: usize,
+    /// To be created.
+    pub create: usize,
+    /// To be updated.
+    pub update: usize,
+    /// To be replaced.
+    pub replace: usize,
+    /// To be deleted.
+    pub delete: usize,
+    /// Not compared.
+    pub unknown: usize,
+    /// In sync, proven without asking the server.
+    pub proven: usize,
+    /// With fields in conflict with other managers.
+    pub conflict: usize,
+    /// In sync, but with fields that are not yet owned by our field manager.
+    pub adopted: usize,
+    /// Items that manual changes added to lists of the manifests, and that stay.
+    pub beside: usize,
+    /// Differences that a rule ignores.
+    pub ignored: usize,
+    /// Members of the apply set that are no longer in the manifests and stay; `None` without an apply set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<usize>,
+    /// Readiness of the objects, if it was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub readiness: Option<ReadinessCounts>,
+}
+
+/// Counts of objects by readiness.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadinessCounts {
+    /// Ready.
+    pub current: usize,
+    /// In progress.
+    pub in_progress: usize,
+    /// Failed.
+    pub failed: usize,
+    /// Being deleted.
+    pub terminating: usize,
+    /// Not found.
+    pub not_found: usize,
+    /// Could not be read.
+    pub unknown: usize,
+}
+
+impl Summary {
+    pub(super) fn of(objects: &[ObjectReport]) -> Self {
+        let count = |test: &dyn Fn(&ObjectReport) -> bool| objects.iter().filter(|object| test(object)).count();
+        let with = |action: Action| count(&|object| object.action == action);
+        Self {
+            objects: objects.len(),
+            in_sync: count(&|object| object.action == Action::None && !object.is_kept()),
+            create: with(Action::Create),
+            update: with(Action::Update),
+            replace: with(Action::Replace),
+            delete: with(Action::Delete),
+            unknown: with(Action::Unknown),
+            proven: count(&|object| object.evidence == Some(Evidence::Proven)),
+            conflict: count(&|object| !object.conflicts.is_empty()),
+            adopted: count(&ObjectReport::is_ownership_only),
+            beside: objects.iter().map(|object| object.beside.len()).sum(),
+            ignored: objects.iter().flat_map(|object| &object.ignored).map(|ignored| ignored.paths.len()).sum(),
+            kept: None,
+            readiness: ReadinessCounts::of(objects),
+        }
+    }
+}
+
+impl ReadinessCounts {
+    /// Returns `None` if readiness was not requested.
+    fn of(objects: &[ObjectReport]) -> Option<Self> {
+        let states = objects.iter().filter_map(|object| object.readiness.as_ref()).map(|readiness| readiness.state);
+        states.fold(None, |counts, state| {
+            let mut counts: Self = counts.unwrap_or_default();
+            *match state {
+                State::Current => &mut counts.current,
+                State::InProgress => &mut counts.in_progress,
+                State::Failed => &mut counts.failed,
+                State::Terminating => &mut counts.terminating,
+                State::NotFound => &mut counts.not_found,
+                State::Unknown => &mut counts.unknown,
+            } += 1;
+            Some(counts)
+        })
+    }
+}

@@ -25,6 +25,7 @@ pub(crate) fn configured(typed: Typed) -> (Cli, Configured) {
         Command::Apply(args) => &args.input,
         Command::Status(args) => &args.input,
         Command::Snapshot(args) => &args.input,
+        Command::Access(args) => &args.input,
         Command::Config(_) | Command::Completion(_) | Command::Man(_) | Command::Complete(_) => {
             return (typed.cli, Ok(Configuration::default()));
         }
@@ -82,6 +83,18 @@ impl Settings {
         Self { configuration, ignore: Arc::new(ignore), warnings }
     }
 
+    /// What is to be said about it.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// A report that names the configuration, and says what is to be said about it.
+    pub fn told_in(&self, report: Report) -> Report {
+        let mut report = self.named_in(report);
+        report.warnings.splice(..0, self.warnings.iter().cloned());
+        report
+    }
+
     /// A report that names the configuration.
     pub fn named_in(&self, mut report: Report) -> Report {
         let file = self.configuration.source.as_ref().map(|source| source.file.to_string());
@@ -89,7 +102,6 @@ impl Settings {
         if file.is_some() || annotated > 0 {
             report.configuration = Some(ConfigurationInfo { file, rules: self.ignore.len(), annotated });
         }
-        report.warnings.splice(..0, self.warnings.iter().cloned());
         report
     }
 }

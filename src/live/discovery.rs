@@ -241,7 +241,7 @@ impl Discovery {
 
     /// Kinds that cannot be read by name, such as the reviews of `authorization.k8s.io`, hold no objects, and those whose
     /// names are no parts of a path cannot be asked for. Where two resources serve one kind, the first stays.
-    fn add(&mut self, resource: Resource) {
+    pub(crate) fn add(&mut self, resource: Resource) {
         let GroupVersionKind { group, version, .. } = &resource.gvk;
         let has_path = is_path_segment(&resource.plural)
             && is_path_segment(version)

@@ -1,6 +1,7 @@
 //! What can be typed: one file per command, and one for each group of flags that commands share. [`crate::commands`] gives it
 //! meaning.
 
+mod access;
 mod apply;
 pub(crate) mod candidates;
 mod compare;
@@ -20,6 +21,7 @@ mod wait;
 
 use clap::{Parser, Subcommand};
 
+pub use access::{AccessArgs, AccessFormat, PurposeChoice};
 pub use apply::{ApplyArgs, DryRun};
 pub use compare::{CompareArgs, EvidenceChoice, ForceChoice, ReplaceChoice};
 pub use complete::CompleteArgs;
@@ -62,6 +64,9 @@ pub enum Command {
     /// Save the live objects for an offline `diff --live FILE`
     #[command(after_long_help = snapshot::AFTER_HELP)]
     Snapshot(SnapshotArgs),
+    /// Print the roles that `diff` and `apply` need; exit with 1 if the user lacks a permission
+    #[command(after_long_help = access::AFTER_HELP)]
+    Access(AccessArgs),
     /// Show the configuration in force, or its JSON Schema
     #[command(after_long_help = config::AFTER_HELP, disable_help_subcommand = true)]
     Config(ConfigCommandArgs),

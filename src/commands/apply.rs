@@ -80,7 +80,7 @@ async fn pass(
     let mut pass = Reconciliation::compare(comparison, plan, prune).await;
     output.details(verbosity, pass.unproven());
 
-    let would_be = pass.annotate(builder.report(Command::Diff, FailOn::default()));
+    let would_be = pass.annotate(builder.report(Command::Diff, &FailOn::default()));
     // A reader that went away changes nothing about the pass.
     let _ = output.text(&text::differences(&would_be));
     if args.confirm && pass.has_work() {
@@ -94,7 +94,7 @@ async fn pass(
     if let Some(timeout) = wait {
         pass.wait(timeout).await;
     }
-    let report = pass.annotate(builder.report(Command::Apply, FailOn::default()));
+    let report = pass.annotate(builder.report(Command::Apply, &FailOn::default()));
     Ok(concluded(report, info, &cluster, interrupt))
 }
 

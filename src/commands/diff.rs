@@ -46,7 +46,12 @@ pub(super) async fn run(args: DiffArgs, configured: Configured) -> u8 {
 }
 
 fn gate(args: &DiffArgs) -> FailOn {
-    FailOn { exit_zero: args.exit_zero, strict_ownership: args.compare.strict_ownership }
+    FailOn {
+        exit_zero: args.exit_zero,
+        strict_ownership: args.compare.strict_ownership,
+        classes: args.compare.fail_on.clone(),
+        show_unmanaged: args.compare.show_unmanaged,
+    }
 }
 
 fn show(report: &Report, output: &Output) -> Result<(), Closed> {
@@ -97,7 +102,7 @@ async fn with_cluster(
     let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, prune), admission);
     output.details(verbosity, pass.unproven());
 
-    let mut report = builder.report(Command::Diff, gate(args));
+    let mut report = builder.report(Command::Diff, &gate(args));
     report.warnings = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
     Ok(concluded(pass.annotate(report), info, &cluster, interrupt))
 }
@@ -118,7 +123,7 @@ async fn without_cluster(args: &DiffArgs, file: &str, policy: &Policy, output: &
     let judged = plan.targets().map(|target| {
         ObjectReport::new(target, judge.captured(target, &snapshot.state(&target.key), types.of(&target.key.gvk)))
     });
-    Ok(Report::compared(Command::Diff, judged.collect(), gate(args)))
+    Ok(Report::compared(Command::Diff, judged.collect(), &gate(args)))
 }
 
 impl From<ApplyArgs> for DiffArgs {

@@ -1,5 +1,6 @@
 //! One file for each command: they compose the stages, and nothing else.
 
+mod access;
 mod apply;
 mod complete;
 mod completion;
@@ -39,6 +40,7 @@ pub async fn run(typed: Typed) -> ExitCode {
         Command::Apply(args) => apply::run(args, configured).await,
         Command::Status(args) => status::run(args, configured).await,
         Command::Snapshot(args) => Box::pin(snapshot::run(args, configured)).await,
+        Command::Access(args) => Box::pin(access::run(args, configured)).await,
         Command::Config(args) => config::run(&args),
         Command::Completion(args) => completion::run(&args),
         Command::Man(args) => man::run(&args),

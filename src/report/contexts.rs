@@ -67,7 +67,7 @@ impl Reports {
     /// Puts the reports of all contexts together.
     #[must_use]
     pub fn of(command: Command, contexts: Vec<ContextReport>, warnings: Vec<String>) -> Self {
-        let worst = contexts.iter().map(|one| &one.report).max_by_key(|report| report.verdict);
+        let worst = contexts.iter().map(|one| &one.report).max_by_key(|report| (report.verdict, report.exit_code));
         let (verdict, exit_code) =
             worst.map_or((Verdict::InSync, super::EXIT_SUCCESS), |report| (report.verdict, report.exit_code));
         let mut summary =
@@ -92,15 +92,16 @@ impl Reports {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_SUCCESS, FailOn};
+    use crate::report::{EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_SUCCESS};
 
-    fn one(context: &str, verdict: Verdict, gate: FailOn) -> ContextReport {
-        let report = Report::stopped(Command::Diff, verdict, Vec::new(), gate);
+    fn one(context: &str, verdict: Verdict, exit_zero: bool) -> ContextReport {
+        let mut report = Report::stopped(Command::Diff, verdict, Vec::new());
+        report.exit_code = verdict.exit_code(exit_zero);
         ContextReport { context: context.to_owned(), server: None, report }
     }
 
-    fn worst(verdicts: &[Verdict], gate: FailOn) -> (Verdict, u8) {
-        let contexts = verdicts.iter().map(|verdict| one("c", *verdict, gate)).collect();
+    fn worst(verdicts: &[Verdict], exit_zero: bool) -> (Verdict, u8) {
+        let contexts = verdicts.iter().map(|verdict| one("c", *verdict, exit_zero)).collect();
         let reports = Reports::of(Command::Diff, contexts, Vec::new());
         (reports.verdict, reports.exit_code)
     }
@@ -108,23 +109,22 @@ mod tests {
     #[test]
     fn the_worst_result_decides() {
         use Verdict::{Applied, Drift, InSync, Incomplete, Interrupted, Invalid, NotReady, Unreachable};
-        let gate = FailOn::default();
-        assert_eq!(worst(&[InSync, Drift, InSync], gate), (Drift, EXIT_DRIFT));
-        assert_eq!(worst(&[InSync, Drift], FailOn { exit_zero: true, ..gate }), (Drift, EXIT_SUCCESS));
-        assert_eq!(worst(&[Unreachable, Incomplete, Drift], gate), (Incomplete, EXIT_INCOMPLETE));
+        assert_eq!(worst(&[InSync, Drift, InSync], false), (Drift, EXIT_DRIFT));
+        assert_eq!(worst(&[InSync, Drift], true), (Drift, EXIT_SUCCESS));
+        assert_eq!(worst(&[Unreachable, Incomplete, Drift], false), (Incomplete, EXIT_INCOMPLETE));
         let by_rank = [InSync, Applied, Drift, NotReady, Unreachable, Incomplete, Invalid, Interrupted];
         for pair in by_rank.windows(2) {
-            assert_eq!(worst(pair, gate).0, pair[1]);
-            assert_eq!(worst(&[pair[1], pair[0]], gate).0, pair[1]);
+            assert_eq!(worst(pair, false).0, pair[1]);
+            assert_eq!(worst(&[pair[1], pair[0]], false).0, pair[1]);
         }
     }
 
     #[test]
     fn the_document_has_the_report_of_each_context_beside_its_name() {
         let contexts = vec![
-            one("a", Verdict::Drift, FailOn::default()),
-            one("b", Verdict::Drift, FailOn::default()),
-            one("c", Verdict::Unreachable, FailOn::default()),
+            one("a", Verdict::Drift, false),
+            one("b", Verdict::Drift, false),
+            one("c", Verdict::Unreachable, false),
         ];
         let reports = Reports::of(Command::Diff, contexts, Vec::new());
         let document = serde_json::to_value(&reports).unwrap();

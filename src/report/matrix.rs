@@ -275,13 +275,13 @@ mod tests {
     }
 
     fn context(name: &str, objects: Vec<ObjectReport>) -> ContextReport {
-        let report = Report::compared(Command::Diff, objects, FailOn::default());
+        let report = Report::compared(Command::Diff, objects, &FailOn::default());
         ContextReport { context: name.to_owned(), server: Some(format!("https://{name}")), report }
     }
 
     fn down(name: &str) -> ContextReport {
         let errors = vec![Diagnostic::new(Code::ConnectionLost, "cannot connect")];
-        let report = Report::stopped(Command::Diff, Verdict::Unreachable, errors, FailOn::default());
+        let report = Report::stopped(Command::Diff, Verdict::Unreachable, errors);
         ContextReport { context: name.to_owned(), server: None, report }
     }
 

@@ -1,5 +1,6 @@
 //! The report of a run: one model, one file per output format, and the table of formats ([`format::FORMATS`]).
 
+pub mod access;
 mod apply_set;
 mod beside;
 mod command;
@@ -10,6 +11,7 @@ pub mod excerpt;
 mod exit;
 mod failure;
 pub mod format;
+mod gate;
 pub mod json;
 mod lines;
 pub mod matrix;
@@ -31,6 +33,7 @@ pub use exit::{
     Verdict,
 };
 pub(crate) use failure::Failure;
-pub use model::{ClusterInfo, FailOn, Report};
+pub use gate::{FAIL_CLASSES, FailClass, FailOn};
+pub use model::{ClusterInfo, Report};
 pub use object::{ObjectReport, Outcome};
 pub use summary::{ReadinessCounts, Summary};

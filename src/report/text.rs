@@ -322,6 +322,9 @@ pub fn summary(report: &Report) -> Styled {
     if let Some(beside) = beside::clause(report) {
         sentence = format!("{sentence}; {beside}");
     }
+    if !report.fail_on.is_empty() {
+        sentence = format!("{sentence}; fails only on {}", report.fail_on.join(", "));
+    }
     if let Some(configuration) = &report.configuration {
         sentence = format!("{sentence}; {configuration}");
     }

@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use crate::cli::ConnectionArgs;
 use crate::client::Context;
 use crate::report::styled::{Role, Styled};
-use crate::report::{ContextReport, FailOn, Report, Reports, matrix};
+use crate::report::{ContextReport, Report, Reports, matrix};
 use crate::session::agreement::Agreement;
 use crate::session::contexts::same_places;
 use crate::session::failure::Failure;
@@ -88,7 +88,7 @@ impl Task<'_> {
                     }
                     Err(Failure { verdict, problems }) => {
                         tell(&own.terminal, &problems);
-                        Report::stopped(*command, verdict, problems, FailOn::default())
+                        Report::stopped(*command, verdict, problems)
                     }
                 };
                 agreement.over(at);

@@ -1,5 +1,6 @@
 //! Everything that is tested from outside: scenarios against a real Kubernetes API server.
 
+mod access;
 mod adoption;
 mod answers;
 mod apply_set;
@@ -21,6 +22,7 @@ mod false_drift;
 mod faults;
 mod field_sets;
 mod foreign_text;
+mod gates;
 mod generated;
 mod hand_edits;
 mod harness;

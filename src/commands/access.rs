@@ -15,6 +15,7 @@ use crate::plan::access::{Needs, Purpose, optional, permissions, roles};
 use crate::report::access::{AccessReport, Reviewed};
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
+use crate::session::contexts::only_one;
 use crate::session::failure::Failure;
 use crate::session::output::tell;
 use crate::session::reading::Reading;
@@ -60,9 +61,10 @@ async fn report(args: &AccessArgs, configured: Configured, terminal: &Terminal) 
         let hint = "it may delete objects of any kind in any namespace: leave that to an administrator";
         return Err(Failure::refused("the permissions for `--applyset-recover` cannot be told", hint));
     }
+    let connection = only_one(&args.connection, "access")?;
     let reading = Reading::begin(&args.input, terminal).await?;
     let interrupt = listen(terminal);
-    let connecting = connected(&args.connection, args.console.verbosity, &args.input, terminal, &interrupt);
+    let connecting = connected(&connection, args.console.verbosity, &args.input, terminal, &interrupt);
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, .. } = connected;
     let (prunes, mut errors) = match &set {

@@ -261,8 +261,10 @@ fn flags_that_are_for_one_context_and_names_of_none_are_refused() {
         assert_eq!(run.report()["kind"], "Report", "{run}");
     }
     let kubeconfig = format!("--kubeconfig={}", fleet.kubeconfig());
-    let run = fleet.eu.reconcile(["snapshot", "-f", "web.yaml", &kubeconfig, "--context=eu,us"]).exits_with(2);
-    assert!(run.stderr.contains("`snapshot` takes a single context"), "{run}");
+    for command in ["snapshot", "access"] {
+        let run = fleet.eu.reconcile([command, "-f", "web.yaml", &kubeconfig, "--context=eu,us"]).exits_with(2);
+        assert!(run.stderr.contains(&format!("`{command}` takes a single context")), "{run}");
+    }
     let run = fleet.run("diff", "us,us-again", &[]).exits_with(1);
     let warning = "these contexts are the same cluster and namespace: `us`, `us-again`";
     assert!(run.stderr.contains(warning), "{run}");

@@ -30,6 +30,7 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a 
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "apply" -d 'Make the cluster match the manifests; running it again changes nothing'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "status" -d 'Show whether the objects of the manifests are ready; exit with 5 if one is not'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "snapshot" -d 'Save the live objects for an offline `diff --live FILE`'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "config" -d 'Show the configuration in force, or its JSON Schema'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "completion" -d 'Print a completion script'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "man" -d 'Print the manual page of the program or of one command'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "__complete" -d 'Print completion candidates for kubectl, one per line'
@@ -39,17 +40,31 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l validate -d 'How to treat input that kubectl would silently change or drop: reject it, warn, or accept it' -r -f -a "strict\t'Reject it'
 warn\t'Accept it as kubectl reads it, with a warning'
 ignore\t'Accept it as kubectl reads it'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l config -d 'Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests, above them in the same repository, or in the working directory' -r -F
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l field-manager -d 'Name of the field manager that applies and owns the fields of the manifests' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l evidence -d 'How to determine drift: prove it from the live object and ask the server only when needed (auto), always ask (server), or never send a PATCH and compare locally (read-only)' -r -f -a "auto\t'Prove it from the live object, or else ask the server, or else compare locally'
 server\t'Ask the server about every object'
 read-only\t'Prove it from the live object, or else compare locally; never send a PATCH'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l fail-on -d 'Exit with 1 only for these differences (repeatable) [default: drift]' -r -f -a "drift\t'Every difference that `apply` would resolve (the default)'
+manual\t'Changes and additions by kubectl or a manager listed in `manualManagers`'
+missing\t'Objects that do not exist'
+pending\t'Fields that changed in the manifest'
+changedByOther\t'Fields that another manager changed'
+removedByOther\t'Fields that are not in the cluster'
+pruned\t'Fields and objects that are no longer in the manifests'
+reordered\t'Lists in another order'
+conflict\t'Fields that another applier or a controller owns'
+replace\t'Objects that would have to be replaced'
+unmanaged\t'Fields that other managers added'
+adopted\t'Fields that are not yet owned by our field manager'
+released\t'Fields that are no longer in the manifests, and that a co-owner keeps'
+overridden\t'Fields of which the cluster keeps its own value'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l force-conflicts -d 'Which fields to take from other managers: manual changes (`manual`), all, or none; without a value, all' -r -f -a "manual\t'Fields changed with kubectl or by a manager listed in `manualManagers` of the configuration file'
 all\t'Also fields of other appliers and of controllers'
 none\t'No fields'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l replace -d 'What to do when an immutable field differs: report it, or delete and recreate the object' -r -f -a "never\t'Report the difference and leave the object unchanged'
 immutable\t'Delete and recreate the object'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l adopt -d 'Field managers to take over from, such as `helm,kubectl`: their fields in the manifests become ours, and their apply sets are continued' -r
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l config -d 'Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests or in the working directory' -r -F
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l applyset -d 'Apply set to join and prune, named by its parent object: a Secret, or another kind as in `configmap/NAME`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l timeout -d 'With `--wait`: how long to wait, such as `90s` or `10m`; `0` checks once [default: 5m]' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l live -d 'Compare with the objects in this file instead of a cluster; an empty file means that no object exists' -r
@@ -82,6 +97,7 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l request-timeout -d 'Time limit for one request, such as `30s` or `1m`; `0` limits only the time to connect and pauses in a response' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s R -l recursive -d 'Also read the subdirectories of directories'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l allow-empty -d 'Succeed even if no object is found or selected'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l no-config -d 'Use no configuration file'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l show-unmanaged -d 'Also show fields that other managers added'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l strict-ownership -d 'Also report drift when values match but some fields are not yet owned by our field manager'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l prune -d 'Delete members of the apply set that are no longer in the manifests, after everything else has succeeded'
@@ -98,17 +114,31 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand appl
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l validate -d 'How to treat input that kubectl would silently change or drop: reject it, warn, or accept it' -r -f -a "strict\t'Reject it'
 warn\t'Accept it as kubectl reads it, with a warning'
 ignore\t'Accept it as kubectl reads it'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l config -d 'Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests, above them in the same repository, or in the working directory' -r -F
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l field-manager -d 'Name of the field manager that applies and owns the fields of the manifests' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l evidence -d 'How to determine drift: prove it from the live object and ask the server only when needed (auto), always ask (server), or never send a PATCH and compare locally (read-only)' -r -f -a "auto\t'Prove it from the live object, or else ask the server, or else compare locally'
 server\t'Ask the server about every object'
 read-only\t'Prove it from the live object, or else compare locally; never send a PATCH'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l fail-on -d 'Exit with 1 only for these differences (repeatable) [default: drift]' -r -f -a "drift\t'Every difference that `apply` would resolve (the default)'
+manual\t'Changes and additions by kubectl or a manager listed in `manualManagers`'
+missing\t'Objects that do not exist'
+pending\t'Fields that changed in the manifest'
+changedByOther\t'Fields that another manager changed'
+removedByOther\t'Fields that are not in the cluster'
+pruned\t'Fields and objects that are no longer in the manifests'
+reordered\t'Lists in another order'
+conflict\t'Fields that another applier or a controller owns'
+replace\t'Objects that would have to be replaced'
+unmanaged\t'Fields that other managers added'
+adopted\t'Fields that are not yet owned by our field manager'
+released\t'Fields that are no longer in the manifests, and that a co-owner keeps'
+overridden\t'Fields of which the cluster keeps its own value'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l force-conflicts -d 'Which fields to take from other managers: manual changes (`manual`), all, or none; without a value, all' -r -f -a "manual\t'Fields changed with kubectl or by a manager listed in `manualManagers` of the configuration file'
 all\t'Also fields of other appliers and of controllers'
 none\t'No fields'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l replace -d 'What to do when an immutable field differs: report it, or delete and recreate the object' -r -f -a "never\t'Report the difference and leave the object unchanged'
 immutable\t'Delete and recreate the object'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l adopt -d 'Field managers to take over from, such as `helm,kubectl`: their fields in the manifests become ours, and their apply sets are continued' -r
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l config -d 'Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests or in the working directory' -r -F
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l applyset -d 'Apply set to join and prune, named by its parent object: a Secret, or another kind as in `configmap/NAME`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l dry-run -d 'Only show what would change, like `kubectl reconcile diff` and with its exit codes' -r -f -a "server\t'Ask the server what would change (if no value is given)'
 client\t'Never send a PATCH, and compare locally, like `--evidence=read-only`'"
@@ -142,6 +172,7 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand appl
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l request-timeout -d 'Time limit for one request, such as `30s` or `1m`; `0` limits only the time to connect and pauses in a response' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s R -l recursive -d 'Also read the subdirectories of directories'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l allow-empty -d 'Succeed even if no object is found or selected'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l no-config -d 'Use no configuration file'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l show-unmanaged -d 'Also show fields that other managers added'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l strict-ownership -d 'Also report drift when values match but some fields are not yet owned by our field manager'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l prune -d 'Delete members of the apply set that are no longer in the manifests, after everything else has succeeded'
@@ -156,6 +187,7 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand stat
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -l validate -d 'How to treat input that kubectl would silently change or drop: reject it, warn, or accept it' -r -f -a "strict\t'Reject it'
 warn\t'Accept it as kubectl reads it, with a warning'
 ignore\t'Accept it as kubectl reads it'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -l config -d 'Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests, above them in the same repository, or in the working directory' -r -F
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -l timeout -d 'With `--wait`: how long to wait, such as `90s` or `10m`; `0` checks once [default: 5m]' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -s o -l output -d 'Output format, on standard output or in a file: `json=FILE` (repeatable)' -r -f -a "text\t'For people: the differences and a summary'
 json\t'For programs: the complete report'"
@@ -186,6 +218,7 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand stat
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -l request-timeout -d 'Time limit for one request, such as `30s` or `1m`; `0` limits only the time to connect and pauses in a response' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -s R -l recursive -d 'Also read the subdirectories of directories'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -l allow-empty -d 'Succeed even if no object is found or selected'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -l no-config -d 'Use no configuration file'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -l wait -d 'Wait until all objects are ready; stop at the first failure that cannot recover'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -s q -l quiet -d 'Print no text; reports requested with `-o` are still written'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -195,6 +228,7 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snap
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l validate -d 'How to treat input that kubectl would silently change or drop: reject it, warn, or accept it' -r -f -a "strict\t'Reject it'
 warn\t'Accept it as kubectl reads it, with a warning'
 ignore\t'Accept it as kubectl reads it'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l config -d 'Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests, above them in the same repository, or in the working directory' -r -F
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l file -d 'Write to this file instead of standard output' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l color -d 'When to colour the text' -r -f -a "auto\t'On a terminal unless `NO_COLOR` is set, and elsewhere if `CLICOLOR_FORCE` is set'
 always\t'Always'
@@ -223,7 +257,23 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snap
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l request-timeout -d 'Time limit for one request, such as `30s` or `1m`; `0` limits only the time to connect and pauses in a response' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -s R -l recursive -d 'Also read the subdirectories of directories'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l allow-empty -d 'Succeed even if no object is found or selected'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l no-config -d 'Use no configuration file'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l include-secrets -d 'Include the values of Secrets; a file written with `--file` is then readable only by its owner'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand config; and not __fish_seen_subcommand_from view schema" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand config; and not __fish_seen_subcommand_from view schema" -f -a "view" -d 'Show the configuration in force and where it comes from'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand config; and not __fish_seen_subcommand_from view schema" -f -a "schema" -d 'Print the JSON Schema of the configuration'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand config; and __fish_seen_subcommand_from view" -s f -l filename -d 'File, directory or glob whose configuration to show (repeatable) [default: the working directory]' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand config; and __fish_seen_subcommand_from view" -s k -l kustomize -d 'Kustomization directory whose configuration to show' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand config; and __fish_seen_subcommand_from view" -l config -d 'Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests, above them in the same repository, or in the working directory' -r -F
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand config; and __fish_seen_subcommand_from view" -s o -l output -d 'Output format' -r -f -a "yaml\t'YAML, with where it comes from in comments'
+json\t'JSON, with `file` and the place of each rule'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand config; and __fish_seen_subcommand_from view" -l color -d 'When to colour the text' -r -f -a "auto\t'On a terminal unless `NO_COLOR` is set, and elsewhere if `CLICOLOR_FORCE` is set'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand config; and __fish_seen_subcommand_from view" -s v -l v -d 'Print details on standard error: repeated requests from 1, every request from 6' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand config; and __fish_seen_subcommand_from view" -l no-config -d 'Use no configuration file'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand config; and __fish_seen_subcommand_from view" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand config; and __fish_seen_subcommand_from schema" -s h -l help -d 'Print help'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand man" -s h -l help -d 'Print help'

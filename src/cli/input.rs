@@ -2,6 +2,8 @@ use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
 
+use super::ConfigArgs;
+
 /// Flags that select the manifests.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
@@ -24,6 +26,9 @@ pub struct InputArgs {
     /// Succeed even if no object is found or selected
     #[arg(long)]
     pub allow_empty: bool,
+    /// Which configuration
+    #[command(flatten)]
+    pub config: ConfigArgs,
 }
 
 /// `--validate`

@@ -1,11 +1,13 @@
 //! What can be typed: one file per command, and one for each group of flags that commands share. [`crate::commands`] gives it
 //! meaning.
 
+mod access;
 mod apply;
 pub(crate) mod candidates;
 mod compare;
 mod complete;
 mod completion;
+mod config;
 mod connection;
 mod diff;
 mod input;
@@ -14,14 +16,17 @@ mod output;
 mod prune;
 mod snapshot;
 mod status;
+mod typed;
 mod wait;
 
 use clap::{Parser, Subcommand};
 
+pub use access::{AccessArgs, AccessFormat, PurposeChoice};
 pub use apply::{ApplyArgs, DryRun};
 pub use compare::{CompareArgs, EvidenceChoice, ForceChoice, ReplaceChoice};
 pub use complete::CompleteArgs;
 pub use completion::{CompletionArgs, CompletionShell};
+pub use config::{ConfigArgs, ConfigCommand, ConfigCommandArgs, ConfigViewArgs, ViewFormat};
 pub use connection::ConnectionArgs;
 pub use diff::DiffArgs;
 pub use input::{InputArgs, ValidateLevel};
@@ -30,6 +35,8 @@ pub use output::{ConsoleArgs, OutputArgs, OutputTarget};
 pub use prune::PruneArgs;
 pub use snapshot::SnapshotArgs;
 pub use status::StatusArgs;
+pub(crate) use typed::Addition;
+pub use typed::Typed;
 pub use wait::{WaitArgs, WaitTimeout};
 
 /// Show field by field how a cluster differs from its manifests, and apply the manifests in one idempotent pass
@@ -57,6 +64,12 @@ pub enum Command {
     /// Save the live objects for an offline `diff --live FILE`
     #[command(after_long_help = snapshot::AFTER_HELP)]
     Snapshot(SnapshotArgs),
+    /// Print the roles that `diff` and `apply` need; exit with 1 if the user lacks a permission
+    #[command(after_long_help = access::AFTER_HELP)]
+    Access(AccessArgs),
+    /// Show the configuration in force, or its JSON Schema
+    #[command(after_long_help = config::AFTER_HELP, disable_help_subcommand = true)]
+    Config(ConfigCommandArgs),
     /// Print a completion script
     #[command(after_long_help = completion::AFTER_HELP)]
     Completion(CompletionArgs),

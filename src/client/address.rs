@@ -44,6 +44,11 @@ impl Address {
         self
     }
 
+    /// Returns true if this is one of the segments of the path.
+    pub(super) fn has_segment(&self, segment: &str) -> bool {
+        self.segments.iter().any(|own| own == segment)
+    }
+
     /// The path as it is sent.
     fn path(&self) -> String {
         let segments = self.segments.iter().flat_map(|segment| ["/".into(), encoded(segment, SEGMENT)]);

@@ -8,6 +8,7 @@ use thiserror::Error;
 use super::auth::error::ExecError;
 use super::status::StatusError;
 use crate::diagnostic::Diagnostic;
+use crate::object::Permission;
 use crate::text::{io_reason, listed};
 
 /// How many names a hint lists.
@@ -198,6 +199,7 @@ impl RequestError {
             Self::Unauthorized { .. } => {
                 Some("log in again, or choose other credentials with `--context`, `--user` or `--token`".to_owned())
             }
+            Self::Status(status) => status.missing.as_ref().map(missing),
             Self::TimedOut { .. } | Self::TooSlow { .. } => {
                 Some("a slow server gets more time with `--request-timeout`".to_owned())
             }
@@ -205,6 +207,11 @@ impl RequestError {
             _ => None,
         }
     }
+}
+
+/// What to do about a permission that the user does not have.
+fn missing(permission: &Permission) -> String {
+    format!("the user needs {permission}: `kubectl reconcile access` shows all that is needed")
 }
 
 /// `after` in the words of `--request-timeout`.

@@ -7,6 +7,8 @@ use http::header::RETRY_AFTER;
 use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 
+use super::address::Address;
+use crate::object::Permission;
 use crate::text::one_line;
 
 /// The longest text that is taken from an answer that is no `Status`, in characters.
@@ -31,6 +33,8 @@ pub struct StatusError {
     pub details_name: Option<String>,
     /// How long the server asks to wait before asking again.
     pub retry_after: Option<Duration>,
+    /// The permission that is missing, where the authorizer refused it.
+    pub missing: Option<Permission>,
 }
 
 /// One complaint of a [`StatusError`].
@@ -134,6 +138,7 @@ impl StatusError {
                 details_kind: None,
                 details_name: None,
                 retry_after: header_seconds(headers),
+                missing: None,
             };
         };
         let details = status.details.unwrap_or_default();
@@ -151,7 +156,20 @@ impl StatusError {
             details_kind: non_empty(details.kind),
             details_name: non_empty(details.name),
             retry_after: header_seconds(headers).or(in_body),
+            missing: None,
         }
+    }
+
+    /// The same as the answer to a request: what the server says of a permission counts only where it is about the very resource
+    /// and namespace that were asked for.
+    pub(super) fn to_request_for(self, address: &Address) -> Self {
+        let missing = Permission::refused_in(&self.message).filter(|missing| {
+            let resource = missing.resource.split('/').next().unwrap_or_default();
+            self.code == 403
+                && address.has_segment(resource)
+                && missing.namespace.iter().all(|namespace| address.has_segment(namespace))
+        });
+        Self { missing, ..self }
     }
 }
 

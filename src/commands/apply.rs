@@ -7,6 +7,7 @@ use crate::engine::prune::Planned;
 use crate::engine::reconciliation::Reconciliation;
 use crate::report::{Command, FailOn, Report, outcomes, readiness, text};
 use crate::session::apply_set::requested;
+use crate::session::configured::{Configured, Settings};
 use crate::session::confirm::{confirmed, somebody_to_ask};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
@@ -18,12 +19,12 @@ use crate::session::signals::listen;
 use crate::terminal::Closed;
 
 /// Runs the command to its exit code.
-pub(super) async fn run(args: ApplyArgs) -> u8 {
+pub(super) async fn run(args: ApplyArgs, configured: Configured) -> u8 {
     let output = match Output::new(&args.output) {
         Ok(output) => output,
         Err(code) => return code,
     };
-    match Box::pin(report(&args, &output)).await {
+    match Box::pin(report(&args, configured, &output)).await {
         Ok(report) => finish(&report, &output).unwrap_or(report.exit_code),
         Err(failure) => output.failed(Command::Apply, failure),
     }
@@ -37,8 +38,14 @@ fn finish(report: &Report, output: &Output) -> Result<u8, Closed> {
     output.finish(report)
 }
 
-async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
-    let policy = may_write(args, output)?;
+async fn report(args: &ApplyArgs, configured: Configured, output: &Output) -> Result<Report, Failure> {
+    let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
+    let report = Box::pin(pass(args, &settings, output)).await?;
+    Ok(settings.named_in(report))
+}
+
+async fn pass(args: &ApplyArgs, settings: &Settings, output: &Output) -> Result<Report, Failure> {
+    let policy = may_write(args, settings)?;
     let set = requested(&args.prune, &args.input)?;
 
     let reading = Reading::begin(&args.input, &output.terminal).await?;
@@ -59,7 +66,7 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     let mut pass = Reconciliation::compare(comparison, plan, prune).await;
     output.details(verbosity, pass.unproven());
 
-    let would_be = pass.annotate(builder.report(Command::Diff, FailOn::default()));
+    let would_be = pass.annotate(builder.report(Command::Diff, &FailOn::default()));
     // A reader that went away changes nothing about the pass.
     let _ = output.text(&text::differences(&would_be));
     if args.confirm && pass.has_work() {
@@ -73,13 +80,13 @@ async fn report(args: &ApplyArgs, output: &Output) -> Result<Report, Failure> {
     if let Some(timeout) = wait {
         pass.wait(timeout).await;
     }
-    let report = pass.annotate(builder.report(Command::Apply, FailOn::default()));
+    let report = pass.annotate(builder.report(Command::Apply, &FailOn::default()));
     Ok(concluded(report, info, &cluster, &interrupt))
 }
 
 /// The policy of a run that writes, and somebody to ask where that is wanted.
-fn may_write(args: &ApplyArgs, output: &Output) -> Result<Policy, Failure> {
-    let mut policy = policy(&args.compare, &args.input, &output.terminal)?;
+fn may_write(args: &ApplyArgs, settings: &Settings) -> Result<Policy, Failure> {
+    let mut policy = policy(&args.compare, settings)?;
     if policy.evidence == EvidenceMode::ReadOnly {
         let message = "`apply` writes, which `--evidence=read-only` forbids";
         return Err(Failure::refused(message, "compare with `diff --evidence=read-only`"));

@@ -12,6 +12,7 @@ use crate::engine::reconciliation::Reconciliation;
 use crate::live::{Discovery, admission::Admission, resolve::Namespaces, snapshot::Snapshot, types::Types};
 use crate::report::{Command, FailOn, ObjectReport, Report, text};
 use crate::session::apply_set::requested;
+use crate::session::configured::{Configured, Settings};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::reading::Reading;
@@ -21,19 +22,24 @@ use crate::session::setup::{Connected, concluded, connected, planned, policy};
 use crate::session::signals::listen;
 
 /// Runs the command to its exit code.
-pub(super) async fn run(args: DiffArgs) -> u8 {
+pub(super) async fn run(args: DiffArgs, configured: Configured) -> u8 {
     let output = match Output::new(&args.output) {
         Ok(output) => output,
         Err(code) => return code,
     };
-    match report(&args, &output).await {
+    match report(&args, configured, &output).await {
         Ok(report) => show(&report, &output),
         Err(failure) => output.failed(Command::Diff, failure),
     }
 }
 
 fn gate(args: &DiffArgs) -> FailOn {
-    FailOn { exit_zero: args.exit_zero, strict_ownership: args.compare.strict_ownership }
+    FailOn {
+        exit_zero: args.exit_zero,
+        strict_ownership: args.compare.strict_ownership,
+        classes: args.compare.fail_on.clone(),
+        show_unmanaged: args.compare.show_unmanaged,
+    }
 }
 
 /// A reader that went away ends the run quietly, with the verdict that was found.
@@ -43,18 +49,20 @@ fn show(report: &Report, output: &Output) -> u8 {
     shown.unwrap_or(report.exit_code)
 }
 
-async fn report(args: &DiffArgs, output: &Output) -> Result<Report, Failure> {
-    let policy = policy(&args.compare, &args.input, &output.terminal)?;
+async fn report(args: &DiffArgs, configured: Configured, output: &Output) -> Result<Report, Failure> {
+    let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
+    let policy = policy(&args.compare, &settings)?;
     let set = requested(&args.prune, &args.input)?;
     if args.live.is_some() && set.is_some() {
         let message = "`--prune` needs a cluster: a snapshot does not show the members of a set";
         return Err(Failure::refused(message, "leave `--live` out"));
     }
     let reading = Reading::begin(&args.input, &output.terminal).await?;
-    match &args.live {
+    let report = match &args.live {
         Some(file) => without_cluster(args, reading.desired().await?, file, &policy),
         None => Box::pin(with_cluster(args, reading, &policy, set.as_ref(), output)).await,
-    }
+    };
+    Ok(settings.named_in(report?))
 }
 
 async fn with_cluster(
@@ -80,7 +88,7 @@ async fn with_cluster(
     let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, prune), admission);
     output.details(verbosity, pass.unproven());
 
-    let mut report = builder.report(Command::Diff, gate(args));
+    let mut report = builder.report(Command::Diff, &gate(args));
     report.warnings = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
     Ok(concluded(pass.annotate(report), info, &cluster, &interrupt))
 }
@@ -100,7 +108,7 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
     let judged = plan.targets().map(|target| {
         ObjectReport::new(target, judge.captured(target, &snapshot.state(&target.key), types.of(&target.key.gvk)))
     });
-    Ok(Report::compared(Command::Diff, judged.collect(), gate(args)))
+    Ok(Report::compared(Command::Diff, judged.collect(), &gate(args)))
 }
 
 impl From<ApplyArgs> for DiffArgs {

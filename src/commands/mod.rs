@@ -1,8 +1,10 @@
 //! One file for each command: they compose the stages, and nothing else.
 
+mod access;
 mod apply;
 mod complete;
 mod completion;
+mod config;
 mod diff;
 mod man;
 mod snapshot;
@@ -10,9 +12,10 @@ mod status;
 
 use std::process::ExitCode;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Command, Typed};
 use crate::diagnostic::Diagnostic;
 use crate::report::EXIT_INVALID;
+use crate::session::configured::configured;
 use crate::session::output::tell;
 use crate::terminal::{ColorChoice, Terminal};
 use crate::text::io_reason;
@@ -28,14 +31,17 @@ pub fn not_started(error: &std::io::Error) -> ExitCode {
 }
 
 /// Runs a command to its exit code.
-pub async fn run(cli: Cli) -> ExitCode {
+pub async fn run(typed: Typed) -> ExitCode {
+    let (cli, configured) = configured(typed);
     let code = match cli.command {
-        Command::Diff(args) if args.apply => apply::run(args.into()).await,
-        Command::Diff(args) => diff::run(args).await,
-        Command::Apply(args) if args.dry_run.is_some() => diff::run(args.into()).await,
-        Command::Apply(args) => apply::run(args).await,
-        Command::Status(args) => status::run(args).await,
-        Command::Snapshot(args) => Box::pin(snapshot::run(args)).await,
+        Command::Diff(args) if args.apply => apply::run(args.into(), configured).await,
+        Command::Diff(args) => diff::run(args, configured).await,
+        Command::Apply(args) if args.dry_run.is_some() => diff::run(args.into(), configured).await,
+        Command::Apply(args) => apply::run(args, configured).await,
+        Command::Status(args) => status::run(args, configured).await,
+        Command::Snapshot(args) => Box::pin(snapshot::run(args, configured)).await,
+        Command::Access(args) => Box::pin(access::run(args, configured)).await,
+        Command::Config(args) => config::run(&args),
         Command::Completion(args) => completion::run(&args),
         Command::Man(args) => man::run(&args),
         Command::Complete(args) => complete::run(&args),

@@ -13,6 +13,7 @@ use crate::live::snapshot::unreadable;
 use crate::live::{LiveState, Target};
 use crate::report::styled::Role;
 use crate::report::{EXIT_INCOMPLETE, EXIT_SUCCESS, Verdict};
+use crate::session::configured::{Configured, Settings};
 use crate::session::failure::Failure;
 use crate::session::output::{tell, unwritable};
 use crate::session::reading::Reading;
@@ -22,9 +23,9 @@ use crate::session::signals::listen;
 use crate::terminal::Terminal;
 
 /// Runs the command to its exit code.
-pub(super) async fn run(args: SnapshotArgs) -> u8 {
+pub(super) async fn run(args: SnapshotArgs, configured: Configured) -> u8 {
     let terminal = Terminal::new(args.console.color, false);
-    match Box::pin(capture(&args, &terminal)).await {
+    match Box::pin(capture(&args, configured, &terminal)).await {
         Ok(code) => code,
         Err(failure) => {
             tell(&terminal, &failure.problems);
@@ -33,7 +34,8 @@ pub(super) async fn run(args: SnapshotArgs) -> u8 {
     }
 }
 
-async fn capture(args: &SnapshotArgs, terminal: &Terminal) -> Result<u8, Failure> {
+async fn capture(args: &SnapshotArgs, configured: Configured, terminal: &Terminal) -> Result<u8, Failure> {
+    Settings::of(configured?, args.console.verbosity, terminal);
     // A file with the values of Secrets is its owner's alone, from the moment on when it exists.
     let readers = if args.include_secrets { Readers::Owner } else { Readers::Usual };
     let open = |file: &String| match ReportFile::open(Path::new(file), readers) {

@@ -6,6 +6,7 @@ use crate::cli::StatusArgs;
 use crate::engine::wait::Watched;
 use crate::engine::waiting::Waiting;
 use crate::report::{Command, ObjectReport, Report, readiness};
+use crate::session::configured::{Configured, Settings};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::reading::Reading;
@@ -14,13 +15,14 @@ use crate::session::setup::{Connected, concluded, connected, planned};
 use crate::session::signals::listen;
 
 /// Runs the command to its exit code. A reader that went away ends the run quietly, with the verdict that was found.
-pub(super) async fn run(args: StatusArgs) -> u8 {
+pub(super) async fn run(args: StatusArgs, configured: Configured) -> u8 {
     let output = match Output::new(&args.output) {
         Ok(output) => output,
         Err(code) => return code,
     };
-    match report(&args, &output).await {
+    match report(&args, configured, &output).await {
         Ok(report) => {
+            output.warn(&report);
             let shown = output.text(&readiness::whole(&report)).and_then(|()| output.finish(&report));
             shown.unwrap_or(report.exit_code)
         }
@@ -28,7 +30,8 @@ pub(super) async fn run(args: StatusArgs) -> u8 {
     }
 }
 
-async fn report(args: &StatusArgs, output: &Output) -> Result<Report, Failure> {
+async fn report(args: &StatusArgs, configured: Configured, output: &Output) -> Result<Report, Failure> {
+    let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
     let reading = Reading::begin(&args.input, &output.terminal).await?;
     let interrupt = listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
@@ -43,5 +46,5 @@ async fn report(args: &StatusArgs, output: &Output) -> Result<Report, Failure> {
     let readiness = waiting.observe(&watched).await;
     let objects = plan.targets().zip(readiness).map(|(target, readiness)| ObjectReport::observed(target, readiness));
     let report = Report::observed(Command::Status, objects.collect());
-    Ok(concluded(report, info, &cluster, &interrupt))
+    Ok(settings.named_in(concluded(report, info, &cluster, &interrupt)))
 }

@@ -108,6 +108,7 @@ pub fn judge(
     found.sort_by(|a, b| a.path.cmp(&b.path));
     let secrecy = Secrecy::of(subject.gvk, Some(subject.written), Some(subject.live));
     for change in &mut found {
+        policy.mark_manual(&mut change.managers);
         for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
             *value = redactor.value(&secrecy, &change.path, value);
         }
@@ -204,7 +205,8 @@ impl Context<'_> {
         change.managers = self.owners(&path);
         let owner = change.managers.first().cloned().or_else(|| self.before.ours.as_ref().map(Owner::from));
         let (operation, subresource) = ("Apply".to_owned(), String::new());
-        let owner = owner.unwrap_or(Owner { manager: manager.to_owned(), operation, subresource, time: None });
+        let owner =
+            owner.unwrap_or(Owner { manager: manager.to_owned(), operation, subresource, time: None, manual: false });
         (!is_known).then_some(Conflict { path, owner })
     }
 

@@ -82,6 +82,9 @@ pub struct Owner {
     /// When, RFC 3339, where the API records it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
+    /// Whether it is a manual change.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub manual: bool,
 }
 
 impl From<&ManagedFieldsEntry> for Owner {
@@ -91,6 +94,7 @@ impl From<&ManagedFieldsEntry> for Owner {
             operation: entry.operation.to_string(),
             subresource: entry.subresource.clone(),
             time: entry.time.clone(),
+            manual: false,
         }
     }
 }
@@ -128,6 +132,12 @@ pub struct Conflict {
 }
 
 impl FieldChange {
+    /// Returns true if somebody changed or added it by hand.
+    #[must_use]
+    pub fn is_manual(&self) -> bool {
+        self.managers.iter().any(|owner| owner.manual)
+    }
+
     /// A whole object that does not exist.
     #[must_use]
     pub fn missing(desired: Value) -> Self {

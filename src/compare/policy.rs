@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use structured_merge::{Applier, ManagedFieldsEntry, ObjectMeta as _, Operation};
 
+use super::diff::Owner;
 use crate::rules::IgnoreRules;
 
 /// What may be taken from others when their fields differ from the manifest's.
@@ -97,6 +98,13 @@ impl Policy {
             let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
             text("operation") == "Update" && text("subresource") != "status" && self.is_manual_name(text("manager"))
         })
+    }
+
+    /// Marks the owners that are manual changes.
+    pub(super) fn mark_manual(&self, owners: &mut [Owner]) {
+        for owner in owners {
+            owner.manual = owner.operation == Operation::Update.to_string() && self.is_manual_name(&owner.manager);
+        }
     }
 
     fn is_manual_name(&self, manager: &str) -> bool {

@@ -9,6 +9,7 @@ use super::secrecy::is_secret;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::discreet::Discreet;
 use crate::live::{StatusError, Target};
+use crate::object::granting;
 
 /// What became of the question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +71,7 @@ pub fn refusal(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &
         let hint = "compare the fields with `kubectl explain`: their names, their nesting and their types";
         return Refusal::Typed(Diagnostic { code: Code::Invalid, ..trouble }.with_hint(hint));
     }
-    match hint(status) {
+    match hint(target, status) {
         Some(hint) => Refusal::NotTried(trouble.with_hint(hint)),
         None => Refusal::Other(trouble),
     }
@@ -99,7 +100,7 @@ fn refusal_of_secret(target: &Target, live: Option<&Value>, of: TypeRef<'_>, sta
         let trouble = Diagnostic::new(Code::Invalid, message).with_details(mistakes);
         return if is_typed(status) { Refusal::Typed(trouble) } else { Refusal::Other(trouble) };
     }
-    match hint(status) {
+    match hint(target, status) {
         _ if is_typed(status) => Refusal::Typed(Diagnostic { code: Code::Invalid, ..trouble }),
         Some(hint) => Refusal::NotTried(trouble.with_hint(hint)),
         None => Refusal::Other(trouble),
@@ -164,12 +165,26 @@ fn final_clause(message: &str) -> &str {
 }
 
 /// What to know where the server cannot be asked.
-fn hint(status: &StatusError) -> Option<&'static str> {
+fn hint(target: &Target, status: &StatusError) -> Option<String> {
     if status.message.contains("does not support dry run") {
-        return Some("the webhook declares side effects, so the server cannot try the change");
+        return Some("the webhook declares side effects, so the server cannot try the change".to_owned());
+    }
+    // The same refusal of the API server for roles and for bindings (`escalation_check.go`).
+    if status.code == 403 && status.message.contains(" is attempting to grant RBAC permissions not currently held") {
+        let granting = granting(&target.key, target.desired.object())?;
+        return Some(format!("the user needs {granting}, or all permissions that it grants, also for a dry run"));
+    }
+    // Who may not bind a role is asked for what it grants, and a role that does not exist yet grants nothing that can be compared.
+    if status.code == 404 && status.details_name.as_deref() == Some(target.key.name.as_str()) {
+        let binding = granting(&target.key, target.desired.object()).filter(|granting| granting.verb == "bind")?;
+        return Some(format!("the user needs {binding}, or the role has to exist first, also for a dry run"));
     }
     let may_not_write =
         ["cannot patch resource", "cannot create resource"].iter().any(|text| status.message.contains(text));
-    (status.code == 403 && may_not_write)
-        .then_some("asking the server needs the permission `patch`, although nothing is written")
+    (status.code == 403 && may_not_write).then(|| match &status.missing {
+        Some(missing) => {
+            format!("the user needs {missing}, also for a dry run: `kubectl reconcile access` shows all that is needed")
+        }
+        None => "the user needs permissions to write, also for a dry run".to_owned(),
+    })
 }

@@ -1,65 +1,97 @@
 //! `.kubectl-reconcile.yaml`: what a team settles once for all its runs.
+//!
+//! ```text
+//! --config, -f PATH… ─found─▶ file ─read─▶ Configuration { manualManagers, ignore, readiness, defaults }
+//!                                └─ trust: whose file it is
+//! ```
+
+mod defaults;
+mod file;
+mod found;
+mod ignore;
+mod readiness;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod trust;
+mod view;
+mod written;
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::ffi::{OsStr, OsString};
+use std::io::Read as _;
+use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-
-use crate::cli::InputArgs;
+use crate::cli::ConfigArgs;
 use crate::desired::SourceText;
-use crate::desired::files::CONFIGURATION;
-use crate::desired::yaml::{self, Positions, Step, Validation};
+use crate::desired::yaml::{self, Validation};
 use crate::diagnostic::Diagnostic;
 use crate::report::Failure;
-use crate::report::styled::Role;
-use crate::terminal::Terminal;
+use crate::rules::{IgnoreRule, MAX_RULES};
+
+pub(crate) use defaults::FlagDefault;
+use file::{File, Node};
+pub(crate) use found::Origin;
+pub(crate) use readiness::ReadinessRule;
+pub(crate) use schema::schema;
+pub(crate) use view::View;
 
 /// Largest configuration that is read, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// All settings that there are.
-const SETTINGS: [&str; 1] = ["manualManagers"];
+/// What every configuration begins with.
+const API_VERSION: &str = "kubectl-reconcile/v1";
+const KIND: &str = "Config";
+
+/// All keys that there are.
+const SETTINGS: [&str; 6] = ["apiVersion", "kind", "manualManagers", "ignore", "readiness", "defaults"];
 
 /// What a configuration file settles.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Configuration {
+    /// The file; none where there is none.
+    pub source: Option<ConfigurationSource>,
     /// Field managers whose changes count as manual, beside those of kubectl.
     pub manual_managers: BTreeSet<String>,
+    /// Which fields to ignore.
+    pub ignore: Vec<IgnoreRule>,
+    /// When objects of some kinds are ready.
+    pub readiness: Vec<ReadinessRule>,
+    /// Flags as if they were typed.
+    pub defaults: Vec<FlagDefault>,
+    /// Files that were found and are not used, with the reason.
+    pub warnings: Vec<String>,
+}
+
+/// Where a configuration comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ConfigurationSource {
+    /// The file, as messages name it.
+    pub file: Arc<str>,
+    /// How it was found.
+    pub origin: Origin,
+    /// Whether an input is not a file: nobody expects a configuration of the working directory to count for a URL.
+    pub is_for_streams: bool,
 }
 
 impl Configuration {
-    /// Reads the file that is named, or else the one beside the manifests, or else the one in the working directory. Having
-    /// none is fine. One in the working directory is told where an input is not a file: nobody expects it to count for a URL.
-    pub fn load(named: Option<&Path>, input: &InputArgs, terminal: &Terminal) -> Result<Self, Failure> {
-        let found = match named {
-            Some(path) => Found::Named(path.to_owned()),
-            None => found(input)?,
-        };
-        let path = match found {
-            Found::Nothing => return Ok(Self::default()),
-            Found::Named(path) | Found::Beside(path) => path,
-            Found::InWorkingDirectory(path) => {
-                if input.filename.iter().chain(&input.kustomize).any(|input| is_elsewhere(input)) {
-                    let path = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
-                    terminal.note(Role::Note, &format!("using the configuration {}", path.display()));
-                }
-                path
-            }
-        };
-        Self::read(&path)
-    }
-
-    fn read(path: &Path) -> Result<Self, Failure> {
-        let name: Arc<str> = path.to_string_lossy().into();
-        let refused = |reason: String| Failure::invalid(Diagnostic::of_file(&name, reason));
-        let metadata = std::fs::metadata(path).map_err(|error| refused(format!("cannot be read: {}", error.kind())))?;
-        if metadata.len() > MAX_SIZE {
-            return Err(refused(format!("is larger than a configuration may be: {MAX_SIZE} bytes")));
+    /// Reads the file that is named, or else the one that belongs to the inputs. Having none is fine.
+    pub fn load(args: &ConfigArgs, inputs: &[&OsStr]) -> Result<Self, Failure> {
+        if args.no_config {
+            return Ok(Self::default());
         }
-        let bytes = std::fs::read(path).map_err(|error| refused(format!("cannot be read: {}", error.kind())))?;
-        Ok(Self::parse(&name, bytes)?)
+        let (found, warnings) = if let Some(path) = &args.config {
+            (Some((path.clone(), Origin::Named)), Vec::new())
+        } else {
+            let search = found::search(inputs)?;
+            (search.found, search.warnings)
+        };
+        let Some((path, origin)) = found else { return Ok(Self { warnings, ..Self::default() }) };
+        let is_for_streams = inputs.iter().any(|input| found::is_elsewhere(input));
+        let source = ConfigurationSource { file: path.to_string_lossy().into(), origin, is_for_streams };
+        let settled = Self::parse(&source.file, read(&path)?)?;
+        Ok(Self { source: Some(source), warnings, ..settled })
     }
 
     fn parse(name: &Arc<str>, bytes: Vec<u8>) -> Result<Self, Vec<Diagnostic>> {
@@ -69,156 +101,74 @@ impl Configuration {
             let syntax = stream.diagnostics.iter();
             return Err(syntax.map(|found| Diagnostic::of_syntax(name, found).shown_in(&text, found.also)).collect());
         }
-        let mut file = File { name, text: &text, problems: Vec::new() };
-        let mut configuration = Self::default();
         let mut documents = stream.documents.iter();
-        if let Some(document) = documents.next() {
-            match &document.value {
-                Value::Object(settings) => configuration.manual_managers = file.settings(settings, &document.positions),
-                _ => file.problem(
-                    &document.positions,
-                    &[],
-                    "expected a mapping of settings",
-                    "write `manualManagers: [k9s]`",
-                ),
-            }
-        }
+        let Some(document) = documents.next() else {
+            return Err(vec![Diagnostic::of_file(name, "the configuration is empty").with_hint(beginning())]);
+        };
+        let mut file = File { name, text: &text, positions: &document.positions, problems: Vec::new() };
+        let configuration = settings(&mut file, &Node::root(&document.value));
         if let Some(second) = documents.next() {
-            file.problem(&second.positions, &[], "a configuration is one document", "take the `---` out");
+            let mut file = File { positions: &second.positions, problems: Vec::new(), ..file };
+            file.of_key(&Node::root(&second.value), "a configuration is one document", "take the `---` out");
+            return Err(file.problems);
         }
-        if file.problems.is_empty() { Ok(configuration) } else { Err(file.problems) }
+        if file.problems.is_empty() {
+            return Ok(configuration);
+        }
+        file.problems.sort_by(|a, b| a.place.cmp(&b.place));
+        Err(file.problems)
     }
 }
 
-/// A configuration file while it is read.
-struct File<'a> {
-    name: &'a Arc<str>,
-    text: &'a SourceText,
-    problems: Vec<Diagnostic>,
-}
-
-impl File<'_> {
-    fn settings(&mut self, settings: &Map<String, Value>, positions: &Positions) -> BTreeSet<String> {
-        for name in settings.keys().filter(|name| !SETTINGS.contains(&name.as_str())) {
-            let hint = format!("the settings are: `{}`", SETTINGS.join("`, `"));
-            self.problem(positions, &[Step::Key(name)], &format!("there is no setting `{name}`"), &hint);
-        }
-        let mut manual_managers = BTreeSet::new();
-        match settings.get("manualManagers") {
-            None | Some(Value::Null) => {}
-            Some(Value::Array(names)) => {
-                for (index, name) in names.iter().enumerate() {
-                    if let Some(name) = name.as_str().filter(|name| !name.is_empty()) {
-                        manual_managers.insert(name.to_owned());
-                    } else {
-                        let at = [Step::Key("manualManagers"), Step::Index(index)];
-                        let hint = "write it as in `managedFields`, such as `k9s`";
-                        self.problem(positions, &at, "expected the name of a field manager", hint);
-                    }
-                }
-            }
-            Some(_) => {
-                let message = "`manualManagers` is a list of field managers";
-                self.problem(positions, &[Step::Key("manualManagers")], message, "write `manualManagers: [k9s]`");
-            }
-        }
-        manual_managers
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let name = path.to_string_lossy();
+    let file = std::fs::File::open(path).map_err(|error| found::unreadable(&name, &error))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_SIZE + 1).read_to_end(&mut bytes).map_err(|error| found::unreadable(&name, &error))?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_SIZE {
+        let message = format!("is larger than a configuration may be: {MAX_SIZE} bytes");
+        return Err(Failure::invalid(Diagnostic::of_file(&name, message)));
     }
+    Ok(bytes)
+}
 
-    fn problem(&mut self, positions: &Positions, at: &[Step<'_>], message: &str, hint: &str) {
-        let problem = Diagnostic::at(self.name, positions.nearest(at), message);
-        self.problems.push(problem.shown_in(self.text, None).with_hint(hint));
+fn beginning() -> String {
+    format!("a configuration begins with `apiVersion: {API_VERSION}` and `kind: {KIND}`")
+}
+
+fn settings(file: &mut File<'_>, root: &Node<'_>) -> Configuration {
+    let mut configuration = Configuration::default();
+    if !file.is_mapping(root, "the configuration", &SETTINGS) {
+        return configuration;
     }
-}
-
-/// Where a configuration was found.
-enum Found {
-    Nothing,
-    Named(PathBuf),
-    Beside(PathBuf),
-    InWorkingDirectory(PathBuf),
-}
-
-/// The file beside the manifests, or else the one in the working directory. Two of them beside the manifests are told, as
-/// neither can speak for all.
-fn found(input: &InputArgs) -> Result<Found, Failure> {
-    let folders = input.filename.iter().chain(&input.kustomize).filter_map(|path| folder(path));
-    let mut beside: Vec<PathBuf> = Vec::new();
-    let mut seen = BTreeSet::new();
-    for path in folders.map(|folder| folder.join(CONFIGURATION)).filter(|path| path.is_file()) {
-        if seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
-            beside.push(path);
+    let missing: Vec<&str> = ["apiVersion", "kind"].into_iter().filter(|key| root.key(key).is_none()).collect();
+    if !missing.is_empty() {
+        let verb = if missing.len() == 1 { "is" } else { "are" };
+        file.of_key(root, format!("`{}` {verb} missing", missing.join("` and `")), beginning());
+    }
+    for (key, expected) in [("apiVersion", API_VERSION), ("kind", KIND)] {
+        if let Some(value) = root.key(key).filter(|value| value.value != expected) {
+            file.of_value(&value, format!("`{key}` of a configuration is `{expected}`"), beginning());
         }
     }
-    match beside.as_slice() {
-        [] => {
-            let path = PathBuf::from(CONFIGURATION);
-            Ok(if path.is_file() { Found::InWorkingDirectory(path) } else { Found::Nothing })
-        }
-        [one] => Ok(Found::Beside(one.clone())),
-        [first, second, ..] => {
-            let message = format!(
-                "there are two configuration files next to the manifests: {} and {}",
-                first.display(),
-                second.display()
-            );
-            Err(Failure::invalid(Diagnostic::general(message).with_hint("choose one with `--config`")))
-        }
+    if let Some(node) = root.key("manualManagers") {
+        let items = file.items(&node, "`manualManagers`", MAX_RULES, "manualManagers: [k9s]");
+        let names = items.iter().filter_map(|item| ignore::manager(file, item).map(ToOwned::to_owned));
+        configuration.manual_managers = names.collect();
     }
+    if let Some(node) = root.key("ignore") {
+        configuration.ignore = ignore::rules(file, &node);
+    }
+    if let Some(node) = root.key("readiness") {
+        configuration.readiness = readiness::rules(file, &node);
+    }
+    if let Some(node) = root.key("defaults") {
+        configuration.defaults = defaults::flags(file, &node);
+    }
+    configuration
 }
 
-/// Returns true for standard input and URLs, which are in no folder.
-fn is_elsewhere(input: &OsStr) -> bool {
-    let text = input.to_string_lossy();
-    text == "-" || text.contains("://")
-}
-
-/// Where a configuration would stand beside an input; standard input and URLs have no such place.
-fn folder(input: &OsStr) -> Option<PathBuf> {
-    if is_elsewhere(input) {
-        return None;
-    }
-    let path = Path::new(input);
-    if path.is_dir() {
-        return Some(path.to_owned());
-    }
-    let is_pattern = |path: &Path| path.to_string_lossy().contains(['*', '?', '[']);
-    path.ancestors().skip(1).find(|folder| !is_pattern(folder)).map(Path::to_owned)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(text: &str) -> Result<Vec<String>, Vec<String>> {
-        let parsed = Configuration::parse(&"c.yaml".into(), text.into());
-        let manual_managers = parsed.map(|configuration| configuration.manual_managers.into_iter().collect());
-        manual_managers.map_err(|problems| problems.iter().map(ToString::to_string).collect())
-    }
-
-    #[test]
-    fn settings_are_read() {
-        assert_eq!(parse("manualManagers: [k9s, lens]"), Ok(vec!["k9s".to_owned(), "lens".to_owned()]));
-        assert_eq!(parse("# nothing yet\n"), Ok(vec![]));
-        assert_eq!(parse("manualManagers:\n"), Ok(vec![]));
-    }
-
-    #[test]
-    fn every_mistake_is_told_at_its_place() {
-        let refused = |text: &str| parse(text).unwrap_err();
-        assert_eq!(
-            refused("manualManager: [k9s]\nmanualManagers: k9s\n"),
-            [
-                "c.yaml:1:1: there is no setting `manualManager`",
-                "c.yaml:2:1: `manualManagers` is a list of field managers"
-            ]
-        );
-        assert_eq!(refused("manualManagers: [k9s, 1]"), ["c.yaml:1:23: expected the name of a field manager"]);
-        assert_eq!(refused("[k9s]"), ["c.yaml:1:1: expected a mapping of settings"]);
-        assert_eq!(
-            refused("manualManagers: []\n---\nmanualManagers: []\n"),
-            ["c.yaml:3:1: a configuration is one document"]
-        );
-        assert_eq!(refused("manualManagers: [\n").len(), 1);
-    }
+/// The inputs of a command as they were typed: what a configuration is searched by.
+pub(crate) fn typed_inputs<'a>(filenames: &'a [OsString], kustomize: Option<&'a OsString>) -> Vec<&'a OsStr> {
+    filenames.iter().chain(kustomize).map(OsString::as_os_str).collect()
 }

@@ -63,6 +63,7 @@ mod tests {
             details_kind: None,
             details_name: None,
             retry_after: None,
+            missing: None,
         }
     }
 

@@ -19,7 +19,7 @@ pub const IN_FLIGHT: usize = 16;
 
 /// Up to this many wanted objects of one collection are read one by one: a GET costs the server a third of a
 /// millisecond, and a LIST encodes the whole collection.
-const FEW: usize = 4;
+pub const FEW: usize = 4;
 
 /// A collection that holds this many times more than what is still wanted of it is left, and the rest read one by one.
 const SPARSE: u64 = 20;

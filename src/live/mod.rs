@@ -6,6 +6,7 @@
 //! ```
 
 mod about;
+pub mod access;
 pub mod admission;
 pub(crate) mod answer;
 mod cache;

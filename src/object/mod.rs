@@ -1,10 +1,14 @@
 //! What this tool reads out of an object's type, name and labels: secrecy, names. Pure.
 
+mod granting;
 pub(crate) mod name_rules;
 mod names;
+mod permission;
 mod secrecy;
 mod selector;
 
+pub use granting::granting;
 pub use names::{DNS_LABEL, MAX_LABEL, indefinite, is_dns_label};
+pub use permission::Permission;
 pub use secrecy::{holds_secrets, is_custom, is_nearly_secret, is_string_data, may_be_secret};
 pub use selector::{Selector, SelectorError};

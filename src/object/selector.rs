@@ -1,5 +1,7 @@
 //! Label selectors as kubectl reads them (apimachinery `pkg/labels/selector.go`).
 
+use std::fmt;
+
 use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
@@ -8,6 +10,7 @@ use super::name_rules::{label_key_refused, label_value_refused};
 /// A label selector; the empty one matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selector {
+    text: String,
     requirements: Vec<Requirement>,
 }
 
@@ -43,13 +46,20 @@ impl Selector {
         let mut parser = Parser { tokens: tokens(text), at: 0 };
         let requirements = parser.requirements();
         let requirements = requirements.map_err(|cause| SelectorError { selector: text.trim().to_owned(), cause })?;
-        Ok(Self { requirements })
+        Ok(Self { text: text.trim().to_owned(), requirements })
     }
 
     /// Returns true if an object's labels satisfy every requirement.
     #[must_use]
     pub fn matches(&self, object: &Value) -> bool {
         self.requirements.iter().all(|requirement| requirement.condition.holds(object.label(&requirement.label)))
+    }
+}
+
+/// As it was written.
+impl fmt::Display for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
     }
 }
 

@@ -5,6 +5,7 @@
 //! ```
 //! A wave is a phase of the pass that all of its objects share by their kinds; inside it, needs alone decide.
 
+pub mod access;
 mod depends_on;
 mod graph;
 mod object_index;

@@ -9,6 +9,11 @@ use crate::text::is_hidden;
 /// mean the same.
 #[must_use]
 pub fn render(report: &Report) -> String {
+    document(report)
+}
+
+/// Any document of this form.
+pub(super) fn document(report: &impl serde::Serialize) -> String {
     // Serialising can fail only for maps whose keys aren't strings, and the model has none.
     let text = serde_json::to_string_pretty(report).unwrap_or_default();
     format!("{}\n", escaped(&text))

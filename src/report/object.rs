@@ -96,6 +96,9 @@ pub struct ObjectReport {
     /// The ignore rules that cover a field of it, whether or not the field differs.
     #[serde(skip)]
     pub rules: BTreeSet<RuleRef>,
+    /// Whether its manifest names fields to ignore.
+    #[serde(skip)]
+    pub is_annotated: bool,
     /// The key in full, for sorting and display.
     #[serde(skip)]
     pub key: ObjectKey,
@@ -112,6 +115,7 @@ impl ObjectReport {
         let mut report = Self::of(&target.key, assessment);
         report.warnings.splice(..0, target.desired.warnings().iter().cloned());
         report.source = Some(target.desired.origin.source.clone());
+        report.is_annotated = !target.desired.ignored().is_empty();
         report
     }
 
@@ -141,6 +145,7 @@ impl ObjectReport {
             hint: None,
             outcome: None,
             is_moved: false,
+            is_annotated: false,
             notes: Vec::new(),
             readiness: None,
             key: key.clone(),

@@ -327,6 +327,12 @@ pub fn summary(report: &Report) -> Styled {
         1 => sentence.push_str("; 1 difference ignored by a rule"),
         more => sentence = format!("{sentence}; {more} differences ignored by rules"),
     }
+    if !report.fail_on.is_empty() {
+        sentence = format!("{sentence}; fails only on {}", report.fail_on.join(", "));
+    }
+    if let Some(configuration) = &report.configuration {
+        sentence = format!("{sentence}; {configuration}");
+    }
     if report.verdict == Verdict::Interrupted {
         sentence = format!("interrupted: {sentence}");
     }

@@ -2,7 +2,7 @@ use super::MAX_FIELDS;
 use super::pattern::{FieldPattern, PatternError};
 
 /// The annotation of a manifest whose fields are ignored: `kubectl-reconcile/ignore: spec.replicas,metadata.annotations[*]`. It counts
-/// in manifests only: whoever may annotate the live object must not be able to hide it.
+/// in manifests only: the live object may be annotated by others, who must not be able to hide it.
 pub const IGNORE_ANNOTATION: &str = "kubectl-reconcile/ignore";
 
 /// Reads the value of the annotation: fields, separated by commas outside brackets and quotes.

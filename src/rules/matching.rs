@@ -140,8 +140,12 @@ fn items(
             descend(rest, item, of.item(), &path.child(element.clone()), found);
         }
     };
-    wanted.iter().for_each(|(element, _)| enter(element));
-    there.iter().filter(|(element, _)| position(&wanted, element).is_none()).for_each(|(element, _)| enter(element));
+    for (element, _) in &wanted {
+        enter(element);
+    }
+    for (element, _) in there.iter().filter(|(element, _)| position(&wanted, element).is_none()) {
+        enter(element);
+    }
 }
 
 /// Returns true if a step leads to an item of a list.
@@ -218,7 +222,7 @@ mod tests {
         );
         let port = format!("{containers}[name=app].ports[containerPort=80,protocol=TCP] both");
         for keys in ["containerPort=80", "protocol=TCP,containerPort=80", "name=http", "containerPort=8*"] {
-            assert_eq!(of(&format!("{containers}[*].ports[{keys}]")), [port.clone()], "{keys}");
+            assert_eq!(of(&format!("{containers}[*].ports[{keys}]")), std::slice::from_ref(&port), "{keys}");
         }
         assert_eq!(of(&format!("{containers}[*].ports[containerPort=\"80\"]")), [""; 0], "a string is no number");
         assert_eq!(

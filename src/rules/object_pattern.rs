@@ -20,7 +20,7 @@ pub struct ObjectPattern {
 }
 
 impl ObjectPattern {
-    /// Returns true if the object is meant. Its labels are those of the manifest: whoever may label the live object must not be
+    /// Returns true if the object is meant. Its labels are those of the manifest: others may label the live object, and must not be
     /// able to hide it.
     #[must_use]
     pub fn matches(&self, key: &ObjectKey, manifest: Option<&Value>) -> bool {

@@ -2,6 +2,7 @@
 //! report that the events of a run make, where reports go, and what a run that could not begin comes to.
 
 pub(crate) mod apply_set;
+pub(crate) mod configured;
 pub(crate) mod confirm;
 pub(crate) mod failure;
 pub(crate) mod output;

@@ -7,7 +7,7 @@ use crate::cli::{OutputArgs, OutputTarget};
 use crate::diagnostic::Diagnostic;
 use crate::report::format::{Format, Render};
 use crate::report::styled::{Role, Styled};
-use crate::report::{Command, EXIT_INVALID, FailOn, Report, excerpt};
+use crate::report::{Command, EXIT_INVALID, Report, excerpt};
 use crate::session::failure::Failure;
 use crate::session::report_file::{Readers, ReportFile};
 use crate::terminal::{Closed, Terminal, plain};
@@ -111,7 +111,7 @@ impl Output {
     /// Reports a run that ended before it compared anything. Returns the exit code.
     pub fn failed(&self, command: Command, failure: Failure) -> u8 {
         tell(&self.terminal, &failure.problems);
-        let report = Report::stopped(command, failure.verdict, failure.problems, FailOn::default());
+        let report = Report::stopped(command, failure.verdict, failure.problems);
         self.finish(&report).unwrap_or(report.exit_code)
     }
 }

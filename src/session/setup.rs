@@ -7,7 +7,6 @@ use apply_set::ApplySet;
 use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ReplaceChoice};
 use crate::client::{Cluster, ConnectOptions, Environment, Log, Request, connect};
 use crate::compare::{EvidenceMode, ForceConflicts, Policy, Replace};
-use crate::config::Configuration;
 use crate::desired::DesiredSet;
 use crate::diagnostic::Diagnostic;
 use crate::engine::interrupt::Interrupt;
@@ -15,7 +14,8 @@ use crate::live::resolve::{Namespaces, resolve};
 use crate::live::{Discovery, Target, json};
 use crate::plan::Plan;
 use crate::report::styled::Role;
-use crate::report::{ClusterInfo, Report};
+use crate::report::{ClusterInfo, FailClass, Report};
+use crate::session::configured::Settings;
 use crate::session::failure::{Failure, not_connected};
 use crate::terminal::Terminal;
 
@@ -115,8 +115,9 @@ pub(crate) fn planned(
 }
 
 /// Whose manager we are, and what we take.
-pub(crate) fn policy(args: &CompareArgs, input: &InputArgs, terminal: &Terminal) -> Result<Policy, Failure> {
-    let Configuration { manual_managers } = Configuration::load(args.config.as_deref(), input, terminal)?;
+pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, Failure> {
+    let manual_managers = settings.configuration.manual_managers.clone();
+    let ignore = settings.ignore.clone();
     let manager = args.field_manager.clone();
     if manager.is_empty() || manager.len() > 128 || manager.chars().any(|c| !c.is_ascii_graphic() && c != ' ') {
         let message = "`--field-manager` takes 1 to 128 printable characters";
@@ -142,6 +143,6 @@ pub(crate) fn policy(args: &CompareArgs, input: &InputArgs, terminal: &Terminal)
         ReplaceChoice::Immutable => Replace::Immutable,
     };
     let adopt = args.adopt.iter().cloned().collect();
-    let show_unmanaged = args.show_unmanaged;
-    Ok(Policy { force, show_unmanaged, evidence, manual_managers, adopt, replace, ..Policy::of(&manager) })
+    let show_unmanaged = args.show_unmanaged || args.fail_on.iter().any(FailClass::needs_unmanaged);
+    Ok(Policy { force, show_unmanaged, evidence, manual_managers, adopt, replace, ignore, ..Policy::of(&manager) })
 }

@@ -219,7 +219,7 @@ fn a_configuration_in_the_working_directory_is_named_where_the_input_is_no_file(
     let ws = Workspace::new();
     let manifest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: new}}";
     ws.write("new.yaml", manifest);
-    ws.write(".kubectl-reconcile.yaml", "manualManagers: [k9s]");
+    ws.write(".kubectl-reconcile.yaml", "apiVersion: kubectl-reconcile/v1\nkind: Config\nmanualManagers: [k9s]");
     let diff = |arguments: &[&str]| ws.stdin(manifest).reconcile([&["diff"][..], arguments].concat()).exits_with(1);
     let path = ws.folder().join(".kubectl-reconcile.yaml");
     let told = format!("using the configuration {}", path.display());

@@ -1,11 +1,13 @@
 //! Everything that is tested from outside: scenarios against a real Kubernetes API server.
 
+mod access;
 mod adoption;
 mod answers;
 mod apply_set;
 mod attribution;
 mod bad_input;
 mod completions;
+mod configuration;
 mod confirm;
 mod connection;
 mod convergence;
@@ -19,6 +21,7 @@ mod false_drift;
 mod faults;
 mod field_sets;
 mod foreign_text;
+mod gates;
 mod generated;
 mod hand_edits;
 mod harness;

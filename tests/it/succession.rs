@@ -100,6 +100,9 @@ fn a_manager_without_a_name_can_not_be_adopted() {
     assert!(run.stderr.contains("--adopt"), "{run}");
 }
 
+/// What every configuration begins with.
+const CONFIG: &str = "apiVersion: kubectl-reconcile/v1\nkind: Config\n";
+
 #[test]
 fn the_configuration_names_more_hands() {
     let ws = Workspace::new();
@@ -108,7 +111,7 @@ fn the_configuration_names_more_hands() {
     ws.patch_as("k9s", "configmap/settings", &json!({"data": {"a": "other"}}));
     let diff = ws.reconcile(["diff", "-f", "deploy"]).exits_with(1);
     assert_eq!(diff.changes("ConfigMap", "settings"), ["conflict data.a"]);
-    let hands = "manualManagers: [lens, k9s]\n";
+    let hands = &format!("{CONFIG}manualManagers: [lens, k9s]\n");
     let is_taken = |flags: &[&str]| {
         let diff = ws.reconcile([&["diff"], flags].concat()).exits_with(1);
         assert_eq!(diff.changes("ConfigMap", "settings"), ["changedByOther data.a"], "{flags:?}");
@@ -118,9 +121,9 @@ fn the_configuration_names_more_hands() {
     ws.write(".kubectl-reconcile.yaml", hands);
     is_taken(&["-f", "deploy"]);
     // The one beside the manifests comes before the one in the working directory.
-    ws.write("deploy/.kubectl-reconcile.yaml", "manualManagers: []\n");
+    ws.write("deploy/.kubectl-reconcile.yaml", CONFIG);
     ws.reconcile(["apply", "-f", "deploy"]).exits_with(4);
-    ws.write(".kubectl-reconcile.yaml", "manualManagers: []\n");
+    ws.write(".kubectl-reconcile.yaml", CONFIG);
     ws.write("deploy/.kubectl-reconcile.yaml", hands);
     is_taken(&["-f", "deploy/settings.yaml"]);
     is_taken(&["-f", "deploy/*.yaml"]);
@@ -137,7 +140,7 @@ fn is_settled_in(ws: &Workspace, folder: &str) {
 fn a_configured_hand_is_told_by_name_and_operation() {
     let ws = Workspace::new();
     ws.write("settings.yaml", SETTINGS);
-    ws.write(".kubectl-reconcile.yaml", "manualManagers: [k9s]\n");
+    ws.write(".kubectl-reconcile.yaml", &format!("{CONFIG}manualManagers: [k9s]\n"));
     ws.apply_as("k9s", &SETTINGS.replaced("'1'", "other"));
     let diff = ws.reconcile(["diff", "-f", "settings.yaml"]).exits_with(1);
     assert_eq!(diff.changes("ConfigMap", "settings"), ["conflict data.a"], "an applier is no hand");
@@ -148,15 +151,15 @@ fn a_configuration_with_mistakes_stops_the_run_with_their_places() {
     let ws = Workspace::new();
     ws.write("a/settings.yaml", SETTINGS);
     ws.write("b/settings.yaml", &SETTINGS.replaced("settings", "others"));
-    ws.write("a/.kubectl-reconcile.yaml", "hand: [k9s]\nmanualManagers: {}\n");
+    ws.write("a/.kubectl-reconcile.yaml", &format!("{CONFIG}hand: [k9s]\nmanualManagers: {{}}\n"));
     let run = ws.reconcile(["apply", "-f", "a"]).exits_with(2);
     assert!(
-        run.stderr.contains("a/.kubectl-reconcile.yaml:1:1") && run.stderr.contains("a/.kubectl-reconcile.yaml:2:"),
+        run.stderr.contains("a/.kubectl-reconcile.yaml:3:1") && run.stderr.contains("a/.kubectl-reconcile.yaml:4:"),
         "{run}"
     );
     assert!(ws.find("ConfigMap", "settings").is_none());
-    ws.write("a/.kubectl-reconcile.yaml", "manualManagers: []\n");
-    ws.write("b/.kubectl-reconcile.yaml", "manualManagers: []\n");
+    ws.write("a/.kubectl-reconcile.yaml", CONFIG);
+    ws.write("b/.kubectl-reconcile.yaml", CONFIG);
     let run = ws.reconcile(["diff", "-f", "a", "-f", "b"]).exits_with(2);
     assert!(run.stderr.contains("--config"), "{run}");
     ws.reconcile(["diff", "-f", "a", "-f", "b", "--config", "b/.kubectl-reconcile.yaml"]).exits_with(1);

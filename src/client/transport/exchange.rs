@@ -35,7 +35,7 @@ pub async fn exchange(
     if head.status.is_success() {
         return Ok(Reply { status: head.status.as_u16(), body, warnings: warnings::of(&head.headers) });
     }
-    Err(refusal(endpoint, &head, &body))
+    Err(refusal(endpoint, request, &head, &body))
 }
 
 /// Sends `request` once. The answer's body is the caller's to read, unless it is a refusal.
@@ -50,7 +50,7 @@ pub async fn open(
         return Ok(body);
     }
     let body = read(endpoint, request, &head, body, deadline).await?;
-    Err(refusal(endpoint, &head, &body))
+    Err(refusal(endpoint, request, &head, &body))
 }
 
 /// The next part of a body that is a stream, or nothing at its end. A server that is silent for too long counts as gone.
@@ -108,8 +108,9 @@ async fn read(
     Ok(content.finish())
 }
 
-fn refusal(endpoint: &Endpoint, head: &Parts, body: &[u8]) -> RequestError {
-    let status = Box::new(StatusError::parse(head.status, &head.headers, body));
+fn refusal(endpoint: &Endpoint, request: &Request, head: &Parts, body: &[u8]) -> RequestError {
+    let status = StatusError::parse(head.status, &head.headers, body).to_request_for(&request.address);
+    let status = Box::new(status);
     if head.status == StatusCode::UNAUTHORIZED {
         return RequestError::Unauthorized { server: endpoint.server.clone(), status };
     }

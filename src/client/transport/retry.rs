@@ -90,6 +90,7 @@ mod tests {
             details_kind: None,
             details_name: None,
             retry_after: retry_after.map(Duration::from_secs),
+            missing: None,
         }))
     }
 

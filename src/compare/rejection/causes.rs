@@ -9,6 +9,7 @@ use crate::desired::yaml::Step;
 use crate::diagnostic::Diagnostic;
 use crate::live::Cause;
 use crate::live::discreet::{Discreet, complaint};
+use crate::text::similar;
 
 /// What a cause without a field has in its place.
 const NO_FIELD: &str = "<nil>";
@@ -237,7 +238,7 @@ fn supported(value: &str, detail: &str) -> String {
     let Some(list) = detail.strip_prefix("supported values: ") else { return detail.to_owned() };
     let names: Vec<&str> = list.split(", ").map(|name| name.trim_matches('"')).collect();
     let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    let meant = suggest::similar(value, names.iter().copied()).map(|name| format!("did you mean `{name}`? "));
+    let meant = similar(value, names.iter().copied()).map(|name| format!("did you mean `{name}`? "));
     format!("{}the server takes {}", meant.unwrap_or_default(), listed.join(", "))
 }
 

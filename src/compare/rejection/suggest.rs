@@ -1,9 +1,9 @@
 //! What a field that does not exist was meant to be.
 
-use strsim::osa_distance;
 use structured_merge::{FieldPath, GroupVersionKind, PathElement, TypeRef};
 
 use super::place::Place;
+use crate::text::similar;
 
 /// Advice about a key that the type at `parent` does not have: a place near by where it belongs, else a name like it, else
 /// where to look.
@@ -37,17 +37,6 @@ pub(super) fn explain(gvk: &GroupVersionKind, path: &FieldPath) -> String {
         _ => None,
     });
     format!("kubectl explain {}{}", gvk.kind.to_lowercase(), fields.collect::<String>())
-}
-
-/// The name that is nearest, if one is near.
-pub(super) fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let bound = (name.chars().count() / 3).clamp(1, 3);
-    let lower = name.to_lowercase();
-    names
-        .map(|known| (osa_distance(&lower, &known.to_lowercase()), known))
-        .filter(|(distance, _)| *distance <= bound)
-        .min()
-        .map(|(_, known)| known)
 }
 
 #[cfg(test)]

@@ -16,11 +16,13 @@ mod labelled;
 mod listed;
 mod parent;
 mod planned;
+mod reach;
 mod reference;
 mod write_parent;
 
 pub(crate) use judged::Judged;
 pub(crate) use planned::{Planned, Requested};
+pub(crate) use reach::reach;
 pub(crate) use reference::Reference;
 
 use apply_set::{GroupKind, Inventory};

@@ -17,6 +17,15 @@ use crate::live::resolve::Namespaces;
 use crate::live::{Discovery, LiveState, Resource};
 use crate::report::{Failure, ParentAction, Verdict};
 
+/// The resource that the parent belongs to.
+pub(super) fn resource_of_parent<'c>(reference: &Reference, catalog: &'c Discovery) -> Result<&'c Resource, Failure> {
+    let served = catalog.resources().filter(|resource| !resource.pending);
+    reference.pick(served).map_err(|message| {
+        let hint = "a parent is a Secret, a ConfigMap, or a custom resource of a kind that allows it";
+        Failure::refused(format!("`--applyset`: {message}"), hint)
+    })
+}
+
 /// The parent of the set of this run.
 pub(super) struct Parent {
     pub set: ApplySet,
@@ -34,11 +43,7 @@ impl Parent {
         adopt: &BTreeSet<String>,
         (cluster, catalog, namespaces): (&Cluster, &Discovery, &Namespaces),
     ) -> Result<Self, Failure> {
-        let served = catalog.resources().filter(|resource| !resource.pending);
-        let resource = reference.pick(served).map_err(|message| {
-            let hint = "a parent is a Secret, a ConfigMap, or a custom resource of a kind that allows it";
-            Failure::refused(format!("`--applyset`: {message}"), hint)
-        })?;
+        let resource = resource_of_parent(reference, catalog)?;
         let namespace = resource.namespaced.then(|| namespaces.default.clone());
         let set = ApplySet::of(ObjectKey { gvk: resource.gvk.clone(), namespace, name: reference.name.clone() });
         let state = state(cluster, &set, resource, adopt).await?;

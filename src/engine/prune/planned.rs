@@ -190,7 +190,7 @@ impl Planned {
 const HELD: &str = "none of them is pruned, and the set still lists the kind";
 
 /// The kind of a resource such as `deployments.apps`; one that the server does not know keeps its name.
-fn kind_of(catalog: &Discovery, resource: &str) -> GroupKind {
+pub(super) fn kind_of(catalog: &Discovery, resource: &str) -> GroupKind {
     let named = GroupKind::parse(resource);
     let found = catalog.resources().find(|found| found.plural == named.kind && found.gvk.group == named.group);
     found.map_or(named, |found| GroupKind::from(&found.gvk))

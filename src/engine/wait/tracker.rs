@@ -209,11 +209,28 @@ impl<'w> ReadinessTracker<'w> {
             Some(object) if has_pods(&key.gvk) => {
                 let nothing = Owned::default();
                 let owned = key.namespace.as_deref().and_then(|namespace| owned.get(namespace)).unwrap_or(&nothing);
-                readiness_with_pods(&key.gvk, object, owned, now)
+                self.unexplained(key, readiness_with_pods(&key.gvk, object, owned, now))
             }
             Some(object) => readiness(&key.gvk, object, now),
             None => gone(&self.watched[index], collection.gone.get(&key.name), now),
         })
+    }
+
+    /// Says of a workload that is not ready why nothing is said of its Pods, where they cannot be read.
+    fn unexplained(&self, key: &ObjectKey, readiness: Readiness) -> Readiness {
+        let of_namespace = self.collections[self.own..].iter().filter(|pods| pods.scope.namespace == key.namespace);
+        let trouble = of_namespace.filter_map(|pods| match &pods.reading {
+            Reading::GivenUp(trouble) => Some(trouble),
+            Reading::NotYet(_) | Reading::Done => None,
+        });
+        match trouble.into_iter().next().filter(|_| needs_pods(&key.gvk, &readiness)) {
+            Some(trouble) => {
+                let message =
+                    format!("{}; what its Pods wait for cannot be read: {}", readiness.message, trouble.message);
+                Readiness { message, ..readiness }
+            }
+            None => readiness,
+        }
     }
 
     /// Pods and ReplicaSets by namespace, each once, though several scopes may hold it.

@@ -1,13 +1,14 @@
 //! Who is behind a refusal.
 
 use crate::client::StatusError;
+use crate::object::Permission;
 
 /// Who refuses a request, as far as the beginning of the message tells, which the API server itself writes.
 pub(super) enum Author {
     Webhook(String, &'static str),
     Policy(String),
     Quota(String),
-    Rights(String),
+    Rights(String, Option<Permission>),
 }
 
 impl Author {
@@ -31,7 +32,7 @@ impl Author {
             let name = rest.split(',').next().unwrap_or_default();
             return is_dns_name(name).then(|| Self::Quota(name.to_owned()));
         }
-        rights(message).map(Self::Rights)
+        rights(message).map(|verb| Self::Rights(verb, status.missing.clone()))
     }
 
     pub(super) fn sentence(&self) -> String {
@@ -39,7 +40,12 @@ impl Author {
             Self::Webhook(name, deed) => format!("admission webhook `{name}` {deed}"),
             Self::Policy(policy) => format!("{policy} denied the request"),
             Self::Quota(name) => format!("the quota `{name}` is exceeded"),
-            Self::Rights(verb) => format!("the user cannot {verb} resource \"secrets\""),
+            Self::Rights(verb, None) => format!("the user cannot {verb} resource \"secrets\""),
+            // It was compared with what was asked for.
+            Self::Rights(verb, Some(Permission { namespace: Some(namespace), .. })) => {
+                format!("the user cannot {verb} resource \"secrets\" in the namespace \"{namespace}\"")
+            }
+            Self::Rights(verb, Some(_)) => format!("the user cannot {verb} resource \"secrets\" in the cluster"),
         }
     }
 }
@@ -103,6 +109,7 @@ mod tests {
             details_kind: None,
             details_name: None,
             retry_after: None,
+            missing: None,
         }
     }
 

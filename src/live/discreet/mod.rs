@@ -175,6 +175,7 @@ mod tests {
             details_kind: None,
             details_name: None,
             retry_after: None,
+            missing: None,
         }
     }
 

@@ -1,0 +1,82 @@
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueEnum};
+
+use super::{ConnectionArgs, ConsoleArgs, EvidenceChoice, InputArgs, PruneArgs, ReplaceChoice};
+
+pub(super) const AFTER_HELP: &str = "\
+The roles hold what the requests of `diff` and `apply` need over these manifests, with these flags. Discovery is left out: the
+cluster role `system:discovery` allows it to every user. Bind the roles with `kubectl create rolebinding` and `kubectl create
+clusterrolebinding`.
+
+Exit codes:
+  0    the user has all these permissions
+  1    at least one permission is missing
+  2    invalid flags or input
+  3    the cluster cannot be reached, or rejected the credentials
+  4    not all permissions are known: a kind is unknown, or a review failed
+  130  interrupted
+
+Examples:
+  # Create the roles for a pipeline that compares and applies
+  kubectl reconcile access -f deploy/ | kubectl apply -f -
+
+  # Check in a pipeline whether `apply` would be allowed
+  kubectl reconcile access -f deploy/ --for apply -o text
+
+  # What a drift check needs that never sends a PATCH
+  kubectl reconcile access -f deploy/ --for diff --evidence read-only";
+
+/// `access`
+#[derive(Debug, Args)]
+pub struct AccessArgs {
+    /// Which manifests to read
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Commands to print roles for
+    #[arg(long = "for", value_name = "COMMAND,…", value_delimiter = ',', default_values = ["diff", "apply"], help_heading = "Access")]
+    pub purposes: Vec<PurposeChoice>,
+    /// Beginning of the names of the roles
+    #[arg(long, value_name = "PREFIX", default_value = "kubectl-reconcile", value_parser = NonEmptyStringValueParser::new(), help_heading = "Access")]
+    pub name: String,
+    /// How `diff` determines drift: with `read-only`, it needs no permission to write
+    #[arg(long, value_name = "MODE", default_value = "auto", help_heading = "Access")]
+    pub evidence: EvidenceChoice,
+    /// Whether `apply` deletes and recreates objects with immutable fields that differ
+    #[arg(long, value_name = "WHEN", default_value = "never", help_heading = "Access")]
+    pub replace: ReplaceChoice,
+    /// Include what `apply --wait` needs
+    #[arg(long, help_heading = "Access")]
+    pub wait: bool,
+    /// Whether to prune an apply set
+    #[command(flatten)]
+    pub prune: PruneArgs,
+    /// How to print the roles, and what the user has of them
+    #[arg(short, long, value_name = "FORMAT", default_value = "yaml", help_heading = "Output")]
+    pub output: AccessFormat,
+    /// Colours and verbosity
+    #[command(flatten)]
+    pub console: ConsoleArgs,
+    /// How to reach the cluster
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
+
+/// `--for`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PurposeChoice {
+    /// What `diff` needs
+    Diff,
+    /// What `apply` needs
+    Apply,
+}
+
+/// `-o`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AccessFormat {
+    /// For kubectl: the roles; what is missing is printed on standard error
+    Yaml,
+    /// For people: what is allowed and what is missing
+    Text,
+    /// For programs: the roles, and whether the user has each permission
+    Json,
+}

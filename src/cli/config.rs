@@ -1,0 +1,73 @@
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::ConsoleArgs;
+
+pub(super) const AFTER_HELP: &str = "\
+Examples:
+  # Show which configuration a run over these manifests would use, and what it settles
+  kubectl reconcile config view -f deploy/
+
+  # Let an editor check the configuration
+  kubectl reconcile config schema > kubectl-reconcile.schema.json";
+
+/// Flags that choose the configuration.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Configuration")]
+pub struct ConfigArgs {
+    /// Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests, above them in the same repository, or
+    /// in the working directory
+    #[arg(long, value_name = "FILE", conflicts_with = "no_config")]
+    pub config: Option<PathBuf>,
+    /// Use no configuration file
+    #[arg(long)]
+    pub no_config: bool,
+}
+
+/// `config`
+#[derive(Debug, Args)]
+pub struct ConfigCommandArgs {
+    /// What to show
+    #[command(subcommand)]
+    pub command: ConfigCommand,
+}
+
+/// What `config` shows.
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Show the configuration in force and where it comes from
+    View(ConfigViewArgs),
+    /// Print the JSON Schema of the configuration
+    Schema,
+}
+
+/// `config view`
+#[derive(Debug, Args)]
+pub struct ConfigViewArgs {
+    /// File, directory or glob whose configuration to show (repeatable) [default: the working directory]
+    #[arg(short, long = "filename", value_name = "PATH", help_heading = "Input")]
+    pub filename: Vec<OsString>,
+    /// Kustomization directory whose configuration to show
+    #[arg(short = 'k', long, value_name = "DIR", conflicts_with = "filename", help_heading = "Input")]
+    pub kustomize: Option<OsString>,
+    /// Which configuration
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", default_value = "yaml", help_heading = "Output")]
+    pub output: ViewFormat,
+    /// Colours and verbosity
+    #[command(flatten)]
+    pub console: ConsoleArgs,
+}
+
+/// `config view --output`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ViewFormat {
+    /// YAML, with where it comes from in comments
+    Yaml,
+    /// JSON, with `file` and the place of each rule
+    Json,
+}

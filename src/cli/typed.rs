@@ -1,0 +1,148 @@
+use std::ffi::OsString;
+
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
+
+use super::Cli;
+
+/// A command line as it was typed, to which defaults of a configuration can be added.
+#[derive(Debug)]
+pub struct Typed {
+    /// What it means without them.
+    pub cli: Cli,
+    arguments: Vec<OsString>,
+    matches: ArgMatches,
+}
+
+/// A flag that a configuration sets, as arguments.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Addition<'a> {
+    /// Its long name.
+    pub flag: &'a str,
+    /// `--flag` or `--flag=value`, perhaps several times.
+    pub arguments: &'a [OsString],
+}
+
+impl Typed {
+    /// Reads the arguments of the process; prints help, or what is wrong with them, and ends.
+    #[must_use]
+    pub fn parse() -> Self {
+        Self::of(std::env::args_os().collect()).unwrap_or_else(|error| error.exit())
+    }
+
+    fn of(arguments: Vec<OsString>) -> Result<Self, clap::Error> {
+        let mut command = Cli::command();
+        let matches = command.try_get_matches_from_mut(&arguments)?;
+        let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        Ok(Self { cli, arguments, matches })
+    }
+
+    /// The same with flags that a configuration sets. What is typed wins, also over a flag that excludes it; a flag that the command
+    /// does not have, or that says nothing without another one, is left out. The position of a flag that cannot be added is
+    /// returned, with what was typed.
+    pub(crate) fn with(self, additions: &[Addition<'_>]) -> (Cli, Option<usize>) {
+        let program = Cli::command();
+        let typed =
+            self.matches.subcommand().and_then(|(name, matches)| Some((program.find_subcommand(name)?, matches)));
+        let Some((command, matches)) = typed else { return (self.cli, None) };
+        let fits = |addition: &&(usize, &Addition<'_>)| is_free(command, matches, addition.1.flag);
+        let wanted: Vec<(usize, &Addition<'_>)> = additions.iter().enumerate().collect();
+        let wanted: Vec<(usize, &Addition<'_>)> = wanted.iter().filter(fits).copied().collect();
+        if wanted.is_empty() {
+            return (self.cli, None);
+        }
+        if let Ok(all) = self.added(&wanted) {
+            return (all, None);
+        }
+        // One by one: a flag may need another one that comes behind it.
+        let (mut cli, mut added, mut left) = (None, Vec::new(), wanted);
+        loop {
+            let before = left.len();
+            let mut waiting = Vec::new();
+            for addition in left {
+                added.push(addition);
+                match self.added(&added) {
+                    Ok(more) => cli = Some(more),
+                    Err(error) => {
+                        added.pop();
+                        if error.kind() != ErrorKind::MissingRequiredArgument {
+                            return (self.cli, Some(addition.0));
+                        }
+                        waiting.push(addition);
+                    }
+                }
+            }
+            left = waiting;
+            if left.is_empty() || left.len() == before {
+                return (cli.unwrap_or(self.cli), None);
+            }
+        }
+    }
+
+    fn added(&self, additions: &[(usize, &Addition<'_>)]) -> Result<Cli, clap::Error> {
+        // Behind the name of the command, which comes first.
+        let (command, rest) = self.arguments.split_at(self.arguments.len().min(2));
+        let more = additions.iter().flat_map(|(_, addition)| addition.arguments.iter());
+        let arguments: Vec<&OsString> = command.iter().chain(more).chain(rest).collect();
+        let matches = Cli::command().try_get_matches_from(arguments)?;
+        Cli::from_arg_matches(&matches)
+    }
+}
+
+/// Returns true if the command has the flag, and neither it nor one that excludes it was typed.
+fn is_free(command: &Command, matches: &ArgMatches, flag: &str) -> bool {
+    let Some(arg) = command.get_arguments().find(|arg| arg.get_long() == Some(flag)) else { return false };
+    let is_typed =
+        |id: &str| matches!(matches.value_source(id), Some(ValueSource::CommandLine | ValueSource::EnvVariable));
+    let excludes = |typed: &&clap::Arg| {
+        command.get_arg_conflicts_with(arg).iter().any(|other| other.get_id() == typed.get_id())
+            || command.get_arg_conflicts_with(typed).iter().any(|other| other.get_id() == arg.get_id())
+    };
+    !is_typed(arg.get_id().as_str())
+        && !command.get_arguments().filter(excludes).any(|other| is_typed(other.get_id().as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Command as Subcommand, DiffArgs, EvidenceChoice};
+
+    fn typed(arguments: &[&str]) -> Typed {
+        Typed::of(std::iter::once(&"kubectl-reconcile").chain(arguments).map(OsString::from).collect()).unwrap()
+    }
+
+    fn diff(typed: Typed, additions: &[(&str, &str)]) -> DiffArgs {
+        let arguments: Vec<[OsString; 1]> = additions.iter().map(|(_, argument)| [OsString::from(argument)]).collect();
+        let additions: Vec<Addition<'_>> =
+            additions.iter().zip(&arguments).map(|((flag, _), arguments)| Addition { flag, arguments }).collect();
+        match typed.with(&additions).0.command {
+            Subcommand::Diff(args) => args,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_typed_wins() {
+        let additions = [("evidence", "--evidence=read-only"), ("show-unmanaged", "--show-unmanaged")];
+        let args = diff(typed(&["diff", "-f", "a"]), &additions);
+        assert!(args.compare.show_unmanaged && args.compare.evidence == EvidenceChoice::ReadOnly);
+        let args = diff(typed(&["diff", "-f", "a", "--evidence", "server"]), &additions);
+        assert!(args.compare.show_unmanaged && args.compare.evidence == EvidenceChoice::Server);
+    }
+
+    #[test]
+    fn flags_that_do_not_fit_the_command_line_are_left_out() {
+        let additions =
+            [("timeout", "--timeout=1m"), ("wait", "--wait"), ("recursive", "--recursive"), ("quiet", "--quiet")];
+        let args = diff(typed(&["diff", "-k", "a"]), &additions);
+        assert!(args.output.quiet && !args.input.recursive && !args.wait && args.timeout.is_none());
+        let args = diff(typed(&["diff", "-f", "a", "--apply"]), &additions);
+        assert!(args.wait && args.timeout.is_some() && args.input.recursive);
+        let (Cli { command: Subcommand::Man(_) }, None) =
+            typed(&["man"]).with(&[Addition { flag: "quiet", arguments: &[] }])
+        else {
+            panic!("a command without the flag")
+        };
+    }
+}

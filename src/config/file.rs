@@ -1,0 +1,133 @@
+//! A configuration file while it is read: its values with their places, and everything that is wrong with it.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::desired::SourceText;
+use crate::desired::kind_of;
+use crate::desired::yaml::{Positions, Step};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::text::{one_line, similar};
+
+/// The file, and what is wrong with it.
+pub(super) struct File<'a> {
+    pub name: &'a Arc<str>,
+    pub text: &'a SourceText,
+    pub positions: &'a Positions,
+    pub problems: Vec<Diagnostic>,
+}
+
+/// A value of the file, and the way to it.
+#[derive(Clone)]
+pub(super) struct Node<'a> {
+    pub value: &'a Value,
+    path: Vec<Step<'a>>,
+}
+
+impl<'a> Node<'a> {
+    /// The whole document.
+    pub fn root(value: &'a Value) -> Self {
+        Self { value, path: Vec::new() }
+    }
+
+    /// The value of a key; none where there is nothing.
+    pub fn key(&self, key: &str) -> Option<Self> {
+        let (key, value) = self.value.as_object()?.get_key_value(key)?;
+        (!value.is_null()).then(|| self.below(value, Step::Key(key)))
+    }
+
+    /// The values of a mapping, by their keys.
+    pub fn entries(&self) -> Vec<(&'a str, Self)> {
+        let map = self.value.as_object().into_iter().flatten();
+        map.map(|(key, value)| (key.as_str(), self.below(value, Step::Key(key)))).collect()
+    }
+
+    fn below(&self, value: &'a Value, step: Step<'a>) -> Self {
+        let mut path = self.path.clone();
+        path.push(step);
+        Self { value, path }
+    }
+}
+
+impl File<'_> {
+    /// A problem of a key, or of an item.
+    pub fn of_key(&mut self, node: &Node<'_>, message: impl Into<String>, hint: impl Into<String>) {
+        let problem = Diagnostic::at(self.name, self.positions.nearest(&node.path), message);
+        self.problems.push(problem.shown_in(self.text, None).with_hint(hint));
+    }
+
+    /// A problem of a value: at its key where the value begins on a later line.
+    pub fn of_value(&mut self, node: &Node<'_>, message: impl Into<String>, hint: impl Into<String>) {
+        let key = self.positions.nearest(&node.path);
+        let value = self.positions.value_at(&node.path).filter(|value| value.line == key.line);
+        let problem = Diagnostic::at(self.name, value.unwrap_or(key), message);
+        self.problems.push(problem.shown_in(self.text, None).with_hint(hint));
+    }
+
+    /// Where a value is.
+    pub fn place(&self, node: &Node<'_>) -> Place {
+        let mark = self.positions.nearest(&node.path);
+        Place { file: self.name.clone(), line: Some(mark.line), column: Some(mark.column) }
+    }
+
+    /// Returns true if the value is a mapping. Keys that do not belong into it are problems, with what may be meant.
+    pub fn is_mapping(&mut self, node: &Node<'_>, what: &str, keys: &[&str]) -> bool {
+        if !self.is_any_mapping(node, what) {
+            return false;
+        }
+        for (key, value) in node.entries().into_iter().filter(|(key, _)| !keys.contains(key)) {
+            let hint = match similar(key, keys.iter().copied()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("the keys are: `{}`", keys.join("`, `")),
+            };
+            self.of_key(&value, format!("{what} has no `{}`", one_line(key, 100)), hint);
+        }
+        true
+    }
+
+    /// Returns true if the value is a mapping, whatever its keys.
+    pub fn is_any_mapping(&mut self, node: &Node<'_>, what: &str) -> bool {
+        let is_mapping = node.value.is_object();
+        if !is_mapping {
+            let message = format!("{what} is a mapping, not {}", kind_of(node.value));
+            self.of_value(node, message, "write `key: value`, one a line");
+        }
+        is_mapping
+    }
+
+    /// The items of a list, at most `most`.
+    pub fn items<'n>(&mut self, node: &Node<'n>, what: &str, most: usize, example: &str) -> Vec<Node<'n>> {
+        let Value::Array(items) = node.value else {
+            let message = format!("{what} is a list, not {}", kind_of(node.value));
+            self.of_value(node, message, format!("write `{example}`"));
+            return Vec::new();
+        };
+        if items.len() > most {
+            self.of_key(
+                node,
+                format!("{what} has {} items, and {most} are the most", items.len()),
+                "merge some of them",
+            );
+            return Vec::new();
+        }
+        items.iter().enumerate().map(|(index, item)| node.below(item, Step::Index(index))).collect()
+    }
+
+    /// A string that is not empty.
+    pub fn text<'n>(&mut self, node: &Node<'n>, what: &str, example: &str) -> Option<&'n str> {
+        let text = node.value.as_str().filter(|text| !text.is_empty());
+        if text.is_none() {
+            let found =
+                if node.value.is_string() { "an empty string".to_owned() } else { kind_of(node.value).to_owned() };
+            self.of_value(node, format!("{what} is a string, not {found}"), format!("write it as in `{example}`"));
+        }
+        text
+    }
+}
+
+/// The keys of a mapping that may be left out: a mapping with none of them is not what anybody means.
+pub(super) fn has_any(map: &Value, keys: &[&str]) -> bool {
+    let map: Option<&Map<_, _>> = map.as_object();
+    map.is_some_and(|map| keys.iter().any(|key| map.get(*key).is_some_and(|value| !value.is_null())))
+}

@@ -1,0 +1,128 @@
+//! Where the configuration of a run is: named, beside the manifests, above them in their repository, or in the working directory.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::trust::Owners;
+use crate::desired::files::CONFIGURATION;
+use crate::diagnostic::Diagnostic;
+use crate::report::Failure;
+
+/// How a configuration was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// By `--config`.
+    Named,
+    /// In the folder of the manifests.
+    Beside,
+    /// Above the manifests, in the same repository.
+    Above,
+    /// In the working directory, or above it in the same repository.
+    WorkingDirectory,
+}
+
+/// A configuration that was found, and those that were passed over.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    pub found: Option<(PathBuf, Origin)>,
+    pub warnings: Vec<String>,
+}
+
+/// Looks for the configuration of some inputs. Two of them are a problem, as neither can speak for all.
+pub(super) fn search(inputs: &[&OsStr]) -> Result<Search, Failure> {
+    let mut search = Search::default();
+    let mut found: Vec<(PathBuf, Origin)> = Vec::new();
+    let mut seen = BTreeSet::new();
+    for input in inputs {
+        let Some(folder) = folder(input) else { continue };
+        if let Some((path, origin)) = search.nearest(&folder, &Owners::of(Some(Path::new(input))))
+            && seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone()))
+        {
+            found.push((path, origin));
+        }
+    }
+    match found.as_slice() {
+        [] => {
+            let found = search.nearest(Path::new(""), &Owners::of(None));
+            search.found = found.map(|(path, _)| (path, Origin::WorkingDirectory));
+        }
+        [one] => search.found = Some(one.clone()),
+        [(first, _), (second, _), ..] => {
+            let (first, second) = (first.display(), second.display());
+            let message = format!("there are two configuration files for these manifests: {first} and {second}");
+            return Err(Failure::refused(message, "choose one with `--config`"));
+        }
+    }
+    Ok(search)
+}
+
+impl Search {
+    /// The file in a folder, or else the nearest one above it, up to the root of its repository and never beyond.
+    fn nearest(&mut self, folder: &Path, owners: &Owners) -> Option<(PathBuf, Origin)> {
+        let real = if folder.as_os_str().is_empty() { Path::new(".") } else { folder }.canonicalize().ok()?;
+        let root = real.ancestors().find(|folder| folder.join(".git").exists());
+        let beside = folder.join(CONFIGURATION);
+        if self.counts(&beside, root.unwrap_or(&real), owners) {
+            return Some((beside, Origin::Beside));
+        }
+        let root = root?;
+        let above = real.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
+        let mut above = above.map(|folder| folder.join(CONFIGURATION));
+        above.find(|path| self.counts(path, root, owners)).map(|path| (relative(&path), Origin::Above))
+    }
+
+    fn counts(&mut self, path: &Path, within: &Path, owners: &Owners) -> bool {
+        if !path.is_file() {
+            return false;
+        }
+        let distrust = owners.distrust(path, within);
+        if let Some(reason) = distrust {
+            let path = path.display();
+            let warning = format!("the configuration {path} is not used, because {reason}: `--config {path}` uses it");
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
+        distrust.is_none()
+    }
+}
+
+/// A path as it is typed in the working directory, where that is in or below its folder.
+fn relative(path: &Path) -> PathBuf {
+    let Ok(current) = std::env::current_dir().and_then(|current| current.canonicalize()) else {
+        return path.to_owned();
+    };
+    if let Ok(below) = path.strip_prefix(&current) {
+        return below.to_owned();
+    }
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return path.to_owned() };
+    match current.strip_prefix(folder) {
+        Ok(down) => down.iter().map(|_| OsStr::new("..")).collect::<PathBuf>().join(name),
+        Err(_) => path.to_owned(),
+    }
+}
+
+/// Returns true for standard input and URLs, which are in no folder.
+pub(super) fn is_elsewhere(input: &OsStr) -> bool {
+    let text = input.to_string_lossy();
+    text == "-" || text.contains("://")
+}
+
+/// The folder of an input; standard input and URLs have none.
+fn folder(input: &OsStr) -> Option<PathBuf> {
+    if is_elsewhere(input) {
+        return None;
+    }
+    let path = Path::new(input);
+    if path.is_dir() {
+        return Some(path.to_owned());
+    }
+    let is_pattern = |path: &Path| path.to_string_lossy().contains(['*', '?', '[']);
+    path.ancestors().skip(1).find(|folder| !is_pattern(folder)).map(Path::to_owned)
+}
+
+/// The problem of a file that cannot be read.
+pub(super) fn unreadable(name: &str, error: &std::io::Error) -> Failure {
+    Failure::invalid(Diagnostic::of_file(name, format!("cannot be read: {}", error.kind())))
+}

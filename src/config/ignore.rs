@@ -1,0 +1,194 @@
+//! `ignore:`, the rules about fields.
+
+use jiff::civil::Date;
+
+use super::file::{File, Node, has_any};
+use crate::object::Selector;
+use crate::rules::{
+    FieldPattern, Glob, IgnoreRule, MAX_FIELDS, MAX_RULES, ObjectPattern, PatternError, jq_path, json_pointer,
+};
+use crate::text::one_line;
+
+/// The keys of a rule. The second half is how Argo CD and Flux spell what the first half says.
+pub(super) const RULE: [&str; 13] = [
+    "target",
+    "fields",
+    "managers",
+    "reason",
+    "expires",
+    "group",
+    "kind",
+    "namespace",
+    "name",
+    "jsonPointers",
+    "jqPathExpressions",
+    "paths",
+    "managedFieldsManagers",
+];
+
+/// The keys of a target.
+pub(super) const TARGET: [&str; 5] = ["group", "kind", "namespace", "name", "labelSelector"];
+
+/// The keys of a target that Argo CD writes into the rule itself.
+const OF_ARGO: [&str; 4] = ["group", "kind", "namespace", "name"];
+
+/// Longest reason, in bytes.
+pub(super) const MAX_REASON: usize = 1000;
+
+/// Reads the list of rules.
+pub(super) fn rules(file: &mut File<'_>, node: &Node<'_>) -> Vec<IgnoreRule> {
+    let example = "ignore: [{target: {kind: Deployment}, fields: [spec.replicas]}]";
+    let items = file.items(node, "`ignore`", MAX_RULES, example);
+    items.iter().filter_map(|item| rule(file, item)).collect()
+}
+
+fn rule(file: &mut File<'_>, node: &Node<'_>) -> Option<IgnoreRule> {
+    if !file.is_mapping(node, "an ignore rule", &RULE) {
+        return None;
+    }
+    let rule = IgnoreRule {
+        target: target_of_rule(file, node),
+        fields: fields(file, node),
+        managers: managers(file, node),
+        reason: node.key("reason").and_then(|reason| reason_text(file, &reason)),
+        expires: node.key("expires").and_then(|expires| date(file, &expires)),
+        place: file.place(node),
+    };
+    if !has_any(
+        node.value,
+        &["fields", "managers", "jsonPointers", "jqPathExpressions", "paths", "managedFieldsManagers"],
+    ) {
+        let hint = "name the fields, as in `fields: [spec.replicas]`, or the field managers whose fields to ignore";
+        file.of_key(node, "an ignore rule names `fields`, `managers` or both", hint);
+    }
+    Some(rule)
+}
+
+/// The objects of a rule: under `target`, or in the rule itself as Argo CD has it.
+fn target_of_rule(file: &mut File<'_>, node: &Node<'_>) -> ObjectPattern {
+    match node.key("target") {
+        Some(target) => {
+            if let Some(key) = OF_ARGO.iter().find_map(|key| node.key(key)) {
+                file.of_key(
+                    &key,
+                    "the objects are named twice: here and under `target`",
+                    "write all of it under `target`",
+                );
+            }
+            object_pattern(file, &target)
+        }
+        None if has_any(node.value, &OF_ARGO) => globs(file, node),
+        None => {
+            let hint =
+                "write `target: {}` for all objects, or narrow it, as in `target: {kind: Deployment, name: web}`";
+            file.of_key(node, "an ignore rule has a `target`", hint);
+            ObjectPattern::default()
+        }
+    }
+}
+
+/// Reads a target; also that of a readiness rule.
+pub(super) fn object_pattern(file: &mut File<'_>, node: &Node<'_>) -> ObjectPattern {
+    if !file.is_mapping(node, "a target", &TARGET) {
+        return ObjectPattern::default();
+    }
+    let labels = node.key("labelSelector").and_then(|labels| selector(file, &labels));
+    ObjectPattern { labels, ..globs(file, node) }
+}
+
+fn selector(file: &mut File<'_>, node: &Node<'_>) -> Option<Selector> {
+    let text = file.text(node, "`labelSelector`", "labelSelector: app=web,tier!=test")?;
+    match Selector::parse(&one_line(text, 1000)) {
+        Ok(selector) => Some(selector),
+        Err(error) => {
+            file.of_value(node, error.to_string(), "selectors look like `app=web`, `tier in (a, b)`, `!legacy`");
+            None
+        }
+    }
+}
+
+fn globs(file: &mut File<'_>, node: &Node<'_>) -> ObjectPattern {
+    let mut glob = |key: &str| {
+        let value = node.key(key)?;
+        let Some(text) = value.value.as_str() else {
+            file.of_value(&value, format!("`{key}` is a string"), "quote it");
+            return None;
+        };
+        let hint = "write one name with `*` for any characters, and one rule for each alternative";
+        Glob::of_names(text).map_err(|error| file.of_value(&value, error.to_string(), hint)).ok()
+    };
+    ObjectPattern {
+        group: glob("group"),
+        kind: glob("kind"),
+        namespace: glob("namespace"),
+        name: glob("name"),
+        labels: None,
+    }
+}
+
+fn fields(file: &mut File<'_>, node: &Node<'_>) -> Vec<FieldPattern> {
+    type Read = fn(&str) -> Result<FieldPattern, PatternError>;
+    let spellings: [(&str, Read, &str); 4] = [
+        ("fields", FieldPattern::parse, "fields: [spec.replicas]"),
+        ("jsonPointers", json_pointer, "jsonPointers: [/spec/replicas]"),
+        ("paths", json_pointer, "paths: [/spec/replicas]"),
+        ("jqPathExpressions", jq_path, "jqPathExpressions: [.spec.replicas]"),
+    ];
+    let mut fields = Vec::new();
+    for (key, read, example) in spellings {
+        let Some(list) = node.key(key) else { continue };
+        for item in file.items(&list, &format!("`{key}`"), MAX_FIELDS, example) {
+            let Some(text) = file.text(&item, "a field", example) else { continue };
+            match read(text) {
+                Ok(field) => fields.push(field),
+                Err(error) => file.of_value(&item, error.message, error.hint.as_deref().unwrap_or("shorten it")),
+            }
+        }
+        if list.value.as_array().is_some_and(Vec::is_empty) {
+            file.of_value(&list, format!("`{key}` is empty"), format!("write `{example}`, or leave `{key}` out"));
+        }
+    }
+    fields
+}
+
+fn managers(file: &mut File<'_>, node: &Node<'_>) -> Vec<Glob> {
+    let mut managers = Vec::new();
+    for key in ["managers", "managedFieldsManagers"] {
+        let Some(list) = node.key(key) else { continue };
+        for item in file.items(&list, &format!("`{key}`"), MAX_FIELDS, "managers: [some-controller]") {
+            if let Some(name) = manager(file, &item) {
+                managers.push(Glob::new(name));
+            }
+        }
+        if list.value.as_array().is_some_and(Vec::is_empty) {
+            file.of_value(&list, format!("`{key}` is empty"), format!("name a field manager, or leave `{key}` out"));
+        }
+    }
+    managers
+}
+
+/// The name of a field manager, as `managedFields` has it.
+pub(super) fn manager<'n>(file: &mut File<'_>, node: &Node<'n>) -> Option<&'n str> {
+    let hint = "write it as in `managedFields`, such as `k9s`";
+    let name = node.value.as_str().filter(|name| !name.is_empty() && name.len() <= 128);
+    if name.is_none() {
+        file.of_value(node, "expected the name of a field manager", hint);
+    }
+    name
+}
+
+fn reason_text(file: &mut File<'_>, node: &Node<'_>) -> Option<String> {
+    let text = file.text(node, "`reason`", "reason: scaled by the autoscaler")?;
+    if text.len() > MAX_REASON {
+        file.of_key(node, format!("`reason` is at most {MAX_REASON} bytes long"), "shorten it");
+    }
+    Some(text.to_owned())
+}
+
+fn date(file: &mut File<'_>, node: &Node<'_>) -> Option<Date> {
+    let date = node.value.as_str().filter(|text| text.len() == 10).and_then(|text| text.parse::<Date>().ok());
+    if date.is_none() {
+        file.of_value(node, "`expires` is a day", "write the last day of the rule in UTC, as in `expires: 2027-01-31`");
+    }
+    date
+}

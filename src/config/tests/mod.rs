@@ -1,0 +1,231 @@
+//! What a configuration may say, and how mistakes are told.
+
+mod agreement;
+mod search;
+
+use serde_json::json;
+
+use super::*;
+
+/// With the two lines that every configuration has.
+fn whole(text: &str) -> String {
+    format!("apiVersion: kubectl-reconcile/v1\nkind: Config\n{text}")
+}
+
+fn parse(text: &str) -> Result<Configuration, Vec<String>> {
+    let parsed = Configuration::parse(&"c.yaml".into(), text.as_bytes().to_vec());
+    parsed.map_err(|problems| {
+        let with_hint = |problem: &Diagnostic| format!("{problem} ~ {}", problem.hint.as_deref().unwrap_or_default());
+        problems.iter().map(with_hint).collect()
+    })
+}
+
+#[track_caller]
+fn accepted(text: &str) -> Configuration {
+    parse(&whole(text)).unwrap_or_else(|problems| panic!("{text}: {problems:?}"))
+}
+
+/// The problems without their hints; the lines count from the first behind the two that every configuration has.
+#[track_caller]
+fn refused(text: &str) -> Vec<String> {
+    let problems = parse(&whole(text)).err().unwrap_or_else(|| panic!("accepted: {text}"));
+    let relative = |problem: &String| {
+        let (place, message) = problem.split_once(": ").unwrap();
+        let mut parts = place.split(':').skip(1).map(|number| number.parse::<usize>().unwrap());
+        let (line, column) = (parts.next().unwrap(), parts.next().unwrap());
+        format!("{}:{column} {}", line - 2, message.split(" ~ ").next().unwrap())
+    };
+    problems.iter().map(relative).collect()
+}
+
+#[test]
+fn settings_are_read() {
+    let configuration = accepted("manualManagers: [k9s, lens]");
+    assert_eq!(configuration.manual_managers, BTreeSet::from(["k9s".to_owned(), "lens".to_owned()]));
+    assert_eq!(accepted("# nothing yet"), Configuration::default());
+    assert_eq!(accepted("manualManagers:\nignore:\nreadiness:\ndefaults:\n"), Configuration::default());
+}
+
+#[test]
+fn a_configuration_says_what_it_is() {
+    let refused = |text: &str| parse(text).unwrap_err();
+    let hint = "a configuration begins with `apiVersion: kubectl-reconcile/v1` and `kind: Config`";
+    assert_eq!(refused("# empty\n"), [format!("c.yaml: the configuration is empty ~ {hint}")]);
+    assert_eq!(refused("manualManagers: [k9s]"), [format!("c.yaml:1:1: `apiVersion` and `kind` are missing ~ {hint}")]);
+    assert_eq!(refused("kind: Config"), [format!("c.yaml:1:1: `apiVersion` is missing ~ {hint}")]);
+    assert_eq!(
+        refused("apiVersion: kubectl-reconcile/v2\nkind: ConfigMap\n"),
+        [
+            format!("c.yaml:1:13: `apiVersion` of a configuration is `kubectl-reconcile/v1` ~ {hint}"),
+            format!("c.yaml:2:7: `kind` of a configuration is `Config` ~ {hint}"),
+        ]
+    );
+    assert_eq!(
+        refused("[k9s]"),
+        ["c.yaml:1:1: the configuration is a mapping, not a list ~ write `key: value`, one a line"]
+    );
+    assert_eq!(
+        refused(&whole("---\nkind: Config\n")),
+        ["c.yaml:4:1: a configuration is one document ~ take the `---` out"]
+    );
+    assert_eq!(refused("manualManagers: [\n").len(), 1);
+}
+
+#[test]
+fn every_mistake_is_told_at_its_place_with_a_suggestion() {
+    assert_eq!(
+        parse(&whole("manualManager: [k9s]\nmanualManagers: k9s\n")).unwrap_err(),
+        [
+            "c.yaml:3:1: the configuration has no `manualManager` ~ did you mean `manualManagers`?",
+            "c.yaml:4:17: `manualManagers` is a list, not a string ~ write `manualManagers: [k9s]`",
+        ]
+    );
+    assert_eq!(refused("manualManagers: [k9s, 1]"), ["1:23 expected the name of a field manager"]);
+    assert_eq!(
+        parse(&whole("hand: []")).unwrap_err(),
+        ["c.yaml:3:1: the configuration has no `hand` ~ \
+          the keys are: `apiVersion`, `kind`, `manualManagers`, `ignore`, `readiness`, `defaults`"]
+    );
+}
+
+#[test]
+fn ignore_rules_are_read() {
+    let configuration = accepted(
+        "ignore:
+- target: {group: apps, kind: Deployment, namespace: shop-*, name: web, labelSelector: 'app=web,tier!=test'}
+  fields: [spec.replicas, 'spec.template.spec.containers[name=app].image', 'metadata.annotations[*]']
+  managers: [some-controller]
+  reason: scaled
+  expires: 2027-01-31
+- {kind: Service, name: web, jsonPointers: [/spec/ports/0], jqPathExpressions: ['.metadata.annotations[\"a/b\"]'], managedFieldsManagers: [x]}
+- {target: {kind: HelmRelease}, paths: [/spec/replicas]}
+- {target: {}, managers: [sidecar-*]}
+",
+    );
+    let [first, second, third, fourth] = configuration.ignore.as_slice() else { panic!("{configuration:?}") };
+    assert_eq!(first.fields.len(), 3);
+    assert_eq!((first.managers.len(), first.reason.as_deref()), (1, Some("scaled")));
+    assert_eq!(first.expires, Some(jiff::civil::date(2027, 1, 31)));
+    assert_eq!(first.place.to_string(), "c.yaml:4:3");
+    assert_eq!((second.fields.len(), second.managers.len()), (2, 1));
+    assert!(second.target.kind.as_ref().unwrap().matches("Service"));
+    assert_eq!(third.fields.len(), 1);
+    assert!(fourth.fields.is_empty() && fourth.target.kind.is_none());
+}
+
+#[test]
+fn mistakes_of_ignore_rules_are_told_at_their_places() {
+    let rule = |text: &str| refused(&format!("ignore:\n- {{{text}}}"));
+    assert_eq!(refused("ignore: {}"), ["1:9 `ignore` is a list, not a mapping"]);
+    assert_eq!(refused("ignore: [1]"), ["1:10 an ignore rule is a mapping, not a number"]);
+    assert_eq!(rule("target: {}"), ["2:3 an ignore rule names `fields`, `managers` or both"]);
+    assert_eq!(rule("fields: [spec.a]"), ["2:3 an ignore rule has a `target`"]);
+    assert_eq!(rule("target: {}, fields: []"), ["2:24 `fields` is empty"]);
+    assert_eq!(rule("target: {knd: A}, fields: [spec.a]"), ["2:13 a target has no `knd`"]);
+    assert_eq!(
+        rule("target: {}, kind: A, fields: [spec.a]"),
+        ["2:16 the objects are named twice: here and under `target`"]
+    );
+    assert_eq!(
+        rule("target: {name: 'web|api'}, fields: [spec.a]"),
+        ["2:19 `web|api` is not a glob: only `*` stands for other characters"]
+    );
+    assert_eq!(rule("target: {name: 1}, fields: [spec.a]"), ["2:19 `name` is a string"]);
+    assert_eq!(
+        rule("target: {labelSelector: 'a b'}, fields: [spec.a]"),
+        ["2:28 `a b` is not a label selector: expected `=`, `!=`, `in`, `notin`, `>` or `<`, found `b`"]
+    );
+    assert_eq!(
+        rule("target: {}, fields: [kind, metadata]"),
+        [
+            "2:25 `kind` cannot be ignored: it says which object it is",
+            "2:31 `metadata` would cover `metadata.name`, which cannot be ignored: it says which object it is",
+        ]
+    );
+    assert_eq!(
+        rule("target: {}, jqPathExpressions: ['.a | .b']"),
+        ["2:36 `.a | .b` is more than a plain path of jq, and only plain paths can be read"]
+    );
+    assert_eq!(rule("target: {}, fields: [spec.a], expires: soon"), ["2:43 `expires` is a day"]);
+    assert_eq!(rule("target: {}, fields: [spec.a], expires: 2027-02-30"), ["2:43 `expires` is a day"]);
+    assert_eq!(rule("target: {}, fields: [spec.a], managers: ['']"), ["2:45 expected the name of a field manager"]);
+    assert_eq!(
+        rule(&format!("target: {{}}, fields: [{}]", vec!["spec.a"; 51].join(","))),
+        ["2:16 `fields` has 51 items, and 50 are the most",]
+    );
+    let many = format!("ignore: [{}]", vec!["{target: {}, fields: [a]}"; 501].join(","));
+    assert_eq!(refused(&many), ["1:1 `ignore` has 501 items, and 500 are the most"]);
+}
+
+#[test]
+fn readiness_rules_are_read_with_their_places() {
+    let text = "readiness:\n- target: {group: example.com, kind: Database}\n  current: status.phase == \"Ready\"\n  failed: 'false'\n";
+    let configuration = accepted(text);
+    let [rule] = configuration.readiness.as_slice() else { panic!("{configuration:?}") };
+    let current = rule.current.as_ref().unwrap();
+    assert_eq!(
+        (current.text.as_str(), current.place.to_string()),
+        ("status.phase == \"Ready\"", "c.yaml:5:3".to_owned())
+    );
+    assert!(rule.in_progress.is_none() && rule.failed.is_some());
+    let rule = |text: &str| refused(&format!("readiness:\n- {{{text}}}"));
+    assert_eq!(rule("target: {kind: A}"), ["2:3 a readiness rule has `current`, `inProgress` or `failed`"]);
+    assert_eq!(rule("target: {}, current: a"), ["2:3 a readiness rule has a `target` with a `kind`"]);
+    assert_eq!(rule("target: {kind: A}, current: true"), ["2:32 `current` is a string, not a boolean"]);
+    assert_eq!(rule("target: {kind: A}, curent: a, failed: b"), ["2:23 a readiness rule has no `curent`"]);
+}
+
+#[test]
+fn defaults_are_flags_as_if_they_were_typed() {
+    let configuration =
+        accepted("defaults: {show-unmanaged: true, wait: false, evidence: read-only, v: 6, request-timeout: 1m}");
+    let arguments: Vec<_> = configuration.defaults.iter().flat_map(|default| &default.arguments).collect();
+    assert_eq!(
+        json!(arguments.iter().map(|argument| argument.to_str()).collect::<Vec<_>>()),
+        json!(["--evidence=read-only", "--request-timeout=1m", "--show-unmanaged", "--v=6"])
+    );
+}
+
+#[test]
+fn a_default_that_is_wrong_or_dangerous_is_refused_with_the_reason() {
+    assert_eq!(
+        parse(&whole("defaults: {show-unmanged: true}")).unwrap_err(),
+        ["c.yaml:3:12: `defaults`: there is no flag `--show-unmanged` ~ did you mean `show-unmanaged`?"]
+    );
+    assert_eq!(refused("defaults: {evidence: maybe}"), ["1:22 `--evidence`: `maybe` is not one of its values"]);
+    assert_eq!(refused("defaults: {quiet: 'yes'}"), ["1:19 `--quiet` cannot have this value"]);
+    assert!(refused("defaults: {request-timeout: soon}")[0].starts_with("1:29 `--request-timeout`: `soon`"));
+    assert_eq!(
+        refused("defaults: {force-conflicts: all}"),
+        ["1:29 `defaults` cannot set `--force-conflicts` to `all`: it takes fields from other managers"]
+    );
+    assert_eq!(
+        refused("defaults: {output: json=/home/x/.bashrc}"),
+        ["1:20 `defaults` cannot set `--output` to `json=/home/x/.bashrc`: \
+          a proposed change could write files with it"]
+    );
+    for flag in [
+        "server",
+        "token",
+        "kubeconfig",
+        "context",
+        "cluster",
+        "user",
+        "as",
+        "insecure-skip-tls-verify",
+        "applyset-recover",
+        "prune",
+        "config",
+        "no-config",
+        "exit-zero",
+        "live",
+        "adopt",
+        "apply",
+        "selector",
+        "include-secrets",
+        "field-manager",
+    ] {
+        let problems = refused(&format!("defaults: {{{flag}: x}}"));
+        assert!(problems[0].starts_with(&format!("1:12 `defaults` cannot set `--{flag}`: ")), "{problems:?}");
+    }
+}

@@ -1,0 +1,61 @@
+//! Whose configuration counts. A file that was only found, and not named, may be anybody's: in `/tmp`, or above a folder that
+//! somebody else owns. Like git (`safe.directory`), the search takes only files of people who decide about the run anyway.
+
+use std::fs::Metadata;
+use std::path::Path;
+
+/// The users whose files count.
+#[derive(Debug, Default)]
+pub(super) struct Owners {
+    #[cfg(unix)]
+    users: Vec<u32>,
+}
+
+impl Owners {
+    /// Ourselves, root, and the owner of an input: the owner of the manifests decides what is applied.
+    #[cfg(unix)]
+    pub fn of(input: Option<&Path>) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
+        let mut users = vec![0, rustix::process::geteuid().as_raw()];
+        users.extend(input.and_then(|input| std::fs::metadata(input).ok()).map(|metadata| metadata.uid()));
+        Self { users }
+    }
+
+    /// Elsewhere, files have no owners that could be compared.
+    #[cfg(not(unix))]
+    pub fn of(_input: Option<&Path>) -> Self {
+        Self::default()
+    }
+
+    /// Why a file in a folder does not count, if it does not.
+    pub fn distrust(&self, file: &Path, folder: &Path) -> Option<&'static str> {
+        let (Ok(link), Ok(target)) = (std::fs::symlink_metadata(file), std::fs::metadata(file)) else {
+            return Some("it cannot be read");
+        };
+        if !self.include(&link) || !self.include(&target) {
+            return Some("it belongs to another user");
+        }
+        if link.is_symlink() && !is_below(file, folder) {
+            return Some("it is a link to a file elsewhere");
+        }
+        None
+    }
+
+    #[cfg(unix)]
+    fn include(&self, metadata: &Metadata) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        self.users.contains(&metadata.uid())
+    }
+
+    #[cfg(not(unix))]
+    fn include(&self, _metadata: &Metadata) -> bool {
+        true
+    }
+}
+
+fn is_below(file: &Path, folder: &Path) -> bool {
+    match (file.canonicalize(), folder.canonicalize()) {
+        (Ok(file), Ok(folder)) => file.starts_with(folder),
+        _ => false,
+    }
+}

@@ -1,0 +1,123 @@
+use std::fmt;
+
+/// One thing that RBAC allows or does not: a verb on a resource, in a namespace or in all of the cluster.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Permission {
+    /// The namespace; none for what is cluster-scoped, or meant in all namespaces.
+    pub namespace: Option<String>,
+    /// The API group, empty for the core group.
+    pub group: String,
+    /// The resource, with its subresource if there is one: `deployments/scale`.
+    pub resource: String,
+    /// The only object that is meant, if there is one.
+    pub name: Option<String>,
+    /// The verb, such as `patch`.
+    pub verb: String,
+}
+
+impl Permission {
+    /// The resource as kubectl names it: `deployments.apps`, or `deployments.apps/scale`.
+    #[must_use]
+    pub fn qualified_resource(&self) -> String {
+        let (resource, subresource) = match self.resource.split_once('/') {
+            Some((resource, subresource)) => (resource, format!("/{subresource}")),
+            None => (self.resource.as_str(), String::new()),
+        };
+        if self.group.is_empty() {
+            return self.resource.clone();
+        }
+        format!("{resource}.{}{subresource}", self.group)
+    }
+
+    /// What the API server's authorizer refused, read from its message, which has one form for all authorizers
+    /// (`apiserver/pkg/endpoints/handlers/responsewriters/errors.go`, `ForbiddenMessage`). Text of others, as of a webhook, begins
+    /// in another way.
+    #[must_use]
+    pub fn refused_in(message: &str) -> Option<Self> {
+        let (_, rest) = message.split_once(" is forbidden: User ")?;
+        let rest = after_quoted(rest)?.strip_prefix(" cannot ")?;
+        let (verb, rest) = rest.split_once(" resource \"")?;
+        let (resource, rest) = rest.split_once("\" in API group \"")?;
+        let (group, rest) = rest.split_once('"')?;
+        let namespace = match rest.strip_prefix(" in the namespace \"") {
+            Some(rest) => Some(rest.split_once('"')?.0.to_owned()),
+            None if rest.starts_with(" at the cluster scope") => None,
+            None => return None,
+        };
+        let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-./*:_".contains(&byte));
+        let (verb, group, resource) = (verb.to_owned(), group.to_owned(), resource.to_owned());
+        let is_name = [&verb, &group, &resource].into_iter().chain(&namespace).all(|text| is_plain(text));
+        is_name.then_some(Self { namespace, group, resource, name: None, verb })
+    }
+}
+
+/// What follows a text that Go has quoted (`%q`).
+fn after_quoted(text: &str) -> Option<&str> {
+    let text = text.strip_prefix('"')?;
+    let mut is_escaped = false;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => return text.get(at + 1..),
+            _ => {}
+        }
+    }
+    None
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` on `{}`", self.verb, self.qualified_resource())?;
+        if let Some(name) = &self.name {
+            write!(f, " named `{name}`")?;
+        }
+        match &self.namespace {
+            Some(namespace) => write!(f, " in the namespace `{namespace}`"),
+            None => f.write_str(" in the cluster"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(message: &str) -> Option<String> {
+        Permission::refused_in(message).map(|permission| permission.to_string())
+    }
+
+    #[test]
+    fn a_refusal_of_the_authorizer_names_what_is_missing() {
+        let said = |user: &str, rest: &str| format!("configmaps \"it\" is forbidden: User {user} cannot {rest}");
+        for (rest, expected) in [
+            (
+                r#"get resource "configmaps" in API group "" in the namespace "shop""#,
+                "`get` on `configmaps` in the namespace `shop`",
+            ),
+            (
+                r#"patch resource "deployments/scale" in API group "apps" in the namespace "shop": RBAC: clusterrole not found"#,
+                "`patch` on `deployments.apps/scale` in the namespace `shop`",
+            ),
+            (r#"list resource "nodes" in API group "" at the cluster scope"#, "`list` on `nodes` in the cluster"),
+        ] {
+            for user in [r#""jane""#, r#""a \" cannot get resource \"b\" \\""#] {
+                assert_eq!(refused(&said(user, rest)).as_deref(), Some(expected), "{rest}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_others_say_is_no_refusal_of_the_authorizer() {
+        for message in [
+            r#"admission webhook "a.b" denied the request: User "jane" cannot get resource "x" in API group "" at the cluster scope"#,
+            r#"pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1"#,
+            r#"pods "a" is forbidden: User "jane" cannot get path "/x""#,
+            r#"pods "a" is forbidden: User "jane cannot get resource "x" in API group "" at the cluster scope"#,
+            "pods \"a\" is forbidden: User \"jane\" cannot get resource \"x\u{1b}[2J\" in API group \"\" at the cluster scope",
+            "",
+        ] {
+            assert_eq!(refused(message), None, "{message}");
+        }
+    }
+}

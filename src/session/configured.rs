@@ -1,0 +1,96 @@
+//! The configuration of a command: loaded before anything else, as it may set flags, and told like any other problem if it cannot be
+//! used.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::cli::{Addition, Cli, Command, InputArgs, Typed};
+use crate::config::{Configuration, FlagDefault, Origin, typed_inputs};
+use crate::diagnostic::Diagnostic;
+use crate::report::styled::Role;
+use crate::report::{ConfigurationInfo, Report};
+use crate::rules::IgnoreRules;
+use crate::session::failure::Failure;
+use crate::terminal::Terminal;
+
+/// The configuration of a command, or why it cannot be used.
+pub(crate) type Configured = Result<Configuration, Failure>;
+
+/// What was typed, with the flags that the configuration sets.
+pub(crate) fn configured(typed: Typed) -> (Cli, Configured) {
+    let input = match &typed.cli.command {
+        Command::Diff(args) => &args.input,
+        Command::Apply(args) => &args.input,
+        Command::Status(args) => &args.input,
+        Command::Snapshot(args) => &args.input,
+        Command::Access(args) => &args.input,
+        Command::Config(_) | Command::Completion(_) | Command::Man(_) | Command::Complete(_) => {
+            return (typed.cli, Ok(Configuration::default()));
+        }
+    };
+    match load(input) {
+        Ok(configuration) => with_defaults(typed, configuration),
+        Err(failure) => (typed.cli, Err(failure)),
+    }
+}
+
+fn load(input: &InputArgs) -> Configured {
+    Configuration::load(&input.config, &typed_inputs(&input.filename, input.kustomize.as_ref()))
+}
+
+fn with_defaults(typed: Typed, configuration: Configuration) -> (Cli, Configured) {
+    let switched_on = |default: &&FlagDefault| !default.arguments.is_empty();
+    let defaults: Vec<&FlagDefault> = configuration.defaults.iter().filter(switched_on).collect();
+    let addition =
+        |default: &&FlagDefault| -> (String, Vec<OsString>) { (default.flag.clone(), default.arguments.clone()) };
+    let flags: Vec<(String, Vec<OsString>)> = defaults.iter().map(addition).collect();
+    let additions: Vec<Addition<'_>> = flags.iter().map(|(flag, arguments)| Addition { flag, arguments }).collect();
+    let (cli, refused) = typed.with(&additions);
+    let Some(default) = refused.and_then(|refused| defaults.get(refused)) else { return (cli, Ok(configuration)) };
+    let message = format!("`defaults`: `--{}` does not fit this command line", default.flag);
+    let problem = Diagnostic { place: Some(default.place.clone()), ..Diagnostic::general(message) };
+    (cli, Err(Failure::invalid(problem.with_hint("type the flag only where it fits"))))
+}
+
+/// What the configuration of a run comes to.
+pub(crate) struct Settings {
+    /// The configuration.
+    pub configuration: Configuration,
+    /// Its ignore rules that are in force today.
+    pub ignore: Arc<IgnoreRules>,
+    /// What is to be said about it.
+    warnings: Vec<String>,
+}
+
+impl Settings {
+    /// Takes the rules that are in force, and names the file where nobody expects it or details are wanted.
+    pub fn of(mut configuration: Configuration, verbosity: u8, terminal: &Terminal) -> Self {
+        if let Some(source) = &configuration.source {
+            let is_unexpected = source.origin == Origin::WorkingDirectory && source.is_for_streams;
+            if is_unexpected || verbosity > 0 {
+                let path = std::path::absolute(&*source.file).unwrap_or_else(|_| (&*source.file).into());
+                terminal.note(Role::Note, &format!("using the configuration {}", path.display()));
+            }
+        }
+        let (ignore, expired) = IgnoreRules::in_force(std::mem::take(&mut configuration.ignore), Timestamp::now());
+        let mut warnings = std::mem::take(&mut configuration.warnings);
+        warnings.extend(expired.iter().map(|warning| match &warning.hint {
+            Some(hint) => format!("{warning}: {hint}"),
+            None => warning.to_string(),
+        }));
+        Self { configuration, ignore: Arc::new(ignore), warnings }
+    }
+
+    /// A report that names the configuration.
+    pub fn named_in(&self, mut report: Report) -> Report {
+        let file = self.configuration.source.as_ref().map(|source| source.file.to_string());
+        let annotated = report.objects.iter().filter(|object| object.is_annotated).count();
+        if file.is_some() || annotated > 0 {
+            report.configuration = Some(ConfigurationInfo { file, rules: self.ignore.len(), annotated });
+        }
+        report.warnings.splice(..0, self.warnings.iter().cloned());
+        report
+    }
+}

@@ -1,0 +1,347 @@
+//! Which permissions `diff` and `apply` need, and what is said when one is missing.
+
+use serde_json::{Value, json};
+
+use crate::control_plane::{Run, Workspace, wait_until};
+use crate::manifests::WEB;
+
+/// Objects in the namespace and beside it, many of one kind, and those that grant permissions themselves.
+fn manifests(ws: &Workspace) {
+    for number in 0..6 {
+        let map = format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: m-{number}}}, data: {{a: b}}}}");
+        ws.write(format!("m-{number}.yaml"), &map);
+    }
+    ws.write("web.yaml", WEB);
+    ws.write("key.yaml", "{apiVersion: v1, kind: Secret, metadata: {name: key}, stringData: {a: b}}");
+    ws.write("class.yaml", "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: $NS}, value: 7}");
+    ws.write(
+        "role.yaml",
+        "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: look}, rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]}",
+    );
+    ws.write(
+        "binding.yaml",
+        "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: look}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: look}, subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: jane}]}",
+    );
+}
+
+/// A user with the roles that `access` prints with these flags, and with no other permission.
+struct User<'w> {
+    ws: &'w Workspace,
+    name: String,
+    purpose: &'static str,
+    flags: Vec<&'static str>,
+    roles: Vec<Value>,
+}
+
+impl<'w> User<'w> {
+    fn new(ws: &'w Workspace, purpose: &'static str, flags: &[&'static str]) -> Self {
+        let name = ws.fill_in(&format!("$NS-{purpose}"));
+        let user = Self { ws, name, purpose, flags: flags.to_vec(), roles: Vec::new() };
+        let report: Value = serde_json::from_str(&user.access(&["-o", "json"], false).exits_with(0).stdout).unwrap();
+        let roles = report["roles"].as_array().unwrap().clone();
+        let user = Self { roles, ..user };
+        user.restore();
+        for role in &user.roles {
+            let (kind, named) = (role["kind"].as_str().unwrap(), role["metadata"]["name"].as_str().unwrap());
+            let binding = match kind {
+                "Role" => ["create", "rolebinding", named, "--role", named, "--user", &user.name],
+                _ => ["create", "clusterrolebinding", named, "--clusterrole", named, "--user", &user.name],
+            };
+            ws.kubectl(binding).exits_with(0);
+        }
+        user.wait_until_complete(true);
+        user
+    }
+
+    fn access(&self, more: &[&str], as_user: bool) -> Run {
+        let mut words = vec!["access", "-f", ".", "--for", self.purpose, "--name", "$NS"];
+        words.extend(self.flags.iter().copied());
+        words.extend(more);
+        if as_user {
+            words.extend(["--as", &self.name]);
+        }
+        self.ws.reconcile(words)
+    }
+
+    fn run(&self, more: &[&str]) -> Run {
+        let mut words = vec![self.purpose, "-f", "."];
+        words.extend(self.flags.iter().copied());
+        words.extend(more);
+        words.extend(["--as", &self.name]);
+        self.ws.reconcile(words)
+    }
+
+    fn restore(&self) {
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": self.roles}).to_string();
+        self.ws.stdin(&list).kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"]).exits_with(0);
+    }
+
+    /// The server learns of a changed role a moment later.
+    fn wait_until_complete(&self, is_complete: bool) {
+        wait_until("the server knows the roles", || (self.access(&[], true).code == 0) == is_complete);
+    }
+
+    /// Takes one rule away after the other, and gives it back.
+    fn without_each_rule(&self, check: impl Fn(&Self, &[String])) {
+        for role in &self.roles {
+            for (index, rule) in role["rules"].as_array().unwrap().iter().enumerate() {
+                let mut lesser = role.clone();
+                lesser["rules"].as_array_mut().unwrap().remove(index);
+                self.ws.stdin(&lesser.to_string()).kubectl(["replace", "-f", "-"]).exits_with(0);
+                self.wait_until_complete(false);
+                check(self, &permissions(rule, &role["metadata"]["namespace"]));
+                self.restore();
+                self.wait_until_complete(true);
+            }
+        }
+    }
+}
+
+/// What a rule allows, as messages name it.
+fn permissions(rule: &Value, namespace: &Value) -> Vec<String> {
+    let texts = |name: &str| -> Vec<String> {
+        let values = rule[name].as_array().into_iter().flatten();
+        values.map(|value| value.as_str().unwrap().to_owned()).collect()
+    };
+    let group = &texts("apiGroups")[0];
+    let place = namespace.as_str().map_or("in the cluster".to_owned(), |name| format!("in the namespace `{name}`"));
+    let mut all = Vec::new();
+    for resource in texts("resources") {
+        let resource = if group.is_empty() { resource } else { format!("{resource}.{group}") };
+        for verb in texts("verbs") {
+            let names = texts("resourceNames");
+            let names = if names.is_empty() {
+                vec![String::new()]
+            } else {
+                names.iter().map(|name| format!(" named `{name}`")).collect()
+            };
+            all.extend(names.iter().map(|name| format!("`{verb}` on `{resource}`{name} {place}")));
+        }
+    }
+    all
+}
+
+fn clear(ws: &Workspace) {
+    ws.kubectl(["delete", "-f", ".", "--ignore-not-found", "--wait"]).exits_with(0);
+}
+
+/// Fails if anything was forbidden but what is optional.
+#[track_caller]
+fn nothing_is_forbidden(ws: &Workspace, action: impl FnOnce() -> Run) -> Run {
+    let (run, requests) = ws.requests_during(action);
+    let refused = requests.iter().filter(|request| request.code == 403);
+    let refused: Vec<&str> =
+        refused.map(|request| request.uri.as_str()).filter(|uri| !uri.contains("/mutating")).collect();
+    assert_eq!(refused, [""; 0], "{run}");
+    run
+}
+
+#[track_caller]
+fn names_one_of(run: &Run, permissions: &[String]) {
+    let said = format!("{}{}{}", run.report(), run.stdout, run.stderr);
+    assert!(
+        permissions.iter().any(|permission| said.contains(permission.as_str())),
+        "none of {permissions:#?} in {run}\n{}",
+        run.report()
+    );
+}
+
+#[test]
+fn apply_works_with_exactly_its_roles_and_names_the_rule_that_is_missing() {
+    let ws = Workspace::new();
+    manifests(&ws);
+    let user = User::new(&ws, "apply", &[]);
+    assert_eq!(user.roles.len(), 2, "a Role and a ClusterRole");
+    let apply = nothing_is_forbidden(&ws, || user.run(&[]).exits_with(0));
+    assert_eq!(apply.writes(), 11, "{apply}");
+    ws.patch_as("kubectl-edit", "configmap/m-1", &json!({"data": {"a": "c"}}));
+    ws.patch_as("kubectl-edit", "role/look", &json!({"rules": []}));
+    nothing_is_forbidden(&ws, || user.run(&[]).exits_with(0));
+    assert_eq!(user.run(&[]).exits_with(0).writes(), 0);
+    user.without_each_rule(|user, permissions| {
+        clear(user.ws);
+        names_one_of(&user.run(&[]).exits_with(4), permissions);
+    });
+    clear(&ws);
+}
+
+#[test]
+fn diff_works_with_exactly_its_roles_and_names_the_rule_that_is_missing() {
+    let ws = Workspace::new();
+    manifests(&ws);
+    let user = User::new(&ws, "diff", &[]);
+    let verbs = user.roles.iter().flat_map(|role| role["rules"].as_array().unwrap());
+    assert!(
+        !verbs.clone().any(|rule| rule["verbs"].to_string().contains("escalate")),
+        "nobody grants for a comparison"
+    );
+    let diff = user.run(&[]).exits_with(1);
+    // Roles and bindings alone are compared locally, as a dry run would need to grant.
+    for object in diff.report()["objects"].as_array().unwrap() {
+        let grants = ["Role", "RoleBinding"].contains(&object["kind"].as_str().unwrap());
+        assert_eq!(object["evidence"], if grants { "local" } else { "server" }, "{object}");
+        let warnings = object["warnings"].to_string();
+        assert_eq!(warnings.contains("compared locally"), grants, "{warnings}");
+    }
+    user.without_each_rule(|user, permissions| names_one_of(&user.run(&[]).exits_with(4), permissions));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.scale("deployment/web", 7);
+    nothing_is_forbidden(&ws, || user.run(&[]).exits_with(1));
+    clear(&ws);
+}
+
+#[test]
+fn a_drift_check_without_patch_needs_no_permission_to_write() {
+    let ws = Workspace::new();
+    manifests(&ws);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.scale("deployment/web", 7);
+    let user = User::new(&ws, "diff", &["--evidence=read-only"]);
+    for rule in user.roles.iter().flat_map(|role| role["rules"].as_array().unwrap()) {
+        assert!(rule["verbs"] == json!(["get"]) || rule["verbs"] == json!(["get", "list"]), "{rule}");
+    }
+    let diff = nothing_is_forbidden(&ws, || user.run(&[]).exits_with(1));
+    assert_eq!(diff.object("Deployment", "web")["action"], "update");
+    clear(&ws);
+}
+
+#[test]
+fn pruning_and_replacing_need_to_list_and_delete() {
+    let ws = Workspace::new();
+    ws.write("a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: b}}");
+    ws.write("b.yaml", "{apiVersion: v1, kind: Service, metadata: {name: b}, spec: {ports: [{port: 80}]}}");
+    let flags = ["--prune", "--applyset=set", "--replace=immutable"];
+    ws.reconcile([&["apply", "-f", "."][..], &flags].concat()).exits_with(0);
+    std::fs::remove_file(ws.folder().join("b.yaml")).unwrap();
+    let user = User::new(&ws, "apply", &flags);
+    user.without_each_rule(|user, permissions| {
+        ws.patch_as("kubectl-edit", "configmap/a", &json!({"data": {"a": "c"}}));
+        names_one_of(&user.run(&[]).exits_with(4), permissions);
+        assert!(ws.find("Service", "b").is_some());
+    });
+    let apply = nothing_is_forbidden(&ws, || user.run(&[]).exits_with(0));
+    assert!(apply.each("outcome").contains(&"Service b: deleted".to_owned()), "{apply}");
+    let refused = ws.reconcile(["access", "-f", ".", "--prune", "--applyset=set", "--applyset-recover"]);
+    assert!(refused.exits_with(2).stderr.contains("`--applyset-recover`"));
+}
+
+#[test]
+fn waiting_needs_to_watch_and_to_read_pods() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    let user = User::new(&ws, "apply", &["--wait"]);
+    let apply = nothing_is_forbidden(&ws, || user.run(&["--timeout=1s"]).exits_with(5));
+    assert!(
+        !apply.object("Deployment", "web")["readiness"]["message"].to_string().contains("cannot be read"),
+        "{apply}"
+    );
+    user.without_each_rule(|user, permissions| {
+        // What is in sync already is only waited for.
+        let run = user.run(&["--timeout=3s"]);
+        assert!([4, 5].contains(&run.code), "{run}");
+        let said = run.report().to_string().replace("\\\"", "\"");
+        let named = |permission: &String| {
+            let mut words = permission.split('`');
+            let (verb, resource) = (words.nth(1).unwrap(), words.nth(1).unwrap().split('.').next().unwrap());
+            said.contains(&format!("cannot {verb} resource \"{resource}\""))
+        };
+        assert!(permissions.iter().any(named), "none of {permissions:#?} in {said}");
+    });
+}
+
+#[test]
+fn access_is_a_gate_and_says_what_is_missing_in_every_format() {
+    let ws = Workspace::new();
+    manifests(&ws);
+    let words = |more: &[&'static str]| [&["access", "-f", ".", "--as", "nobody-$NS"][..], more].concat();
+    let yaml = ws.reconcile(words(&[])).exits_with(1);
+    assert!(
+        yaml.stderr.contains(&ws.fill_in("missing for diff and apply: `get` on `configmaps` in the namespace `$NS`\n")),
+        "{yaml}"
+    );
+    assert!(
+        yaml.stderr.contains("missing for apply: `escalate` on `roles.rbac.authorization.k8s.io` named `look`"),
+        "{yaml}"
+    );
+    assert!(yaml.stderr.trim_end().ends_with(" are missing"), "{yaml}");
+    ws.stdin(&yaml.stdout).kubectl(["apply", "--dry-run=server", "-f", "-"]).exits_with(0);
+    assert_eq!(yaml.stdout.matches("kind: Role\n").count(), 2);
+    assert_eq!(yaml.stdout.matches("kind: ClusterRole\n").count(), 2);
+    assert!(yaml.stdout.contains("# `escalate` lets its holder"), "{yaml}");
+
+    let text = ws.reconcile(words(&["-o", "text", "--for=apply"])).exits_with(1);
+    assert!(
+        text.stdout
+            .contains(&ws.fill_in("Role $NS/kubectl-reconcile-apply  for apply\n  missing  create   configmaps\n")),
+        "{text}"
+    );
+    assert_eq!(text.stderr, "");
+    let all = ws.reconcile(["access", "-f", ".", "-o", "text"]).exits_with(0);
+    assert!(
+        all.stdout.contains("  allowed  get      configmaps\n") && all.stdout.contains("the user has all of "),
+        "{all}"
+    );
+
+    let json = ws.reconcile(words(&["-o", "json"])).exits_with(1);
+    let report: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(
+        (&report["kind"], &report["command"], &report["exitCode"]),
+        (&json!("AccessReport"), &json!("access"), &json!(1))
+    );
+    let patch = report["permissions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["resource"] == "deployments" && one["verb"] == "patch");
+    let expected = json!({"for": ["diff", "apply"], "verb": "patch", "group": "apps", "resource": "deployments", "namespace": ws.namespace(), "allowed": false});
+    assert_eq!(patch, Some(&expected));
+}
+
+#[test]
+fn kinds_that_the_input_defines_have_permissions_and_unknown_ones_are_named() {
+    let ws = Workspace::new();
+    let crd = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: jugs.$NS.example.com}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {kind: Jug, plural: jugs}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+---
+{apiVersion: $NS.example.com/v1, kind: Jug, metadata: {name: a}}";
+    ws.write("crd.yaml", crd);
+    let known = ws.reconcile(["access", "-f", "."]).exits_with(0);
+    assert!(known.stdout.contains("- jugs\n") && known.stdout.contains("- customresourcedefinitions\n"), "{known}");
+    let user = User::new(&ws, "apply", &[]);
+    nothing_is_forbidden(&ws, || user.run(&[]).exits_with(0));
+
+    ws.write("unknown.yaml", "{apiVersion: example.com/v1, kind: Nothing, metadata: {name: a}}");
+    let unknown = ws.reconcile(["access", "-f", ".", "-o", "json"]).exits_with(4);
+    assert!(unknown.stderr.contains("the permissions for Nothing"), "{unknown}");
+    let report: Value = serde_json::from_str(&unknown.stdout).unwrap();
+    assert_eq!((&report["exitCode"], report["errors"].as_array().unwrap().len()), (&json!(4), 1));
+
+    let bad = ws.reconcile(["access", "-f", "none.yaml", "-o", "json"]).exits_with(2);
+    let report: Value = serde_json::from_str(&bad.stdout).unwrap();
+    assert_eq!(report["exitCode"], 2);
+}
+
+#[test]
+fn a_refusal_about_a_secret_names_the_permission() {
+    let ws = Workspace::new();
+    ws.write("key.yaml", "{apiVersion: v1, kind: Secret, metadata: {name: key}, stringData: {a: b}}");
+    let diff = ws.as_user("limited").reconcile(["diff", "-f", "."]).exits_with(4);
+    let error = &diff.object("Secret", "key")["error"];
+    let place = ws.fill_in("in the namespace \"$NS\" (403 Forbidden)");
+    assert_eq!(error["message"], format!("the user cannot get resource \"secrets\" {place}"));
+    let hint = ws.fill_in(
+        "the user needs `get` on `secrets` in the namespace `$NS`: `kubectl reconcile access` shows all that is needed",
+    );
+    assert_eq!(error["hint"], hint);
+    ws.allow("limited", "get", "secrets");
+    let diff = ws.as_user("limited").reconcile(["diff", "-f", "."]).exits_with(1);
+    let warnings = diff.object("Secret", "key")["warnings"].to_string();
+    assert!(warnings.contains("the user cannot patch resource") && warnings.contains(ws.namespace()), "{warnings}");
+}

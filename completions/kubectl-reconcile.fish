@@ -75,7 +75,7 @@ always\t'Always'
 never\t'Never'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s v -l v -d 'Print details on standard error: repeated requests from 1, every request from 6' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l kubeconfig -d 'Path to the kubeconfig file' -r -F
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l context -d 'Kubeconfig context to use' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l context -d 'Kubeconfig context to use; `diff`, `apply` and `status` take several: `a,b`, `prod-*`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l cluster -d 'Kubeconfig cluster to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l user -d 'Kubeconfig user to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s n -l namespace -d 'Namespace for objects that do not set one; objects that set another are rejected' -r
@@ -150,7 +150,7 @@ always\t'Always'
 never\t'Never'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s v -l v -d 'Print details on standard error: repeated requests from 1, every request from 6' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l kubeconfig -d 'Path to the kubeconfig file' -r -F
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l context -d 'Kubeconfig context to use' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l context -d 'Kubeconfig context to use; `diff`, `apply` and `status` take several: `a,b`, `prod-*`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l cluster -d 'Kubeconfig cluster to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l user -d 'Kubeconfig user to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s n -l namespace -d 'Namespace for objects that do not set one; objects that set another are rejected' -r
@@ -196,7 +196,7 @@ always\t'Always'
 never\t'Never'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -s v -l v -d 'Print details on standard error: repeated requests from 1, every request from 6' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -l kubeconfig -d 'Path to the kubeconfig file' -r -F
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -l context -d 'Kubeconfig context to use' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -l context -d 'Kubeconfig context to use; `diff`, `apply` and `status` take several: `a,b`, `prod-*`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -l cluster -d 'Kubeconfig cluster to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -l user -d 'Kubeconfig user to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -s n -l namespace -d 'Namespace for objects that do not set one; objects that set another are rejected' -r
@@ -235,7 +235,7 @@ always\t'Always'
 never\t'Never'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -s v -l v -d 'Print details on standard error: repeated requests from 1, every request from 6' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l kubeconfig -d 'Path to the kubeconfig file' -r -F
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l context -d 'Kubeconfig context to use' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l context -d 'Kubeconfig context to use; `diff`, `apply` and `status` take several: `a,b`, `prod-*`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l cluster -d 'Kubeconfig cluster to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l user -d 'Kubeconfig user to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -s n -l namespace -d 'Namespace for objects that do not set one; objects that set another are rejected' -r

@@ -5,6 +5,7 @@ mod apply_set;
 mod beside;
 mod command;
 mod configuration;
+mod contexts;
 mod diagnostic;
 pub mod excerpt;
 mod exit;
@@ -13,6 +14,7 @@ pub mod format;
 mod gate;
 pub mod json;
 mod lines;
+pub mod matrix;
 mod model;
 mod object;
 pub mod outcomes;
@@ -25,6 +27,7 @@ mod value;
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
 pub use command::Command;
 pub use configuration::ConfigurationInfo;
+pub use contexts::{ContextReport, ContextsSummary, Reports};
 pub use exit::{
     EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE,
     Verdict,

@@ -93,12 +93,12 @@ pub struct ObjectReport {
     /// The warnings that only the write returned.
     #[serde(skip)]
     pub notes: Vec<String>,
-    /// The ignore rules that cover a field of it, whether or not the field differs.
-    #[serde(skip)]
-    pub rules: BTreeSet<RuleRef>,
     /// Whether its manifest names fields to ignore.
     #[serde(skip)]
     pub is_annotated: bool,
+    /// The ignore rules that cover a field of it, whether or not the field differs.
+    #[serde(skip)]
+    pub rules: BTreeSet<RuleRef>,
     /// The key in full, for sorting and display.
     #[serde(skip)]
     pub key: ObjectKey,

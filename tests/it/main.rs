@@ -10,6 +10,7 @@ mod completions;
 mod configuration;
 mod confirm;
 mod connection;
+mod contexts;
 mod convergence;
 mod creation;
 mod dependencies;

@@ -325,6 +325,11 @@ pub fn summary(report: &Report) -> Styled {
     if let Some(beside) = beside::clause(report) {
         sentence = format!("{sentence}; {beside}");
     }
+    match report.summary.ignored {
+        0 => {}
+        1 => sentence.push_str("; 1 difference ignored by a rule"),
+        more => sentence = format!("{sentence}; {more} differences ignored by rules"),
+    }
     if let Some(unmanaged) = unmanaged::clause(report) {
         sentence = format!("{sentence}; {unmanaged}");
     }

@@ -81,3 +81,34 @@ fn what_is_in_force_stays_and_what_no_rule_can_hide_is_named() {
     assert!(ws.folder().join("r.json").exists());
     ws.reconcile(["diff", "-f", "shop.yaml", "--suggest-ignores", "-o", "json"]).exits_with(2);
 }
+
+#[test]
+fn what_each_rule_hid_is_explained_and_a_rule_that_matches_nothing_is_named() {
+    let ws = drifted();
+    ws.write(
+        ".kubectl-reconcile.yaml",
+        "apiVersion: kubectl-reconcile/v1
+kind: Config
+ignore:
+- {target: {kind: Deployment}, fields: [spec.replicas, 'spec.template.spec.containers[*].env[*].value'], reason: scaled}
+- {target: {kind: ConfigMap}, fields: [data.a]}
+- {target: {kind: Service}, fields: [spec.ports]}
+- {target: {kind: ConfigMap}, fields: [data.missing]}
+",
+    );
+    let run = ws.reconcile(["diff", "-f", "shop.yaml", "--explain-ignores"]).exits_with(1);
+    let deployment = format!("Deployment {}/web", ws.namespace());
+    let expected = format!(
+        ".kubectl-reconcile.yaml:4:3 hid: scaled\n    {deployment} spec.replicas\n    \
+         {deployment} spec.template.spec.containers[name=web].env[name=MODE].value\n\
+         .kubectl-reconcile.yaml:5:3 hid nothing\n.kubectl-reconcile.yaml:6:3 hid nothing\n"
+    );
+    assert!(run.stdout.contains(&expected), "{run}");
+    let warning = "2 ignore rules match no field of the manifests or their live objects: \
+                   `.kubectl-reconcile.yaml:6:3`, `.kubectl-reconcile.yaml:7:3`";
+    assert!(run.stderr.contains(warning), "{run}");
+    let json = ws.reconcile(["diff", "-f", "shop.yaml", "-o", "json"]).exits_with(1);
+    assert_eq!(json.report()["warnings"], json!([warning]));
+    let part = ws.reconcile(["diff", "-f", "shop.yaml", "-l", "example.com/tier", "-o", "json"]).exits_with(1);
+    assert_eq!(part.report()["warnings"], serde_json::Value::Null, "a part of the input");
+}

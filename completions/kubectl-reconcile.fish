@@ -46,6 +46,20 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l evidence -d 'How to determine drift: prove it from the live object and ask the server only when needed (auto), always ask (server), or never send a PATCH and compare locally (read-only)' -r -f -a "auto\t'Prove it from the live object, or else ask the server, or else compare locally'
 server\t'Ask the server about every object'
 read-only\t'Prove it from the live object, or else compare locally; never send a PATCH'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l fail-on -d 'Exit with 1 only for these differences (repeatable) [default: drift]' -r -f -a "drift\t'Every difference that `apply` would resolve (the default)'
+manual\t'Changes and additions by kubectl or a manager listed in `manualManagers`'
+missing\t'Objects that do not exist'
+pending\t'Fields that changed in the manifest'
+changedByOther\t'Fields that another manager changed'
+removedByOther\t'Fields that are not in the cluster'
+pruned\t'Fields and objects that are no longer in the manifests'
+reordered\t'Lists in another order'
+conflict\t'Fields that another applier or a controller owns'
+replace\t'Objects that would have to be replaced'
+unmanaged\t'Fields that other managers added'
+adopted\t'Fields that are not yet owned by our field manager'
+released\t'Fields that are no longer in the manifests, and that a co-owner keeps'
+overridden\t'Fields of which the cluster keeps its own value'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l force-conflicts -d 'Which fields to take from other managers: manual changes (`manual`), all, or none; without a value, all' -r -f -a "manual\t'Fields changed with kubectl or by a manager listed in `manualManagers` of the configuration file'
 all\t'Also fields of other appliers and of controllers'
 none\t'No fields'"
@@ -62,7 +76,7 @@ always\t'Always'
 never\t'Never'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s v -l v -d 'Print details on standard error: repeated requests from 1, every request from 6' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l kubeconfig -d 'Path to the kubeconfig file' -r -F
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l context -d 'Kubeconfig context to use' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l context -d 'Kubeconfig context to use; `diff`, `apply` and `status` take several: `a,b`, `prod-*`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l cluster -d 'Kubeconfig cluster to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l user -d 'Kubeconfig user to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s n -l namespace -d 'Namespace for objects that do not set one; objects that set another are rejected' -r
@@ -106,6 +120,20 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand appl
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l evidence -d 'How to determine drift: prove it from the live object and ask the server only when needed (auto), always ask (server), or never send a PATCH and compare locally (read-only)' -r -f -a "auto\t'Prove it from the live object, or else ask the server, or else compare locally'
 server\t'Ask the server about every object'
 read-only\t'Prove it from the live object, or else compare locally; never send a PATCH'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l fail-on -d 'Exit with 1 only for these differences (repeatable) [default: drift]' -r -f -a "drift\t'Every difference that `apply` would resolve (the default)'
+manual\t'Changes and additions by kubectl or a manager listed in `manualManagers`'
+missing\t'Objects that do not exist'
+pending\t'Fields that changed in the manifest'
+changedByOther\t'Fields that another manager changed'
+removedByOther\t'Fields that are not in the cluster'
+pruned\t'Fields and objects that are no longer in the manifests'
+reordered\t'Lists in another order'
+conflict\t'Fields that another applier or a controller owns'
+replace\t'Objects that would have to be replaced'
+unmanaged\t'Fields that other managers added'
+adopted\t'Fields that are not yet owned by our field manager'
+released\t'Fields that are no longer in the manifests, and that a co-owner keeps'
+overridden\t'Fields of which the cluster keeps its own value'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l force-conflicts -d 'Which fields to take from other managers: manual changes (`manual`), all, or none; without a value, all' -r -f -a "manual\t'Fields changed with kubectl or by a manager listed in `manualManagers` of the configuration file'
 all\t'Also fields of other appliers and of controllers'
 none\t'No fields'"
@@ -123,7 +151,7 @@ always\t'Always'
 never\t'Never'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s v -l v -d 'Print details on standard error: repeated requests from 1, every request from 6' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l kubeconfig -d 'Path to the kubeconfig file' -r -F
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l context -d 'Kubeconfig context to use' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l context -d 'Kubeconfig context to use; `diff`, `apply` and `status` take several: `a,b`, `prod-*`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l cluster -d 'Kubeconfig cluster to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l user -d 'Kubeconfig user to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s n -l namespace -d 'Namespace for objects that do not set one; objects that set another are rejected' -r
@@ -169,7 +197,7 @@ always\t'Always'
 never\t'Never'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -s v -l v -d 'Print details on standard error: repeated requests from 1, every request from 6' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -l kubeconfig -d 'Path to the kubeconfig file' -r -F
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -l context -d 'Kubeconfig context to use' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -l context -d 'Kubeconfig context to use; `diff`, `apply` and `status` take several: `a,b`, `prod-*`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -l cluster -d 'Kubeconfig cluster to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -l user -d 'Kubeconfig user to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand status" -s n -l namespace -d 'Namespace for objects that do not set one; objects that set another are rejected' -r
@@ -208,7 +236,7 @@ always\t'Always'
 never\t'Never'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -s v -l v -d 'Print details on standard error: repeated requests from 1, every request from 6' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l kubeconfig -d 'Path to the kubeconfig file' -r -F
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l context -d 'Kubeconfig context to use' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l context -d 'Kubeconfig context to use; `diff`, `apply` and `status` take several: `a,b`, `prod-*`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l cluster -d 'Kubeconfig cluster to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l user -d 'Kubeconfig user to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -s n -l namespace -d 'Namespace for objects that do not set one; objects that set another are rejected' -r

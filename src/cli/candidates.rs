@@ -1,11 +1,15 @@
-//! What can be typed next: candidates from the definition of the command line and from the kubeconfig.
+//! What can be typed next, as clap's completion engine finds it, in the form that kubectl asks of its plugins.
 
+use std::ffi::OsString;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Arg, Command, CommandFactory as _};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
 use crate::cli::Cli;
-use crate::client::{Environment, config_names};
+use crate::client::{ConfigNames, Environment, config_names};
 use crate::text::is_hidden;
 
 /// The shell completes file names.
@@ -13,86 +17,76 @@ const FILES: u8 = 0;
 /// There are no other candidates.
 const NO_FILES: u8 = 4;
 
-/// The candidates for the last word, and the directive.
+/// The candidates for the last word, each with its description behind a tab, and the directive (cobra `ShellCompDirective`).
 pub(crate) fn complete(words: &[String]) -> (Vec<String>, u8) {
-    let root = Cli::command();
     let (word, before) = words.split_last().map_or(("", words), |(last, before)| (last.as_str(), before));
-    let typed = before.iter().find(|word| !word.starts_with('-'));
-    let Some(command) = typed.and_then(|name| root.find_subcommand(name)) else {
-        return (subcommands(&root, word), NO_FILES);
-    };
-    if let Some((flag, value)) = word.split_once('=').filter(|_| word.starts_with("--")) {
-        let Some(arg) = flag_named(command, flag) else { return (Vec::new(), NO_FILES) };
-        let (values, directive) = values(arg, value, before);
-        return (values.into_iter().map(|value| format!("{flag}={value}")).collect(), directive);
-    }
-    let awaiting = before.last().and_then(|flag| flag_named(command, flag)).filter(|arg| needs_value(arg));
-    if let Some(arg) = awaiting {
-        return values(arg, word, before);
-    }
-    if word.starts_with('-') {
-        return (flags(command, word), NO_FILES);
-    }
-    let positional = command.get_positionals().next();
-    positional.map_or((Vec::new(), NO_FILES), |arg| values(arg, word, before))
-}
-
-fn subcommands(root: &Command, word: &str) -> Vec<String> {
-    let visible = root.get_subcommands().filter(|command| !command.is_hide_set());
-    let wanted = visible.filter(|command| command.get_name().starts_with(word));
-    wanted.map(|command| described(command.get_name(), command.get_about())).collect()
-}
-
-fn flags(command: &Command, word: &str) -> Vec<String> {
-    let long = command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(|arg| {
-        let flag = format!("--{}", arg.get_long()?);
-        flag.starts_with(word).then(|| described(&flag, arg.get_help()))
+    let values = Arc::new(Values { before: before.to_vec(), any: AtomicBool::new(false) });
+    let mut command = with_values(Cli::command(), &values);
+    let line = std::iter::once("kubectl-reconcile").chain(before.iter().map(String::as_str)).chain([word]);
+    let line: Vec<OsString> = line.map(OsString::from).collect();
+    let last = line.len() - 1;
+    let found = clap_complete::engine::complete(&mut command, line, last, None).unwrap_or_default();
+    // Flags are offered to who asks for them, as kubectl does.
+    let offered = found.iter().filter(|candidate| {
+        let is_flag = candidate.get_value().to_string_lossy().starts_with('-');
+        !candidate.is_hide_set() && (!is_flag || word.starts_with('-'))
     });
-    long.collect()
+    let lines = offered.filter_map(line_of).collect();
+    (lines, if values.any.load(Ordering::Relaxed) { FILES } else { NO_FILES })
 }
 
-fn described(name: &str, help: Option<&clap::builder::StyledStr>) -> String {
-    help.map_or_else(|| name.to_owned(), |help| format!("{name}\t{}", help.to_string().replace('\n', " ")))
-}
-
-fn flag_named<'c>(command: &'c Command, flag: &str) -> Option<&'c Arg> {
-    command.get_arguments().find(|arg| match flag.strip_prefix("--") {
-        Some(long) => arg.get_long() == Some(long),
-        None => flag.strip_prefix('-').is_some_and(|short| short.chars().eq(arg.get_short())),
+/// One candidate. A line end or a tab in a name would make candidates and directives of it, and a terminal would act on the rest.
+fn line_of(candidate: &CompletionCandidate) -> Option<String> {
+    let value = candidate.get_value().to_str().filter(|value| !value.contains(is_hidden))?;
+    Some(match candidate.get_help() {
+        Some(help) => format!("{value}\t{}", help.to_string().replace('\n', " ")),
+        None => value.to_owned(),
     })
 }
 
-/// Returns true if the next word is the flag's value: flags whose value is optional take it only behind `=`.
-fn needs_value(arg: &Arg) -> bool {
-    arg.get_action().takes_values() && !arg.is_require_equals_set() && arg.get_long() != Some("v")
+/// What the values of flags come from.
+struct Values {
+    /// The words before the one that is completed.
+    before: Vec<String>,
+    /// Whether a flag was met that takes anything: the shell offers its files then.
+    any: AtomicBool,
 }
 
-fn values(arg: &Arg, word: &str, before: &[String]) -> (Vec<String>, u8) {
-    let of_config = match arg.get_long() {
-        Some("context") => Some(names(before).contexts),
-        Some("cluster") => Some(names(before).clusters),
-        Some("user") => Some(names(before).users),
-        _ => None,
+impl Values {
+    /// The names in the kubeconfig; none when it cannot be read, which the command itself will report.
+    fn names(&self) -> ConfigNames {
+        let explicit =
+            self.before.iter().enumerate().find_map(|(index, word)| match word.strip_prefix("--kubeconfig") {
+                Some("") => self.before.get(index + 1).map(String::as_str),
+                Some(rest) => rest.strip_prefix('='),
+                None => None,
+            });
+        config_names(explicit.map(Path::new), &Environment::from_process()).unwrap_or_default()
+    }
+}
+
+/// Gives each argument the values that its definition does not list.
+fn with_values(command: Command, values: &Arc<Values>) -> Command {
+    let with = |arg: Arg| with_value(arg, Arc::clone(values));
+    command.mut_args(with).mut_subcommands(|command| with_values(command, values))
+}
+
+fn with_value(arg: Arg, values: Arc<Values>) -> Arg {
+    if !arg.get_action().takes_values() || !arg.get_possible_values().is_empty() {
+        return arg;
+    }
+    let names: fn(ConfigNames) -> Vec<String> = match arg.get_long() {
+        Some("context") => |names| names.contexts,
+        Some("cluster") => |names| names.clusters,
+        Some("user") => |names| names.users,
+        _ => {
+            return arg.add(ArgValueCandidates::new(move || {
+                values.any.store(true, Ordering::Relaxed);
+                Vec::new()
+            }));
+        }
     };
-    // A line end or a tab in a name would make candidates and directives of it, and a terminal would act on the rest.
-    let of_config =
-        of_config.map(|names| names.into_iter().filter(|name| !name.contains(is_hidden)).collect::<Vec<_>>());
-    let possible = arg.get_possible_values();
-    let is_free = of_config.is_none() && possible.is_empty();
-    let values = of_config
-        .unwrap_or_else(|| possible.iter().map(|value| described(value.get_name(), value.get_help())).collect());
-    let wanted = values.into_iter().filter(|value| value.starts_with(word)).collect();
-    (wanted, if is_free { FILES } else { NO_FILES })
-}
-
-/// The names in the kubeconfig; none when it cannot be read, which the command itself will tell.
-fn names(before: &[String]) -> crate::client::ConfigNames {
-    let explicit = before.iter().enumerate().find_map(|(index, word)| match word.strip_prefix("--kubeconfig") {
-        Some("") => before.get(index + 1).map(String::as_str),
-        Some(rest) => rest.strip_prefix('='),
-        None => None,
-    });
-    config_names(explicit.map(Path::new), &Environment::from_process()).unwrap_or_default()
+    arg.add(ArgValueCandidates::new(move || names(values.names()).into_iter().map(CompletionCandidate::new).collect()))
 }
 
 #[cfg(test)]
@@ -113,6 +107,7 @@ mod tests {
         assert_eq!(candidates(&["diff", "-o", "j"]), (vec!["json".to_owned()], NO_FILES));
         assert_eq!(candidates(&["diff", "--color", "al"]), (vec!["always".to_owned()], NO_FILES));
         assert_eq!(candidates(&["diff", "--color=n"]), (vec!["--color=never".to_owned()], NO_FILES));
+        assert_eq!(candidates(&["config", "sc"]), (vec!["schema".to_owned()], NO_FILES));
         assert_eq!(candidates(&["completion", "z"]), (vec!["zsh".to_owned()], NO_FILES));
         assert_eq!(candidates(&["apply", "-f", "dep"]), (Vec::new(), FILES));
         assert_eq!(candidates(&["__comp"]), (Vec::new(), NO_FILES));

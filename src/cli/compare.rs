@@ -1,5 +1,7 @@
-use clap::builder::NonEmptyStringValueParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+
+use crate::report::{FAIL_CLASSES, FailClass};
 
 /// Flags of `diff` and `apply` that define what counts as drift, and which fields to take from other managers.
 #[derive(Debug, Args)]
@@ -18,6 +20,9 @@ pub struct CompareArgs {
     /// Also report drift when values match but some fields are not yet owned by our field manager
     #[arg(long)]
     pub strict_ownership: bool,
+    /// Exit with 1 only for these differences (repeatable) [default: drift]
+    #[arg(long, value_name = "CLASS,…", value_delimiter = ',', value_parser = fail_classes(), hide_default_value = true)]
+    pub fail_on: Vec<FailClass>,
     /// Which fields to take from other managers: manual changes (`manual`), all, or none; without a value, all
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_value = "manual",
           default_missing_value = "all", help_heading = "Apply")]
@@ -29,6 +34,12 @@ pub struct CompareArgs {
     /// sets are continued
     #[arg(long, value_name = "MANAGER,…", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), help_heading = "Apply")]
     pub adopt: Vec<String>,
+}
+
+/// Reads the name of a class, and offers all of them to the help and to completion.
+fn fail_classes() -> impl TypedValueParser<Value = FailClass> {
+    let known = FAIL_CLASSES.iter().map(|class| PossibleValue::new(class.name).help(class.help));
+    PossibleValuesParser::new(known).try_map(|name| FailClass::named(&name).ok_or("there is no such class"))
 }
 
 /// `--evidence`

@@ -5,13 +5,13 @@ use clap::Args;
 use crate::client::RequestTimeout;
 
 /// Flags that select the cluster, the same as kubectl's.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Cluster")]
 pub struct ConnectionArgs {
     /// Path to the kubeconfig file
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
-    /// Kubeconfig context to use
+    /// Kubeconfig context to use; `diff`, `apply` and `status` take several: `a,b`, `prod-*`
     #[arg(long, value_name = "NAME")]
     pub context: Option<String>,
     /// Kubeconfig cluster to use

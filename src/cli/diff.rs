@@ -53,7 +53,7 @@ pub struct DiffArgs {
     #[arg(long, value_name = "DURATION", requires = "wait", help_heading = "Apply")]
     pub timeout: Option<WaitTimeout>,
     /// Exit with 0 even if there is drift
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", conflicts_with = "fail_on")]
     pub exit_zero: bool,
     /// Compare with the objects in this file instead of a cluster; an empty file means that no object exists
     #[arg(long, value_name = "FILE", help_heading = "Compare", conflicts_with = "apply")]

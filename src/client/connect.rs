@@ -1,9 +1,10 @@
 //! From what was asked for to a connection.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::auth::session::Sessions;
 use super::cluster::Cluster;
+use super::error::not_found;
 use super::kubeconfig::loader::{Kubeconfig, KubeconfigError};
 use super::kubeconfig::settings::Settings;
 use super::options::{ConnectOptions, Environment};
@@ -11,6 +12,7 @@ use super::transport::connector::Connector;
 use super::transport::endpoint::Endpoint;
 use super::transport::proxy;
 use crate::diagnostic::Diagnostic;
+use crate::text::without_credentials;
 
 /// Prepares the connection that flags, kubeconfig and environment describe. Nothing is sent yet; a credential plugin runs, once.
 pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Cluster, Diagnostic> {
@@ -37,6 +39,58 @@ pub struct ConfigNames {
     pub clusters: Vec<String>,
     /// Values for `--user`.
     pub users: Vec<String>,
+}
+
+/// A context of the kubeconfig, as far as it says where it leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Context {
+    /// Its name.
+    pub name: String,
+    /// The URL of its server, without a password; none where the kubeconfig has none.
+    pub server: Option<String>,
+    /// The proxy to the server, where the kubeconfig has one: another network may have other servers at the same address.
+    pub proxy: Option<String>,
+    /// Its namespace.
+    pub namespace: String,
+}
+
+/// The contexts of a kubeconfig, by name.
+#[derive(Clone, Debug, Default)]
+pub struct Contexts {
+    contexts: Vec<Context>,
+    looked_at: Vec<PathBuf>,
+}
+
+impl Contexts {
+    /// Reads them from the kubeconfig that [`connect`] would use.
+    pub fn load(kubeconfig: Option<&Path>, environment: &Environment) -> Result<Self, Diagnostic> {
+        let Kubeconfig { document, looked_at } = Kubeconfig::load(kubeconfig, environment)?;
+        let contexts = document.contexts.iter().map(|(name, context)| {
+            let cluster = context.cluster.as_ref().and_then(|name| document.clusters.get(name));
+            let server = cluster.and_then(|cluster| cluster.server.as_deref());
+            let proxy = cluster.and_then(|cluster| cluster.proxy_url.as_deref());
+            Context {
+                name: name.clone(),
+                server: server.map(|url| without_credentials(url).trim_end_matches('/').to_owned()),
+                proxy: proxy.map(without_credentials),
+                namespace: context.namespace.clone().unwrap_or_else(|| "default".to_owned()),
+            }
+        });
+        Ok(Self { contexts: contexts.collect(), looked_at })
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> &[Context] {
+        &self.contexts
+    }
+
+    /// The context with this name; the error names those that there are.
+    pub fn named(&self, name: &str) -> Result<&Context, Diagnostic> {
+        let existing = || -> Vec<String> { self.contexts.iter().map(|context| context.name.clone()).collect() };
+        let found = self.contexts.iter().find(|context| context.name == name);
+        found.ok_or_else(|| not_found("context", name, &existing(), &self.looked_at))
+    }
 }
 
 /// Reads the names from the kubeconfig that [`connect`] would use.

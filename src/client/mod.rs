@@ -34,7 +34,7 @@ pub use address::{Address, is_path_segment};
 pub use auth::error::ExecError;
 pub use change::{Change, DryRun, Write};
 pub use cluster::Cluster;
-pub use connect::{ConfigNames, config_names, connect};
+pub use connect::{ConfigNames, Context, Contexts, config_names, connect};
 pub use download::{Bounds, download};
 pub use error::RequestError;
 pub use kubeconfig::loader::KubeconfigError;

@@ -13,6 +13,7 @@ use crate::plan::access::{Access, Needs, Purpose};
 use crate::report::access::AccessReport;
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
+use crate::session::contexts::only_one;
 use crate::session::failure::Failure;
 use crate::session::output::tell;
 use crate::session::reading::Reading;
@@ -62,9 +63,10 @@ async fn report(args: &AccessArgs, configured: Configured, terminal: &Terminal) 
     if !is_path_segment(&args.name) {
         return Err(Failure::refused("`--name` cannot be part of the name of a role", "leave out `/` and `%`"));
     }
+    let connection = only_one(&args.connection, "access")?;
     let reading = Reading::begin(&args.input, terminal).await?;
     let interrupt = listen(terminal);
-    let connecting = connected(&args.connection, args.console.verbosity, &args.input, terminal, &interrupt);
+    let connecting = connected(&connection, args.console.verbosity, &args.input, terminal, &interrupt);
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, .. } = connected;
     let (prunes, mut errors) = match &set {

@@ -3,19 +3,20 @@
 use crate::cli::{ApplyArgs, DiffArgs, WaitArgs};
 use crate::compare::{EvidenceMode, Policy};
 use crate::engine::comparison::Comparison;
-use crate::engine::prune::Planned;
+use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::report::{Command, FailOn, Report, outcomes, readiness, text};
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
-use crate::session::confirm::{confirmed, somebody_to_ask};
+use crate::session::confirm::somebody_to_ask;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
-use crate::session::reading::Reading;
+use crate::session::reading::Manifests;
 use crate::session::report_builder::ReportBuilder;
 use crate::session::screen::Screen;
 use crate::session::setup::{Connected, concluded, connected, planned, policy};
-use crate::session::signals::listen;
+use crate::session::site::Site;
+use crate::session::task::Task;
 use crate::terminal::Closed;
 
 /// Runs the command to its exit code.
@@ -24,54 +25,67 @@ pub(super) async fn run(args: ApplyArgs, configured: Configured) -> u8 {
         Ok(output) => output,
         Err(code) => return code,
     };
-    match Box::pin(report(&args, configured, &output)).await {
-        Ok(report) => finish(&report, &output).unwrap_or(report.exit_code),
+    match prepared(&args, configured, &output) {
+        Ok((settings, policy, set)) => {
+            let ApplyArgs { connection, input, .. } = &args;
+            let task = Task { command: Command::Apply, connection, input, output: &output, settings: &settings };
+            let work =
+                async |site: Site<'_>, manifests| Box::pin(pass(&args, &site, manifests, &policy, set.as_ref())).await;
+            task.run(work, show).await
+        }
         Err(failure) => output.failed(Command::Apply, failure),
     }
 }
 
-fn finish(report: &Report, output: &Output) -> Result<u8, Closed> {
+/// What the flags and the configuration mean.
+fn prepared(
+    args: &ApplyArgs,
+    configured: Configured,
+    output: &Output,
+) -> Result<(Settings, Policy, Option<Requested>), Failure> {
+    let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
+    let policy = may_write(args, &settings)?;
+    let set = requested(&args.prune, &args.input)?;
+    Ok((settings, policy, set))
+}
+
+fn show(report: &Report, output: &Output) -> Result<(), Closed> {
     output.warn(report);
     output.text(&outcomes::left(report))?;
     output.text(&readiness::left(report))?;
-    output.text(&text::summary(report))?;
-    output.finish(report)
+    output.text(&text::summary(report))
 }
 
-async fn report(args: &ApplyArgs, configured: Configured, output: &Output) -> Result<Report, Failure> {
-    let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
-    let report = Box::pin(pass(args, &settings, output)).await?;
-    Ok(settings.named_in(report))
-}
-
-async fn pass(args: &ApplyArgs, settings: &Settings, output: &Output) -> Result<Report, Failure> {
-    let policy = may_write(args, settings)?;
-    let set = requested(&args.prune, &args.input)?;
-
-    let reading = Reading::begin(&args.input, &output.terminal).await?;
-    let interrupt = listen(&output.terminal);
+async fn pass(
+    args: &ApplyArgs,
+    site: &Site<'_>,
+    manifests: Manifests,
+    policy: &Policy,
+    set: Option<&Requested>,
+) -> Result<Report, Failure> {
+    let Site { connection, output, interrupt, .. } = site;
     let verbosity = args.output.console.verbosity;
-    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, &interrupt);
-    let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
+    let connecting = connected(connection, verbosity, &args.input, &output.terminal, interrupt);
+    let (desired, connected) = Box::pin(manifests.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let server = (&cluster, &catalog, &namespaces);
-    let prune = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
+    let prune = Planned::prepare(set, &policy.adopt, server, &desired).await?;
     let plan = planned(desired, catalog, &namespaces, prune.as_ref().map(Planned::set))?;
 
     let wait = args.wait.duration();
     let (screen, builder) =
         (Screen::new(output, wait.is_some_and(|timeout| !timeout.is_zero())), ReportBuilder::default());
     let events = (&screen, &builder);
-    let comparison = Comparison::new(&cluster, &policy, cache.as_deref(), interrupt.clone(), &events);
+    let comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone(), &events);
     let mut pass = Reconciliation::compare(comparison, plan, prune).await;
     output.details(verbosity, pass.unproven());
 
-    let would_be = pass.annotate(builder.report(Command::Diff, FailOn::default()));
+    let would_be = pass.annotate(builder.report(Command::Diff, &FailOn::default()));
     // A reader that went away changes nothing about the pass.
     let _ = output.text(&text::differences(&would_be));
     if args.confirm && pass.has_work() {
-        if !confirmed(&would_be, &info, output, &interrupt).await {
-            return Ok(concluded(Report { command: Command::Apply, ..would_be }, info, &cluster, &interrupt));
+        if !site.confirmed(&would_be, &info).await {
+            return Ok(concluded(Report { command: Command::Apply, ..would_be }, info, &cluster, interrupt));
         }
         pass.hold_what_differs_from_what_was_shown();
     }
@@ -80,8 +94,8 @@ async fn pass(args: &ApplyArgs, settings: &Settings, output: &Output) -> Result<
     if let Some(timeout) = wait {
         pass.wait(timeout).await;
     }
-    let report = pass.annotate(builder.report(Command::Apply, FailOn::default()));
-    Ok(concluded(report, info, &cluster, &interrupt))
+    let report = pass.annotate(builder.report(Command::Apply, &FailOn::default()));
+    Ok(concluded(report, info, &cluster, interrupt))
 }
 
 /// The policy of a run that writes, and somebody to ask where that is wanted.

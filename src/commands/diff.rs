@@ -3,7 +3,6 @@
 use crate::cli::{ApplyArgs, DiffArgs, DryRun, EvidenceChoice};
 use crate::client::namespace_flag;
 use crate::compare::{Policy, Redactor, leave_out_nulls};
-use crate::desired::DesiredSet;
 use crate::desired::files::Inputs;
 use crate::engine::comparison::Comparison;
 use crate::engine::judge::Judge;
@@ -13,13 +12,16 @@ use crate::live::{Discovery, admission::Admission, resolve::Namespaces, snapshot
 use crate::report::{Command, FailOn, ObjectReport, Report, text};
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
+use crate::session::contexts::{Choice, chosen};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
-use crate::session::reading::Reading;
+use crate::session::reading::{Manifests, Reading};
 use crate::session::report_builder::ReportBuilder;
 use crate::session::screen::Screen;
 use crate::session::setup::{Connected, concluded, connected, planned, policy};
-use crate::session::signals::listen;
+use crate::session::site::Site;
+use crate::session::task::Task;
+use crate::terminal::Closed;
 
 /// Runs the command to its exit code.
 pub(super) async fn run(args: DiffArgs, configured: Configured) -> u8 {
@@ -27,24 +29,42 @@ pub(super) async fn run(args: DiffArgs, configured: Configured) -> u8 {
         Ok(output) => output,
         Err(code) => return code,
     };
-    match report(&args, configured, &output).await {
-        Ok(report) => show(&report, &output),
+    match prepared(&args, configured, &output) {
+        Ok((settings, policy, set)) => {
+            let DiffArgs { connection, input, .. } = &args;
+            let task = Task { command: Command::Diff, connection, input, output: &output, settings: &settings };
+            if let Some(file) = &args.live {
+                return task.ended(without_cluster(&args, file, &policy, &output).await, show);
+            }
+            let work = async |site: Site<'_>, manifests| {
+                Box::pin(with_cluster(&args, &site, manifests, &policy, set.as_ref())).await
+            };
+            task.run(work, show).await
+        }
         Err(failure) => output.failed(Command::Diff, failure),
     }
 }
 
 fn gate(args: &DiffArgs) -> FailOn {
-    FailOn { exit_zero: args.exit_zero, strict_ownership: args.compare.strict_ownership }
+    FailOn {
+        exit_zero: args.exit_zero,
+        strict_ownership: args.compare.strict_ownership,
+        classes: args.compare.fail_on.clone(),
+        show_unmanaged: args.compare.show_unmanaged,
+    }
 }
 
-/// A reader that went away ends the run quietly, with the verdict that was found.
-fn show(report: &Report, output: &Output) -> u8 {
+fn show(report: &Report, output: &Output) -> Result<(), Closed> {
     output.warn(report);
-    let shown = output.text(&text::whole(report)).and_then(|()| output.finish(report));
-    shown.unwrap_or(report.exit_code)
+    output.text(&text::whole(report))
 }
 
-async fn report(args: &DiffArgs, configured: Configured, output: &Output) -> Result<Report, Failure> {
+/// What the flags and the configuration mean.
+fn prepared(
+    args: &DiffArgs,
+    configured: Configured,
+    output: &Output,
+) -> Result<(Settings, Policy, Option<Requested>), Failure> {
     let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
     let policy = policy(&args.compare, &settings)?;
     let set = requested(&args.prune, &args.input)?;
@@ -52,25 +72,24 @@ async fn report(args: &DiffArgs, configured: Configured, output: &Output) -> Res
         let message = "`--prune` needs a cluster: a snapshot does not show the members of a set";
         return Err(Failure::refused(message, "leave `--live` out"));
     }
-    let reading = Reading::begin(&args.input, &output.terminal).await?;
-    let report = match &args.live {
-        Some(file) => without_cluster(args, reading.desired().await?, file, &policy),
-        None => Box::pin(with_cluster(args, reading, &policy, set.as_ref(), output)).await,
-    };
-    Ok(settings.named_in(report?))
+    // A snapshot is compared without any kubeconfig, so that one that cannot be read is no problem.
+    if args.live.is_some() && matches!(chosen(&args.connection), Ok(Choice::Several(_))) {
+        let message = "`--live` and several contexts exclude each other: a snapshot is compared without a cluster";
+        return Err(Failure::refused(message, "leave `--context` out, or `--live`"));
+    }
+    Ok((settings, policy, set))
 }
 
 async fn with_cluster(
     args: &DiffArgs,
-    reading: Reading,
+    Site { connection, output, interrupt, .. }: &Site<'_>,
+    manifests: Manifests,
     policy: &Policy,
     set: Option<&Requested>,
-    output: &Output,
 ) -> Result<Report, Failure> {
-    let interrupt = listen(&output.terminal);
     let verbosity = args.output.console.verbosity;
-    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, &interrupt);
-    let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
+    let connecting = connected(connection, verbosity, &args.input, &output.terminal, interrupt);
+    let (desired, connected) = Box::pin(manifests.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let admission = Admission::load(&cluster, &catalog);
     let server = (&cluster, &catalog, &namespaces);
@@ -83,12 +102,13 @@ async fn with_cluster(
     let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, prune), admission);
     output.details(verbosity, pass.unproven());
 
-    let mut report = builder.report(Command::Diff, gate(args));
+    let mut report = builder.report(Command::Diff, &gate(args));
     report.warnings = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
-    Ok(concluded(pass.annotate(report), info, &cluster, &interrupt))
+    Ok(concluded(pass.annotate(report), info, &cluster, interrupt))
 }
 
-fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Policy) -> Result<Report, Failure> {
+async fn without_cluster(args: &DiffArgs, file: &str, policy: &Policy, output: &Output) -> Result<Report, Failure> {
+    let desired = Reading::begin(&args.input, &output.terminal).await?.desired().await?;
     let mut captured = Inputs::default();
     captured.path(file.as_ref(), false);
     let snapshot = Snapshot::read(&captured.finish()?)?;
@@ -103,7 +123,7 @@ fn without_cluster(args: &DiffArgs, desired: DesiredSet, file: &str, policy: &Po
     let judged = plan.targets().map(|target| {
         ObjectReport::new(target, judge.captured(target, &snapshot.state(&target.key), types.of(&target.key.gvk)))
     });
-    Ok(Report::compared(Command::Diff, judged.collect(), gate(args)))
+    Ok(Report::compared(Command::Diff, judged.collect(), &gate(args)))
 }
 
 impl From<ApplyArgs> for DiffArgs {

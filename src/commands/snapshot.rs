@@ -14,6 +14,7 @@ use crate::live::{LiveState, Target};
 use crate::report::styled::Role;
 use crate::report::{EXIT_INCOMPLETE, EXIT_SUCCESS, Verdict};
 use crate::session::configured::{Configured, Settings};
+use crate::session::contexts::only_one;
 use crate::session::failure::Failure;
 use crate::session::output::{tell, unwritable};
 use crate::session::reading::Reading;
@@ -43,9 +44,10 @@ async fn capture(args: &SnapshotArgs, configured: Configured, terminal: &Termina
         Err(error) => Err(Failure::invalid(unwritable(file, &error))),
     };
     let file = args.file.as_ref().map(open).transpose()?;
+    let connection = only_one(&args.connection, "snapshot")?;
     let reading = Reading::begin(&args.input, terminal).await?;
     let interrupt = listen(terminal);
-    let connecting = connected(&args.connection, args.console.verbosity, &args.input, terminal, &interrupt);
+    let connecting = connected(&connection, args.console.verbosity, &args.input, terminal, &interrupt);
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, namespaces, .. } = connected;
     let plan = planned(desired, catalog, &namespaces, None)?;

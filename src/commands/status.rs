@@ -9,42 +9,52 @@ use crate::report::{Command, ObjectReport, Report, readiness};
 use crate::session::configured::{Configured, Settings};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
-use crate::session::reading::Reading;
+use crate::session::reading::Manifests;
 use crate::session::screen::Screen;
 use crate::session::setup::{Connected, concluded, connected, planned};
-use crate::session::signals::listen;
+use crate::session::site::Site;
+use crate::session::task::Task;
+use crate::terminal::Closed;
 
-/// Runs the command to its exit code. A reader that went away ends the run quietly, with the verdict that was found.
+/// Runs the command to its exit code.
 pub(super) async fn run(args: StatusArgs, configured: Configured) -> u8 {
     let output = match Output::new(&args.output) {
         Ok(output) => output,
         Err(code) => return code,
     };
-    match report(&args, configured, &output).await {
-        Ok(report) => {
-            output.warn(&report);
-            let shown = output.text(&readiness::whole(&report)).and_then(|()| output.finish(&report));
-            shown.unwrap_or(report.exit_code)
+    match configured {
+        Ok(configuration) => {
+            let settings = Settings::of(configuration, args.output.console.verbosity, &output.terminal);
+            let StatusArgs { connection, input, .. } = &args;
+            let task = Task { command: Command::Status, connection, input, output: &output, settings: &settings };
+            let work = async |site: Site<'_>, manifests| Box::pin(observed(&args, &site, manifests)).await;
+            task.run(work, show).await
         }
         Err(failure) => output.failed(Command::Status, failure),
     }
 }
 
-async fn report(args: &StatusArgs, configured: Configured, output: &Output) -> Result<Report, Failure> {
-    let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
-    let reading = Reading::begin(&args.input, &output.terminal).await?;
-    let interrupt = listen(&output.terminal);
+fn show(report: &Report, output: &Output) -> Result<(), Closed> {
+    output.warn(report);
+    output.text(&readiness::whole(report))
+}
+
+async fn observed(
+    args: &StatusArgs,
+    Site { connection, output, interrupt, .. }: &Site<'_>,
+    manifests: Manifests,
+) -> Result<Report, Failure> {
     let verbosity = args.output.console.verbosity;
-    let connecting = connected(&args.connection, verbosity, &args.input, &output.terminal, &interrupt);
-    let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
+    let connecting = connected(connection, verbosity, &args.input, &output.terminal, interrupt);
+    let (desired, connected) = Box::pin(manifests.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, .. } = connected;
     let plan = planned(desired, catalog, &namespaces, None)?;
     let watched: Vec<Watched> = plan.targets().map(Watched::from).collect();
     let timeout = args.wait.duration().unwrap_or(Duration::ZERO);
     let screen = Screen::new(output, !timeout.is_zero());
-    let waiting = Waiting { cluster: &cluster, timeout, interrupt: &interrupt, events: &screen };
+    let waiting = Waiting { cluster: &cluster, timeout, interrupt, events: &screen };
     let readiness = waiting.observe(&watched).await;
     let objects = plan.targets().zip(readiness).map(|(target, readiness)| ObjectReport::observed(target, readiness));
     let report = Report::observed(Command::Status, objects.collect());
-    Ok(settings.named_in(concluded(report, info, &cluster, &interrupt)))
+    Ok(concluded(report, info, &cluster, interrupt))
 }

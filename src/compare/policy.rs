@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
-use structured_merge::{Applier, ManagedFieldsEntry, Operation};
+use structured_merge::{Applier, ManagedFieldsEntry, ObjectMeta as _, Operation};
 
+use super::diff::Owner;
 use crate::rules::IgnoreRules;
 
 /// What may be taken from others when their fields differ from the manifest's.
@@ -93,11 +94,17 @@ impl Policy {
     /// Returns true if an object may have fields that only manual changes own: cheaper than to read all its owners.
     #[must_use]
     pub(super) fn may_have_manual_fields(&self, object: &Value) -> bool {
-        let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
-        entries.into_iter().flatten().any(|entry| {
+        object.raw_managed_fields().iter().any(|entry| {
             let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
             text("operation") == "Update" && text("subresource") != "status" && self.is_manual_name(text("manager"))
         })
+    }
+
+    /// Marks the owners that are manual changes.
+    pub(super) fn mark_manual(&self, owners: &mut [Owner]) {
+        for owner in owners {
+            owner.manual = owner.operation == Operation::Update.to_string() && self.is_manual_name(&owner.manager);
+        }
     }
 
     fn is_manual_name(&self, manager: &str) -> bool {

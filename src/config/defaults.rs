@@ -32,7 +32,7 @@ const TAKES: &str = "it takes fields from other managers";
 const WRITES: &str = "a proposed change could write files with it";
 
 /// Every flag of the commands that read a configuration.
-pub(super) const FLAGS: [(&str, Default); 50] = [
+pub(super) const FLAGS: [(&str, Default); 51] = [
     ("adopt", Default::Never(TAKES)),
     ("allow-empty", Default::Never("it would let a run without manifests pass, and prune everything")),
     ("apply", Default::Never(COMMAND)),
@@ -55,6 +55,7 @@ pub(super) const FLAGS: [(&str, Default); 50] = [
     ("dry-run", Default::Never(COMMAND)),
     ("evidence", Default::Any),
     ("exit-zero", Default::Never(PASSES)),
+    ("fail-on", Default::Any),
     ("field-manager", Default::Never("it decides whose fields an apply may change and remove")),
     ("file", Default::Never(WRITES)),
     ("filename", Default::Never(INPUT)),

@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::object::Selector;
 
 /// All objects that the user wants, in the order in which they were read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct DesiredSet {
     /// The objects.
     pub manifests: Vec<Manifest>,

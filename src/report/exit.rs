@@ -15,24 +15,25 @@ pub const EXIT_NOT_READY: u8 = 5;
 /// Interrupted; the report shows what was done.
 pub const EXIT_INTERRUPTED: u8 = 130;
 
-/// The result of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// The result of a run. Of several results, the greatest is the worst: the first ones say what was found, and each of the last
+/// ones that more is unknown or undone, or that somebody has to act first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
     /// `diff`: nothing differs. `status`: everything is ready.
     InSync,
-    /// `diff`: something differs, and everything was compared.
-    Drift,
-    /// At least one object could not be compared or applied.
-    Incomplete,
     /// `apply`: everything was applied.
     Applied,
+    /// `diff`: something differs, and everything was compared.
+    Drift,
     /// Applied, but not ready; or not ready (`status`).
     NotReady,
-    /// The input, the configuration or the command line is invalid.
-    Invalid,
     /// The cluster cannot be reached, or rejected the credentials.
     Unreachable,
+    /// At least one object could not be compared or applied.
+    Incomplete,
+    /// The input, the configuration or the command line is invalid.
+    Invalid,
     /// Interrupted.
     Interrupted,
 }

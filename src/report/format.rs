@@ -1,7 +1,7 @@
 //! The output formats: one row for each. The values of `-o`, their help, their completion and what is written come from it.
 
 use super::styled::Styled;
-use super::{Report, json, text};
+use super::{Report, Reports, json, matrix, text};
 
 /// An output format.
 #[derive(Debug)]
@@ -11,25 +11,35 @@ pub struct Format {
     /// Its help.
     pub help: &'static str,
     /// What it makes of a report.
-    pub render: Render,
+    pub render: Render<Report>,
+    /// What it makes of the reports of several contexts.
+    pub render_all: Render<Reports>,
 }
 
-/// How a format is rendered.
-#[derive(Clone, Copy, Debug)]
-pub enum Render {
+/// How a format renders a report.
+#[derive(Debug)]
+pub enum Render<R> {
     /// Text for people: in colours on a terminal, and shown while the run goes on.
-    Text(fn(&Report) -> Styled),
+    Text(fn(&R) -> Styled),
     /// Data for programs: written as it is, once the run is over.
-    Data(fn(&Report) -> String),
+    Data(fn(&R) -> String),
 }
 
 /// All formats; the first is the default.
 pub const FORMATS: &[Format] = &[TEXT, JSON];
 
-const TEXT: Format =
-    Format { name: "text", help: "For people: the differences and a summary", render: Render::Text(text::whole) };
-const JSON: Format =
-    Format { name: "json", help: "For programs: the complete report", render: Render::Data(json::render) };
+const TEXT: Format = Format {
+    name: "text",
+    help: "For people: the differences and a summary",
+    render: Render::Text(text::whole),
+    render_all: Render::Text(matrix::whole),
+};
+const JSON: Format = Format {
+    name: "json",
+    help: "For programs: the complete report",
+    render: Render::Data(json::render),
+    render_all: Render::Data(json::render),
+};
 
 impl Format {
     /// Finds a format by its name.

@@ -1,19 +1,15 @@
-//! `-o json`: the report as one document.
+//! `-o json`: the report, or the reports of several contexts, as one document.
 
 use std::fmt::Write as _;
 
-use super::Report;
+use serde::Serialize;
+
 use crate::text::is_hidden;
 
 /// The document, indented, with a line end. Characters that a terminal would hide or act on are written as escapes of JSON, which
 /// mean the same.
 #[must_use]
-pub fn render(report: &Report) -> String {
-    document(report)
-}
-
-/// Any document of this form.
-pub(super) fn document(report: &impl serde::Serialize) -> String {
+pub fn render<R: Serialize>(report: &R) -> String {
     // Serialising can fail only for maps whose keys aren't strings, and the model has none.
     let text = serde_json::to_string_pretty(report).unwrap_or_default();
     format!("{}\n", escaped(&text))

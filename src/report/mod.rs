@@ -5,13 +5,16 @@ mod apply_set;
 mod beside;
 mod command;
 mod configuration;
+mod contexts;
 mod diagnostic;
 pub mod excerpt;
 mod exit;
 mod failure;
 pub mod format;
+mod gate;
 pub mod json;
 mod lines;
+pub mod matrix;
 mod model;
 mod object;
 pub mod outcomes;
@@ -24,11 +27,13 @@ mod value;
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
 pub use command::Command;
 pub use configuration::ConfigurationInfo;
+pub use contexts::{ContextReport, ContextsSummary, Reports};
 pub use exit::{
     EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE,
     Verdict,
 };
 pub(crate) use failure::Failure;
-pub use model::{ClusterInfo, FailOn, Report};
+pub use gate::{FAIL_CLASSES, FailClass, FailOn};
+pub use model::{ClusterInfo, Report};
 pub use object::{ObjectReport, Outcome};
 pub use summary::{ReadinessCounts, Summary};

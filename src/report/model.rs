@@ -5,6 +5,7 @@ use super::command::Command;
 use super::configuration::ConfigurationInfo;
 use super::diagnostic;
 use super::exit::Verdict;
+use super::gate::FailOn;
 use super::object::ObjectReport;
 use super::summary::Summary;
 use crate::compare::Action;
@@ -25,6 +26,9 @@ pub struct Report {
     pub verdict: Verdict,
     /// The exit code of the process.
     pub exit_code: u8,
+    /// The differences that make it fail, where they were chosen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fail_on: Vec<&'static str>,
     /// The cluster; none offline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterInfo>,
@@ -61,56 +65,46 @@ pub struct ClusterInfo {
     pub version: Option<String>,
 }
 
-/// What makes a `diff` fail.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FailOn {
-    /// Drift does not (`--exit-zero`).
-    pub exit_zero: bool,
-    /// Fields that are not yet owned by our field manager do, too (`--strict-ownership`).
-    pub strict_ownership: bool,
-}
-
-impl FailOn {
-    fn is_drift(self, object: &ObjectReport) -> bool {
-        object.action != Action::None || self.strict_ownership && object.is_ownership_only()
-    }
-}
-
 impl Report {
     /// The report of a run that got as far as comparing.
     #[must_use]
-    pub fn compared(command: Command, objects: Vec<ObjectReport>, gate: FailOn) -> Self {
+    pub fn compared(command: Command, mut objects: Vec<ObjectReport>, gate: &FailOn) -> Self {
+        gate.leave_out_unmanaged(&mut objects);
+        let fails = objects.iter().any(|object| gate.fails(object));
         let verdict = if objects.iter().any(ObjectReport::is_incomplete) {
             Verdict::Incomplete
         } else if objects.iter().any(ObjectReport::is_unready) {
             Verdict::NotReady
         } else if command == Command::Apply {
             Verdict::Applied
-        } else if objects.iter().any(|object| gate.is_drift(object)) {
+        } else if fails || objects.iter().any(|object| object.action != Action::None) {
             Verdict::Drift
         } else {
             Verdict::InSync
         };
-        Self { summary: Summary::of(&objects), objects, ..Self::stopped(command, verdict, Vec::new(), gate) }
+        let mut report = Self::stopped(command, verdict, Vec::new());
+        report.exit_code = verdict.exit_code(gate.exit_zero || !fails);
+        Self { fail_on: gate.names(), summary: Summary::of(&objects), objects, ..report }
     }
 
     /// The report of a run that checked the readiness of objects and compared nothing.
     #[must_use]
     pub fn observed(command: Command, objects: Vec<ObjectReport>) -> Self {
-        let mut report = Self::compared(command, objects, FailOn::default());
+        let mut report = Self::compared(command, objects, &FailOn::default());
         report.summary.in_sync = 0;
         report
     }
 
     /// The report of a run that ended before it compared anything.
     #[must_use]
-    pub fn stopped(command: Command, verdict: Verdict, errors: Vec<Diagnostic>, gate: FailOn) -> Self {
+    pub fn stopped(command: Command, verdict: Verdict, errors: Vec<Diagnostic>) -> Self {
         Self {
             api_version: "kubectl-reconcile/v1",
             kind: "Report",
             command,
             verdict,
-            exit_code: verdict.exit_code(gate.exit_zero),
+            exit_code: verdict.exit_code(false),
+            fail_on: Vec::new(),
             cluster: None,
             configuration: None,
             apply_set: None,

@@ -68,7 +68,7 @@ fn line(object: &ObjectReport) -> Styled {
 }
 
 /// How a state is called, and what it looks like.
-fn word(state: State) -> (&'static str, Role) {
+pub(super) fn word(state: State) -> (&'static str, Role) {
     match state {
         State::Current => ("ready", Role::Add),
         State::InProgress => ("in progress", Role::Change),

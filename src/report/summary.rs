@@ -59,6 +59,44 @@ pub struct ReadinessCounts {
 }
 
 impl Summary {
+    /// Adds the counts of another context.
+    pub(super) fn add(&mut self, other: &Self) {
+        let Self {
+            objects,
+            in_sync,
+            create,
+            update,
+            replace,
+            delete,
+            unknown,
+            proven,
+            conflict,
+            adopted,
+            beside,
+            ignored,
+            kept,
+            readiness,
+        } = other;
+        self.objects += objects;
+        self.in_sync += in_sync;
+        self.create += create;
+        self.update += update;
+        self.replace += replace;
+        self.delete += delete;
+        self.unknown += unknown;
+        self.proven += proven;
+        self.conflict += conflict;
+        self.adopted += adopted;
+        self.beside += beside;
+        self.ignored += ignored;
+        if let Some(kept) = kept {
+            *self.kept.get_or_insert_default() += kept;
+        }
+        if let Some(counts) = readiness {
+            self.readiness.get_or_insert_default().add(*counts);
+        }
+    }
+
     pub(super) fn of(objects: &[ObjectReport]) -> Self {
         let count = |test: &dyn Fn(&ObjectReport) -> bool| objects.iter().filter(|object| test(object)).count();
         let with = |action: Action| count(&|object| object.action == action);
@@ -74,7 +112,7 @@ impl Summary {
             conflict: count(&|object| !object.conflicts.is_empty()),
             adopted: count(&ObjectReport::is_ownership_only),
             beside: objects.iter().map(|object| object.beside.len()).sum(),
-            ignored: 0,
+            ignored: objects.iter().flat_map(|object| &object.ignored).map(|ignored| ignored.paths.len()).sum(),
             kept: None,
             readiness: ReadinessCounts::of(objects),
         }
@@ -82,6 +120,16 @@ impl Summary {
 }
 
 impl ReadinessCounts {
+    fn add(&mut self, other: Self) {
+        let Self { current, in_progress, failed, terminating, not_found, unknown } = other;
+        self.current += current;
+        self.in_progress += in_progress;
+        self.failed += failed;
+        self.terminating += terminating;
+        self.not_found += not_found;
+        self.unknown += unknown;
+    }
+
     /// Returns `None` if readiness was not requested.
     fn of(objects: &[ObjectReport]) -> Option<Self> {
         let states = objects.iter().filter_map(|object| object.readiness.as_ref()).map(|readiness| readiness.state);

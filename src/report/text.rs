@@ -322,6 +322,14 @@ pub fn summary(report: &Report) -> Styled {
     if let Some(beside) = beside::clause(report) {
         sentence = format!("{sentence}; {beside}");
     }
+    match report.summary.ignored {
+        0 => {}
+        1 => sentence.push_str("; 1 difference ignored by a rule"),
+        more => sentence = format!("{sentence}; {more} differences ignored by rules"),
+    }
+    if !report.fail_on.is_empty() {
+        sentence = format!("{sentence}; fails only on {}", report.fail_on.join(", "));
+    }
     if let Some(configuration) = &report.configuration {
         sentence = format!("{sentence}; {configuration}");
     }

@@ -83,6 +83,18 @@ impl Settings {
         Self { configuration, ignore: Arc::new(ignore), warnings }
     }
 
+    /// What is to be said about it.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// A report that names the configuration, and says what is to be said about it.
+    pub fn told_in(&self, report: Report) -> Report {
+        let mut report = self.named_in(report);
+        report.warnings.splice(..0, self.warnings.iter().cloned());
+        report
+    }
+
     /// A report that names the configuration.
     pub fn named_in(&self, mut report: Report) -> Report {
         let file = self.configuration.source.as_ref().map(|source| source.file.to_string());
@@ -90,7 +102,6 @@ impl Settings {
         if file.is_some() || annotated > 0 {
             report.configuration = Some(ConfigurationInfo { file, rules: self.ignore.len(), annotated });
         }
-        report.warnings.splice(..0, self.warnings.iter().cloned());
         report
     }
 }

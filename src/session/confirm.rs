@@ -37,13 +37,23 @@ pub(crate) async fn confirmed(report: &Report, cluster: &ClusterInfo, output: &O
         output.terminal.message(&text::differences(report));
     }
     output.terminal.message(&text::plan(report));
+    answered(format!("Apply this to {}? [y/N] ", place_of(report, cluster)), output, interrupt).await
+}
+
+/// The context and the server that a report is about, and in which namespaces that no manifest names it deletes something.
+pub(crate) fn place_of(report: &Report, cluster: &ClusterInfo) -> String {
     let place = match &cluster.context {
         Some(context) => format!("`{context}` ({})", cluster.server),
         None => cluster.server.clone(),
     };
     let elsewhere = report.apply_set.as_ref().and_then(ApplySetInfo::elsewhere);
     let deletions = elsewhere.map(|elsewhere| format!(", with deletions in {elsewhere}")).unwrap_or_default();
-    output.terminal.message(&Styled::new().with(Role::Name, format!("Apply this to {place}{deletions}? [y/N] ")));
+    format!("{place}{deletions}")
+}
+
+/// Asks a question; returns true for yes.
+pub(crate) async fn answered(question: String, output: &Output, interrupt: &Interrupt) -> bool {
+    output.terminal.message(&Styled::new().with(Role::Name, question));
     let answer = terminal::line();
     loop {
         match answer.try_recv() {

@@ -1,9 +1,11 @@
 //! What every command begins and ends with: reading the input beside connecting, the question of `--confirm`, the screen and the
-//! report that the events of a run make, where reports go, and what a run that could not begin comes to.
+//! report that the events of a run make, running in several contexts at once, where reports go, and what a run that could not begin comes to.
 
+pub(crate) mod agreement;
 pub(crate) mod apply_set;
 pub(crate) mod configured;
 pub(crate) mod confirm;
+pub(crate) mod contexts;
 pub(crate) mod failure;
 pub(crate) mod output;
 pub(crate) mod reading;
@@ -12,4 +14,7 @@ pub(crate) mod report_file;
 pub(crate) mod review;
 pub(crate) mod screen;
 pub(crate) mod setup;
+pub(crate) mod several;
 pub(crate) mod signals;
+pub(crate) mod site;
+pub(crate) mod task;

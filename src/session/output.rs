@@ -7,7 +7,7 @@ use crate::cli::{OutputArgs, OutputTarget};
 use crate::diagnostic::Diagnostic;
 use crate::report::format::{Format, Render};
 use crate::report::styled::{Role, Styled};
-use crate::report::{Command, EXIT_INVALID, FailOn, Report, excerpt};
+use crate::report::{Command, EXIT_INVALID, Report, Reports, excerpt};
 use crate::session::failure::Failure;
 use crate::session::report_file::{Readers, ReportFile};
 use crate::terminal::{Closed, Terminal, plain};
@@ -23,6 +23,8 @@ pub(crate) struct Output {
     /// The files of the targets, in their order, until they are written.
     files: Mutex<Vec<ReportFile>>,
     quiet: bool,
+    /// Text that is shown later: that of one of several contexts.
+    held_back: Option<Mutex<Styled>>,
 }
 
 impl Output {
@@ -45,7 +47,9 @@ impl Output {
         let files: Result<Vec<ReportFile>, Diagnostic> =
             targets.iter().filter_map(|target| target.file.as_ref()).map(open).collect();
         match files {
-            Ok(files) => Ok(Self { terminal, targets, has_text, files: Mutex::new(files), quiet: args.quiet }),
+            Ok(files) => {
+                Ok(Self { terminal, targets, has_text, files: Mutex::new(files), quiet: args.quiet, held_back: None })
+            }
             Err(problem) => {
                 tell(&terminal, &[problem]);
                 Err(EXIT_INVALID)
@@ -53,9 +57,34 @@ impl Output {
         }
     }
 
+    /// The output of one of several contexts: its notes begin with its name, and its text is kept until it is taken.
+    pub fn of_context(&self, name: &str) -> Self {
+        Self {
+            terminal: self.terminal.labelled(name),
+            targets: Vec::new(),
+            has_text: self.has_text,
+            files: Mutex::default(),
+            quiet: self.quiet,
+            held_back: Some(Mutex::default()),
+        }
+    }
+
+    /// The text of one of several contexts that was not taken yet.
+    pub fn take_text(&self) -> Styled {
+        let text = self.held_back.as_ref().map(|text| text.lock().unwrap_or_else(PoisonError::into_inner));
+        text.map(|mut text| std::mem::take(&mut *text)).unwrap_or_default()
+    }
+
     /// Prints text, if stdout is for text.
     pub fn text(&self, text: &Styled) -> Result<(), Closed> {
-        if self.has_text { self.terminal.text(text) } else { Ok(()) }
+        match &self.held_back {
+            _ if !self.has_text => Ok(()),
+            None => self.terminal.text(text),
+            Some(held_back) => {
+                held_back.lock().unwrap_or_else(PoisonError::into_inner).append(text.clone());
+                Ok(())
+            }
+        }
     }
 
     /// Returns true if text is shown on stdout.
@@ -65,10 +94,19 @@ impl Output {
 
     /// Writes the reports that go to files, and data that goes to stdout. Returns the exit code.
     pub fn finish(&self, report: &Report) -> Result<u8, Closed> {
-        let mut code = report.exit_code;
+        self.write(report.exit_code, report, |format| &format.render)
+    }
+
+    /// The same for the reports of several contexts.
+    pub fn finish_all(&self, reports: &Reports) -> Result<u8, Closed> {
+        self.write(reports.exit_code, reports, |format| &format.render_all)
+    }
+
+    fn write<R>(&self, exit_code: u8, report: &R, render: fn(&Format) -> &Render<R>) -> Result<u8, Closed> {
+        let mut code = exit_code;
         let mut files = std::mem::take(&mut *self.files.lock().unwrap_or_else(PoisonError::into_inner)).into_iter();
         for target in &self.targets {
-            match (&target.file, target.format.render) {
+            match (&target.file, render(target.format)) {
                 // The command has printed it.
                 (None, Render::Text(_)) => {}
                 (None, Render::Data(data)) => self.terminal.data(&data(report))?,
@@ -111,7 +149,7 @@ impl Output {
     /// Reports a run that ended before it compared anything. Returns the exit code.
     pub fn failed(&self, command: Command, failure: Failure) -> u8 {
         tell(&self.terminal, &failure.problems);
-        let report = Report::stopped(command, failure.verdict, failure.problems, FailOn::default());
+        let report = Report::stopped(command, failure.verdict, failure.problems);
         self.finish(&report).unwrap_or(report.exit_code)
     }
 }
@@ -129,7 +167,7 @@ pub(crate) fn tell(terminal: &Terminal, problems: &[Diagnostic]) {
 }
 
 /// Returns the content of a file.
-fn content(report: &Report, render: Render) -> String {
+fn content<R>(report: &R, render: &Render<R>) -> String {
     match render {
         Render::Data(data) => data(report),
         Render::Text(text) => plain(&text(report)),

@@ -58,6 +58,24 @@ impl Reading {
     }
 }
 
+/// The manifests of a run: still being read, or read before for several contexts.
+pub(crate) enum Manifests {
+    /// They are being read.
+    Reading(Reading),
+    /// They were read.
+    Read(DesiredSet),
+}
+
+impl Manifests {
+    /// The manifests, and what `other` work brings meanwhile.
+    pub async fn beside<T>(self, other: impl Future<Output = Result<T, Failure>>) -> Result<(DesiredSet, T), Failure> {
+        match self {
+            Self::Reading(reading) => reading.beside(other).await,
+            Self::Read(desired) => Ok((desired, other.await?)),
+        }
+    }
+}
+
 fn options(args: &InputArgs) -> Result<ReadOptions, Failure> {
     let selector = args.selector.as_deref().map(Selector::parse).transpose().map_err(|error| {
         let hint = "selectors look like `app=web`, `tier in (a, b)`, `!legacy`";

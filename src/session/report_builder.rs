@@ -22,7 +22,7 @@ struct Objects {
 
 impl ReportBuilder {
     /// The report as of now.
-    pub fn report(&self, command: Command, gate: FailOn) -> Report {
+    pub fn report(&self, command: Command, gate: &FailOn) -> Report {
         Report::compared(command, self.objects.borrow().reports.clone(), gate)
     }
 }

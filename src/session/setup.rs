@@ -14,7 +14,7 @@ use crate::live::resolve::{Namespaces, resolve};
 use crate::live::{Discovery, Target, json};
 use crate::plan::Plan;
 use crate::report::styled::Role;
-use crate::report::{ClusterInfo, Report};
+use crate::report::{ClusterInfo, FailClass, Report};
 use crate::session::configured::Settings;
 use crate::session::failure::{Failure, not_connected};
 use crate::terminal::Terminal;
@@ -143,6 +143,6 @@ pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, 
         ReplaceChoice::Immutable => Replace::Immutable,
     };
     let adopt = args.adopt.iter().cloned().collect();
-    let show_unmanaged = args.show_unmanaged;
+    let show_unmanaged = args.show_unmanaged || args.fail_on.iter().any(FailClass::needs_unmanaged);
     Ok(Policy { force, show_unmanaged, evidence, manual_managers, adopt, replace, ignore, ..Policy::of(&manager) })
 }

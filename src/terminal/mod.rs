@@ -29,6 +29,8 @@ pub enum ColorChoice {
 #[derive(Clone, Debug)]
 pub struct Terminal {
     inner: Arc<Streams>,
+    /// Whose words these are, where several contexts speak at once.
+    label: Option<Arc<str>>,
 }
 
 #[derive(Debug)]
@@ -84,7 +86,13 @@ impl Terminal {
         let stderr_colored = wanted(std::io::stderr().is_terminal());
         let is_watched = std::io::stderr().is_terminal() && std::env::var_os("CI").is_none();
         let live = (is_watched && !quiet).then(Live::new);
-        Self { inner: Arc::new(Streams { stdout_colored, stderr_colored, quiet, live }) }
+        Self { inner: Arc::new(Streams { stdout_colored, stderr_colored, quiet, live }), label: None }
+    }
+
+    /// The same terminal, where each line on stderr begins with a name. How far it is, is not shown: there is only one live line.
+    #[must_use]
+    pub fn labelled(&self, name: &str) -> Self {
+        Self { inner: Arc::clone(&self.inner), label: Some(name.into()) }
     }
 
     /// Returns true if no text is wanted.
@@ -131,16 +139,20 @@ impl Terminal {
     /// Returns true if a live line shows how far the run is, so that nobody needs to be told of each step.
     #[must_use]
     pub fn is_live(&self) -> bool {
-        self.inner.live.is_some()
+        self.live().is_some()
     }
 
     /// Begins to show how far something is, in steps.
     #[must_use = "it is shown until it is dropped"]
     pub fn progress(&self, what: &str, steps: usize) -> Progress {
-        if let Some(live) = &self.inner.live {
+        if let Some(live) = self.live() {
             live.begin(what, steps);
         }
-        Progress { live: self.inner.live.clone() }
+        Progress { live: self.live().cloned() }
+    }
+
+    fn live(&self) -> Option<&Live> {
+        self.inner.live.as_ref().filter(|_| self.label.is_none())
     }
 
     fn aside<R>(&self, write: impl FnOnce() -> R) -> R {
@@ -152,9 +164,30 @@ impl Terminal {
 
     /// Prints text to stderr.
     pub fn message(&self, text: &Styled) {
-        let text = paint(text, self.inner.stderr_colored);
+        let text = match &self.label {
+            Some(label) => paint(&labelled(text, label), self.inner.stderr_colored),
+            None => paint(text, self.inner.stderr_colored),
+        };
         self.aside(|| drop(std::io::stderr().lock().write_all(text.as_bytes())));
     }
+}
+
+/// Text whose lines begin with a name.
+fn labelled(text: &Styled, label: &str) -> Styled {
+    let mut lines = Styled::new();
+    let mut is_start = true;
+    for (role, span) in text.spans() {
+        if std::mem::replace(&mut is_start, false) {
+            lines.push(Role::Note, format!("[{label}] "));
+        }
+        if span == "\n" {
+            lines.line_end();
+            is_start = true;
+        } else {
+            lines.push(*role, span.clone());
+        }
+    }
+    lines
 }
 
 fn visible_line(line: &str) -> String {
@@ -195,5 +228,20 @@ fn style_of(role: Role) -> Style {
         Role::Name => Style::new().bold(),
         Role::Note => Style::new().dimmed(),
         Role::Hint => AnsiColor::Cyan.on_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_says_whose_it_is() {
+        let mut text = Styled::new().with(Role::Problem, "error: a").with(Role::Plain, "b");
+        text.line_end();
+        text.push(Role::Hint, "hint: c");
+        text.line_end();
+        assert_eq!(plain(&labelled(&text, "prod")), "[prod] error: ab\n[prod] hint: c\n");
+        assert_eq!(plain(&labelled(&text, "a\u{1b}[2J")).matches('\u{1b}').count(), 0);
     }
 }

@@ -1,5 +1,6 @@
 //! Conditions (`metav1.Condition`), and what `Ready` means for kinds without a rule of their own.
 
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::fields::{int, list, sentence};
@@ -35,6 +36,7 @@ pub(super) struct Condition<'v> {
     /// Cluster API: `Error` means that somebody has to step in.
     severity: &'v str,
     observed_generation: Option<i64>,
+    last_transition: &'v str,
 }
 
 impl Condition<'_> {
@@ -61,6 +63,11 @@ impl Condition<'_> {
         self.observed_generation.zip(int(object, "/metadata/generation")).is_some_and(|(observed, now)| observed < now)
     }
 
+    /// For how long it has had its status, if it says so.
+    pub fn age(&self, now: Timestamp) -> Option<SignedDuration> {
+        self.last_transition.parse().ok().map(|since: Timestamp| now.duration_since(since))
+    }
+
     fn is_terminal(&self) -> bool {
         self.severity == "Error"
             || TERMINAL.contains(&self.reason)
@@ -70,7 +77,12 @@ impl Condition<'_> {
 
 /// All conditions of an object, in order.
 pub(super) fn conditions(object: &Value) -> impl Iterator<Item = Condition<'_>> {
-    list(object, "/status/conditions").iter().map(|condition| {
+    conditions_in(list(object, "/status/conditions"))
+}
+
+/// All conditions of a list, in order.
+pub(super) fn conditions_in(list: &[Value]) -> impl Iterator<Item = Condition<'_>> {
+    list.iter().map(|condition| {
         let field = |pointer| text(condition, pointer).unwrap_or_default();
         Condition {
             kind: field("/type"),
@@ -79,6 +91,7 @@ pub(super) fn conditions(object: &Value) -> impl Iterator<Item = Condition<'_>> 
             message: field("/message"),
             severity: field("/severity"),
             observed_generation: int(condition, "/observedGeneration"),
+            last_transition: field("/lastTransitionTime"),
         }
     })
 }

@@ -26,6 +26,15 @@ pub(super) fn service(service: &Value, _: Timestamp) -> Readiness {
     }
 }
 
+/// Beyond kstatus: the address at which it is reached, which its controller writes once it serves it.
+pub(super) fn ingress(ingress: &Value, _: Timestamp) -> Readiness {
+    if list(ingress, "/status/loadBalancer/ingress").is_empty() {
+        Readiness::in_progress("its controller has not given it an address yet")
+    } else {
+        Readiness::current("it has an address")
+    }
+}
+
 pub(super) fn persistent_volume_claim(claim: &Value, _: Timestamp) -> Readiness {
     match text(claim, "/status/phase") {
         Some("Bound") => Readiness::current("it is bound to its volume"),

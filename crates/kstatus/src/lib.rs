@@ -36,7 +36,13 @@
 //! address, a lost PersistentVolumeClaim has failed, `Ready=False` with a terminal reason has failed, a condition is as old as its
 //! own `observedGeneration`, `OnDelete` is about revisions alone, a Job without `parallelism` runs nothing, an `APIService` has to
 //! be available, and workloads say what is wrong with their Pods.
+//!
+//! As in Argo CD's gitops-engine, an Ingress needs its address, which some controllers never write, and a `HorizontalPodAutoscaler`
+//! has to be able to scale. It has failed if its target cannot be read or written or its metrics are missing: otherwise than in
+//! gitops-engine only after two minutes, as a new Pod has no metrics at first, whatever the kind of the metric, and whatever its
+//! other conditions say. An autoscaler that `ScalingDisabled` turned off is ready: its target was scaled to zero.
 
+mod autoscaler;
 mod conditions;
 mod fields;
 mod kinds;
@@ -119,6 +125,8 @@ fn rule_of(kind: GroupKind<'_>) -> Option<Rule> {
         ("batch", "Job") => workloads::job,
         ("apiextensions.k8s.io", "CustomResourceDefinition") => kinds::custom_resource_definition,
         ("apiregistration.k8s.io", "APIService") => kinds::api_service,
+        ("networking.k8s.io" | "extensions", "Ingress") => kinds::ingress,
+        ("autoscaling", "HorizontalPodAutoscaler") => autoscaler::horizontal_pod_autoscaler,
         _ => return None,
     })
 }

@@ -28,6 +28,19 @@ fn a_load_balancer_needs_its_address() {
 }
 
 #[test]
+fn an_ingress_needs_its_address() {
+    for group in ["networking.k8s.io/v1", "extensions/v1beta1"] {
+        let ingress = |status: Value| of(group, "Ingress", &json!({"metadata": {"generation": 1}, "status": status}));
+        let message = "its controller has not given it an address yet";
+        is(&ingress(json!({"loadBalancer": {}})), State::InProgress, message);
+        is(&ingress(json!({"loadBalancer": {"ingress": []}})), State::InProgress, message);
+        let ready = json!({"loadBalancer": {"ingress": [{"hostname": "edge.example.com"}]}});
+        is(&ingress(ready), State::Current, "it has an address");
+    }
+    assert_eq!(of("example.com/v1", "Ingress", &json!({})).state, State::Current, "another kind of this name");
+}
+
+#[test]
 fn a_claim_needs_its_volume() {
     let claim = |phase: &str| of("v1", "PersistentVolumeClaim", &json!({"status": {"phase": phase}}));
     is(&claim("Pending"), State::InProgress, "it is not bound to a volume yet");

@@ -1,5 +1,6 @@
 //! Every row of kstatus' table (cli-utils `pkg/kstatus/status`), and every deviation from it.
 
+mod autoscaler;
 mod kinds;
 mod pods;
 mod workloads;
@@ -142,6 +143,8 @@ fn what_is_not_what_it_should_be_is_read_without_harm() {
             ("batch/v1", "Job"),
             ("v1", "Pod"),
             ("v1", "PersistentVolumeClaim"),
+            ("networking.k8s.io/v1", "Ingress"),
+            ("autoscaling/v2", "HorizontalPodAutoscaler"),
         ] {
             assert_eq!(of(api_version, kind, &json!({"status": status})).state, State::InProgress, "{kind} {status}");
         }

@@ -1,0 +1,47 @@
+//! `HorizontalPodAutoscaler`s, beyond kstatus: as Argo CD's gitops-engine judges them, though not before metrics can be there.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::Readiness;
+use super::conditions::{Condition, conditions, conditions_in};
+use super::fields::text;
+
+/// Where `autoscaling/v1`, which has no conditions, keeps them.
+const ANNOTATION: &str = "/metadata/annotations/autoscaling.alpha.kubernetes.io~1conditions";
+
+/// The usage of a new Pod is known only after the kubelet and the metrics server have looked at it twice, and a target that is created
+/// after its autoscaler is found 15 seconds later: for this long, such a failure is a matter of time.
+const SETTLING: SignedDuration = SignedDuration::from_mins(2);
+
+/// A failure counts before a success, in whatever order the conditions are.
+pub(super) fn horizontal_pod_autoscaler(autoscaler: &Value, now: Timestamp) -> Readiness {
+    let annotated: Option<Value> = text(autoscaler, ANNOTATION).and_then(|json| serde_json::from_str(json).ok());
+    let annotated = annotated.as_ref().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let conditions: Vec<Condition<'_>> = conditions(autoscaler).chain(conditions_in(annotated)).collect();
+    if let Some((failed, can_pass)) = conditions.iter().find_map(|one| Some((one, failure(one)?))) {
+        let is_new = failed.age(now).is_some_and(|age| age < SETTLING);
+        return if can_pass && is_new {
+            Readiness::in_progress(failed.why())
+        } else {
+            Readiness::failing(failed.why())
+        };
+    }
+    match conditions.iter().find(|one| matches!(one.kind, "AbleToScale" | "ScalingLimited") && one.is_true()) {
+        Some(healthy) => Readiness::current(healthy.why()),
+        None => Readiness::in_progress("its controller has not looked at its target yet"),
+    }
+}
+
+/// Whether a condition tells of a failure, and if so, whether that can be a matter of time. A target without replicas is not one: it
+/// was scaled to zero by somebody.
+fn failure(condition: &Condition<'_>) -> Option<bool> {
+    let is_metric = |reason: &str| reason.starts_with("FailedGet") && reason.ends_with("Metric");
+    match (condition.kind, condition.reason) {
+        _ if !condition.is_false() => None,
+        ("AbleToScale", "FailedGetScale" | "FailedUpdateScale") => Some(true),
+        ("ScalingActive", reason) if is_metric(reason) => Some(true),
+        ("ScalingActive", "InvalidSelector" | "InvalidMetricSourceType") => Some(false),
+        _ => None,
+    }
+}

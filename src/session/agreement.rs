@@ -1,0 +1,110 @@
+//! `--confirm` in several contexts: one question, when all of them were compared.
+
+use std::cell::RefCell;
+
+use tokio::sync::watch;
+
+use crate::engine::interrupt::Interrupt;
+use crate::report::matrix::heading;
+use crate::report::styled::Styled;
+use crate::report::{ClusterInfo, Report, text};
+use crate::session::confirm::{self, place_of};
+use crate::session::output::Output;
+
+/// What all contexts wait for.
+pub(crate) struct Agreement {
+    contexts: RefCell<Vec<State>>,
+    /// How many contexts neither compare any more nor wait for a turn.
+    settled: watch::Sender<usize>,
+    answer: watch::Sender<Option<bool>>,
+}
+
+/// How far one context is.
+enum State {
+    /// It is being compared.
+    Comparing,
+    /// It waits for an answer: what would be done, and where.
+    Waiting { differences: Styled, plan: Styled, place: String },
+    /// It is over, or has its answer.
+    Over,
+}
+
+impl Agreement {
+    /// Among this many contexts.
+    pub fn among(contexts: usize) -> Self {
+        let contexts = RefCell::new((0..contexts).map(|_| State::Comparing).collect());
+        Self { contexts, settled: watch::Sender::new(0), answer: watch::Sender::new(None) }
+    }
+
+    /// Waits for the answer.
+    pub async fn wait(&self, at: usize, report: &Report, cluster: &ClusterInfo) -> bool {
+        let (differences, plan) = (text::differences(report), text::plan(report));
+        self.settle(at, State::Waiting { differences, plan, place: place_of(report, cluster) });
+        let mut answer = self.answer.subscribe();
+        let answered = answer.wait_for(Option::is_some).await;
+        answered.is_ok_and(|answer| *answer == Some(true))
+    }
+
+    /// A context is over, so that nobody waits for it.
+    pub fn over(&self, at: usize) {
+        self.settle(at, State::Over);
+    }
+
+    fn settle(&self, at: usize, state: State) {
+        let mut contexts = self.contexts.borrow_mut();
+        let Some(slot) = contexts.get_mut(at) else { return };
+        let is_new = matches!(slot, State::Comparing);
+        *slot = state;
+        if is_new {
+            self.settled.send_modify(|settled| *settled += 1);
+        }
+    }
+
+    /// Asks when all contexts were compared, if anybody waits: shows what would be done in each, and takes one answer for all.
+    pub async fn ask(
+        &self,
+        outputs: &[(String, Output)],
+        output: &Output,
+        interrupt: &Interrupt,
+        before: impl FnOnce(),
+    ) {
+        let all = self.contexts.borrow().len();
+        let mut settled = self.settled.subscribe();
+        if settled.wait_for(|settled| *settled == all).await.is_err() {
+            return;
+        }
+        let places = {
+            let contexts = self.contexts.borrow();
+            let mut places = Vec::new();
+            let waiting = contexts.iter().zip(outputs).filter_map(|(state, (name, own))| match state {
+                State::Waiting { differences, plan, place } => Some((name, own, differences, plan, place)),
+                State::Comparing | State::Over => None,
+            });
+            let mut before = Some(before);
+            for (name, own, differences, plan, place) in waiting {
+                if let Some(before) = before.take() {
+                    before();
+                }
+                if own.shows_text() {
+                    // A reader that went away changes nothing about the run.
+                    let _ = output.text(&heading(name, None));
+                    let _ = output.text(&own.take_text());
+                } else {
+                    own.terminal.message(differences);
+                }
+                own.terminal.message(plan);
+                places.push(place.clone());
+            }
+            places
+        };
+        if places.is_empty() {
+            return;
+        }
+        let question = match places.as_slice() {
+            [only] => format!("Apply this to {only}? [y/N] "),
+            several => format!("Apply this to {} contexts: {}? [y/N] ", several.len(), several.join(", ")),
+        };
+        let answer = confirm::answered(question, output, interrupt).await;
+        self.answer.send_replace(Some(answer));
+    }
+}

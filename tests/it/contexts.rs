@@ -1,0 +1,253 @@
+//! `--context` with several contexts: each is a run of its own, and all of them are one report.
+
+use std::sync::{Arc, OnceLock};
+use std::{fs, thread};
+
+use serde_json::{Value, json};
+
+use crate::control_plane::{Caller, ControlPlane, Run, Workspace};
+
+const MANIFESTS: &str = "
+{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {colour: red}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: banner}, data: {text: hello}}
+";
+
+/// A second API server, and the kubeconfig of a third one that does not run any more.
+fn others() -> &'static (Arc<ControlPlane>, String) {
+    static OTHERS: OnceLock<(Arc<ControlPlane>, String)> = OnceLock::new();
+    OTHERS.get_or_init(|| {
+        let stopped = thread::spawn(|| {
+            let plane = ControlPlane::private();
+            plane.kubeconfig("admin", plane.url(), "default")
+        });
+        let second = ControlPlane::private();
+        (second, stopped.join().expect("the third API server"))
+    })
+}
+
+/// A workspace on the first server (`eu`), one on the second (`us`), and a kubeconfig with both and the stopped one (`down`).
+struct Fleet {
+    eu: Workspace,
+    us: Workspace,
+}
+
+impl Fleet {
+    fn new() -> Fleet {
+        let fleet = Fleet { eu: Workspace::new(), us: Workspace::on(&others().0) };
+        fleet.eu.write("web.yaml", MANIFESTS);
+        fleet.with_users(&[]);
+        fleet
+    }
+
+    /// Writes the kubeconfig. Contexts of these names lead to the second server, as these users.
+    fn with_users(&self, users: &[(&str, Value)]) {
+        let admin = |ws: &Workspace| ws.plane().kubeconfig("admin", ws.plane().url(), ws.namespace());
+        let mut config = json!({"apiVersion": "v1", "kind": "Config", "clusters": [], "users": [], "contexts": []});
+        let mut add = |name: &str, text: &str, user: Option<&Value>| {
+            let mut one: Value = serde_json::from_str(text).unwrap();
+            for (list, entry) in [("clusters", "cluster"), ("users", "user"), ("contexts", "context")] {
+                let entry = if list == "users" { user.unwrap_or(&one[list][0][entry]) } else { &one[list][0][entry] };
+                let entry = entry.clone();
+                one[list][0] = json!({"name": name, &list[..list.len() - 1]: entry});
+            }
+            one["contexts"][0]["context"]["cluster"] = name.into();
+            one["contexts"][0]["context"]["user"] = name.into();
+            for list in ["clusters", "users", "contexts"] {
+                config[list].as_array_mut().unwrap().push(one[list][0].clone());
+            }
+        };
+        add("eu", &admin(&self.eu), None);
+        add("us", &admin(&self.us), None);
+        add("us-again", &admin(&self.us), None);
+        add("down", &others().1, None);
+        for (name, user) in users {
+            add(name, &admin(&self.us), Some(user));
+        }
+        fs::write(self.kubeconfig(), config.to_string()).unwrap();
+    }
+
+    fn kubeconfig(&self) -> String {
+        self.eu.home().join("fleet.kubeconfig").display().to_string()
+    }
+
+    fn run(&self, command: &str, contexts: &str, flags: &[&str]) -> Run {
+        self.run_as(&self.eu.as_user("admin"), command, contexts, flags)
+    }
+
+    fn run_as(&self, caller: &Caller<'_>, command: &str, contexts: &str, flags: &[&str]) -> Run {
+        let (kubeconfig, contexts) = (format!("--kubeconfig={}", self.kubeconfig()), format!("--context={contexts}"));
+        caller.reconcile([&[command, "-f", "web.yaml", &kubeconfig, &contexts], flags].concat())
+    }
+
+    fn colours(&self) -> [Option<Value>; 2] {
+        [&self.eu, &self.us].map(|ws| Some(ws.find("ConfigMap", "settings")?["data"]["colour"].clone()))
+    }
+}
+
+/// The report of one context.
+#[track_caller]
+fn of<'r>(run: &'r Run, context: &str) -> &'r Value {
+    let contexts = run.report()["contexts"].as_array().unwrap_or_else(|| panic!("no contexts in the report of {run}"));
+    contexts.iter().find(|one| one["context"] == context).unwrap_or_else(|| panic!("no {context} in {run}"))
+}
+
+fn keys(object: &Value) -> Vec<&String> {
+    object.as_object().unwrap().keys().collect()
+}
+
+#[test]
+fn each_context_is_compared_and_one_that_is_down_hides_nothing() {
+    let fleet = Fleet::new();
+    fleet.run("apply", "eu", &[]).exits_with(0);
+    let run = fleet.run("diff", "eu,us,down", &[]).exits_with(3);
+    let report = run.report();
+    assert_eq!(
+        (&report["kind"], &report["verdict"], &report["exitCode"]),
+        (&json!("Reports"), &json!("unreachable"), &json!(3))
+    );
+    assert_eq!(report["summary"]["verdicts"], json!({"inSync": 1, "drift": 1, "unreachable": 1}));
+    assert_eq!((&report["summary"]["objects"], &report["summary"]["create"]), (&json!(4), &json!(2)));
+    for (context, verdict, code, server) in
+        [("eu", "inSync", 0, fleet.eu.plane().url()), ("us", "drift", 1, fleet.us.plane().url())]
+    {
+        let one = of(&run, context);
+        assert_eq!(
+            (&one["verdict"], &one["exitCode"], &one["server"]),
+            (&json!(verdict), &json!(code), &json!(server))
+        );
+        assert_eq!((&one["kind"], &one["cluster"]["context"]), (&json!("Report"), &json!(context)));
+    }
+    let down = of(&run, "down");
+    assert_eq!((&down["verdict"], &down["objects"]), (&json!("unreachable"), &json!([])));
+    assert!(down["errors"][0]["message"].as_str().unwrap().contains("cannot connect"), "{run}");
+
+    // One section for each context in their order, and then where the objects differ.
+    let places: Vec<usize> = [
+        "# eu (https",
+        "# us (https",
+        "# down (https",
+        "3 contexts: 1 unreachable, 1 with drift, 1 without differences",
+    ]
+    .iter()
+    .map(|text| run.stdout.find(text).unwrap_or_else(|| panic!("no `{text}` in {run}")))
+    .collect();
+    assert!(places.is_sorted(), "{run}");
+    let row = run.stdout.lines().find(|line| line.starts_with("ConfigMap settings ")).unwrap_or_default();
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["ConfigMap", "settings", "in", "sync", "create"], "{run}");
+    assert!(run.stderr.contains("[down] error: cannot connect"), "{run}");
+
+    // The others are applied, and a second pass has nothing to do.
+    let run = fleet.run("apply", "*", &[]).exits_with(3);
+    assert_eq!(of(&run, "us")["verdict"], "applied");
+    assert_eq!(fleet.colours(), [Some(json!("red")), Some(json!("red"))]);
+    let run = fleet.run("diff", "eu,us", &[]).exits_with(0);
+    assert!(run.stdout.contains("2 objects need nothing in any of these contexts"), "{run}");
+    let run = fleet.run("status", "eu,us,down", &[]).exits_with(3);
+    assert_eq!(
+        (&of(&run, "us")["verdict"], &run.report()["summary"]["readiness"]["current"]),
+        (&json!("inSync"), &json!(4))
+    );
+}
+
+#[test]
+fn one_context_is_reported_as_ever() {
+    let fleet = Fleet::new();
+    let plain = fleet.run("diff", "eu", &[]).exits_with(1);
+    let glob = fleet.run("diff", "e*", &[]).exits_with(1);
+    assert_eq!((keys(plain.report()), &plain.stdout), (keys(glob.report()), &glob.stdout));
+    assert_eq!((&plain.report()["kind"], &glob.report()["cluster"]["context"]), (&json!("Report"), &json!("eu")));
+}
+
+#[test]
+fn each_context_has_its_own_credentials_and_the_worst_result_counts() {
+    let fleet = Fleet::new();
+    let script = |name: &str, text: &str| {
+        let path = fleet.eu.home().join(name);
+        fs::write(
+            &path,
+            format!("#!/bin/sh\necho run >> {}\n{text}\n", fleet.eu.home().join(format!("{name}.runs")).display()),
+        )
+        .unwrap();
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        json!({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": path, "interactiveMode": "Never"}})
+    };
+    let reader = fleet.us.plane().kubeconfig("reader", fleet.us.plane().url(), fleet.us.namespace());
+    let reader: Value = serde_json::from_str(&reader).unwrap();
+    let token = fleet.eu.secret(reader["users"][0]["user"]["token"].as_str().unwrap());
+    let credential =
+        json!({"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1", "status": {"token": token}});
+    let (powerless, broken) = (script("powerless", &format!("echo '{credential}'")), script("broken", "exit 7"));
+    fleet.with_users(&[("powerless", powerless), ("broken", broken)]);
+
+    let run = fleet.run("diff", "eu,powerless,broken,us", &[]).exits_with(4);
+    let verdicts = ["eu", "powerless", "broken", "us"].map(|context| of(&run, context)["verdict"].clone());
+    assert_eq!(verdicts, ["drift", "incomplete", "unreachable", "drift"]);
+    assert_eq!(of(&run, "powerless")["objects"][0]["error"]["reason"], "Forbidden", "{run}");
+    assert!(run.stderr.contains("[broken] error: the credential plugin"), "{run}");
+    for name in ["powerless", "broken"] {
+        let runs = fs::read_to_string(fleet.eu.home().join(format!("{name}.runs"))).unwrap();
+        assert_eq!(runs.lines().count(), 1, "{name}");
+    }
+}
+
+#[test]
+fn what_is_asked_once_holds_for_all_contexts() {
+    let fleet = Fleet::new();
+    let typing = |answer: &str| fleet.eu.as_user("admin").stdin(answer).on_terminal();
+    let run = fleet.run_as(&typing("n\n"), "apply", "eu,us,down", &["--confirm"]).exits_with(3);
+    assert_eq!(run.stderr.matches("[y/N]").count(), 1, "{run}");
+    let question = run.stderr.lines().find(|line| line.contains("[y/N]")).unwrap();
+    for part in ["2 contexts", "`eu` (https://", "`us` (https://"] {
+        assert!(question.contains(part), "{run}");
+    }
+    assert_eq!((of(&run, "us")["verdict"].clone(), fleet.colours()), (json!("drift"), [None, None]));
+
+    let run = fleet.run_as(&typing("y\n"), "apply", "eu,us", &["--confirm"]).exits_with(0);
+    assert_eq!(run.stderr.matches("[y/N]").count(), 1, "{run}");
+    assert_eq!(run.stdout.matches("+ ConfigMap").count(), 4, "what would be done is shown once: {run}");
+    assert_eq!(run.stdout.matches("created ConfigMap").count(), 4, "{run}");
+    assert_eq!(fleet.colours(), [Some(json!("red")), Some(json!("red"))]);
+    let run = fleet.run_as(&typing(""), "apply", "eu,us", &["--confirm"]).exits_with(0);
+    assert!(!run.stderr.contains("[y/N]"), "nothing to do is nothing to ask: {run}");
+}
+
+#[test]
+fn more_contexts_than_are_worked_on_at_once_are_asked_about_together() {
+    let fleet = Fleet::new();
+    let names: Vec<String> = (1..=10).map(|at| format!("copy-{at:02}")).collect();
+    let admin: Value =
+        serde_json::from_str(&fleet.us.plane().kubeconfig("admin", fleet.us.plane().url(), fleet.us.namespace()))
+            .unwrap();
+    let users: Vec<(&str, Value)> =
+        names.iter().map(|name| (name.as_str(), admin["users"][0]["user"].clone())).collect();
+    fleet.with_users(&users);
+    let caller = fleet.eu.as_user("admin").stdin("n\n").on_terminal();
+    let run = fleet.run_as(&caller, "apply", "copy-*", &["--confirm"]).exits_with(1);
+    assert!(run.stderr.contains("10 contexts") && run.stderr.matches("[y/N]").count() == 1, "{run}");
+    assert_eq!(fleet.colours(), [None, None]);
+    assert!(run.stderr.contains("the same cluster and namespace: `copy-01`, `copy-02`"), "{run}");
+}
+
+#[test]
+fn flags_that_are_for_one_context_and_names_of_none_are_refused() {
+    let fleet = Fleet::new();
+    for (contexts, flags, message) in [
+        ("eu,us", &["--token=hunter2-of-one"][..], "`--token` and several contexts exclude each other"),
+        ("eu,us", &["--server=https://127.0.0.1:1"], "`--server` and several contexts"),
+        ("eu,missing", &[], "context `missing` does not exist"),
+        ("x*", &[], "no context of the kubeconfig matches `x*`"),
+        ("eu,us", &["--live=web.yaml"], "`--live` and several contexts"),
+    ] {
+        let run = fleet.run("diff", contexts, flags).exits_with(2);
+        assert!(run.stderr.contains(message) && run.stderr.contains("hint: "), "{run}");
+        assert_eq!(run.report()["kind"], "Report", "{run}");
+    }
+    let kubeconfig = format!("--kubeconfig={}", fleet.kubeconfig());
+    let run = fleet.eu.reconcile(["snapshot", "-f", "web.yaml", &kubeconfig, "--context=eu,us"]).exits_with(2);
+    assert!(run.stderr.contains("`snapshot` takes a single context"), "{run}");
+    let run = fleet.run("diff", "us,us-again", &[]).exits_with(1);
+    let warning = "these contexts are the same cluster and namespace: `us`, `us-again`";
+    assert!(run.stderr.contains(warning), "{run}");
+    assert_eq!(run.report()["warnings"], json!([warning]));
+}

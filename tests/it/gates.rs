@@ -1,0 +1,87 @@
+//! Which differences make a `diff` fail.
+
+use serde_json::json;
+
+use crate::control_plane::Workspace;
+
+const MANIFEST: &str = "apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: $NS, labels: {app: web}}
+data: {a: '1', b: '1'}
+";
+
+/// In sync, with a label that a controller added.
+fn settled() -> Workspace {
+    let ws = Workspace::new();
+    ws.write("settings.yaml", MANIFEST);
+    ws.reconcile(["apply", "-f", "settings.yaml"]).exits_with(0);
+    ws.patch_as("labeller", "configmap/settings", &json!({"metadata": {"labels": {"injected": "yes"}}}));
+    ws
+}
+
+#[track_caller]
+fn fails_on(ws: &Workspace, classes: &str, code: i32) -> serde_json::Value {
+    let fail_on = format!("--fail-on={classes}");
+    ws.reconcile(["diff", "-f", "settings.yaml", "-o", "json", &fail_on]).exits_with(code).report().clone()
+}
+
+#[test]
+fn only_the_chosen_differences_fail_and_all_are_shown() {
+    let ws = settled();
+    fails_on(&ws, "drift", 0);
+    fails_on(&ws, "manual,conflict", 0);
+    let report = fails_on(&ws, "unmanaged", 1);
+    assert_eq!((&report["verdict"], &report["failOn"]), (&json!("drift"), &json!(["unmanaged"])));
+    assert_eq!(report["objects"][0]["changes"][0]["path"], "metadata.labels.injected");
+
+    // The manifest moved: drift that is nobody's doing.
+    ws.write("settings.yaml", &MANIFEST.replace("a: '1'", "a: '2'"));
+    let report = fails_on(&ws, "manual,conflict", 0);
+    assert_eq!(
+        (&report["verdict"], &report["exitCode"], &report["summary"]["update"]),
+        (&json!("drift"), &json!(0), &json!(1))
+    );
+    let text = ws.reconcile(["diff", "-f", "settings.yaml", "--fail-on=manual"]).exits_with(0);
+    assert!(text.stdout.contains("1 to update") && text.stdout.ends_with("; fails only on manual\n"), "{text}");
+    fails_on(&ws, "pending", 1);
+    fails_on(&ws, "changedByOther", 0);
+    fails_on(&ws, "drift", 1);
+
+    ws.kubectl(["patch", "configmap", "settings", "-p", r#"{"data":{"b":"hand"}}"#]).exits_with(0);
+    let report = fails_on(&ws, "manual", 1);
+    let change =
+        report["objects"][0]["changes"].as_array().unwrap().iter().find(|change| change["path"] == "data.b").unwrap();
+    assert_eq!(
+        (&change["managers"][0]["manager"], &change["managers"][0]["manual"]),
+        (&json!("kubectl-patch"), &json!(true))
+    );
+    fails_on(&ws, "changedByOther", 1);
+    fails_on(&ws, "missing", 0);
+    ws.reconcile(["diff", "-f", "settings.yaml", "--fail-on=manual", "--exit-zero"]).exits_with(2);
+    let unknown = ws.reconcile(["diff", "-f", "settings.yaml", "--fail-on=manal"]).exits_with(2);
+    assert!(unknown.stderr.contains("manual"), "{unknown}");
+}
+
+#[test]
+fn what_was_added_by_hand_is_told_apart_from_controllers() {
+    let ws = settled();
+    ws.kubectl(["label", "configmap", "settings", "by=hand"]).exits_with(0);
+    let report = fails_on(&ws, "manual", 1);
+    let changes = report["objects"][0]["changes"].as_array().unwrap();
+    assert_eq!(changes.len(), 1, "those of controllers were not asked for: {changes:#?}");
+    assert_eq!((&changes[0]["path"], &changes[0]["class"]), (&json!("metadata.labels.by"), &json!("unmanaged")));
+    let both = ws.reconcile(["diff", "-f", "settings.yaml", "--fail-on=manual", "--show-unmanaged"]).exits_with(1);
+    assert_eq!(
+        both.changes("ConfigMap", "settings"),
+        ["unmanaged metadata.labels.by", "unmanaged metadata.labels.injected"]
+    );
+    // The configuration names one more tool that people make changes with.
+    let config =
+        "apiVersion: kubectl-reconcile/v1\nkind: Config\nmanualManagers: [labeller]\ndefaults: {fail-on: [manual]}\n";
+    ws.write(".kubectl-reconcile.yaml", config);
+    ws.kubectl(["label", "configmap", "settings", "by-"]).exits_with(0);
+    ws.reconcile(["diff", "-f", "settings.yaml"]).exits_with(1);
+    ws.reconcile(["diff", "-f", "settings.yaml", "--fail-on=drift"]).exits_with(0);
+    ws.reconcile(["diff", "-f", "settings.yaml", "--exit-zero"]).exits_with(0);
+    ws.reconcile(["diff", "-f", "settings.yaml", "--no-config"]).exits_with(0);
+}

@@ -84,7 +84,7 @@ _kubectl__reconcile() {
             return 0
             ;;
         kubectl__subcmd__reconcile__subcmd__access)
-            opts="-f -k -R -l -o -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --config --no-config --for --name --evidence --replace --wait --prune --applyset --applyset-recover --output --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
+            opts="-f -k -R -l -o -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --config --no-config --for --name --evidence --replace --by-name --wait --prune --applyset --applyset-recover --output --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

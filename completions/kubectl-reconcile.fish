@@ -285,7 +285,7 @@ always\t'Always'
 never\t'Never'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -s v -l v -d 'Print details on standard error: repeated requests from 1, every request from 6' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l kubeconfig -d 'Path to the kubeconfig file' -r -F
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l context -d 'Kubeconfig context to use; `diff`, `apply` and `status` take several: `a,b`, `prod-*`' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l context -d 'Kubeconfig context to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l cluster -d 'Kubeconfig cluster to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l user -d 'Kubeconfig user to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -s n -l namespace -d 'Namespace for objects that do not set one; objects that set another are rejected' -r
@@ -308,6 +308,7 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand acce
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -s R -l recursive -d 'Also read the subdirectories of directories'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l allow-empty -d 'Succeed even if no object is found or selected'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l no-config -d 'Use no configuration file'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l by-name -d 'Restrict the roles to the objects of the manifests by their names, except creation, which RBAC cannot restrict'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l wait -d 'Include what `apply --wait` needs'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l prune -d 'Delete members of the apply set that are no longer in the manifests, after everything else has succeeded'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l applyset-recover -d 'Also delete members that the parent of the apply set does not list, in any namespace; without this flag they are only shown. Namespaces and CustomResourceDefinitions found this way are never deleted'

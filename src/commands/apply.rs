@@ -31,7 +31,7 @@ pub(super) async fn run(args: ApplyArgs, configured: Configured) -> u8 {
             let task = Task { command: Command::Apply, connection, input, output: &output, settings: &settings };
             let work =
                 async |site: Site<'_>, manifests| Box::pin(pass(&args, &site, manifests, &policy, set.as_ref())).await;
-            task.run(work, show).await
+            task.run(work, &show).await
         }
         Err(failure) => output.failed(Command::Apply, failure),
     }

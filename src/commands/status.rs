@@ -28,7 +28,7 @@ pub(super) async fn run(args: StatusArgs, configured: Configured) -> u8 {
             let StatusArgs { connection, input, .. } = &args;
             let task = Task { command: Command::Status, connection, input, output: &output, settings: &settings };
             let work = async |site: Site<'_>, manifests| Box::pin(observed(&args, &site, manifests)).await;
-            task.run(work, show).await
+            task.run(work, &show).await
         }
         Err(failure) => output.failed(Command::Status, failure),
     }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde_json::Value;
-use structured_merge::ObjectKey;
+use structured_merge::{ObjectKey, ObjectMeta as _};
 
-use super::list_watch::{FEW, ListWatch, Selection, name_of};
+use super::list_watch::{FEW, ListWatch, Selection};
 use super::rules::{Owned, has_pods, needs_pods, readiness, readiness_with_pods, selector_of};
 use super::watcher::WatchUpdate;
 use crate::diagnostic::{Code, Diagnostic};
@@ -292,7 +292,7 @@ impl Collection {
     }
 
     fn take(&mut self, news: WatchUpdate) {
-        let named = |object: Value| Some((name_of(&object)?.to_owned(), object));
+        let named = |object: Value| Some((object.name()?.to_owned(), object));
         match news {
             WatchUpdate::Listed(listing) => {
                 let now = listing.objects.into_iter().filter_map(named).collect();

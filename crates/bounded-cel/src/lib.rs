@@ -1,0 +1,44 @@
+//! Evaluates conditions in CEL (the Common Expression Language) over JSON objects, though neither the expression nor the object can be
+//! trusted: both may have been written to take all memory or all time.
+//!
+//! ```
+//! use bounded_cel::Condition;
+//! use serde_json::json;
+//!
+//! let ready = Condition::parse("status.conditions.exists(c, c.type == 'Ready' && c.status == 'True')")?;
+//! let object = json!({"status": {"conditions": [{"type": "Ready", "status": "True"}]}});
+//! assert_eq!(ready.holds(&object), Ok(true));
+//! assert!(ready.holds(&json!({})).is_err(), "there is no `status`");
+//! # Ok::<(), bounded_cel::ParseError>(())
+//! ```
+//!
+//! The top-level fields of the object are the variables, as in the `healthCheckExprs` of Flux. The language is that of the crate `cel`:
+//! CEL's operators, macros and standard functions, and optional values (`status.?phase.orValue("")`); without times, durations,
+//! regular expressions and extensions.
+//!
+//! # Bounds
+//!
+//! ```text
+//! text ─check (length, brackets, tokens)─▶ cel's parser ─▶ expression ─allowed (functions)─▶ ─metered─▶ Condition
+//! object ─variables it names─▶ cel's interpreter, which pays from a budget at every loop, copy and comparison ─▶ true, false, error
+//! ```
+//!
+//! An expression of bounded length can still take exponential time: `[[0, 0]].map(x, x + x).map(x, x + x)…` doubles a list at each
+//! step, and loops in loops multiply. The interpreter of `cel` has no limit, so the parsed expression is rewritten to call a function
+//! that charges a budget wherever work depends on data. When the budget is spent, the evaluation ends at once.
+
+mod allowed;
+mod budget;
+mod check;
+mod condition;
+mod error;
+mod metered;
+#[cfg(test)]
+mod tests;
+mod variables;
+
+pub use condition::Condition;
+pub use error::{EvaluationError, ParseError};
+
+/// Longest expression, in bytes.
+pub const MAX_LENGTH: usize = 2_000;

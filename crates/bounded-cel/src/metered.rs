@@ -1,0 +1,122 @@
+//! Rewrites an expression so that it pays for what it does.
+//!
+//! ```text
+//! a == b                      @charge(a) == @charge(b)
+//! list.all(x, body)           @loop(list, size of the body).all(x, body)
+//! [a]                         [@charge(a)]
+//! ```
+//!
+//! `@charge` pays for the whole size of a value before an operator, a function or a literal reads or copies it; `@loop` also for the
+//! iterations, before the first. What is left without payment passes a value on (`a.b`, `a ? b : c`) or is about true and false.
+
+use cel::common::ast::{CallExpr, EntryExpr, Expr, LiteralValue, operators};
+use cel::parser::Expression;
+
+/// Charges for its argument, and returns it.
+pub(crate) const CHARGE: &str = "@charge";
+/// Charges for a list and for as many iterations as it has items, each as costly as the second argument says; returns the list.
+pub(crate) const LOOP: &str = "@loop";
+
+/// Operators that look at true and false only, or pass on one of their operands.
+const FREE: [&str; 5] = [
+    operators::LOGICAL_AND,
+    operators::LOGICAL_OR,
+    operators::LOGICAL_NOT,
+    operators::CONDITIONAL,
+    operators::NOT_STRICTLY_FALSE,
+];
+
+/// Rewrites an expression and everything in it.
+pub(crate) fn metered(expression: Expression) -> Expression {
+    let Expression { id, expr } = expression;
+    let expr = match expr {
+        Expr::Call(call) => Expr::Call(of_call(call)),
+        Expr::Comprehension(mut loops) => {
+            let cost = nodes(&loops.loop_cond) + nodes(&loops.loop_step);
+            loops.iter_range = looped(metered(loops.iter_range), cost);
+            loops.accu_init = charged(loops.accu_init);
+            loops.loop_cond = metered(loops.loop_cond);
+            loops.loop_step = metered(loops.loop_step);
+            loops.result = metered(loops.result);
+            Expr::Comprehension(loops)
+        }
+        Expr::List(mut list) => {
+            list.elements = list.elements.into_iter().map(charged).collect();
+            Expr::List(list)
+        }
+        Expr::Map(mut map) => {
+            for entry in &mut map.entries {
+                if let EntryExpr::MapEntry(entry) = &mut entry.expr {
+                    entry.key = charged(std::mem::take(&mut entry.key));
+                    entry.value = charged(std::mem::take(&mut entry.value));
+                }
+            }
+            Expr::Map(map)
+        }
+        Expr::Select(mut select) => {
+            *select.operand = metered(*select.operand);
+            Expr::Select(select)
+        }
+        other => other,
+    };
+    Expression { id, expr }
+}
+
+fn of_call(call: CallExpr) -> CallExpr {
+    let CallExpr { func_name, target, args } = call;
+    // The steps of `map`, `filter` and `exists_one`: `@result + [item]` appends in place, and is not to be hidden.
+    let is_step = func_name == operators::ADD && args.first().is_some_and(is_result);
+    let is_free = is_step || FREE.contains(&func_name.as_str());
+    let args = args.into_iter().map(if is_free { metered } else { charged }).collect();
+    // The target of `optional.of(…)` is the name of a library.
+    let target = target.map(|target| Box::new(if is_library(&target) { *target } else { charged(*target) }));
+    CallExpr { func_name, target, args }
+}
+
+fn charged(expression: Expression) -> Expression {
+    let is_free = is_result(&expression) || matches!(expression.expr, Expr::Literal(_));
+    let Expression { id, expr } = metered(expression);
+    if is_free {
+        return Expression { id, expr };
+    }
+    call(id, CHARGE, vec![Expression { id, expr }])
+}
+
+fn looped(range: Expression, cost: usize) -> Expression {
+    let cost = LiteralValue::Int(i64::try_from(cost).unwrap_or(i64::MAX).into());
+    let id = range.id;
+    call(id, LOOP, vec![range, Expression { id, expr: Expr::Literal(cost) }])
+}
+
+fn call(id: u64, name: &str, args: Vec<Expression>) -> Expression {
+    Expression { id, expr: Expr::Call(CallExpr { func_name: name.to_owned(), target: None, args }) }
+}
+
+fn is_result(expression: &Expression) -> bool {
+    matches!(&expression.expr, Expr::Ident(name) if name.starts_with('@'))
+}
+
+fn is_library(expression: &Expression) -> bool {
+    matches!(&expression.expr, Expr::Ident(name) if name == "optional")
+}
+
+/// How many nodes an expression has: what it costs to evaluate it once, its loops and its data aside.
+pub(crate) fn nodes(expression: &Expression) -> usize {
+    let all = |expressions: &[Expression]| expressions.iter().map(nodes).sum::<usize>();
+    1 + match &expression.expr {
+        Expr::Call(call) => all(&call.args) + call.target.as_deref().map_or(0, nodes),
+        Expr::Comprehension(loops) => {
+            [&loops.iter_range, &loops.accu_init, &loops.loop_cond, &loops.loop_step, &loops.result]
+                .into_iter()
+                .map(nodes)
+                .sum()
+        }
+        Expr::List(list) => all(&list.elements),
+        Expr::Map(map) => map.entries.iter().fold(0, |sum, entry| match &entry.expr {
+            EntryExpr::MapEntry(entry) => sum + nodes(&entry.key) + nodes(&entry.value),
+            EntryExpr::StructField(field) => sum + nodes(&field.value),
+        }),
+        Expr::Select(select) => nodes(&select.operand),
+        _ => 0,
+    }
+}

@@ -1,0 +1,60 @@
+//! What is not an expression is refused when it is read.
+
+use super::*;
+
+#[test]
+fn a_mistake_is_told_with_its_place() {
+    for (text, message, place) in [
+        ("status.", "it is not an expression of CEL: no viable alternative at input '.'", Some((1, 8))),
+        ("status.phase = 'Ready'", "it is not an expression of CEL: token recognition error at: '= '", Some((1, 14))),
+        ("status.phase ==\n  == 1", "it is not an expression of CEL: extraneous input '=='", Some((2, 3))),
+        ("'open", "it is not an expression of CEL: token recognition error at: ''open'", Some((1, 1))),
+        ("has(status)", "it is not an expression of CEL: invalid argument to has() macro", Some((1, 5))),
+    ] {
+        let error = refused(text);
+        assert!(error.message.starts_with(message), "{text}: {}", error.message);
+        assert_eq!(error.place, place, "{text}");
+        assert!(error.message.len() < 200, "{}", error.message);
+    }
+}
+
+#[test]
+fn a_function_that_does_not_exist_is_a_mistake() {
+    for (text, message) in [
+        ("status.phase.matches('R.*')", "there is no function `matches`"),
+        ("timestamp(status.at) < timestamp('2026-01-01T00:00:00Z')", "there is no function `timestamp`"),
+        ("status.phase.lowerAscii() == 'ready'", "there is no function `lowerAscii`"),
+        ("status.a.optMap(a, a == 1).orValue(false)", "there is no function `optMap`"),
+        ("all(status.conditions, true)", "`all` is not called as it has to be"),
+        ("status.conditions.exists(c)", "`exists` is not called as it has to be"),
+        ("google.protobuf.Empty{} == 1", "there are no types of messages to create"),
+        (" \n", "the expression is empty"),
+    ] {
+        let error = refused(text);
+        assert_eq!(error.message, message, "{text}");
+        assert!(!error.hint.is_empty());
+    }
+}
+
+#[test]
+fn whatever_is_written_is_read_or_refused() {
+    const SIGNS: [&str; 34] = [
+        "a", "status", ".", ".?", "[", "]", "[?", "(", ")", "{", "}", ":", ",", "?", "!", "-", "+", "*", "/", "%",
+        "==", "<", "&&", "||", "in", "'", "\"", "r'x'", "1", "1u", "1.5e3", ".all(a, ", ".map(a, ", "`",
+    ];
+    let mut seed: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut next = |bound: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        usize::try_from(seed % u64::try_from(bound).unwrap()).unwrap()
+    };
+    let object = json!({"a": [1, "x", {"a": null}], "status": {"a": -1}});
+    for _ in 0..400 {
+        let length = 1 + next(14);
+        let text: String = (0..length).map(|_| SIGNS[next(SIGNS.len())]).collect::<Vec<_>>().join(" ");
+        if let Ok(condition) = Condition::parse(&text) {
+            assert_ne!(condition.holds(&object), Err(EvaluationError::Internal), "{text}");
+        }
+    }
+}

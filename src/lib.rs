@@ -23,7 +23,7 @@
 //! [`commands`] (one file per command). `docs/architecture.md` follows one object through them.
 //!
 //! `text`, `object`, `diagnostic`, `compare`, `plan`, `report` and the parsing in `desired` do no I/O, and imports point one way. The
-//! crates they stand on (`structured-merge`, `kube-yaml`, `kstatus`) are pure by their manifests.
+//! crates they stand on (`structured-merge`, `kube-yaml`, `kstatus`, `bounded-cel`) are pure by their manifests.
 //!
 //! # Exit codes
 //!

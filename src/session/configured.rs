@@ -11,7 +11,7 @@ use crate::config::{Configuration, FlagDefault, Origin, typed_inputs};
 use crate::diagnostic::Diagnostic;
 use crate::report::styled::Role;
 use crate::report::{ConfigurationInfo, Report};
-use crate::rules::IgnoreRules;
+use crate::rules::{IgnoreRules, ReadinessRules};
 use crate::session::failure::Failure;
 use crate::terminal::Terminal;
 
@@ -60,6 +60,8 @@ pub(crate) struct Settings {
     pub configuration: Configuration,
     /// Its ignore rules that are in force today.
     pub ignore: Arc<IgnoreRules>,
+    /// Its readiness rules.
+    pub readiness: Arc<ReadinessRules>,
     /// What is to be said about it.
     warnings: Vec<String>,
 }
@@ -80,7 +82,8 @@ impl Settings {
             Some(hint) => format!("{warning}: {hint}"),
             None => warning.to_string(),
         }));
-        Self { configuration, ignore: Arc::new(ignore), warnings }
+        let readiness = std::mem::take(&mut configuration.readiness).into();
+        Self { configuration, ignore: Arc::new(ignore), readiness: Arc::new(readiness), warnings }
     }
 
     /// What is to be said about it.

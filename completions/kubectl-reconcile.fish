@@ -30,6 +30,7 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a 
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "apply" -d 'Make the cluster match the manifests; running it again changes nothing'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "status" -d 'Show whether the objects of the manifests are ready; exit with 5 if one is not'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "snapshot" -d 'Save the live objects for an offline `diff --live FILE`'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "access" -d 'Print the roles that `diff` and `apply` need; exit with 1 if the user lacks a permission'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "config" -d 'Show the configuration in force, or its JSON Schema'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "completion" -d 'Print a completion script'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_needs_command" -f -a "man" -d 'Print the manual page of the program or of one command'
@@ -260,6 +261,58 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snap
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l no-config -d 'Use no configuration file'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -l include-secrets -d 'Include the values of Secrets; a file written with `--file` is then readable only by its owner'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand snapshot" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -s f -l filename -d 'File, directory, glob, URL, or `-` for standard input (repeatable)' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -s k -l kustomize -d 'Kustomization directory to build with `kustomize` or `kubectl kustomize`' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -s l -l selector -d 'Use only manifests whose labels match, such as `app=web,tier in (a, b)`' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l validate -d 'How to treat input that kubectl would silently change or drop: reject it, warn, or accept it' -r -f -a "strict\t'Reject it'
+warn\t'Accept it as kubectl reads it, with a warning'
+ignore\t'Accept it as kubectl reads it'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l config -d 'Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests, above them in the same repository, or in the working directory' -r -F
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l for -d 'Commands to print roles for' -r -f -a "diff\t'What `diff` needs'
+apply\t'What `apply` needs'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l name -d 'Beginning of the names of the roles' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l evidence -d 'How `diff` determines drift: with `read-only`, it needs no permission to write' -r -f -a "auto\t'Prove it from the live object, or else ask the server, or else compare locally'
+server\t'Ask the server about every object'
+read-only\t'Prove it from the live object, or else compare locally; never send a PATCH'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l replace -d 'Whether `apply` deletes and recreates objects with immutable fields that differ' -r -f -a "never\t'Report the difference and leave the object unchanged'
+immutable\t'Delete and recreate the object'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l applyset -d 'Apply set to join and prune, named by its parent object: a Secret, or another kind as in `configmap/NAME`' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -s o -l output -d 'How to print the roles, and what the user has of them' -r -f -a "yaml\t'For kubectl: the roles; what is missing is printed on standard error'
+text\t'For people: what is allowed and what is missing'
+json\t'For programs: the roles, and whether the user has each permission'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l color -d 'When to colour the text' -r -f -a "auto\t'On a terminal unless `NO_COLOR` is set, and elsewhere if `CLICOLOR_FORCE` is set'
+always\t'Always'
+never\t'Never'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -s v -l v -d 'Print details on standard error: repeated requests from 1, every request from 6' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l kubeconfig -d 'Path to the kubeconfig file' -r -F
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l context -d 'Kubeconfig context to use' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l cluster -d 'Kubeconfig cluster to use' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l user -d 'Kubeconfig user to use' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -s n -l namespace -d 'Namespace for objects that do not set one; objects that set another are rejected' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -s s -l server -d 'URL of the API server' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l token -d 'Bearer token for the API server' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l as -d 'User to impersonate' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l as-group -d 'Group to impersonate (repeatable)' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l as-uid -d 'UID to impersonate' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l as-user-extra -d 'Extra field of the user to impersonate (repeatable)' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l certificate-authority -d 'File with the certificate authority of the API server' -r -F
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l client-certificate -d 'File with the client certificate' -r -F
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l client-key -d 'File with the client key' -r -F
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l insecure-skip-tls-verify -d 'Do not verify the server\'s certificate, which makes the connection insecure' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l tls-server-name -d 'Server name to expect in the server\'s certificate' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l disable-compression -d 'Request uncompressed responses' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l cache-dir -d 'Directory for cached types of custom resources [default: ~/.kube/cache]' -r -F
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l request-timeout -d 'Time limit for one request, such as `30s` or `1m`; `0` limits only the time to connect and pauses in a response' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -s R -l recursive -d 'Also read the subdirectories of directories'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l allow-empty -d 'Succeed even if no object is found or selected'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l no-config -d 'Use no configuration file'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l by-name -d 'Restrict the roles to the objects of the manifests by their names, except creation, which RBAC cannot restrict'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l wait -d 'Include what `apply --wait` needs'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l prune -d 'Delete members of the apply set that are no longer in the manifests, after everything else has succeeded'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l applyset-recover -d 'Also delete members that the parent of the apply set does not list, in any namespace; without this flag they are only shown. Namespaces and CustomResourceDefinitions found this way are never deleted'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand config; and not __fish_seen_subcommand_from view schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand config; and not __fish_seen_subcommand_from view schema" -f -a "view" -d 'Show the configuration in force and where it comes from'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand config; and not __fish_seen_subcommand_from view schema" -f -a "schema" -d 'Print the JSON Schema of the configuration'

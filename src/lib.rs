@@ -11,9 +11,10 @@
 //! 2. [`live`] discovers the resources of the server and reads the objects, with one LIST per resource and namespace.
 //! 3. [`compare`] *proves* from the live object alone that an apply would change nothing, or says what to *ask* the server. From
 //!    the answer it derives what differs and which manager changed it. Values of Secrets become numbers here.
-//! 4. [`plan`] orders the objects so that each is written after what it needs, and decides which members of an apply set to delete.
+//! 4. [`plan`] orders the objects so that each is written after what it needs, and the members of an apply set so that each is deleted before it.
 //! 5. [`engine`] judges every object, writes under a lock on the version that was judged, and judges again if the object has
-//!    changed. It emits events: the screen shows them, and a builder folds them into the report.
+//!    changed. It prunes the members of an apply set, as the crate [`apply_set`] decides. It emits events: the screen shows them, and a
+//!    builder folds them into the report.
 //! 6. [`engine::wait`] follows the objects until they are ready. The readiness rules are in the crate `kstatus`.
 //! 7. [`report`] is one model and a table of formats that show it.
 //!
@@ -23,14 +24,14 @@
 //! [`commands`] (one file per command). `docs/architecture.md` follows one object through them.
 //!
 //! `text`, `object`, `diagnostic`, `compare`, `plan`, `report` and the parsing in `desired` do no I/O, and imports point one way. The
-//! crates they stand on (`structured-merge`, `kube-yaml`, `kstatus`, `bounded-cel`) are pure by their manifests.
+//! crates they stand on (`structured-merge`, `kube-yaml`, `kstatus`, `bounded-cel`, `apply-set`) are pure by their manifests.
 //!
 //! # Exit codes
 //!
 //! | code | constant | meaning |
 //! | --- | --- | --- |
 //! | 0 | [`report::EXIT_SUCCESS`] | in sync (`diff`), everything applied (`apply`), everything ready (`status`) |
-//! | 1 | [`report::EXIT_DRIFT`] | `diff` found drift |
+//! | 1 | [`report::EXIT_DRIFT`] | `diff` found drift, `access` a missing permission |
 //! | 2 | [`report::EXIT_INVALID`] | invalid flags, configuration or input |
 //! | 3 | [`report::EXIT_UNREACHABLE`] | the cluster cannot be reached, or rejected the credentials |
 //! | 4 | [`report::EXIT_INCOMPLETE`] | at least one object could not be compared or applied; the others were |

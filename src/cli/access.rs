@@ -44,6 +44,9 @@ pub struct AccessArgs {
     /// Whether `apply` deletes and recreates objects with immutable fields that differ
     #[arg(long, value_name = "WHEN", default_value = "never", help_heading = "Access")]
     pub replace: ReplaceChoice,
+    /// Restrict the roles to the objects of the manifests by their names, except creation, which RBAC cannot restrict
+    #[arg(long, help_heading = "Access")]
+    pub by_name: bool,
     /// Include what `apply --wait` needs
     #[arg(long, help_heading = "Access")]
     pub wait: bool,

@@ -1,12 +1,12 @@
 //! What can be typed next, as clap's completion engine finds it, in the form that kubectl asks of its plugins.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Arg, Command, CommandFactory as _};
-use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
 
 use crate::cli::Cli;
 use crate::client::{ConfigNames, Environment, config_names};
@@ -76,7 +76,9 @@ fn with_value(arg: Arg, values: Arc<Values>) -> Arg {
         return arg;
     }
     let names: fn(ConfigNames) -> Vec<String> = match arg.get_long() {
-        Some("context") => |names| names.contexts,
+        Some("context") => {
+            return arg.add(ArgValueCompleter::new(move |word: &OsStr| contexts(&values.names().contexts, word)));
+        }
         Some("cluster") => |names| names.clusters,
         Some("user") => |names| names.users,
         _ => {
@@ -87,6 +89,14 @@ fn with_value(arg: Arg, values: Arc<Values>) -> Arg {
         }
     };
     arg.add(ArgValueCandidates::new(move || names(values.names()).into_iter().map(CompletionCandidate::new).collect()))
+}
+
+/// The contexts that begin with a word, also behind others and a comma.
+fn contexts(names: &[String], word: &OsStr) -> Vec<CompletionCandidate> {
+    let word = word.to_string_lossy();
+    let (typed, last) = word.rfind(',').map_or(("", &*word), |comma| word.split_at(comma + 1));
+    let is_new = |name: &&String| name.starts_with(last) && !typed.split(',').any(|other| other == *name);
+    names.iter().filter(is_new).map(|name| CompletionCandidate::new(format!("{typed}{name}"))).collect()
 }
 
 #[cfg(test)]
@@ -112,6 +122,19 @@ mod tests {
         assert_eq!(candidates(&["apply", "-f", "dep"]), (Vec::new(), FILES));
         assert_eq!(candidates(&["__comp"]), (Vec::new(), NO_FILES));
         assert!(candidates(&[""]).0.contains(&"snapshot".to_owned()));
+    }
+
+    #[test]
+    fn contexts_are_completed_behind_commas() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config");
+        let contexts = ["prod-eu", "prod-us", "dev"].map(|name| format!("{{name: {name}, context: {{}}}}")).join(", ");
+        std::fs::write(&path, format!("{{apiVersion: v1, kind: Config, contexts: [{contexts}]}}")).unwrap();
+        let config = format!("--kubeconfig={}", path.display());
+        let of = |word: &str| candidates(&["diff", &config, "--context", word]).0;
+        assert_eq!(of("prod"), ["prod-eu", "prod-us"]);
+        assert_eq!(of("dev,prod-us,p"), ["dev,prod-us,prod-eu"]);
+        assert_eq!(candidates(&["diff", &config, "--context=dev,prod-u"]).0, ["--context=dev,prod-us"]);
     }
 
     #[test]

@@ -24,6 +24,9 @@ Examples:
   # Also show the members of an apply set that pruning would delete
   kubectl reconcile diff -f deploy/ --prune --applyset shop
 
+  # Print a configuration that ignores the differences there are, to be reviewed and committed
+  kubectl reconcile diff -f deploy/ --suggest-ignores > suggested.yaml
+
   # Compare without a cluster, with objects saved by `kubectl reconcile snapshot`
   kubectl reconcile diff -f deploy/ --live live.yaml";
 
@@ -55,6 +58,14 @@ pub struct DiffArgs {
     /// Exit with 0 even if there is drift
     #[arg(long, help_heading = "Output", conflicts_with = "fail_on")]
     pub exit_zero: bool,
+    /// Also report objects of these namespaces that no manifest, owner or apply set explains; without a value, of the namespaces of
+    /// the manifests
+    #[arg(long, value_name = "NAMESPACE,…", num_args = 0..=1, require_equals = true, value_delimiter = ',', help_heading = "Compare",
+          conflicts_with_all = ["live", "selector", "apply"])]
+    pub report_unmanaged: Option<Vec<String>>,
+    /// Print, instead of the differences, a configuration with ignore rules that hide exactly them
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["apply", "quiet"])]
+    pub suggest_ignores: bool,
     /// Compare with the objects in this file instead of a cluster; an empty file means that no object exists
     #[arg(long, value_name = "FILE", help_heading = "Compare", conflicts_with = "apply")]
     pub live: Option<String>,

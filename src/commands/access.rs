@@ -1,23 +1,23 @@
 //! `access`: read desired, derive what has to be allowed, ask the server what is, report.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use anyhow::Context as _;
 
 use crate::cli::{AccessArgs, AccessFormat, EvidenceChoice, PurposeChoice, ReplaceChoice};
-use crate::client::{Cluster, RequestError};
+use crate::client::is_path_segment;
 use crate::diagnostic::Diagnostic;
 use crate::engine::prune::reach;
 use crate::live::Target;
-use crate::live::access::review;
-use crate::object::Permission;
-use crate::plan::access::{Needs, Purpose, optional, permissions, roles};
-use crate::report::access::{AccessReport, Reviewed};
+use crate::plan::access::{Access, Needs, Purpose};
+use crate::report::access::AccessReport;
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
+use crate::session::contexts::only_one;
 use crate::session::failure::Failure;
 use crate::session::output::tell;
 use crate::session::reading::Reading;
+use crate::session::review::reviewed;
 use crate::session::setup::{Connected, connected, planned};
 use crate::session::signals::listen;
 use crate::terminal::Terminal;
@@ -60,9 +60,13 @@ async fn report(args: &AccessArgs, configured: Configured, terminal: &Terminal) 
         let hint = "it may delete objects of any kind in any namespace: leave that to an administrator";
         return Err(Failure::refused("the permissions for `--applyset-recover` cannot be told", hint));
     }
+    if !is_path_segment(&args.name) {
+        return Err(Failure::refused("`--name` cannot be part of the name of a role", "leave out `/` and `%`"));
+    }
+    let connection = only_one(&args.connection, "access")?;
     let reading = Reading::begin(&args.input, terminal).await?;
     let interrupt = listen(terminal);
-    let connecting = connected(&args.connection, args.console.verbosity, &args.input, terminal, &interrupt);
+    let connecting = connected(&connection, args.console.verbosity, &args.input, terminal, &interrupt);
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, .. } = connected;
     let (prunes, mut errors) = match &set {
@@ -76,17 +80,11 @@ async fn report(args: &AccessArgs, configured: Configured, terminal: &Terminal) 
     let targets: Vec<&Target> = plan.targets().collect();
     errors.extend(targets.iter().filter_map(|target| unknown(target)));
     let asks = args.evidence != EvidenceChoice::ReadOnly;
-    let needs = Needs { asks, replaces: args.replace == ReplaceChoice::Immutable, waits: args.wait, prunes };
-    let mut all_roles = Vec::new();
-    let (mut needed, mut wished) = (BTreeMap::<Permission, Vec<Purpose>>::new(), BTreeSet::new());
-    for purpose in purposes(args) {
-        let permissions = permissions(&targets, purpose, &needs);
-        all_roles.extend(roles(&permissions, purpose, &args.name));
-        permissions.into_iter().for_each(|permission| needed.entry(permission).or_default().push(purpose));
-        wished.extend(optional(&catalog, purpose));
-    }
-    let reviewed = reviewed(&cluster, needed, &mut errors).await?;
-    Ok(AccessReport::new(all_roles, reviewed, wished.into_iter().collect(), errors).of(info))
+    let replaces = args.replace == ReplaceChoice::Immutable;
+    let needs = Needs { asks, replaces, by_name: args.by_name, waits: args.wait, prunes };
+    let Access { roles, permissions, optional } = Access::of(&targets, &purposes(args), &needs, &args.name, &catalog);
+    let reviewed = reviewed(&cluster, permissions, &mut errors).await?;
+    Ok(AccessReport::new(roles, reviewed, optional.into_iter().collect(), errors).of(info))
 }
 
 fn purposes(args: &AccessArgs) -> BTreeSet<Purpose> {
@@ -102,28 +100,4 @@ fn unknown(target: &Target) -> Option<Diagnostic> {
     let trouble = target.resource.as_ref().err()?;
     let message = format!("the permissions for {} are not known: {}", target.key, trouble.message);
     Some(Diagnostic { message, ..trouble.clone() })
-}
-
-/// Asks the server for each permission. What it cannot answer is an error of the report; an error of all is one of the run.
-async fn reviewed(
-    cluster: &Cluster,
-    needed: BTreeMap<Permission, Vec<Purpose>>,
-    errors: &mut Vec<Diagnostic>,
-) -> Result<Vec<Reviewed>, RequestError> {
-    let answers = review(cluster, &needed.keys().collect::<Vec<_>>()).await;
-    let mut reviewed = Vec::with_capacity(needed.len());
-    for ((permission, purposes), answer) in needed.into_iter().zip(answers) {
-        let allowed = match answer {
-            Ok(is_allowed) => Some(is_allowed),
-            Err(error) if error.is_whole_run() => return Err(error),
-            Err(error) => {
-                let trouble = Diagnostic::from(&error);
-                let message = format!("whether {permission} is allowed is not known: {}", trouble.message);
-                errors.push(Diagnostic { message, ..trouble });
-                None
-            }
-        };
-        reviewed.push(Reviewed { purposes, permission, allowed });
-    }
-    Ok(reviewed)
 }

@@ -36,7 +36,7 @@ pub(super) async fn run(args: ApplyArgs, configured: Configured) -> u8 {
                 let means = (&policy, &settings.readiness);
                 Box::pin(pass(&args, &site, manifests, means, set.as_ref())).await
             };
-            task.run(work, show).await
+            task.run(work, &show).await
         }
         Err(failure) => output.failed(Command::Apply, failure),
     }

@@ -1,14 +1,21 @@
 //! `diff`: read desired, read current, compare, report.
 
+use std::collections::BTreeSet;
+
+use structured_merge::ObjectKey;
+
 use crate::cli::{ApplyArgs, DiffArgs, DryRun, EvidenceChoice};
 use crate::client::namespace_flag;
 use crate::compare::{Policy, Redactor, leave_out_nulls};
+use crate::config::suggestion;
 use crate::desired::files::Inputs;
 use crate::engine::comparison::Comparison;
 use crate::engine::judge::Judge;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
+use crate::engine::unmanaged::Unmanaged;
 use crate::live::{Discovery, admission::Admission, resolve::Namespaces, snapshot::Snapshot, types::Types};
+use crate::object::{DNS_LABEL, is_dns_label};
 use crate::report::{Command, FailOn, ObjectReport, Report, text};
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
@@ -19,6 +26,7 @@ use crate::session::reading::{Manifests, Reading};
 use crate::session::report_builder::ReportBuilder;
 use crate::session::screen::Screen;
 use crate::session::setup::{Connected, concluded, connected, planned, policy};
+use crate::session::several::Show;
 use crate::session::site::Site;
 use crate::session::task::Task;
 use crate::terminal::Closed;
@@ -33,6 +41,8 @@ pub(super) async fn run(args: DiffArgs, configured: Configured) -> u8 {
         Ok((settings, policy, set)) => {
             let DiffArgs { connection, input, .. } = &args;
             let task = Task { command: Command::Diff, connection, input, output: &output, settings: &settings };
+            let suggest = |report: &Report, output: &Output| suggest(report, &settings, output);
+            let show: Show<'_> = if args.suggest_ignores { &suggest } else { &show };
             if let Some(file) = &args.live {
                 return task.ended(without_cluster(&args, file, &policy, &output).await, show);
             }
@@ -59,6 +69,12 @@ fn show(report: &Report, output: &Output) -> Result<(), Closed> {
     output.text(&text::whole(report))
 }
 
+/// Prints a configuration in the place of the differences.
+fn suggest(report: &Report, settings: &Settings, output: &Output) -> Result<(), Closed> {
+    output.warn(report);
+    output.terminal.data(&suggestion(&settings.configuration, &settings.ignore, report))
+}
+
 /// What the flags and the configuration mean.
 fn prepared(
     args: &DiffArgs,
@@ -77,7 +93,36 @@ fn prepared(
         let message = "`--live` and several contexts exclude each other: a snapshot is compared without a cluster";
         return Err(Failure::refused(message, "leave `--context` out, or `--live`"));
     }
+    if args.suggest_ignores {
+        suggests_on_stdout(args, output)?;
+    }
     Ok((settings, policy, set))
+}
+
+/// One configuration goes to standard output, and nothing else does.
+fn suggests_on_stdout(args: &DiffArgs, output: &Output) -> Result<(), Failure> {
+    if !output.shows_text() {
+        let message = "`--suggest-ignores` and a report cannot share standard output";
+        return Err(Failure::refused(message, "send the report to a file, as in `-o json=report.json`"));
+    }
+    if matches!(chosen(&args.connection), Ok(Choice::Several(_))) {
+        let message = "`--suggest-ignores` and several contexts exclude each other";
+        return Err(Failure::refused(message, "run it for one context after the other"));
+    }
+    Ok(())
+}
+
+/// The namespaces that are named, or those that the objects of the run are in.
+fn namespaces_of(named: &[String], wanted: &[&ObjectKey]) -> Result<BTreeSet<String>, Failure> {
+    let named: BTreeSet<String> = named.iter().filter(|name| !name.is_empty()).cloned().collect();
+    if let Some(wrong) = named.iter().find(|name| !is_dns_label(name)) {
+        return Err(Failure::refused(format!("`{wrong}` cannot be a namespace"), DNS_LABEL));
+    }
+    if !named.is_empty() {
+        return Ok(named);
+    }
+    let of = |key: &&ObjectKey| if key.gvk.is_namespace() { Some(key.name.clone()) } else { key.namespace.clone() };
+    Ok(wanted.iter().filter_map(of).collect())
 }
 
 async fn with_cluster(
@@ -102,8 +147,16 @@ async fn with_cluster(
     let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, prune), admission);
     output.details(verbosity, pass.unproven());
 
-    let mut report = builder.report(Command::Diff, &gate(args));
+    let gate = gate(args);
+    let mut report = builder.report(Command::Diff, &gate);
     report.warnings = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
+    if let Some(named) = &args.report_unmanaged {
+        let wanted: Vec<&ObjectKey> = report.objects.iter().map(|object| &object.key).collect();
+        let namespaces = namespaces_of(named, &wanted)?;
+        let unmanaged = Unmanaged::search(&cluster, &catalog, &namespaces, &wanted).await;
+        report.warnings.extend(unmanaged.warnings);
+        report = report.with_unmanaged(&unmanaged.objects, gate.fails_on_unmanaged_objects());
+    }
     Ok(concluded(pass.annotate(report), info, &cluster, interrupt))
 }
 
@@ -133,7 +186,22 @@ impl From<ApplyArgs> for DiffArgs {
         if dry_run == Some(DryRun::Client) {
             compare.evidence = EvidenceChoice::ReadOnly;
         }
-        let (apply, confirm, wait, exit_zero) = (false, false, false, false);
-        Self { input, compare, prune, apply, confirm, wait, timeout: None, exit_zero, live: None, output, connection }
+        let (apply, confirm, wait, exit_zero, suggest_ignores) = (false, false, false, false, false);
+        let (timeout, live, report_unmanaged) = (None, None, None);
+        Self {
+            input,
+            compare,
+            prune,
+            apply,
+            confirm,
+            wait,
+            timeout,
+            exit_zero,
+            report_unmanaged,
+            suggest_ignores,
+            live,
+            output,
+            connection,
+        }
     }
 }

@@ -31,7 +31,7 @@ pub(super) async fn run(args: StatusArgs, configured: Configured) -> u8 {
             let work = async |site: Site<'_>, manifests| {
                 Box::pin(observed(&args, &site, manifests, &settings.readiness)).await
             };
-            task.run(work, show).await
+            task.run(work, &show).await
         }
         Err(failure) => output.failed(Command::Status, failure),
     }

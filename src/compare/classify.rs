@@ -20,8 +20,12 @@ use super::secrecy::Secrecy;
 pub struct ObjectPair<'a> {
     /// Its type.
     pub gvk: &'a GroupVersionKind,
-    /// The manifest.
+    /// The object as it is sent.
     pub manifest: &'a Value,
+    /// The manifest with what rules ignore, for what is secret in it.
+    pub written: &'a Value,
+    /// What rules ignore: nothing of it is a difference.
+    pub ignored: &'a FieldSet,
     /// The live object.
     pub live: &'a Value,
     /// The type's fields.
@@ -67,6 +71,8 @@ pub fn judge(
     // The copy that client-side apply keeps goes with its owner, whose claims pass to us.
     let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
     found.retain(|change| change.op != Op::Remove || change.path != copy);
+    let is_ignored = |path: &FieldPath| subject.ignored.contains_at_or_above(path);
+    found.retain(|change| !is_ignored(&change.path));
     let mut conflicts = context.conflicts(&found);
     let other_set = other_apply_set(&subject);
     if other_set.is_some() {
@@ -77,7 +83,8 @@ pub fn judge(
         found.extend(overridden(subject, prediction, &found));
     }
     let mut live = Lookup::of(subject.live);
-    let released = context.released(&mut live, &found);
+    let mut released = context.released(&mut live, &found);
+    released.retain(|change| !is_ignored(&change.path));
     let mut warnings = Vec::new();
     for change in released {
         if change.managers.is_empty() {
@@ -92,12 +99,14 @@ pub fn judge(
         found.push(FieldChange::of_object(Op::Change, Class::Adopted));
     }
     let mut beside = beside(subject.live, &before, &prediction.owners.our_fields(), policy);
+    beside.retain(|path| !is_ignored(path));
     beside.retain(|path| !found.iter().any(|change| change.class.is_drift() && change.path.overlaps(path)));
     if policy.show_unmanaged {
-        found.extend(context.unmanaged(&mut live, &found));
+        let unmanaged = context.unmanaged(&mut live, &found);
+        found.extend(unmanaged.into_iter().filter(|change| !is_ignored(&change.path)));
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
-    let secrecy = Secrecy::of(subject.gvk, Some(subject.manifest), Some(subject.live));
+    let secrecy = Secrecy::of(subject.gvk, Some(subject.written), Some(subject.live));
     for change in &mut found {
         policy.mark_manual(&mut change.managers);
         for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
@@ -108,7 +117,10 @@ pub fn judge(
         let hint = "take it out of that set first: out of its manifests, or, if no tool manages the set, by removing the label";
         Reason { text: format!("it belongs to another apply set, `{id}`"), hint: Some(hint.to_owned()) }
     });
-    (FieldDiff { evidence: prediction.evidence, changes: found, conflicts, beside, held }, warnings)
+    (
+        FieldDiff { evidence: prediction.evidence, changes: found, conflicts, beside, ignored: Vec::new(), held },
+        warnings,
+    )
 }
 
 /// The apply set that the object belongs to, where the manifest would put it into another: an object belongs to one at

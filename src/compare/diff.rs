@@ -2,6 +2,8 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use structured_merge::{FieldPath, ManagedFieldsEntry, Op};
 
+use super::wanted::IgnoredFields;
+
 /// What has to be done to one object, as reports name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -169,6 +171,8 @@ pub struct FieldDiff {
     pub conflicts: Vec<Conflict>,
     /// Items that manual changes added beside the manifest's own, and that an apply leaves alone.
     pub beside: Vec<FieldPath>,
+    /// Differences that rules ignore, by rule.
+    pub ignored: Vec<IgnoredFields>,
     /// Why the object is left alone, if there is more to say than the conflicts do.
     pub held: Option<Reason>,
 }
@@ -177,7 +181,8 @@ impl FieldDiff {
     /// No difference.
     #[must_use]
     pub fn none(evidence: Evidence) -> Self {
-        Self { evidence, changes: Vec::new(), conflicts: Vec::new(), beside: Vec::new(), held: None }
+        let (changes, conflicts, beside, ignored) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { evidence, changes, conflicts, beside, ignored, held: None }
     }
 
     /// Returns true if a value differs, so that it is drift.

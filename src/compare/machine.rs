@@ -16,8 +16,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use structured_merge::{
-    FieldSet, Ownership, Proof, TypeRef, Unproven, prove, prune, verbatim, with_live_spelling, with_node_ports,
-    with_string_data,
+    FieldSet, ObjectMeta as _, Ownership, Proof, TypeRef, Unproven, prove, prune, verbatim, with_live_spelling,
+    with_node_ports, with_string_data,
 };
 
 use super::diff::Evidence;
@@ -27,6 +27,7 @@ use super::policy::{EvidenceMode, Policy};
 use super::prediction::{Prediction, predict, unreadable_owners};
 use super::refusal::Refusal;
 use super::secrecy::is_secret;
+use super::wanted::Wanted;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::{LiveState, RequestError, Target, discreet};
 
@@ -60,6 +61,8 @@ pub enum Answer {
 /// Compares one object, question by question.
 pub struct ComparisonMachine<'a> {
     target: &'a Target,
+    /// What is sent over the object that was read.
+    wanted: Cow<'a, Value>,
     of: TypeRef<'a>,
     policy: &'a Policy,
     state: State,
@@ -98,7 +101,9 @@ impl<'a> ComparisonMachine<'a> {
     #[must_use]
     pub fn new(target: &'a Target, live: LiveState, of: TypeRef<'a>, policy: &'a Policy) -> Self {
         let state = State::Done(Finding::Missing(Evidence::Local));
-        let mut machine = Self { target, of, policy, state, rounds: ROUNDS, warnings: Vec::new(), unproven: None };
+        let wanted = Cow::Borrowed(target.desired.object());
+        let mut machine =
+            Self { target, wanted, of, policy, state, rounds: ROUNDS, warnings: Vec::new(), unproven: None };
         machine.state = machine.start(live);
         machine
     }
@@ -106,7 +111,7 @@ impl<'a> ComparisonMachine<'a> {
     /// The next question, or nothing when everything is known.
     #[must_use]
     pub fn question(&self) -> Option<Question> {
-        let manifest = self.target.desired.object();
+        let manifest = self.wanted.as_ref();
         match &self.state {
             State::Applying(Some(live)) => Some(Question::Apply(with_live_spelling(manifest, live, self.of))),
             State::Applying(None) => Some(Question::Apply(manifest.clone())),
@@ -150,7 +155,9 @@ impl<'a> ComparisonMachine<'a> {
                 State::Done(Finding::Predicted { live, prediction })
             }
             (State::Transferring { live, error, .. }, _) => self.rejected(Some(live), &error),
-            (State::Reading(answer), Answer::Live(LiveState::Present(live))) if version(&live) == version(&answer) => {
+            (State::Reading(answer), Answer::Live(LiveState::Present(live)))
+                if version(&live) == version(&answer) && self.is_wanted_over(&live) =>
+            {
                 self.predicted(live, answer)
             }
             (State::Reading(_), Answer::Live(live)) => self.start(live),
@@ -183,20 +190,30 @@ impl<'a> ComparisonMachine<'a> {
 
     /// What can be said before anything is asked.
     fn start(&mut self, live: LiveState) -> State {
+        let mut is_ruled = false;
+        self.wanted = match &live {
+            LiveState::Present(live) => {
+                let wanted = Wanted::over(self.target, live, self.of, self.policy);
+                is_ruled = !wanted.covering.is_empty();
+                wanted.object
+            }
+            LiveState::Absent | LiveState::Unreadable(_) => Cow::Borrowed(self.target.desired.object()),
+        };
         let read_only = self.policy.evidence == EvidenceMode::ReadOnly;
         match live {
             LiveState::Absent if read_only => State::Done(Finding::Missing(Evidence::Local)),
             LiveState::Absent if !self.policy.tries_creations => State::Done(Finding::Missing(Evidence::Server)),
             LiveState::Absent => State::Applying(None),
             LiveState::Unreadable(trouble) => State::Done(Finding::Unknown(trouble)),
-            LiveState::Present(object) if object.pointer("/metadata/deletionTimestamp").is_some() => {
+            LiveState::Present(object) if object.is_terminating() => {
                 let trouble =
                     Diagnostic::new(Code::Terminating, "it is being deleted").with_hint("run again when it is gone");
                 State::Done(Finding::Unknown(trouble))
             }
             LiveState::Present(object) => match self.proof(&object) {
                 Proof::Proven => {
-                    let is_shown = self.policy.show_unmanaged || self.policy.may_have_manual_fields(&object);
+                    let is_shown =
+                        is_ruled || self.policy.show_unmanaged || self.policy.may_have_manual_fields(&object);
                     State::Done(Finding::Proven(is_shown.then_some(object)))
                 }
                 Proof::Inconclusive(_)
@@ -210,12 +227,17 @@ impl<'a> ComparisonMachine<'a> {
         }
     }
 
+    /// Returns true if the same is sent over this object as over the one that was read before.
+    fn is_wanted_over(&self, live: &Value) -> bool {
+        Wanted::over(self.target, live, self.of, self.policy).object == self.wanted
+    }
+
     fn proof(&mut self, live: &Value) -> Proof {
         let Some(kind) = self.target.kind() else { return Proof::Inconclusive(Unproven::NoEntry) };
         if self.policy.evidence == EvidenceMode::Server {
             return Proof::Inconclusive(Unproven::NoEntry);
         }
-        let proof = prove(self.target.desired.object(), live, self.of, &kind, self.policy);
+        let proof = prove(&self.wanted, live, self.of, &kind, self.policy);
         if let Proof::Inconclusive(unproven) = &proof {
             self.unproven = Some(unproven.clone());
         }
@@ -224,7 +246,7 @@ impl<'a> ComparisonMachine<'a> {
 
     fn predicted_locally(&self, live: Value) -> State {
         let kind = self.target.kind();
-        let prediction = predict(self.target.desired.object(), &live, self.of, kind.as_ref(), self.policy);
+        let prediction = predict(&self.wanted, &live, self.of, kind.as_ref(), self.policy);
         State::Done(Finding::Predicted { live, prediction })
     }
 
@@ -242,7 +264,7 @@ impl<'a> ComparisonMachine<'a> {
         let settled =
             Ownership::of(&live, manager).with_claims_transferred(&live, self.of, &claims, &api_version, self.policy);
         let Some(settled) = settled else { return State::Done(Finding::Predicted { live, prediction }) };
-        let stays = structured_merge::fields_of(self.target.desired.object(), self.of);
+        let stays = structured_merge::fields_of(&self.wanted, self.of);
         let stays = with_string_data(&self.target.key.gvk, stays, &Ownership::default());
         let kept = settled.fields_of_others().union(&stays);
         let pruned = prune(&prediction.object, self.of, &settled.our_fields(), &kept);
@@ -264,7 +286,7 @@ impl<'a> ComparisonMachine<'a> {
                 Answer::Object(object, _),
             )
             | (State::Reading(live), Answer::Live(LiveState::Present(object))) => {
-                let is_other = version(live) == version(object) && uid(live) != uid(object);
+                let is_other = version(live) == version(object) && live.uid() != object.uid();
                 is_other
                     .then(|| Diagnostic::new(Code::Failed, "the server answered with another object of the same name"))
             }
@@ -280,8 +302,4 @@ impl<'a> ComparisonMachine<'a> {
         }
         warnings
     }
-}
-
-fn uid(object: &Value) -> Option<&str> {
-    object.pointer("/metadata/uid").and_then(Value::as_str)
 }

@@ -26,6 +26,7 @@ mod rejection;
 mod replacement;
 mod secrecy;
 mod verdict;
+mod wanted;
 
 pub use classify::{ObjectPair, judge};
 pub use definition::{defines, defines_kind};
@@ -41,3 +42,4 @@ pub use refusal::{Refusal, refusal};
 pub use replacement::{REPLACE, cost, probe_object, replace_guard};
 pub use secrecy::Secrecy;
 pub use verdict::{CompareContext, offline, verdict};
+pub use wanted::{IgnoredFields, Wanted};

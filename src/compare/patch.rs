@@ -1,10 +1,11 @@
 //! What is sent to try an update, where an apply would not tell.
 
 use serde_json::{Value, json};
+use structured_merge::ObjectMeta as _;
 
 /// The version that was read.
 pub(super) fn version(object: &Value) -> Option<&Value> {
-    object.pointer("/metadata/resourceVersion")
+    object.metadata("resourceVersion")
 }
 
 /// A JSON patch that makes `object` of the live one, so that the server fills in its defaults where something went.

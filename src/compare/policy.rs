@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
-use structured_merge::{Applier, ManagedFieldsEntry, Operation};
+use structured_merge::{Applier, ManagedFieldsEntry, ObjectMeta as _, Operation};
 
 use super::diff::Owner;
 use crate::rules::IgnoreRules;
@@ -94,8 +94,7 @@ impl Policy {
     /// Returns true if an object may have fields that only manual changes own: cheaper than to read all its owners.
     #[must_use]
     pub(super) fn may_have_manual_fields(&self, object: &Value) -> bool {
-        let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
-        entries.into_iter().flatten().any(|entry| {
+        object.raw_managed_fields().iter().any(|entry| {
             let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
             text("operation") == "Update" && text("subresource") != "status" && self.is_manual_name(text("manager"))
         })

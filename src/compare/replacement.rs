@@ -2,7 +2,7 @@
 //! beforehand that the creation would succeed.
 
 use serde_json::{Map, Value, json};
-use structured_merge::GroupVersionKind;
+use structured_merge::{GroupVersionKind, ObjectMeta as _};
 
 use crate::live::{StatusError, Target};
 use crate::object::indefinite;
@@ -21,7 +21,7 @@ pub fn replace_guard(target: &Target) -> Option<String> {
     let volumes = ["PersistentVolume", "PersistentVolumeClaim"];
     let is_protected =
         gvk.is_namespace() || gvk.is_crd() || gvk.group.is_empty() && volumes.contains(&gvk.kind.as_str());
-    let is_allowed = annotation(target.desired.object(), REPLACE) == Some("allow");
+    let is_allowed = target.desired.object().annotation(REPLACE) == Some("allow");
     (is_protected && !is_allowed).then(|| {
         format!("{} is only replaced when its manifest has the annotation `{REPLACE}: allow`", indefinite(&gvk.kind))
     })
@@ -95,8 +95,8 @@ pub fn probe_object(gvk: &GroupVersionKind, object: &Value, live: &Value) -> Opt
     if gvk.is_crd() || gvk.kind == "APIService" {
         return None;
     }
-    let name = object.pointer("/metadata/name").and_then(Value::as_str)?;
-    let uid = live.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default();
+    let name = object.name()?;
+    let uid = live.uid().unwrap_or_default();
     let stem: String = name.chars().take(STEM).collect();
     let stem = stem.trim_end_matches(|last: char| !last.is_ascii_alphanumeric());
     let suffix: String = uid.chars().filter(char::is_ascii_hexdigit).take(8).collect();
@@ -126,11 +126,6 @@ fn give_up_addresses(spec: &mut Map<String, Value>, live: &Value) {
             port.remove("nodePort");
         }
     }
-}
-
-/// An annotation of an object.
-fn annotation<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
-    object.pointer("/metadata/annotations")?.get(name)?.as_str()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, LAST_APPLIED, SERVER_METADATA};
+use structured_merge::{GroupVersionKind, LAST_APPLIED, ObjectMeta as _, SERVER_METADATA};
 
 use crate::live::Target;
 use crate::object::{holds_secrets, is_custom, may_be_secret};
@@ -89,7 +89,7 @@ impl<'a> Secrecy<'a> {
     pub(super) fn shows_annotation(&self, key: &str, value: &Value) -> bool {
         let Some(text) = value.as_str() else { return false };
         let is_copy = key == LAST_APPLIED || COPIES.iter().any(|ending| key.ends_with(ending));
-        let in_manifest = self.manifest.and_then(|manifest| manifest.pointer("/metadata/annotations")?.get(key));
+        let in_manifest = self.manifest.and_then(|manifest| manifest.metadata("annotations")?.get(key));
         !is_copy && (HARMLESS.contains(&key) || in_manifest == Some(value)) && !self.repeats_a_value(text)
     }
 

@@ -1,7 +1,10 @@
 //! From what was found to the verdict on one object.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, Ownership, Proof, TypeRef, prove};
+use structured_merge::{FieldPath, FieldSet, ObjectMeta as _, Ownership, Proof, TypeRef, prove};
 
 use super::classify::{ObjectPair, judge};
 use super::diff::{Evidence, FieldDiff, Reason};
@@ -13,8 +16,10 @@ use super::redact::{Redactor, is_withheld};
 use super::refusal::Refusal;
 use super::replacement::{cost, replace_guard};
 use super::secrecy::Secrecy;
+use super::wanted::Wanted;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::{LiveState, Target};
+use crate::rules::RuleRef;
 
 /// What a verdict needs beside the finding.
 #[derive(Clone, Copy)]
@@ -31,21 +36,21 @@ pub struct CompareContext<'a> {
 #[must_use]
 pub fn verdict(target: &Target, finding: &Finding, setting: CompareContext<'_>, redactor: &Redactor) -> Assessment {
     match finding {
-        Finding::Missing(evidence) => create(target, *evidence, redactor).into(),
+        Finding::Missing(evidence) => create(target, *evidence, setting, redactor),
         Finding::Proven(None) => FieldDiff::none(Evidence::Proven).into(),
         Finding::Proven(Some(live)) => {
             let owners = Ownership::of(live, &setting.policy.manager);
             let prediction =
                 Prediction { object: live.clone(), owners, evidence: Evidence::Proven, in_the_way: FieldSet::new() };
-            compared(judge(subject(target, live, setting.of), &prediction, setting.policy, redactor))
+            Compared::of(target, live, Some(&prediction), setting, redactor).into()
         }
         Finding::Predicted { live, prediction } => {
-            compared(judge(subject(target, live, setting.of), prediction, setting.policy, redactor))
+            Compared::of(target, live, Some(prediction), setting, redactor).into()
         }
         Finding::Unknown(trouble) => unknown(trouble.clone()),
         Finding::Refused { live, refusal } => match (refusal, live) {
             (Refusal::Immutable(reason), Some(live)) => {
-                let (fields, mut warnings) = local(target, live, setting, redactor);
+                let Compared { fields, mut warnings, rules } = Compared::of(target, live, None, setting, redactor);
                 warnings.extend(cost(&target.key.gvk, live));
                 let hint = match (replace_guard(target), setting.policy.replace) {
                     (Some(replace_guard), _) => Some(replace_guard),
@@ -53,12 +58,12 @@ pub fn verdict(target: &Target, finding: &Finding, setting: CompareContext<'_>, 
                     (None, Replace::Immutable) => None,
                 };
                 let reason = Reason { text: reason.clone(), hint };
-                Assessment { verdict: ObjectVerdict::Replace { fields, reason }, warnings }
+                Assessment { verdict: ObjectVerdict::Replace { fields, reason }, warnings, rules }
             }
             (Refusal::Typed(trouble) | Refusal::Other(trouble), live) if setting.types_will_change => {
                 let mut assessment = match live {
-                    Some(live) => compared(local(target, live, setting, redactor)),
-                    None => create(target, Evidence::Local, redactor).into(),
+                    Some(live) => Compared::of(target, live, None, setting, redactor).into(),
+                    None => create(target, Evidence::Local, setting, redactor),
                 };
                 assessment.warnings.push(format!(
                     "compared locally, because the server does not accept it before its CustomResourceDefinition is changed: {}",
@@ -84,54 +89,83 @@ pub fn verdict(target: &Target, finding: &Finding, setting: CompareContext<'_>, 
 pub fn offline(target: &Target, live: &LiveState, setting: CompareContext<'_>, redactor: &Redactor) -> Assessment {
     match live {
         _ if let (true, Err(trouble)) = (target.desired.is_refused(), &target.resource) => unknown(trouble.clone()),
-        LiveState::Absent => create(target, Evidence::Local, redactor).into(),
+        LiveState::Absent => create(target, Evidence::Local, setting, redactor),
         LiveState::Unreadable(trouble) => unknown(trouble.clone()),
         LiveState::Present(live) if is_withheld(live) => {
             let message = "its values are not in the snapshot";
             let hint = "take the snapshot with `--include-secrets`";
             unknown(Diagnostic::new(Code::ValuesWithheld, message).with_hint(hint))
         }
-        LiveState::Present(live) if live.pointer("/metadata/deletionTimestamp").is_some() => {
+        LiveState::Present(live) if live.is_terminating() => {
             unknown(Diagnostic::new(Code::Terminating, "it was being deleted").with_hint("take a new snapshot"))
         }
         LiveState::Present(live) => {
-            let proof =
-                target.kind().map(|kind| prove(target.desired.object(), live, setting.of, &kind, setting.policy));
+            let wanted = Wanted::over(target, live, setting.of, setting.policy);
+            let proof = target.kind().map(|kind| prove(&wanted.object, live, setting.of, &kind, setting.policy));
             if proof == Some(Proof::Proven) {
-                let is_shown = setting.policy.show_unmanaged || setting.policy.may_have_manual_fields(live);
+                let is_shown = !wanted.covering.is_empty()
+                    || setting.policy.show_unmanaged
+                    || setting.policy.may_have_manual_fields(live);
                 let finding = Finding::Proven(is_shown.then(|| live.clone()));
                 return verdict(target, &finding, setting, redactor);
             }
             if let Some(trouble) = unreadable_owners(&Ownership::of(live, &setting.policy.manager)) {
                 return unknown(trouble);
             }
-            compared(local(target, live, setting, redactor))
+            Compared::of(target, live, None, setting, redactor).into()
         }
     }
 }
 
-fn create(target: &Target, evidence: Evidence, redactor: &Redactor) -> ObjectVerdict {
+fn create(target: &Target, evidence: Evidence, setting: CompareContext<'_>, redactor: &Redactor) -> Assessment {
     let manifest = target.desired.object();
     let secrecy = Secrecy::of(&target.key.gvk, Some(manifest), None);
-    ObjectVerdict::Create { desired: redactor.value(&secrecy, &FieldPath::root(), manifest), evidence }
+    let verdict = ObjectVerdict::Create { desired: redactor.value(&secrecy, &FieldPath::root(), manifest), evidence };
+    let rules = Wanted::covering_new(target, setting.of, setting.policy);
+    Assessment { verdict, warnings: Vec::new(), rules }
 }
 
 fn unknown(trouble: Diagnostic) -> Assessment {
     ObjectVerdict::Unknown(trouble).into()
 }
 
-fn compared((fields, warnings): (FieldDiff, Vec<String>)) -> Assessment {
-    Assessment { verdict: fields.into(), warnings }
+/// The fields of a live object, compared with those that an apply would leave.
+struct Compared {
+    fields: FieldDiff,
+    warnings: Vec<String>,
+    rules: BTreeSet<RuleRef>,
 }
 
-fn local(target: &Target, live: &Value, setting: CompareContext<'_>, redactor: &Redactor) -> (FieldDiff, Vec<String>) {
-    let kind = target.kind();
-    let prediction = predict(target.desired.object(), live, setting.of, kind.as_ref(), setting.policy);
-    judge(subject(target, live, setting.of), &prediction, setting.policy, redactor)
+impl Compared {
+    /// Compares with the prediction, or with our own where there is none.
+    fn of(
+        target: &Target,
+        live: &Value,
+        prediction: Option<&Prediction>,
+        CompareContext { of, policy, .. }: CompareContext<'_>,
+        redactor: &Redactor,
+    ) -> Self {
+        let wanted = Wanted::over(target, live, of, policy);
+        let own = || predict(&wanted.object, live, of, target.kind().as_ref(), policy);
+        let prediction = prediction.map_or_else(|| Cow::Owned(own()), Cow::Borrowed);
+        let subject = ObjectPair {
+            gvk: &target.key.gvk,
+            manifest: &wanted.object,
+            written: target.desired.object(),
+            ignored: &wanted.ignored,
+            live,
+            of,
+            // A kind of which nothing is known keeps its status to itself, as nearly all do.
+            status_is_apart: target.resource.as_ref().map_or(true, |resource| resource.status),
+        };
+        let (mut fields, warnings) = judge(subject, &prediction, policy, redactor);
+        fields.ignored = wanted.hidden(target, live, of, policy);
+        Self { fields, warnings, rules: wanted.covering }
+    }
 }
 
-fn subject<'a>(target: &'a Target, live: &'a Value, of: TypeRef<'a>) -> ObjectPair<'a> {
-    // A kind of which nothing is known keeps its status to itself, as nearly all do.
-    let status_is_apart = target.resource.as_ref().map_or(true, |resource| resource.status);
-    ObjectPair { gvk: &target.key.gvk, manifest: target.desired.object(), live, of, status_is_apart }
+impl From<Compared> for Assessment {
+    fn from(Compared { fields, warnings, rules }: Compared) -> Self {
+        Self { verdict: fields.into(), warnings, rules }
+    }
 }

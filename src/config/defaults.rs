@@ -32,7 +32,7 @@ const TAKES: &str = "it takes fields from other managers";
 const WRITES: &str = "a proposed change could write files with it";
 
 /// Every flag of the commands that read a configuration.
-pub(super) const FLAGS: [(&str, Default); 51] = [
+pub(super) const FLAGS: [(&str, Default); 53] = [
     ("adopt", Default::Never(TAKES)),
     ("allow-empty", Default::Never("it would let a run without manifests pass, and prune everything")),
     ("apply", Default::Never(COMMAND)),
@@ -72,11 +72,13 @@ pub(super) const FLAGS: [(&str, Default); 51] = [
     ("quiet", Default::Any),
     ("recursive", Default::Any),
     ("replace", Default::Only(&["never"], "a replacement deletes the object")),
+    ("report-unmanaged", Default::Any),
     ("request-timeout", Default::Any),
     ("selector", Default::Never(PASSES)),
     ("server", Default::Never(CLUSTER)),
     ("show-unmanaged", Default::Any),
     ("strict-ownership", Default::Any),
+    ("suggest-ignores", Default::Never(COMMAND)),
     ("timeout", Default::Any),
     ("tls-server-name", Default::Never(CLUSTER)),
     ("token", Default::Never(CLUSTER)),
@@ -130,6 +132,10 @@ fn read(file: &mut File<'_>, program: &Command, flag: &str, node: &Node<'_>) -> 
         file.of_value(node, format!("`--{flag}` cannot have this value"), format!("write `{}`", example(&arg)));
         return None;
     };
+    if values.contains(&None) && matches!(default, Default::Only(..)) {
+        file.of_value(node, format!("`--{flag}` needs a value here"), format!("write `{}`", example(&arg)));
+        return None;
+    }
     for value in values.iter().flatten() {
         if let Default::Only(allowed, reason) = default
             && !allowed.contains(&value.as_str())
@@ -164,7 +170,7 @@ fn arg(program: &Command, flag: &str) -> Option<Arg> {
 
 /// The values of the flag: none for a switch. A switch that is off and an empty list give no value; what does not fit is refused.
 fn values(value: &Value, arg: &Arg) -> Option<Vec<Option<String>>> {
-    if matches!(arg.get_action(), ArgAction::SetTrue) {
+    if is_switch(arg) && (value.is_boolean() || matches!(arg.get_action(), ArgAction::SetTrue)) {
         return value.as_bool().map(|on| if on { vec![None] } else { Vec::new() });
     }
     let text = |value: &Value| match value {
@@ -177,6 +183,13 @@ fn values(value: &Value, arg: &Arg) -> Option<Vec<Option<String>>> {
         Value::Array(items) if is_list(arg) => items.iter().map(|item| Some(Some(text(item)?))).collect(),
         value => Some(vec![Some(text(value)?)]),
     }
+}
+
+/// Returns true for a flag that means something without a value.
+pub(super) fn is_switch(arg: &Arg) -> bool {
+    let needs_none = arg.get_num_args().is_some_and(|range| range.min_values() == 0);
+    let is_boolean = arg.get_possible_values().iter().any(|value| value.get_name() == "true");
+    matches!(arg.get_action(), ArgAction::SetTrue) || needs_none && !is_boolean
 }
 
 /// Returns true for a flag with several values.

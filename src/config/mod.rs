@@ -11,6 +11,7 @@ mod found;
 mod ignore;
 mod readiness;
 mod schema;
+mod suggestion;
 #[cfg(test)]
 mod tests;
 mod trust;
@@ -34,6 +35,7 @@ pub(crate) use defaults::FlagDefault;
 use file::{File, Node};
 pub(crate) use found::Origin;
 pub(crate) use schema::schema;
+pub(crate) use suggestion::suggestion;
 pub(crate) use view::View;
 
 /// Largest configuration that is read, in bytes.

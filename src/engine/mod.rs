@@ -16,6 +16,7 @@ pub(crate) mod item;
 pub(crate) mod judge;
 pub(crate) mod prune;
 pub(crate) mod reconciliation;
+pub(crate) mod unmanaged;
 pub mod wait;
 pub(crate) mod waiting;
 pub mod write;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use structured_merge::GroupVersionKind;
+use structured_merge::{GroupVersionKind, ObjectMeta as _};
 
 use super::list::Pages;
 use super::{Discovery, Resolution, Resource};
@@ -72,7 +72,7 @@ impl Admission {
 
 /// The rules of one webhook configuration or policy that take part in updates.
 fn rules_of(kind: &str, item: &Value, rules_at: &str) -> Vec<Rule> {
-    let name = item.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+    let name = item.name().unwrap_or_default();
     let holders: Vec<&Value> = match item.pointer(rules_at) {
         Some(Value::Array(webhooks)) => webhooks.iter().filter_map(|webhook| webhook.get("rules")).collect(),
         Some(constraints) => constraints.get("resourceRules").into_iter().collect(),

@@ -1,7 +1,7 @@
 //! Checks what the server sends against what it was asked for: an answer that is not the object asked for says nothing about it.
 
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ObjectKey};
+use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 
 use super::discovery::Resource;
 use super::parse;
@@ -24,13 +24,12 @@ impl<'a> Asked<'a> {
 
     /// The same with the uid that the body names as its lock, if it does.
     pub fn sent(self, body: &'a Value) -> Self {
-        Self { uid: body.pointer("/metadata/uid").and_then(Value::as_str), ..self }
+        Self { uid: body.uid(), ..self }
     }
 
     /// The same under the name of the object that is created.
     pub fn created(self, body: &'a Value) -> Self {
-        let name = body.pointer("/metadata/name").and_then(Value::as_str);
-        Self { name: name.unwrap_or(self.name), ..self }
+        Self { name: body.name().unwrap_or(self.name), ..self }
     }
 
     /// Reads an answer.
@@ -45,10 +44,8 @@ impl<'a> Asked<'a> {
     /// Why an answer is not this object, if it is not.
     fn misfit(&self, answer: &Value) -> Option<&'static str> {
         let name = |name: &str| name == self.name;
-        misfit(answer, self.gvk, |namespace| namespace == self.namespace.unwrap_or_default(), name).or_else(|| {
-            let uid = answer.pointer("/metadata/uid").and_then(Value::as_str);
-            (self.uid.is_some() && self.uid != uid).then_some("its `metadata.uid` is different")
-        })
+        misfit(answer, self.gvk, |namespace| namespace == self.namespace.unwrap_or_default(), name)
+            .or_else(|| (self.uid.is_some() && self.uid != answer.uid()).then_some("its `metadata.uid` is different"))
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use apply_set::GroupKind;
 use futures::StreamExt as _;
 use serde_json::Value;
-use structured_merge::GroupVersionKind;
+use structured_merge::{GroupVersionKind, ObjectMeta as _};
 
 use super::fetch::IN_FLIGHT;
 use crate::client::{Address, Cluster, Request, RequestError, is_path_segment};
@@ -190,7 +190,7 @@ impl Discovery {
 
     fn add_aggregated(&mut self, list: &Value) {
         for group in array(list, "items") {
-            let group_name = group.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+            let group_name = group.name().unwrap_or_default();
             for version in array(group, "versions") {
                 let version_name = text(version, "version");
                 if text(version, "freshness") == "Stale" {
@@ -241,7 +241,7 @@ impl Discovery {
 
     /// Kinds that cannot be read by name, such as the reviews of `authorization.k8s.io`, hold no objects, and those whose
     /// names are no parts of a path cannot be asked for. Where two resources serve one kind, the first stays.
-    fn add(&mut self, resource: Resource) {
+    pub(crate) fn add(&mut self, resource: Resource) {
         let GroupVersionKind { group, version, .. } = &resource.gvk;
         let has_path = is_path_segment(&resource.plural)
             && is_path_segment(version)

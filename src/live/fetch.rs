@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 
 use futures::StreamExt as _;
-use serde_json::Value;
-use structured_merge::ObjectKey;
+use structured_merge::{ObjectKey, ObjectMeta as _};
 
 use super::LiveState;
 use super::answer::Asked;
@@ -77,7 +76,7 @@ async fn collection(
         let Some(page) = page else { break };
         is_sure &= page.spoilt.is_empty();
         for item in page.objects {
-            let name = item.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+            let name = item.name().unwrap_or_default();
             if let Some(index) = missing.remove(name) {
                 found.push((index, LiveState::Present(item)));
             }

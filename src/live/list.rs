@@ -13,6 +13,9 @@ pub(crate) use super::page::Spoilt;
 use super::page::{Page, read};
 use crate::client::{Address, Cluster, Request, RequestError};
 
+/// What a list of metadata is asked for as; a server that cannot gives whole objects.
+const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+
 /// Objects in one page.
 const PAGE: usize = 500;
 /// Objects in the smallest page that is asked for.
@@ -36,6 +39,7 @@ pub(crate) struct Pages<'c> {
     limit: usize,
     bound: Bound,
     request: fn(Address) -> Request,
+    metadata_only: bool,
 }
 
 /// What is asked for next.
@@ -50,7 +54,8 @@ impl<'c> Pages<'c> {
         let address = resource.collection_path(namespace);
         let next = Some(Next::First);
         let request = Request::list;
-        Self { cluster, resource, namespace, address, next, limit: PAGE, bound: Bound::default(), request }
+        let (limit, bound, metadata_only) = (PAGE, Bound::default(), false);
+        Self { cluster, resource, namespace, address, next, limit, bound, request, metadata_only }
     }
 
     /// The same, with another query parameter: a selector.
@@ -62,6 +67,13 @@ impl<'c> Pages<'c> {
     /// The same, counted with discovery and the like: they are not the objects that a run is about.
     pub fn counted_as_other(mut self) -> Self {
         self.request = Request::read;
+        self
+    }
+
+    /// The same, with the metadata of each object and nothing else.
+    pub fn metadata_only(mut self) -> Self {
+        self.request = |address| Request::list(address).with_accept(METADATA);
+        self.metadata_only = true;
         self
     }
 
@@ -83,7 +95,8 @@ impl<'c> Pages<'c> {
     pub async fn next(&mut self) -> Result<Option<Page>, RequestError> {
         let Some(next) = self.next.take() else { return Ok(None) };
         let (body, starts_over) = self.ask(&next).await?;
-        let page = read(&body, self.resource, self.namespace).map_err(|cause| unexpected(self.cluster, cause))?;
+        let page = read(&body, self.resource, self.namespace, self.metadata_only)
+            .map_err(|cause| unexpected(self.cluster, cause))?;
         if !self.bound.allows(&page, body.len(), self.limit) {
             return Err(unexpected(self.cluster, "the list does not end"));
         }

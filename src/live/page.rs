@@ -36,7 +36,12 @@ pub(crate) struct Spoilt {
 }
 
 /// Reads a page; or why it is none.
-pub(super) fn read(body: &[u8], resource: &Resource, namespace: Option<&str>) -> Result<Page, String> {
+pub(super) fn read(
+    body: &[u8],
+    resource: &Resource,
+    namespace: Option<&str>,
+    metadata_only: bool,
+) -> Result<Page, String> {
     let (envelope, items, mut spoilt) = match serde_json::from_slice::<Value>(body) {
         Ok(mut list) => {
             let items = match list.get_mut("items").map(Value::take) {
@@ -52,12 +57,17 @@ pub(super) fn read(body: &[u8], resource: &Resource, namespace: Option<&str>) ->
     };
     let text = |pointer: &str| envelope.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
     let (kind, api_version) = (text("/kind").unwrap_or_default(), text("/apiVersion").unwrap_or_default());
-    let is_of_version = api_version == resource.gvk.api_version() || (kind == "List" && api_version == "v1");
+    let is_metadata = metadata_only && kind == "PartialObjectMetadataList" && api_version.starts_with("meta.k8s.io/");
+    let is_of_version =
+        is_metadata || api_version == resource.gvk.api_version() || (kind == "List" && api_version == "v1");
     if !kind.ends_with("List") || !is_of_version {
         return Err(format!("it is not a list of `{}`", resource.gvk.kind));
     }
     let mut objects = Vec::with_capacity(items.len());
     for mut item in items {
+        if is_metadata {
+            leave_type_out(&mut item);
+        }
         name_type(&mut item, resource);
         match misfit_of_item(&item, resource, namespace) {
             None => objects.push(item),
@@ -76,6 +86,16 @@ pub(super) fn read(body: &[u8], resource: &Resource, namespace: Option<&str>) ->
         starts_over: false,
         token: text("/metadata/continue").map(ToOwned::to_owned),
     })
+}
+
+/// Items of which only the metadata is asked for have a type of their own.
+fn leave_type_out(item: &mut Value) {
+    if let Value::Object(item) = item
+        && item.get("kind").is_some_and(|kind| kind == "PartialObjectMetadata")
+    {
+        item.remove("apiVersion");
+        item.remove("kind");
+    }
 }
 
 /// Items of a built-in list leave their type out.
@@ -223,9 +243,9 @@ mod tests {
             r#"{"kind":"WidgetList","apiVersion":"example.com/v1","items":{}}"#,
             r#"{"kind":"WidgetList","apiVersion":"example.com/v1","items":[{}"#,
         ] {
-            assert!(read(body.as_bytes(), &widgets(), Some("shop")).is_err(), "{body}");
+            assert!(read(body.as_bytes(), &widgets(), Some("shop"), false).is_err(), "{body}");
         }
-        assert!(read(list("null").as_bytes(), &widgets(), Some("shop")).unwrap().objects.is_empty());
+        assert!(read(list("null").as_bytes(), &widgets(), Some("shop"), false).unwrap().objects.is_empty());
     }
 
     #[test]
@@ -243,7 +263,7 @@ mod tests {
             (r#"{"kind":"Gadget","metadata":{"name":"bad","namespace":"shop"}}"#.to_owned(), Some("bad")),
         ] {
             let body = list(&format!("[{} , {bad},{}]", item("a", ""), item("b", r#","x":"]\"}""#)));
-            let page = read(body.as_bytes(), &widgets(), Some("shop")).unwrap();
+            let page = read(body.as_bytes(), &widgets(), Some("shop"), false).unwrap();
             assert_eq!(names(&page), ["a", "b"], "{bad}");
             assert_eq!(page.spoilt.iter().map(|spoilt| spoilt.name.as_deref()).collect::<Vec<_>>(), [name], "{bad}");
             assert_eq!((page.left, page.version.as_deref(), page.token.as_deref()), (Some(3), Some("7"), Some("x")));
@@ -253,9 +273,9 @@ mod tests {
     #[test]
     fn a_list_of_all_namespaces_may_hold_any() {
         let body = list(&format!("[{}]", item("a", "")));
-        assert_eq!(read(body.as_bytes(), &widgets(), None).unwrap().objects.len(), 1);
+        assert_eq!(read(body.as_bytes(), &widgets(), None, false).unwrap().objects.len(), 1);
         let cluster_scoped = Resource { namespaced: false, ..widgets() };
-        assert_eq!(read(body.as_bytes(), &cluster_scoped, None).unwrap().spoilt.len(), 1);
+        assert_eq!(read(body.as_bytes(), &cluster_scoped, None, false).unwrap().spoilt.len(), 1);
     }
 
     proptest! {

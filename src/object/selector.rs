@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde_json::Value;
+use structured_merge::ObjectMeta as _;
 
 use super::name_rules::{label_key_refused, label_value_refused};
 
@@ -51,11 +52,7 @@ impl Selector {
     /// Returns true if an object's labels satisfy every requirement.
     #[must_use]
     pub fn matches(&self, object: &Value) -> bool {
-        let labels = object.pointer("/metadata/labels");
-        self.requirements.iter().all(|requirement| {
-            let value = labels.and_then(|labels| labels.get(&requirement.label)).and_then(Value::as_str);
-            requirement.condition.holds(value)
-        })
+        self.requirements.iter().all(|requirement| requirement.condition.holds(object.label(&requirement.label)))
     }
 }
 

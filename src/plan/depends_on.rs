@@ -1,6 +1,7 @@
 //! The annotation with which an author says what has to come first (`sigs.k8s.io/cli-utils`, `pkg/object/dependson`).
 
 use serde_json::Value;
+use structured_merge::ObjectMeta as _;
 
 use super::graph::{DependencyKind, Unplannable};
 use super::references::Reference;
@@ -24,7 +25,7 @@ pub fn is_annotated(object: &Value) -> bool {
 }
 
 fn annotation(object: &Value) -> Option<&str> {
-    object.pointer("/metadata/annotations").and_then(|annotations| annotations.get(DEPENDS_ON)).and_then(Value::as_str)
+    object.annotation(DEPENDS_ON)
 }
 
 /// Why the plan cannot be made, told at the annotation.

@@ -12,6 +12,7 @@ mod object_index;
 pub mod prune_order;
 mod ready_set;
 mod references;
+mod unexplained;
 mod wave;
 
 use crate::diagnostic::Diagnostic;
@@ -20,6 +21,7 @@ pub use depends_on::DEPENDS_ON;
 pub use graph::{Dependency, DependencyKind};
 use graph::{Node, Order, Step};
 pub use ready_set::ReadySet;
+pub use unexplained::{is_transient, unexplained};
 pub use wave::Wave;
 
 /// One object in its turn.

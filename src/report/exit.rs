@@ -2,7 +2,7 @@ use serde::Serialize;
 
 /// In sync (`diff`), everything applied (`apply`), or everything ready (`status`).
 pub const EXIT_SUCCESS: u8 = 0;
-/// `diff` found drift.
+/// `diff` found drift, or `access` a permission that is missing.
 pub const EXIT_DRIFT: u8 = 1;
 /// Invalid flags, configuration or input: nothing was compared or changed.
 pub const EXIT_INVALID: u8 = 2;

@@ -16,11 +16,12 @@ enum Matches {
     Drift,
     Manual,
     Replace,
+    UnmanagedObjects,
     Of(Class),
 }
 
 /// All kinds of differences that can be named.
-pub static FAIL_CLASSES: [FailClass; 14] = [
+pub static FAIL_CLASSES: [FailClass; 15] = [
     FailClass {
         name: "drift",
         help: "Every difference that `apply` would resolve (the default)",
@@ -40,6 +41,11 @@ pub static FAIL_CLASSES: [FailClass; 14] = [
     of(Class::Conflict, "conflict", "Fields that another applier or a controller owns"),
     FailClass { name: "replace", help: "Objects that would have to be replaced", matches: Matches::Replace },
     of(Class::Unmanaged, "unmanaged", "Fields that other managers added"),
+    FailClass {
+        name: "unmanagedObjects",
+        help: "Objects that `--report-unmanaged` finds",
+        matches: Matches::UnmanagedObjects,
+    },
     of(Class::Adopted, "adopted", "Fields that are not yet owned by our field manager"),
     of(Class::Released, "released", "Fields that are no longer in the manifests, and that a co-owner keeps"),
     of(Class::Overridden, "overridden", "Fields of which the cluster keeps its own value"),
@@ -67,6 +73,8 @@ impl FailClass {
             Matches::Drift => object.action != Action::None,
             Matches::Manual => !object.beside.is_empty() || object.changes.iter().any(FieldChange::is_manual),
             Matches::Replace => object.action == Action::Replace,
+            // They are no objects of the manifests.
+            Matches::UnmanagedObjects => false,
             Matches::Of(class) => object.changes.iter().any(|change| change.class == class),
         }
     }
@@ -90,6 +98,12 @@ impl FailOn {
     pub(super) fn fails(&self, object: &ObjectReport) -> bool {
         let classes = if self.classes.is_empty() { &FAIL_CLASSES[..1] } else { &self.classes };
         classes.iter().any(|class| class.is_in(object)) || self.strict_ownership && object.is_ownership_only()
+    }
+
+    /// Returns true if objects that nothing explains make it fail.
+    #[must_use]
+    pub fn fails_on_unmanaged_objects(&self) -> bool {
+        self.classes.iter().any(|class| class.matches == Matches::UnmanagedObjects)
     }
 
     /// Leaves out the fields that other managers added, where only those of manual changes were asked for.

@@ -22,6 +22,7 @@ pub mod readiness;
 pub mod styled;
 mod summary;
 pub mod text;
+mod unmanaged;
 mod value;
 
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
@@ -37,3 +38,4 @@ pub use gate::{FAIL_CLASSES, FailClass, FailOn};
 pub use model::{ClusterInfo, Report};
 pub use object::{ObjectReport, Outcome};
 pub use summary::{ReadinessCounts, Summary};
+pub use unmanaged::UnmanagedObject;

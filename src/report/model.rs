@@ -8,6 +8,7 @@ use super::exit::Verdict;
 use super::gate::FailOn;
 use super::object::ObjectReport;
 use super::summary::Summary;
+use super::unmanaged::UnmanagedObject;
 use crate::compare::Action;
 use crate::diagnostic::Diagnostic;
 use crate::live::RequestCounts;
@@ -44,6 +45,9 @@ pub struct Report {
     pub requests: RequestCounts,
     /// The objects, in the order of the plan.
     pub objects: Vec<ObjectReport>,
+    /// Objects that no manifest, owner or apply set explains, where they were looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unmanaged: Option<Vec<UnmanagedObject>>,
     /// Warnings about the run as a whole.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -111,6 +115,7 @@ impl Report {
             summary: Summary::default(),
             requests: RequestCounts::default(),
             objects: Vec::new(),
+            unmanaged: None,
             warnings: Vec::new(),
             errors,
         }

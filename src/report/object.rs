@@ -1,12 +1,17 @@
+use std::collections::BTreeSet;
+
 use serde::{Serialize, Serializer};
 use structured_merge::{FieldPath, ObjectKey};
 
 use super::diagnostic;
-use crate::compare::{Action, Assessment, Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Reason};
+use crate::compare::{
+    Action, Assessment, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
+};
 use crate::desired::Source;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
 use crate::live::readiness::{Readiness, State};
+use crate::rules::RuleRef;
 
 /// What `apply` did with one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -62,6 +67,9 @@ pub struct ObjectReport {
     /// Items that manual changes added to lists of the manifest.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_texts")]
     pub beside: Vec<FieldPath>,
+    /// Differences that rules ignore, by rule.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<IgnoredFields>,
     /// Warnings for the author of the manifest.
     pub warnings: Vec<String>,
     /// Why it could not be compared or written.
@@ -88,6 +96,9 @@ pub struct ObjectReport {
     /// Whether its manifest names fields to ignore.
     #[serde(skip)]
     pub is_annotated: bool,
+    /// The ignore rules that cover a field of it, whether or not the field differs.
+    #[serde(skip)]
+    pub rules: BTreeSet<RuleRef>,
     /// The key in full, for sorting and display.
     #[serde(skip)]
     pub key: ObjectKey,
@@ -114,7 +125,7 @@ impl ObjectReport {
         Self::of(key, verdict.into())
     }
 
-    fn of(key: &ObjectKey, Assessment { verdict, warnings }: Assessment) -> Self {
+    fn of(key: &ObjectKey, Assessment { verdict, warnings, rules }: Assessment) -> Self {
         let mut report = Self {
             api_version: key.gvk.api_version(),
             kind: key.gvk.kind.clone(),
@@ -126,6 +137,8 @@ impl ObjectReport {
             changes: Vec::new(),
             conflicts: Vec::new(),
             beside: Vec::new(),
+            ignored: Vec::new(),
+            rules,
             warnings,
             error: None,
             reason: None,
@@ -154,7 +167,8 @@ impl ObjectReport {
     }
 
     fn fill(&mut self, fields: FieldDiff, reason: Option<Reason>) {
-        (self.changes, self.conflicts, self.beside) = (fields.changes, fields.conflicts, fields.beside);
+        (self.changes, self.conflicts) = (fields.changes, fields.conflicts);
+        (self.beside, self.ignored) = (fields.beside, fields.ignored);
         (self.reason, self.hint) = reason.map_or((None, None), |Reason { text, hint }| (Some(text), hint));
     }
 

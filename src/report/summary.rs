@@ -112,7 +112,7 @@ impl Summary {
             conflict: count(&|object| !object.conflicts.is_empty()),
             adopted: count(&ObjectReport::is_ownership_only),
             beside: objects.iter().map(|object| object.beside.len()).sum(),
-            ignored: 0,
+            ignored: objects.iter().flat_map(|object| &object.ignored).map(|ignored| ignored.paths.len()).sum(),
             kept: None,
             readiness: ReadinessCounts::of(objects),
         }

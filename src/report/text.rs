@@ -8,7 +8,9 @@ use super::excerpt;
 use super::lines::groups;
 use super::styled::{Role, Styled};
 use super::value::{block, inline, is_long};
-use super::{ApplySetInfo, Command, ObjectReport, ParentAction, Report, Summary, Verdict, outcomes, readiness};
+use super::{
+    ApplySetInfo, Command, ObjectReport, ParentAction, Report, Summary, Verdict, outcomes, readiness, unmanaged,
+};
 use crate::compare::{Action, Class, FieldChange, Owner};
 
 /// Column of the source behind an object's name, and of the values behind a path.
@@ -42,6 +44,7 @@ pub fn differences(report: &Report) -> Styled {
     if let Some(set) = &report.apply_set {
         text.append(parent_text(set));
     }
+    text.append(unmanaged::lines(report));
     text
 }
 
@@ -321,6 +324,14 @@ pub fn summary(report: &Report) -> Styled {
     }
     if let Some(beside) = beside::clause(report) {
         sentence = format!("{sentence}; {beside}");
+    }
+    match report.summary.ignored {
+        0 => {}
+        1 => sentence.push_str("; 1 difference ignored by a rule"),
+        more => sentence = format!("{sentence}; {more} differences ignored by rules"),
+    }
+    if let Some(unmanaged) = unmanaged::clause(report) {
+        sentence = format!("{sentence}; {unmanaged}");
     }
     if !report.fail_on.is_empty() {
         sentence = format!("{sentence}; fails only on {}", report.fail_on.join(", "));

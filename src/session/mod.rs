@@ -11,6 +11,7 @@ pub(crate) mod output;
 pub(crate) mod reading;
 pub(crate) mod report_builder;
 pub(crate) mod report_file;
+pub(crate) mod review;
 pub(crate) mod screen;
 pub(crate) mod setup;
 pub(crate) mod several;

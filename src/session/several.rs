@@ -28,7 +28,7 @@ use crate::terminal::Closed;
 const AT_ONCE: usize = 8;
 
 /// What is shown of the run in one context, beside its reports.
-pub(crate) type Show = fn(&Report, &Output) -> Result<(), Closed>;
+pub(crate) type Show<'s> = &'s dyn Fn(&Report, &Output) -> Result<(), Closed>;
 
 impl Task<'_> {
     /// Does the `work` in each context, shows it, and reports everything together. Returns the exit code.
@@ -36,7 +36,7 @@ impl Task<'_> {
         &self,
         contexts: &[Context],
         work: impl AsyncFn(Site<'_>, Manifests) -> Result<Report, Failure>,
-        show: Show,
+        show: Show<'_>,
     ) -> u8 {
         match self.reports(contexts, work, show).await {
             Ok(reports) => {
@@ -52,7 +52,7 @@ impl Task<'_> {
         &self,
         contexts: &[Context],
         work: impl AsyncFn(Site<'_>, Manifests) -> Result<Report, Failure>,
-        show: Show,
+        show: Show<'_>,
     ) -> Result<Reports, Failure> {
         let Self { command, connection, input, output, settings } = self;
         let reading = Reading::begin(input, &output.terminal).await?;

@@ -28,7 +28,7 @@ pub(crate) struct Task<'a> {
 impl Task<'_> {
     /// Does the `work` in each context that is meant, shows it, and writes the reports. Returns the exit code. A reader that went
     /// away ends the run quietly, with the verdict that was found.
-    pub async fn run(&self, work: impl AsyncFn(Site<'_>, Manifests) -> Result<Report, Failure>, show: Show) -> u8 {
+    pub async fn run(&self, work: impl AsyncFn(Site<'_>, Manifests) -> Result<Report, Failure>, show: Show<'_>) -> u8 {
         match chosen(self.connection) {
             Ok(Choice::Several(contexts)) => Box::pin(self.in_several(&contexts, work, show)).await,
             Ok(Choice::One(connection)) => self.ended(Box::pin(self.once(&connection, work)).await, show),
@@ -47,7 +47,7 @@ impl Task<'_> {
     }
 
     /// Shows the only report of a run, and writes it. Returns the exit code.
-    pub fn ended(&self, result: Result<Report, Failure>, show: Show) -> u8 {
+    pub fn ended(&self, result: Result<Report, Failure>, show: Show<'_>) -> u8 {
         match result {
             Ok(report) => {
                 let report = self.settings.told_in(report);

@@ -30,13 +30,24 @@ struct User<'w> {
     name: String,
     purpose: &'static str,
     flags: Vec<&'static str>,
+    by_name: bool,
     roles: Vec<Value>,
 }
 
 impl<'w> User<'w> {
     fn new(ws: &'w Workspace, purpose: &'static str, flags: &[&'static str]) -> Self {
         let name = ws.fill_in(&format!("$NS-{purpose}"));
-        let user = Self { ws, name, purpose, flags: flags.to_vec(), roles: Vec::new() };
+        Self { ws, name, purpose, flags: flags.to_vec(), by_name: false, roles: Vec::new() }.with_roles()
+    }
+
+    /// The same, for the objects of the manifests alone.
+    fn by_name(ws: &'w Workspace, purpose: &'static str, flags: &[&'static str]) -> Self {
+        let name = ws.fill_in(&format!("$NS-{purpose}"));
+        Self { ws, name, purpose, flags: flags.to_vec(), by_name: true, roles: Vec::new() }.with_roles()
+    }
+
+    fn with_roles(self) -> Self {
+        let (ws, user) = (self.ws, self);
         let report: Value = serde_json::from_str(&user.access(&["-o", "json"], false).exits_with(0).stdout).unwrap();
         let roles = report["roles"].as_array().unwrap().clone();
         let user = Self { roles, ..user };
@@ -56,6 +67,7 @@ impl<'w> User<'w> {
     fn access(&self, more: &[&str], as_user: bool) -> Run {
         let mut words = vec!["access", "-f", ".", "--for", self.purpose, "--name", "$NS"];
         words.extend(self.flags.iter().copied());
+        words.extend(self.by_name.then_some("--by-name"));
         words.extend(more);
         if as_user {
             words.extend(["--as", &self.name]);
@@ -139,6 +151,14 @@ fn nothing_is_forbidden(ws: &Workspace, action: impl FnOnce() -> Run) -> Run {
 #[track_caller]
 fn names_one_of(run: &Run, permissions: &[String]) {
     let said = format!("{}{}{}", run.report(), run.stdout, run.stderr);
+    // The server names verb, resource and namespace; which object it is about is said before.
+    let named = |permission: &String| match permission.split_once(" named `") {
+        Some((what, rest)) if !what.starts_with("`bind`") && !what.starts_with("`escalate`") => {
+            format!("{what}{}", rest.split_once('`').map_or("", |(_, place)| place))
+        }
+        _ => permission.clone(),
+    };
+    let permissions: Vec<String> = permissions.iter().map(named).collect();
     assert!(
         permissions.iter().any(|permission| said.contains(permission.as_str())),
         "none of {permissions:#?} in {run}\n{}",
@@ -202,6 +222,27 @@ fn a_drift_check_without_patch_needs_no_permission_to_write() {
     }
     let diff = nothing_is_forbidden(&ws, || user.run(&[]).exits_with(1));
     assert_eq!(diff.object("Deployment", "web")["action"], "update");
+    clear(&ws);
+}
+
+#[test]
+fn roles_by_name_open_nothing_but_the_objects_of_the_manifests() {
+    let ws = Workspace::new();
+    manifests(&ws);
+    let user = User::by_name(&ws, "apply", &["--replace=immutable"]);
+    let apply = user.run(&[]).exits_with(0);
+    assert_eq!(apply.writes(), 11, "{apply}");
+    ws.patch_as("kubectl-edit", "configmap/m-1", &json!({"data": {"a": "c"}}));
+    user.run(&[]).exits_with(0);
+    assert_eq!(user.run(&[]).exits_with(0).writes(), 0);
+    let other = "{apiVersion: v1, kind: ConfigMap, metadata: {name: other}}";
+    ws.stdin(other).kubectl(["create", "-f", "-"]).exits_with(0);
+    let other = ws.stdin(other).reconcile(["diff", "-f", "-", "--as", &user.name]).exits_with(4);
+    assert!(other.stdout.contains("cannot get resource \"configmaps\""), "{other}");
+    user.without_each_rule(|user, permissions| {
+        clear(user.ws);
+        names_one_of(&user.run(&[]).exits_with(4), permissions);
+    });
     clear(&ws);
 }
 

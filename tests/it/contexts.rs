@@ -192,6 +192,23 @@ fn each_context_has_its_own_credentials_and_the_worst_result_counts() {
 }
 
 #[test]
+fn plugins_that_may_ask_run_one_after_the_other() {
+    let fleet = Fleet::new();
+    let log = fleet.eu.home().join("plugins.log");
+    let path = fleet.eu.home().join("asking");
+    let text = format!("#!/bin/sh\necho begin >> {0}\nsleep 0.3\necho end >> {0}\nexit 7\n", log.display());
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let user = json!({"exec": {
+        "apiVersion": "client.authentication.k8s.io/v1", "command": path, "interactiveMode": "IfAvailable",
+    }});
+    fleet.with_users(&[("ask-1", user.clone()), ("ask-2", user.clone()), ("ask-3", user)]);
+    let caller = fleet.eu.as_user("admin").on_terminal();
+    fleet.run_as(&caller, "diff", "ask-*", &[]).exits_with(3);
+    assert_eq!(fs::read_to_string(&log).unwrap(), "begin\nend\n".repeat(3));
+}
+
+#[test]
 fn what_is_asked_once_holds_for_all_contexts() {
     let fleet = Fleet::new();
     let typing = |answer: &str| fleet.eu.as_user("admin").stdin(answer).on_terminal();
@@ -244,8 +261,10 @@ fn flags_that_are_for_one_context_and_names_of_none_are_refused() {
         assert_eq!(run.report()["kind"], "Report", "{run}");
     }
     let kubeconfig = format!("--kubeconfig={}", fleet.kubeconfig());
-    let run = fleet.eu.reconcile(["snapshot", "-f", "web.yaml", &kubeconfig, "--context=eu,us"]).exits_with(2);
-    assert!(run.stderr.contains("`snapshot` takes a single context"), "{run}");
+    for command in ["snapshot", "access"] {
+        let run = fleet.eu.reconcile([command, "-f", "web.yaml", &kubeconfig, "--context=eu,us"]).exits_with(2);
+        assert!(run.stderr.contains(&format!("`{command}` takes a single context")), "{run}");
+    }
     let run = fleet.run("diff", "us,us-again", &[]).exits_with(1);
     let warning = "these contexts are the same cluster and namespace: `us`, `us-again`";
     assert!(run.stderr.contains(warning), "{run}");

@@ -26,6 +26,7 @@ mod gates;
 mod generated;
 mod hand_edits;
 mod harness;
+mod ignore;
 mod immutable;
 mod inputs;
 mod installs;

@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use kubectl_reconcile::compare::{ObjectPair, Policy, Prediction, Redactor, judge, predict};
 use serde_json::{Map, Value, json};
-use structured_merge::{GroupVersionKind, TypeRef, builtin, builtin_kind, field_set, prove, with_live_spelling};
+use structured_merge::{
+    FieldSet, GroupVersionKind, TypeRef, builtin, builtin_kind, field_set, prove, with_live_spelling,
+};
 
 use crate::control_plane::Workspace;
 
@@ -29,7 +31,9 @@ fn compare((manifest, live): &(Value, Value)) -> usize {
         let _ = prove(manifest, live, of, kind, &policy);
     }
     let prediction: Prediction = predict(manifest, live, of, kind, &policy);
-    let subject = ObjectPair { gvk: &gvk, manifest, live, of, status_is_apart: true };
+    let nothing = FieldSet::new();
+    let subject =
+        ObjectPair { gvk: &gvk, manifest, written: manifest, ignored: &nothing, live, of, status_is_apart: true };
     let (diff, _) = judge(subject, &prediction, &policy, &Redactor::default());
     assert!(with_live_spelling(manifest, live, of).is_object());
     diff.changes.len() + diff.conflicts.len()

@@ -80,6 +80,7 @@
 //! * Field sets: [`FieldPath`], [`FieldSet`], [`ManagedFieldsEntry`] (structured-merge-diff `fieldpath/`).
 //! * Values: [`Quantity`] and [`semantically_equal`] know when two spellings mean the same (apimachinery `equality.Semantic`).
 //! * Merging: [`predict`], [`merge`] and [`prune`] (structured-merge-diff `typed/merge.go`, `typed/remove.go`, `merge/update.go`).
+//! * Parts of objects: [`without_fields`] and [`with_fields_of`] (structured-merge-diff `typed/remove.go`).
 //! * Ownership: [`Ownership`] and [`Applier`], with the transfer of claims as in client-go's `csaupgrade`.
 //!
 //! # What a prediction cannot know
@@ -104,6 +105,7 @@ mod prune;
 mod schema;
 mod spelling;
 mod string_data;
+mod subset;
 
 pub use applier::Applier;
 pub use bookkeeping::leave_out_bookkeeping;
@@ -113,7 +115,7 @@ pub use merge::merge;
 pub use node_ports::with_node_ports;
 pub use object::{
     FieldPath, FieldSet, FieldsV1Error, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry, ObjectKey,
-    Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields, without_system_fields,
+    ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields, without_system_fields,
 };
 pub use ownership::Ownership;
 pub use predict::{Prediction, predict, predict_displacing};
@@ -126,3 +128,4 @@ pub use schema::{
 };
 pub use spelling::{verbatim, with_live_spelling};
 pub use string_data::{with_string_data, with_string_data_folded};
+pub use subset::{whole_value, with_fields_of, without_fields};

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::applier::Applier;
 use crate::claimants::step;
+use crate::object::ObjectMeta as _;
 use crate::object::{
     FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields_for,
     read_managed_fields,
@@ -201,7 +202,7 @@ fn is_dropped(path: &FieldPath, of: TypeRef<'_>, applied: &FieldSet, claimed: &F
 
 /// The manifest as client-side apply has last seen it.
 pub(crate) fn last_applied(live: &Value) -> Option<Value> {
-    serde_json::from_str(live.pointer("/metadata/annotations")?.get(LAST_APPLIED)?.as_str()?).ok()
+    serde_json::from_str(live.annotation(LAST_APPLIED)?).ok()
 }
 
 fn owns_last_applied(fields: &FieldSet) -> bool {

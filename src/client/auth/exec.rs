@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
+use tokio::sync::Mutex;
 
 use super::error::ExecError;
 use crate::client::kubeconfig::credentials::ClientCertificate;
@@ -26,6 +27,8 @@ use crate::text::one_line;
 const UNATTENDED: Duration = Duration::from_mins(2);
 /// How long a plugin may take when a person may have to log in.
 const ATTENDED: Duration = Duration::from_mins(5);
+/// Held while a plugin may ask a person: with several contexts, two of them would ask on the same terminal at the same time.
+static ASKING: Mutex<()> = Mutex::const_new(());
 /// The largest answer of a plugin, in bytes.
 const MAX_OUTPUT: u64 = 1 << 20;
 
@@ -45,6 +48,7 @@ impl Plugin<'_> {
     /// standard error is ours always, so that it can say what it wants.
     pub async fn run(&self, stdin_is_free: bool, environment: &Environment) -> Result<Answer, ExecError> {
         let interactive = self.takes_stdin(stdin_is_free, environment.stdin_is_terminal)?;
+        let _asking = if interactive { Some(ASKING.lock().await) } else { None };
         let bound = if environment.stdin_is_terminal { ATTENDED } else { UNATTENDED };
         let mut command = Command::new(self.program()?);
         command

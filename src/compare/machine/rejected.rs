@@ -30,7 +30,7 @@ impl ComparisonMachine<'_> {
 
     /// Predicts the apply after manual claims have passed to us, those on what is in the way included; none if there are none.
     fn after_transfer(&self, live: &Value, error: &RequestError) -> Option<Prediction> {
-        let (manifest, kind) = (self.target.desired.object(), self.target.kind());
+        let (manifest, kind) = (self.wanted.as_ref(), self.target.kind());
         // A patch loses nulls that an apply is refused for. Where the types are known, none of those is left.
         if !self.of.declares("kind") && holds_null(manifest) {
             return None;
@@ -89,7 +89,7 @@ impl ComparisonMachine<'_> {
         let own = |tells| Some(Probe { object: probe_object(gvk, manifest, live)?, refused: trouble.clone(), tells });
         let refused = refused_result(&subject, status);
         if may_be_immutable(status) {
-            let merged = predict(manifest, live, self.of, self.target.kind().as_ref(), self.policy).object;
+            let merged = predict(&self.wanted, live, self.of, self.target.kind().as_ref(), self.policy).object;
             let object = probe_object(gvk, &without_system_fields(&merged), live)?;
             let accepted = Refusal::Immutable(unchangeable(self.target, live, status));
             return Some((vec![Probe { object, refused, tells: false }, own(false)?], accepted));

@@ -142,7 +142,7 @@ pub(super) async fn list(
 
 /// All kinds whose objects could be members, each in its preferred version: what can be listed and deleted. Events are left
 /// out.
-pub(super) fn searchable(catalog: &Discovery) -> Vec<Resource> {
+pub(crate) fn searchable(catalog: &Discovery) -> Vec<Resource> {
     let mut preferred: BTreeMap<GroupKind, &Resource> = BTreeMap::new();
     let can = |resource: &&Resource, verb: &str| resource.verbs.contains(verb);
     let candidates = catalog.resources().filter(|found| can(found, "list") && can(found, "delete") && !found.pending);

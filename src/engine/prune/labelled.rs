@@ -1,4 +1,5 @@
 use apply_set::{ApplySet, PART_OF};
+use structured_merge::ObjectMeta as _;
 
 use crate::desired::Manifest;
 use crate::desired::yaml::Step;
@@ -14,9 +15,8 @@ pub(super) fn refuse_labelled(
     let is_parent = |manifest: &Manifest| {
         set.is_parent(manifest.gvk(), manifest.namespace().unwrap_or(default_namespace), manifest.name())
     };
-    let is_labelled = |manifest: &Manifest| {
-        manifest.object().pointer("/metadata/labels").is_some_and(|all| all.get(PART_OF).is_some())
-    };
+    let is_labelled =
+        |manifest: &Manifest| manifest.object().metadata("labels").is_some_and(|all| all.get(PART_OF).is_some());
     let labelled = manifests.iter().filter(|manifest| is_labelled(manifest) && !is_parent(manifest));
     let problems: Vec<Diagnostic> = labelled
         .map(|manifest| {

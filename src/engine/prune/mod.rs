@@ -20,6 +20,7 @@ mod reach;
 mod reference;
 mod write_parent;
 
+pub(crate) use find::searchable;
 pub(crate) use judged::Judged;
 pub(crate) use planned::{Planned, Requested};
 pub(crate) use reach::reach;

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ObjectKey};
+use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 
 use crate::client::Address;
 use crate::live::Resource;
@@ -85,18 +85,13 @@ impl ListWatch {
 
     /// Returns true if an object of the collection is one of those picked.
     pub fn holds(&self, object: &Value) -> bool {
-        self.names().is_none_or(|names| name_of(object).is_some_and(|name| names.contains(name)))
+        self.names().is_none_or(|names| object.name().is_some_and(|name| names.contains(name)))
     }
 
     /// Returns true if the resource can be used in this way.
     pub fn can(&self, verb: &str) -> bool {
         self.resource.verbs.contains(verb)
     }
-}
-
-/// `metadata.name`
-pub(super) fn name_of(object: &Value) -> Option<&str> {
-    object.pointer("/metadata/name").and_then(Value::as_str)
 }
 
 #[cfg(test)]

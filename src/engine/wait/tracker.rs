@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::Value;
-use structured_merge::ObjectKey;
+use structured_merge::{ObjectKey, ObjectMeta as _};
 
-use super::list_watch::{FEW, ListWatch, Selection, name_of};
+use super::list_watch::{FEW, ListWatch, Selection};
 use super::rules::{Owned, has_pods, needs_pods, readiness, readiness_by, readiness_with_pods, selector_of};
 use super::watcher::WatchUpdate;
 use crate::diagnostic::{Code, Diagnostic};
@@ -313,7 +313,7 @@ impl Collection {
     }
 
     fn take(&mut self, news: WatchUpdate) {
-        let named = |object: Value| Some((name_of(&object)?.to_owned(), object));
+        let named = |object: Value| Some((object.name()?.to_owned(), object));
         match news {
             WatchUpdate::Listed(listing) => {
                 let now = listing.objects.into_iter().filter_map(named).collect();

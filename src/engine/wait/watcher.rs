@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use futures::StreamExt as _;
 use jiff::Timestamp;
 use serde_json::Value;
+use structured_merge::ObjectMeta;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::sleep;
 
-use super::list_watch::{FEW, ListWatch, name_of};
+use super::list_watch::{FEW, ListWatch};
 use super::rules::is_settled;
 use crate::client::{Cluster, Request, RequestError, WatchEvent};
 use crate::diagnostic::{Code, Diagnostic};
@@ -210,7 +211,7 @@ impl Watcher {
         }
         // Something was listed that nobody can read: it may be any of those that are missing.
         if let (Some(names), Some(spoilt)) = (self.scope.names(), spoilt.first()) {
-            let found: BTreeSet<&str> = listing.objects.iter().filter_map(name_of).collect();
+            let found: BTreeSet<&str> = listing.objects.iter().filter_map(ObjectMeta::name).collect();
             let missing = names.iter().filter(|name| !found.contains(name.as_str()));
             let trouble = Diagnostic::new(
                 Code::Failed,

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::Value;
-use structured_merge::{FieldSet, ManagedFieldsEntry, Operation, Ownership};
+use structured_merge::{FieldSet, ManagedFieldsEntry, ObjectMeta as _, Operation, Ownership};
 
 use super::{ROUNDS, Writer, Written, is_conflict};
 use crate::client::{Reply, RequestError, Retry};
@@ -203,18 +203,18 @@ impl Writer<'_> {
     }
 
     async fn try_record(&self, created: &Value, claims: &FieldSet) -> Result<(), RequestError> {
-        let uid = created.pointer("/metadata/uid").cloned().unwrap_or_default();
+        let uid = created.metadata("uid").cloned().unwrap_or_default();
         let mut now = created.clone();
         for round in 0.. {
             let Some(owners) = self.as_applied(&now, claims) else { break };
-            let version = now.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
+            let version = now.metadata("resourceVersion").cloned().unwrap_or_default();
             match self.record_owners(owners.to_json(&now), &version).await {
                 Ok(_) => break,
                 // Controllers write to what is new: as long as our fields are ours, it is tried again.
                 Err(error) if is_conflict(&error) && round < ROUNDS => {
                     match fetch::get(self.cluster, self.target, self.resource).await {
                         LiveState::Present(again)
-                            if again.pointer("/metadata/uid") == Some(&uid) && self.same_claims(created, &again) =>
+                            if again.metadata("uid") == Some(&uid) && self.same_claims(created, &again) =>
                         {
                             now = again;
                         }

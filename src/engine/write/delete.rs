@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use structured_merge::ObjectKey;
+use structured_merge::{ObjectKey, ObjectMeta as _};
 use tokio::time::Instant;
 
 use crate::client::{Change, Cluster, Retry};
@@ -91,7 +91,7 @@ pub async fn delete(
     }
     match find(cluster, resource, key).await {
         LiveState::Absent => Ok(Deleted::Gone),
-        LiveState::Present(now) if uid_of(&now) == uid && is_terminating(&now) => Ok(Deleted::Terminating),
+        LiveState::Present(now) if uid_of(&now) == uid && now.is_terminating() => Ok(Deleted::Terminating),
         LiveState::Present(now) if code == Some(409) && !is_version(&now, uid, resource_version) => {
             Ok(Deleted::Moved(Box::new(now)))
         }
@@ -142,16 +142,11 @@ fn is_final(body: &[u8]) -> bool {
 }
 
 fn uid_of(object: &Value) -> &str {
-    object.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default()
-}
-
-fn is_terminating(object: &Value) -> bool {
-    object.pointer("/metadata/deletionTimestamp").is_some()
+    object.uid().unwrap_or_default()
 }
 
 fn is_version(object: &Value, uid: &str, resource_version: Option<&str>) -> bool {
-    let version = object.pointer("/metadata/resourceVersion").and_then(Value::as_str);
-    uid_of(object) == uid && (resource_version.is_none() || resource_version == version)
+    uid_of(object) == uid && (resource_version.is_none() || resource_version == object.resource_version())
 }
 
 #[cfg(test)]

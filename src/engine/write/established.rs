@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use structured_merge::GroupVersionKind;
+use structured_merge::{GroupVersionKind, ObjectMeta as _};
 
 use crate::client::{Cluster, RequestError};
 use crate::diagnostic::{Code, Diagnostic};
@@ -45,8 +45,7 @@ pub async fn wait_for_discovery(cluster: &Cluster, awaited: &[GroupVersionKind])
 }
 
 fn is(crd: &Value, condition: &str, status: &str) -> bool {
-    let conditions = crd.pointer("/status/conditions").and_then(Value::as_array);
-    conditions.into_iter().flatten().any(|found| {
+    crd.conditions().iter().any(|found| {
         found.get("type").is_some_and(|name| name == condition) && found.get("status").is_some_and(|s| s == status)
     })
 }

@@ -15,7 +15,7 @@ mod replace;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use structured_merge::{FieldSet, Ownership, TypeRef, with_live_spelling};
+use structured_merge::{FieldSet, ObjectMeta as _, Ownership, TypeRef, with_live_spelling};
 
 pub use delete::{DEFAULT_DELETE_TIMEOUT, Deadline, Deleted, delete, wait_until_gone};
 pub use established::{wait_for_discovery, wait_until_established};
@@ -23,7 +23,7 @@ pub use half_way::{GRACE, HalfWay};
 
 use crate::client::{Address, Change, Cluster, Reply, RequestError, Retry};
 use crate::compare::Refusal;
-use crate::compare::{Finding, ForceConflicts, ObjectVerdict, Policy, Prediction, Redactor, Replace, refusal};
+use crate::compare::{Finding, ForceConflicts, ObjectVerdict, Policy, Prediction, Redactor, Replace, Wanted, refusal};
 use crate::diagnostic::{Code, Diagnostic};
 pub use crate::engine::judge::Decision;
 use crate::engine::judge::Judge;
@@ -165,7 +165,7 @@ impl Writer<'_> {
         let manager = &self.policy.manager;
         let api_version = self.target.key.gvk.api_version();
         let claims = after.owners.our_fields();
-        let mut version = live.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
+        let mut version = live.metadata("resourceVersion").cloned().unwrap_or_default();
         let mut has_taken_over = false;
         let before = Ownership::of(live, manager);
         // What the manifest dropped counts too: it goes only when no hand is left beside us.
@@ -178,9 +178,10 @@ impl Writer<'_> {
             version = self.record_owners(settled.to_json(live), &version).await?;
             has_taken_over = true;
         }
-        let mut body = with_live_spelling(self.target.desired.object(), live, self.of);
+        let wanted = Wanted::over(self.target, live, self.of, self.policy);
+        let mut body = with_live_spelling(&wanted.object, live, self.of);
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
-            metadata.insert("uid".into(), live.pointer("/metadata/uid").cloned().unwrap_or_default());
+            metadata.insert("uid".into(), live.metadata("uid").cloned().unwrap_or_default());
             metadata.insert("resourceVersion".into(), version.clone());
         }
         // Whose fields may be taken was judged for this very version; whoever is adopted yields in any case.
@@ -203,7 +204,7 @@ impl Writer<'_> {
         let patch = Change::json_patch(self.path(), &self.policy.manager, &patch);
         let reply = self.cluster.send(patch.write(Retry::Safe)).await?;
         let object = Asked::key(&self.target.key).read(self.cluster, &reply.body)?;
-        Ok(object.pointer("/metadata/resourceVersion").cloned().unwrap_or_default())
+        Ok(object.metadata("resourceVersion").cloned().unwrap_or_default())
     }
 
     /// Answers with 201 for a new object. Applying twice is the same as once, so it may be repeated.
@@ -245,7 +246,7 @@ impl Writer<'_> {
 
 /// `metadata.managedFields` of an object, as an update of it states them.
 fn recorded_owners(object: &Value) -> Value {
-    object.pointer("/metadata/managedFields").cloned().unwrap_or_else(|| json!([{}]))
+    object.metadata("managedFields").cloned().unwrap_or_else(|| json!([{}]))
 }
 
 fn is_conflict(error: &RequestError) -> bool {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use serde_json::Value;
-use structured_merge::{Quantity, without_system_fields};
+use structured_merge::{ObjectMeta as _, Quantity, without_system_fields};
 
 use super::create::Creation;
 use super::delete::{Deadline, Deleted, delete, wait_until_gone};
@@ -41,8 +41,8 @@ impl Writer<'_> {
                     "the run was interrupted: it was not replaced",
                 ));
             }
-            let text = |pointer: &str| live.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-            let (uid, version) = (text("/metadata/uid"), text("/metadata/resourceVersion"));
+            let uid = live.uid().unwrap_or_default().to_owned();
+            let version = live.resource_version().unwrap_or_default().to_owned();
             match delete(self.cluster, self.resource, &self.target.key, &uid, Some(&version)).await {
                 Ok(Deleted::Gone) => return self.create_anew(&live).await,
                 Ok(Deleted::Terminating) => return self.once_gone(&live, &uid, deadline).await,
@@ -156,7 +156,7 @@ impl Writer<'_> {
                 _ => return Err(error),
             },
         };
-        let version = created.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
+        let version = created.metadata("resourceVersion").cloned().unwrap_or_default();
         // The object is there; whose fields are whose is worth a try, not a failure.
         let _ = self.record_owners(recorded_owners(former), &version).await;
         Ok(true)
@@ -165,8 +165,7 @@ impl Writer<'_> {
 
 /// What holds an object that is being deleted, as the end of a sentence.
 fn waits_for(object: &Value) -> String {
-    let finalizers = object.pointer("/metadata/finalizers").and_then(Value::as_array).into_iter().flatten();
-    match finalizers.filter_map(Value::as_str).collect::<Vec<_>>().as_slice() {
+    match object.finalizers().collect::<Vec<_>>().as_slice() {
         [] => String::new(),
         [one] => format!(": it waits for the finalizer `{one}`"),
         several => format!(": it waits for the finalizers `{}`", several.join("`, `")),
@@ -189,10 +188,9 @@ fn may_fit(message: &str) -> bool {
 
 /// A Job or a pod that has ended: recreated, it would run once more.
 fn has_finished(object: &Value) -> bool {
-    let conditions = object.pointer("/status/conditions").and_then(Value::as_array).into_iter().flatten();
     let phase = object.pointer("/status/phase").and_then(Value::as_str);
     match object.get("kind").and_then(Value::as_str) {
-        Some("Job") => conditions.into_iter().any(|condition| {
+        Some("Job") => object.conditions().iter().any(|condition| {
             let is = |name: &str, value: &str| condition.get(name).is_some_and(|found| found == value);
             is("status", "True") && (is("type", "Complete") || is("type", "Failed"))
         }),

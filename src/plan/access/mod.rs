@@ -8,9 +8,17 @@
 
 mod permissions;
 mod role;
+#[cfg(test)]
+mod tests;
 
-pub use permissions::{Needs, Pruned, optional, permissions};
-pub use role::{RoleFor, roles};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::live::{Discovery, Target};
+use crate::object::Permission;
+pub use permissions::{Needs, Pruned};
+use permissions::{optional, permissions};
+pub use role::RoleFor;
+use role::roles;
 
 /// A command whose permissions are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,5 +37,39 @@ impl Purpose {
             Self::Diff => "diff",
             Self::Apply => "apply",
         }
+    }
+}
+
+/// What some commands need.
+#[derive(Debug, Default)]
+pub struct Access {
+    /// Roles for each of them.
+    pub roles: Vec<RoleFor>,
+    /// The permissions, with the commands that need them.
+    pub permissions: BTreeMap<Permission, Vec<Purpose>>,
+    /// What is of use and not needed.
+    pub optional: BTreeSet<Permission>,
+}
+
+impl Access {
+    /// What these commands need over these targets. The names of the roles begin with `name`.
+    #[must_use]
+    pub fn of(
+        targets: &[&Target],
+        purposes: &BTreeSet<Purpose>,
+        needs: &Needs,
+        name: &str,
+        catalog: &Discovery,
+    ) -> Self {
+        let mut access = Self::default();
+        for purpose in purposes {
+            let needed = permissions(targets, *purpose, needs);
+            access.roles.extend(roles(&needed, *purpose, name));
+            access.optional.extend(optional(catalog, *purpose));
+            for permission in needed {
+                access.permissions.entry(permission).or_default().push(*purpose);
+            }
+        }
+        access
     }
 }

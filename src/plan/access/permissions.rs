@@ -15,6 +15,8 @@ pub struct Needs {
     pub asks: bool,
     /// Whether `apply` deletes and recreates what cannot be changed (`--replace`).
     pub replaces: bool,
+    /// Whether only the objects of the manifests may be read and changed, where a name can restrict that (`--by-name`).
+    pub by_name: bool,
     /// Whether `apply` waits for readiness (`--wait`).
     pub waits: bool,
     /// What `--prune` looks at.
@@ -38,28 +40,24 @@ pub struct Pruned {
 struct Collection<'t> {
     resource: &'t Resource,
     namespace: Option<&'t str>,
-    count: usize,
+    names: Vec<&'t str>,
 }
 
 /// The permissions that a command needs over these targets. A target whose resource is not known needs none that can be told.
 #[must_use]
 pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTreeSet<Permission> {
     let mut needed = Needed::default();
-    for Collection { resource, namespace, count } in collections(targets) {
-        needed.add(resource, namespace, "get");
-        if count > FEW && resource.verbs.contains("list") {
-            needed.add(resource, namespace, "list");
-        }
-        if purpose == Purpose::Apply || needs.asks {
-            // A server-side apply of what is missing is a patch that creates.
-            needed.add(resource, namespace, "patch");
-            needed.add(resource, namespace, "create");
-        }
-        if purpose == Purpose::Apply && needs.replaces {
-            needed.add(resource, namespace, "delete");
+    for collection in collections(targets) {
+        for verb in verbs(&collection, purpose, needs) {
+            // A creation has no name yet.
+            if needs.by_name && verb != "create" {
+                collection.names.iter().for_each(|name| needed.add(&collection, Some(name), verb));
+            } else {
+                needed.add(&collection, None, verb);
+            }
         }
         if purpose == Purpose::Apply && needs.waits {
-            needed.wait(resource, namespace);
+            needed.pods(&collection);
         }
     }
     if let Some(pruned) = &needs.prunes {
@@ -80,7 +78,7 @@ pub fn optional(catalog: &Discovery, purpose: Purpose) -> BTreeSet<Permission> {
     {
         let gvk = GroupVersionKind::new("admissionregistration.k8s.io/v1", kind);
         if let Resolution::Known(resource) = catalog.resolve(&gvk) {
-            needed.add(resource, None, "list");
+            needed.on(resource, None, "list");
         }
     }
     needed.0
@@ -90,44 +88,63 @@ fn collections<'t>(targets: &[&'t Target]) -> impl Iterator<Item = Collection<'t
     let mut collections: BTreeMap<_, Collection<'t>> = BTreeMap::new();
     for target in targets {
         let Ok(resource) = &target.resource else { continue };
-        let namespace = target.key.namespace.as_deref();
-        let empty = Collection { resource, namespace, count: 0 };
-        collections.entry((&resource.gvk, &resource.plural, namespace)).or_insert(empty).count += 1;
+        let namespace = target.key.namespace.as_deref().filter(|_| resource.namespaced);
+        let empty = Collection { resource, namespace, names: Vec::new() };
+        let collection = collections.entry((&resource.gvk, &resource.plural, namespace)).or_insert(empty);
+        collection.names.push(&target.key.name);
     }
     collections.into_values()
+}
+
+/// What is done with the objects of one collection.
+fn verbs(of: &Collection<'_>, purpose: Purpose, needs: &Needs) -> BTreeSet<&'static str> {
+    let can = |verb: &str| of.resource.pending || of.resource.verbs.contains(verb);
+    let mut verbs = BTreeSet::from(["get"]);
+    // A LIST shows all objects; where it is not allowed, each is read by its name.
+    if of.names.len() > FEW && can("list") && !needs.by_name {
+        verbs.insert("list");
+    }
+    if purpose == Purpose::Apply || needs.asks {
+        // A server-side apply of what is missing is a patch that creates.
+        verbs.extend(["patch", "create"]);
+    }
+    if purpose == Purpose::Apply && needs.replaces {
+        verbs.insert("delete");
+    }
+    // Readiness is followed by a LIST and a stream of changes, except of kinds whose objects are ready when they exist.
+    if purpose == Purpose::Apply && needs.waits && can("list") {
+        verbs.insert("list");
+        if can("watch") && structured_merge::builtin_kind(&of.resource.gvk).is_none_or(|kind| kind.status) {
+            verbs.insert("watch");
+        }
+    }
+    verbs
 }
 
 #[derive(Default)]
 struct Needed(BTreeSet<Permission>);
 
 impl Needed {
-    fn add(&mut self, resource: &Resource, namespace: Option<&str>, verb: &str) {
-        self.named(&resource.gvk.group, &resource.plural, namespace.filter(|_| resource.namespaced), verb);
+    fn add(&mut self, of: &Collection<'_>, name: Option<&str>, verb: &str) {
+        let permission = permission((&of.resource.gvk.group, &of.resource.plural), of.namespace, verb);
+        self.0.insert(Permission { name: name.map(ToOwned::to_owned), ..permission });
     }
 
-    fn named(&mut self, group: &str, resource: &str, namespace: Option<&str>, verb: &str) {
-        let namespace = namespace.map(ToOwned::to_owned);
-        let (group, resource, verb) = (group.to_owned(), resource.to_owned(), verb.to_owned());
-        self.0.insert(Permission { namespace, group, resource, name: None, verb });
+    fn on(&mut self, resource: &Resource, namespace: Option<&str>, verb: &str) {
+        let namespace = namespace.filter(|_| resource.namespaced);
+        self.0.insert(permission((&resource.gvk.group, &resource.plural), namespace, verb));
     }
 
-    /// Readiness is followed by a LIST and a stream of changes. What a workload that is not ready waits for is read from its Pods.
-    fn wait(&mut self, resource: &Resource, namespace: Option<&str>) {
-        let GroupVersionKind { group, kind, .. } = &resource.gvk;
-        let can = |verb: &str| resource.pending || resource.verbs.contains(verb);
-        let reports = structured_merge::builtin_kind(&resource.gvk).is_none_or(|kind| kind.status);
-        if can("list") {
-            self.add(resource, namespace, "list");
+    /// What a workload that is not ready waits for is read from its Pods.
+    fn pods(&mut self, of: &Collection<'_>) {
+        let GroupVersionKind { group, kind, .. } = &of.resource.gvk;
+        if !kstatus::has_pods(GroupKind::new(group, kind)) {
+            return;
         }
-        if can("list") && can("watch") && reports {
-            self.add(resource, namespace, "watch");
-        }
-        if kstatus::has_pods(GroupKind::new(group, kind)) {
-            for verb in ["list", "watch"] {
-                self.named("", "pods", namespace, verb);
-                if kind == "Deployment" {
-                    self.named("apps", "replicasets", namespace, verb);
-                }
+        for verb in ["list", "watch"] {
+            self.0.insert(permission(("", "pods"), of.namespace, verb));
+            if kind == "Deployment" {
+                self.0.insert(permission(("apps", "replicasets"), of.namespace, verb));
             }
         }
     }
@@ -135,13 +152,10 @@ impl Needed {
     /// Members are looked for among all kinds of the set, in all of its namespaces.
     fn prune(&mut self, targets: &[&Target], pruned: &Pruned, purpose: Purpose) {
         let namespace = pruned.namespace.as_deref();
-        self.add(&pruned.parent, namespace, "get");
+        let verbs: &[&str] = if purpose == Purpose::Apply { &["get", "patch", "create"] } else { &["get"] };
+        verbs.iter().for_each(|verb| self.on(&pruned.parent, namespace, verb));
         if !pruned.parent.gvk.group.is_empty() {
-            self.named("apiextensions.k8s.io", "customresourcedefinitions", None, "get");
-        }
-        if purpose == Purpose::Apply {
-            self.add(&pruned.parent, namespace, "patch");
-            self.add(&pruned.parent, namespace, "create");
+            self.0.insert(permission(("apiextensions.k8s.io", "customresourcedefinitions"), None, "get"));
         }
         let of_targets = targets.iter().filter_map(|target| target.resource.as_ref().ok());
         let mut namespaces: BTreeSet<&str> =
@@ -151,9 +165,14 @@ impl Needed {
         let verbs: &[&str] = if purpose == Purpose::Apply { &["get", "list", "delete"] } else { &["list"] };
         for resource in of_targets.chain(&pruned.resources) {
             let places = if resource.namespaced { namespaces.iter().copied().map(Some).collect() } else { vec![None] };
-            for (place, verb) in places.iter().flat_map(|place| verbs.iter().map(move |verb| (place, verb))) {
-                self.add(resource, *place, verb);
+            for place in places {
+                verbs.iter().for_each(|verb| self.on(resource, place, verb));
             }
         }
     }
+}
+
+fn permission((group, resource): (&str, &str), namespace: Option<&str>, verb: &str) -> Permission {
+    let namespace = namespace.map(ToOwned::to_owned);
+    Permission { namespace, group: group.to_owned(), resource: resource.to_owned(), name: None, verb: verb.to_owned() }
 }

@@ -117,7 +117,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     }
 }
 
-async fn ask(run: &Run<'_>, target: &Target, policy: &Policy, live: Value) -> Finding {
+pub(super) async fn ask(run: &Run<'_>, target: &Target, policy: &Policy, live: Value) -> Finding {
     let ground = run.ground;
     let mut machine = ComparisonMachine::new(target, LiveState::Present(live), ground.of(target), policy);
     drive(&ground.cluster, target, resource_of(target), OURS, &mut machine).await;

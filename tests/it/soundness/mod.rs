@@ -3,6 +3,7 @@
 //! few thousand mutations of an ordinary run; `SOUNDNESS_SEED` repeats one.
 
 mod engine;
+mod ignored;
 mod live;
 mod manifest;
 mod tally;
@@ -84,6 +85,13 @@ impl Run<'_> {
                     self.tally.mutations += 1;
                 }
                 engine::check(self, &manifest, &live).await;
+                live = self.ground.get(self.target).await;
+                for _ in 0..self.rng.below(3) {
+                    manifest::change(self.ground, self.target, &mut manifest, &mut self.rng);
+                }
+                live::change(self.ground, self.target, &live, &mut self.rng).await;
+                live = self.ground.get(self.target).await;
+                ignored::check(self, &manifest, &live).await;
             }
             if self.rng.chance(60) {
                 let _ = self.ground.apply(self.target, &manifest, OURS, "&force=true").await;

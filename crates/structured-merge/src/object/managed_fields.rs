@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 
-use super::FieldSet;
+use super::{FieldSet, ObjectMeta as _};
 
 /// The annotation in which client-side apply keeps the manifest that it applied last.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -115,8 +115,7 @@ pub fn managed_fields_for<'e>(object: &Value, entries: impl Iterator<Item = &'e 
 }
 
 fn raw_entries(object: &Value) -> impl Iterator<Item = (Option<ManagedFieldsEntry>, &Value)> {
-    let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
-    entries.into_iter().flatten().map(|value| (ManagedFieldsEntry::from_json(value), value))
+    object.raw_managed_fields().iter().map(|value| (ManagedFieldsEntry::from_json(value), value))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod key;
 mod lookup;
 mod managed_fields;
 mod metadata;
+mod object_meta;
 mod path;
 mod quantity;
 mod scalar;
@@ -18,6 +19,7 @@ pub use managed_fields::{
     LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields, managed_fields_for, read_managed_fields,
 };
 pub use metadata::{SERVER_METADATA, without_system_fields};
+pub use object_meta::ObjectMeta;
 pub use path::{FieldPath, PathElement};
 pub use quantity::Quantity;
 pub use scalar::Scalar;

@@ -1,0 +1,257 @@
+//! The part of an object that a set of fields names: left out of it, or put into another one (structured-merge-diff
+//! `typed/remove.go`, `RemoveItems` and `ExtractItems`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use crate::claimants::step;
+use crate::object::{FieldPath, FieldSet, PathElement};
+use crate::schema::{ListKind, TypeRef, item_element};
+
+/// The outermost value around a path that is replaced as a whole, such as an atomic list; the path itself where there is none.
+#[must_use]
+pub fn whole_value(path: &FieldPath, of: TypeRef<'_>) -> FieldPath {
+    let mut of = of;
+    for (depth, element) in path.elements().iter().enumerate() {
+        if depth > 0 && (of.is_atomic_type() || matches!(element, PathElement::Index(_))) {
+            return FieldPath::from(path.elements().iter().take(depth).cloned().collect::<Vec<_>>());
+        }
+        of = step(of, element);
+    }
+    path.clone()
+}
+
+/// An object without the values at these paths. Structs, maps and lists go when nothing is left in them; the keys of list items stay.
+#[must_use]
+pub fn without_fields(object: &Value, fields: &FieldSet, of: TypeRef<'_>) -> Value {
+    left(object, fields, of).unwrap_or_else(|| Value::Object(Map::new()))
+}
+
+fn left(value: &Value, gone: &FieldSet, of: TypeRef<'_>) -> Option<Value> {
+    if gone.is_empty() {
+        return Some(value.clone());
+    }
+    match value {
+        _ if of.is_atomic(value) => None,
+        Value::Object(map) => {
+            let field = |(name, child): (&String, &Value)| {
+                let kept = match gone.step(&PathElement::Field(name.clone())) {
+                    Some((true, _)) => None,
+                    Some((false, below)) => left(child, below, of.field(name)),
+                    None => Some(child.clone()),
+                };
+                Some((name.clone(), kept?))
+            };
+            let left: Map<String, Value> = map.iter().filter_map(field).collect();
+            (!left.is_empty() || map.is_empty()).then_some(Value::Object(left))
+        }
+        Value::Array(items) => {
+            let item = |item: &Value| {
+                let element = item_element(item, of);
+                match element.as_ref().and_then(|element| gone.step(element)) {
+                    Some((true, _)) => None,
+                    Some((false, below)) => left(item, &without_keys(below, of), of.item()),
+                    None => Some(item.clone()),
+                }
+            };
+            let left: Vec<Value> = items.iter().filter_map(item).collect();
+            (!left.is_empty() || items.is_empty()).then_some(Value::Array(left))
+        }
+        scalar => Some(scalar.clone()),
+    }
+}
+
+/// A set of fields of an item without those that tell the item from others.
+fn without_keys(fields: &FieldSet, list: TypeRef<'_>) -> FieldSet {
+    let ListKind::Keyed(keys) = list.list_kind() else { return fields.clone() };
+    let is_key = |path: &FieldPath| match path.elements().first() {
+        Some(PathElement::Field(name)) => keys.contains(name),
+        _ => false,
+    };
+    fields.filter(|path| !is_key(path))
+}
+
+/// An object with these fields as another object of its type has them, in place of its own. What the other one does not have stays as
+/// it is; list items that come in are put where the other one has them.
+#[must_use]
+pub fn with_fields_of(object: &Value, other: &Value, fields: &FieldSet, of: TypeRef<'_>) -> Value {
+    put(Some(object), other, fields, of).unwrap_or_else(|| object.clone())
+}
+
+fn put(value: Option<&Value>, other: &Value, fields: &FieldSet, of: TypeRef<'_>) -> Option<Value> {
+    match other {
+        _ if of.is_atomic(other) => Some(other.clone()),
+        Value::Object(source) => {
+            let mut map = value.and_then(Value::as_object).cloned().unwrap_or_default();
+            for (element, _, below) in fields.nodes() {
+                if let PathElement::Field(name) = element
+                    && let Some(there) = source.get(name)
+                    && let Some(child) = put(map.get(name), there, below, of.field(name))
+                {
+                    map.insert(name.clone(), child);
+                }
+            }
+            Some(Value::Object(map))
+        }
+        Value::Array(source) => {
+            let items = value.and_then(Value::as_array).cloned().unwrap_or_default();
+            let items = put_items(items, source, fields, of);
+            // An empty list of items claims nothing.
+            (!items.is_empty()).then_some(Value::Array(items))
+        }
+        scalar => Some(scalar.clone()),
+    }
+}
+
+fn put_items(mut items: Vec<Value>, source: &[Value], fields: &FieldSet, of: TypeRef<'_>) -> Vec<Value> {
+    let places = |items: &[Value]| -> BTreeMap<PathElement, usize> {
+        let elements = items.iter().enumerate().rev();
+        elements.filter_map(|(index, item)| Some((item_element(item, of)?, index))).collect()
+    };
+    let here = places(&items);
+    // What comes in is put behind the item that comes before it in the other object, so that no order changes.
+    let mut coming: BTreeMap<Option<usize>, Vec<Value>> = BTreeMap::new();
+    let (mut before, mut seen) = (None, BTreeSet::new());
+    for other in source {
+        // Of several items with one key, the first counts.
+        let Some(element) = item_element(other, of).filter(|element| seen.insert(element.clone())) else { continue };
+        let claimed = fields.step(&element).map(|(_, below)| below);
+        match (here.get(&element), claimed) {
+            (Some(index), claimed) => {
+                before = Some(*index);
+                if let (Some(below), Some(item)) = (claimed, items.get_mut(*index))
+                    && let Some(now) = put(Some(item), other, below, of.item())
+                {
+                    *item = now;
+                }
+            }
+            (None, Some(below)) => {
+                let item = put(Some(&key_of(other, below, of)), other, below, of.item());
+                coming.entry(before).or_default().extend(item);
+            }
+            (None, None) => {}
+        }
+    }
+    let mut result = coming.remove(&None).unwrap_or_default();
+    for (index, item) in items.into_iter().enumerate() {
+        result.push(item);
+        result.extend(coming.remove(&Some(index)).unwrap_or_default());
+    }
+    result
+}
+
+/// What an item has to have to be the same: its keys, but for those that are not claimed and have a default.
+fn key_of(item: &Value, claimed: &FieldSet, list: TypeRef<'_>) -> Value {
+    let ListKind::Keyed(keys) = list.list_kind() else { return item.clone() };
+    let is_needed = |key: &&String| {
+        list.item().default_of(key).is_none() || claimed.step(&PathElement::Field((*key).clone())).is_some()
+    };
+    let keys = keys.iter().filter(is_needed).filter_map(|key| Some((key.clone(), item.get(key)?.clone())));
+    Value::Object(keys.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::GroupVersionKind;
+    use crate::schema::{builtin, field_set};
+    use serde_json::json;
+
+    fn deployment() -> TypeRef<'static> {
+        builtin().object(&GroupVersionKind::new("apps/v1", "Deployment")).unwrap()
+    }
+
+    fn pod_spec(spec: &Value) -> Value {
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {"template": {"spec": spec}}})
+    }
+
+    fn in_pod(elements: Vec<PathElement>) -> FieldPath {
+        let fields = ["spec", "template", "spec"].map(|name| PathElement::Field(name.to_owned()));
+        FieldPath::from(fields.into_iter().chain(elements).collect::<Vec<_>>())
+    }
+
+    fn field(name: &str) -> PathElement {
+        PathElement::Field(name.to_owned())
+    }
+
+    fn item(name: &str) -> PathElement {
+        PathElement::key([("name".to_owned(), crate::object::Scalar::Text(name.to_owned()))])
+    }
+
+    #[test]
+    fn what_is_left_keeps_keys_and_no_empty_shells() {
+        let of = deployment();
+        let object = pod_spec(
+            &json!({"containers": [{"name": "app", "image": "a:1", "resources": {"limits": {"cpu": "1"}}}], "nodeSelector": {"disk": "ssd"}}),
+        );
+        let containers = field("containers");
+        let app = |rest: &[&str]| {
+            in_pod([containers.clone(), item("app")].into_iter().chain(rest.iter().map(|name| field(name))).collect())
+        };
+        let without = |paths: Vec<FieldPath>| without_fields(&object, &paths.into_iter().collect(), of);
+        let spec = |value: &Value| value.pointer("/spec/template/spec").cloned();
+        let left =
+            without(vec![app(&["resources", "limits", "cpu"]), app(&["name"]), in_pod(vec![field("nodeSelector")])]);
+        assert_eq!(spec(&left), Some(json!({"containers": [{"name": "app", "image": "a:1"}]})));
+        let left = without(vec![app(&[]), in_pod(vec![field("nodeSelector"), field("disk")])]);
+        assert_eq!(
+            (spec(&left), left.get("spec")),
+            (None, None),
+            "an atomic map goes as a whole, and what is empty goes"
+        );
+    }
+
+    #[test]
+    fn fields_come_in_where_the_other_object_has_them() {
+        let of = deployment();
+        let env = |names: &[&str]| -> Value {
+            let items = names.iter().map(|name| json!({"name": name, "value": "x"}));
+            pod_spec(&json!({"containers": [{"name": "app", "env": items.collect::<Vec<_>>()}]}))
+        };
+        let live = env(&["a", "b", "c", "d"]);
+        let names = |object: &Value| -> Vec<String> {
+            let items = object.pointer("/spec/template/spec/containers/0/env").and_then(Value::as_array).unwrap();
+            items.iter().map(|item| item["name"].as_str().unwrap().to_owned()).collect()
+        };
+        let all = field_set(&live, of, None);
+        let of_items =
+            |wanted: &[&str]| all.filter(|path| wanted.iter().any(|name| path.elements().contains(&item(name))));
+        assert_eq!(names(&with_fields_of(&env(&["b", "d"]), &live, &of_items(&["a", "c"]), of)), ["a", "b", "c", "d"]);
+        assert_eq!(names(&with_fields_of(&env(&["z"]), &live, &of_items(&["c", "b"]), of)), ["b", "c", "z"]);
+        let bare = pod_spec(&json!({}));
+        let whole = with_fields_of(&bare, &live, &all, of);
+        assert_eq!(field_set(&whole, of, None), all, "what comes in claims what was named, and nothing else");
+    }
+
+    #[test]
+    fn keys_with_defaults_are_not_claimed_anew() {
+        let of = deployment();
+        let port = |protocol: Option<&str>| {
+            let mut port = json!({"containerPort": 80, "name": "http"});
+            if let Some(protocol) = protocol {
+                port["protocol"] = protocol.into();
+            }
+            pod_spec(&json!({"containers": [{"name": "app", "ports": [port]}]}))
+        };
+        let claimed = field_set(&port(None), of, None);
+        let live = port(Some("TCP"));
+        let sent = with_fields_of(&pod_spec(&json!({})), &live, &claimed, of);
+        assert_eq!(sent, {
+            let mut sent = port(None);
+            sent["metadata"] = pod_spec(&json!({}))["metadata"].clone();
+            sent
+        });
+    }
+
+    #[test]
+    fn a_path_in_an_atomic_value_stands_for_all_of_it() {
+        let of = deployment();
+        let args = in_pod(vec![field("containers"), item("app"), field("args")]);
+        assert_eq!(whole_value(&args.child(PathElement::Index(1)), of), args);
+        let selector = in_pod(vec![field("nodeSelector")]);
+        assert_eq!(whole_value(&selector.field("disk"), of), selector);
+        let replicas = FieldPath::of(&["spec", "replicas"]);
+        assert_eq!(whole_value(&replicas, of), replicas);
+    }
+}

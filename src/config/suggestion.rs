@@ -1,0 +1,118 @@
+//! `--suggest-ignores`: a configuration with rules that hide exactly the drift of a report.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use structured_merge::ObjectKey;
+
+use super::Configuration;
+use super::ignore::MAX_REASON;
+use super::written::{WrittenConfiguration, WrittenRule};
+use crate::compare::{Action, Class, FieldChange, Owner};
+use crate::diagnostic::Place;
+use crate::report::{ObjectReport, Report};
+use crate::rules::{FieldPattern, Glob, IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_PATTERN, MAX_RULES, ObjectPattern};
+use crate::text::{one_line, visible};
+
+/// A whole configuration, ready to commit: what is in force now, and a rule for each object and the managers of its drift. Comments
+/// say what no rule can hide.
+pub(crate) fn suggestion(configuration: &Configuration, in_force: &IgnoreRules, report: &Report) -> String {
+    let mut notes = Vec::new();
+    let mut rules: Vec<WrittenRule> = in_force.iter().map(WrittenRule::of).collect();
+    for object in report.objects.iter().filter(|object| object.action != Action::None) {
+        rules.extend(of_object(object, &mut notes).iter().map(WrittenRule::of));
+    }
+    if rules.len() > MAX_RULES {
+        notes.push(format!("{} more rules would be needed than a configuration may have", rules.len() - MAX_RULES));
+        rules.truncate(MAX_RULES);
+    }
+    let mut text = String::new();
+    for note in notes {
+        let _ = writeln!(text, "# Not covered: {}", visible(&one_line(&note, 300)));
+    }
+    text + &serde_saphyr::to_string(&WrittenConfiguration::of(configuration, rules)).unwrap_or_default()
+}
+
+fn of_object(object: &ObjectReport, notes: &mut Vec<String>) -> Vec<IgnoreRule> {
+    let key = &object.key;
+    let gone = match object.action {
+        Action::Create => "it does not exist",
+        Action::Delete => "it is no longer in the manifests",
+        Action::Unknown => "it could not be compared",
+        Action::None | Action::Update | Action::Replace => "",
+    };
+    if !gone.is_empty() {
+        notes.push(format!("{key}: {gone}"));
+        return Vec::new();
+    }
+    let Some(target) = exactly(key) else {
+        notes.push(format!("{key}: a rule cannot name it"));
+        return Vec::new();
+    };
+    let mut groups: BTreeMap<(Vec<String>, String), Vec<FieldPattern>> = BTreeMap::new();
+    for change in object.changes.iter().filter(|change| change.class.is_drift()) {
+        match field(change) {
+            Some(field) => groups.entry((managers(&change.managers), reason(change))).or_default().push(field),
+            None => notes.push(format!("{key}: {}: a rule cannot hide this", change.path)),
+        }
+    }
+    let rule = |(managers, reason): &(Vec<String>, String), fields: &[FieldPattern]| IgnoreRule {
+        target: target.clone(),
+        fields: fields.to_vec(),
+        managers: managers.iter().map(|manager| Glob::new(manager)).collect(),
+        reason: Some(one_line(reason, MAX_REASON / 4)),
+        expires: None,
+        place: Place { file: "".into(), line: None, column: None },
+    };
+    groups.iter().flat_map(|(group, fields)| fields.chunks(MAX_FIELDS).map(move |fields| rule(group, fields))).collect()
+}
+
+/// The pattern that matches one object; none for a name that is not a plain glob.
+fn exactly(key: &ObjectKey) -> Option<ObjectPattern> {
+    let literal = |text: &str| Glob::of_names(text).ok().filter(Glob::is_literal);
+    Some(ObjectPattern {
+        group: Some(literal(&key.gvk.group)?),
+        kind: Some(literal(&key.gvk.kind)?),
+        namespace: key.namespace.as_deref().map(|namespace| literal(namespace).ok_or(())).transpose().ok()?,
+        name: Some(literal(&key.name)?),
+        labels: None,
+    })
+}
+
+/// The pattern that matches one path, as it will be read; none for what a rule would hide more of than differs, or cannot name.
+fn field(change: &FieldChange) -> Option<FieldPattern> {
+    if change.class == Class::Reordered || change.path.elements().is_empty() {
+        return None;
+    }
+    let text = FieldPattern::exactly(&change.path).to_string();
+    if text.len() > MAX_PATTERN {
+        return None;
+    }
+    FieldPattern::parse(&text).ok()
+}
+
+/// The managers that a rule is narrowed to: another one that changes the field is seen. Without names that mean themselves, it is not.
+fn managers(owners: &[Owner]) -> Vec<String> {
+    let is_plain = |name: &str| !name.is_empty() && name.len() <= 128 && !name.contains('*');
+    let mut names: Vec<String> = owners.iter().map(|owner| owner.manager.clone()).collect();
+    names.sort();
+    names.dedup();
+    if names.len() <= MAX_FIELDS && names.iter().all(|name| is_plain(name)) { names } else { Vec::new() }
+}
+
+fn reason(change: &FieldChange) -> String {
+    let by = || {
+        let of = |owner: &Owner| match owner.subresource.as_str() {
+            "" => owner.manager.clone(),
+            subresource => format!("{} ({subresource})", owner.manager),
+        };
+        change.managers.iter().map(of).collect::<Vec<_>>().join(", ")
+    };
+    match change.class {
+        Class::ChangedByOther => format!("changed by {}", by()),
+        Class::Conflict => format!("owned by {}", by()),
+        Class::RemovedByOther => "not in the cluster".to_owned(),
+        Class::Pruned => "no longer in the manifest".to_owned(),
+        _ => "differs from the manifest".to_owned(),
+    }
+}

@@ -1,0 +1,69 @@
+//! `--report-unmanaged`: lists what is in some namespaces, by metadata alone, and leaves what something explains out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures::StreamExt as _;
+use serde_json::Value;
+use structured_merge::{GroupVersionKind, ObjectKey};
+
+use super::prune::searchable;
+use crate::client::Cluster;
+use crate::diagnostic::Diagnostic;
+use crate::live::Discovery;
+use crate::live::fetch::IN_FLIGHT;
+use crate::live::list::Pages;
+use crate::plan::{is_transient, unexplained};
+use crate::text::listed;
+
+/// Most kinds that a warning names.
+const NAMED: usize = 5;
+
+/// The objects that nothing explains, and what could not be looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Unmanaged {
+    /// The objects, sorted.
+    pub objects: Vec<ObjectKey>,
+    /// Warnings about collections that could not be listed.
+    pub warnings: Vec<String>,
+}
+
+impl Unmanaged {
+    /// Lists all kinds in the namespaces, and compares what is there with what is wanted.
+    pub async fn search(
+        cluster: &Cluster,
+        catalog: &Discovery,
+        namespaces: &BTreeSet<String>,
+        wanted: &[&ObjectKey],
+    ) -> Self {
+        let resources: Vec<_> = searchable(catalog);
+        let resources = resources.iter().filter(|resource| resource.namespaced && !is_transient(&resource.gvk));
+        let resources: Vec<_> = resources.collect();
+        let collections =
+            namespaces.iter().flat_map(|namespace| resources.iter().map(move |resource| (namespace, *resource)));
+        let lists = collections.map(|(namespace, resource)| async move {
+            let pages = Pages::new(cluster, resource, Some(namespace)).metadata_only();
+            (namespace, &resource.gvk, pages.all().await)
+        });
+        let lists: Vec<_> = futures::stream::iter(lists).buffered(IN_FLIGHT).collect().await;
+        let mut found: Vec<(GroupVersionKind, Value)> = Vec::new();
+        let mut unlisted: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
+        for (namespace, gvk, list) in lists {
+            match list {
+                Ok((objects, _)) => found.extend(objects.into_iter().map(|object| (gvk.clone(), object))),
+                // Gone since discovery: with the kind, its objects are gone.
+                Err(error) if error.status().is_some_and(|status| status.code == 404 || status.code == 405) => {}
+                Err(error) => {
+                    let code = Diagnostic::about(gvk, &error).code.to_string();
+                    unlisted.entry((namespace, code)).or_default().push(&gvk.kind);
+                }
+            }
+        }
+        let warnings = unlisted.iter().map(|((namespace, code), kinds)| {
+            let kinds = listed(kinds.iter().copied(), NAMED);
+            format!(
+                "unmanaged objects of these kinds could not be looked for in namespace `{namespace}`: {kinds} ({code})"
+            )
+        });
+        Self { objects: unexplained(&found, wanted), warnings: warnings.collect() }
+    }
+}

@@ -1,0 +1,71 @@
+use serde::Serialize;
+use structured_merge::ObjectKey;
+
+use super::styled::{Role, Styled};
+use super::{Report, Verdict};
+
+/// Most objects that the text names.
+const SHOWN: usize = 100;
+
+/// An object that no manifest, owner or apply set explains: its name, and nothing of what is in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UnmanagedObject {
+    api_version: String,
+    kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<String>,
+    name: String,
+}
+
+impl From<&ObjectKey> for UnmanagedObject {
+    fn from(ObjectKey { gvk, namespace, name }: &ObjectKey) -> Self {
+        Self {
+            api_version: gvk.api_version(),
+            kind: gvk.kind.clone(),
+            namespace: namespace.clone(),
+            name: name.clone(),
+        }
+    }
+}
+
+impl Report {
+    /// The same, with objects that nothing explains. They fail a `diff` only if that was chosen.
+    #[must_use]
+    pub fn with_unmanaged(mut self, objects: &[ObjectKey], fails: bool) -> Self {
+        self.unmanaged = Some(objects.iter().map(UnmanagedObject::from).collect());
+        if fails && !objects.is_empty() && matches!(self.verdict, Verdict::InSync | Verdict::Drift) {
+            self.verdict = Verdict::Drift;
+            self.exit_code = self.verdict.exit_code(false);
+        }
+        self
+    }
+}
+
+/// A line for each object.
+#[must_use]
+pub(super) fn lines(report: &Report) -> Styled {
+    let mut text = Styled::new();
+    let objects = report.unmanaged.as_deref().unwrap_or_default();
+    for UnmanagedObject { kind, namespace, name, .. } in objects.iter().take(SHOWN) {
+        let name = namespace.as_ref().map_or_else(|| name.clone(), |namespace| format!("{namespace}/{name}"));
+        text.push(Role::Note, "? ");
+        text.push(Role::Name, format!("{kind} {name}"));
+        text.push(Role::Note, "  no manifest, owner or apply set explains it");
+        text.line_end();
+    }
+    if let Some(more @ 1..) = objects.len().checked_sub(SHOWN) {
+        text.push(Role::Note, format!("… {more} more: `-o json` has them all"));
+        text.line_end();
+    }
+    text
+}
+
+/// `2 unmanaged objects`; nothing where they were not looked for.
+pub(super) fn clause(report: &Report) -> Option<String> {
+    match report.unmanaged.as_ref()?.len() {
+        0 => Some("no unmanaged objects".to_owned()),
+        1 => Some("1 unmanaged object".to_owned()),
+        more => Some(format!("{more} unmanaged objects")),
+    }
+}

@@ -1,0 +1,87 @@
+//! What a rule ignores stays as it is, whoever owns it and whatever else the apply changes: held against the API server with rules for
+//! fields at random.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use kubectl_reconcile::compare::{CompareContext, Finding, ForceConflicts, Policy, Redactor, Wanted, verdict};
+use kubectl_reconcile::desired::DesiredObject;
+use kubectl_reconcile::diagnostic::Place;
+use kubectl_reconcile::engine::write::{DEFAULT_DELETE_TIMEOUT, Decision, HalfWay, Writes, Written};
+use kubectl_reconcile::rules::{FieldPattern, IgnoreRule, IgnoreRules, ObjectPattern};
+use serde_json::Value;
+use structured_merge::{FieldPath, changes, fields_of};
+
+use super::engine::ask;
+use super::{OURS, Run};
+use crate::generated::{Rng, resource_of};
+
+/// Compares and writes as the program does with a rule for one field.
+pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
+    let ground = run.ground;
+    let mut target = run.target.clone();
+    target.desired = DesiredObject::exactly(manifest.clone(), target.desired.origin.clone());
+    let of = ground.of(&target);
+    let fields = fields_of(live, of).union(&fields_of(manifest, of));
+    let Some((path, pattern)) = any_field(&fields.paths(), &mut run.rng) else { return };
+    let force = *run.rng.pick(&[ForceConflicts::Manual, ForceConflicts::All]);
+    let policy = Policy { force, ignore: rules(pattern), ..Policy::of(OURS) };
+
+    let finding = ask(run, &target, &policy, live.clone()).await;
+    let Finding::Predicted { live: before, .. } = &finding else {
+        return run.tally.count("ignored", "proven, refused or unknown");
+    };
+    let ignored = Wanted::over(&target, before, of, &policy).ignored;
+    if ignored.is_empty() {
+        return run.tally.count("ignored", "created with the manifest's value");
+    }
+    let setting = CompareContext { of, policy: &policy, types_will_change: false };
+    let assessment = verdict(&target, &finding, setting, &Redactor::default());
+    let kind = &target.key.gvk.kind;
+    let context = || format!("{kind} {path}, {force:?}\nmanifest {manifest}\nlive {before}");
+    let shown = assessment.verdict.changes().iter().find(|change| ignored.contains_at_or_above(&change.path));
+    if let Some(change) = shown {
+        run.tally.fail("shown although it is ignored", format!("{change:?}: {}", context()));
+    }
+    let decision = Decision { finding: finding.clone(), assessment };
+    let (redactor, half_way) = (Redactor::default(), HalfWay::default());
+    let writes = Writes {
+        cluster: &ground.cluster,
+        policy: &policy,
+        redactor: &redactor,
+        deletion: DEFAULT_DELETE_TIMEOUT,
+        agreed: false,
+        half_way: &half_way,
+    };
+    let written = writes.write(&target, &decision, of).await;
+    let now = ground.get(&target).await;
+    match &written {
+        Some(Written::Updated | Written::Adopted) => run.tally.count("ignored", "written"),
+        other => return run.tally.count("ignored", if other.is_none() { "nothing to write" } else { "not written" }),
+    }
+    let reset = changes(before, &now, of, resource_of(&target).status);
+    let reset = reset.into_iter().find(|change| ignored.contains_at_or_above(&change.path));
+    if let Some(change) = reset {
+        run.tally.fail("written although it is ignored", format!("{change:?}: {}\nnow {now}", context()));
+    }
+}
+
+fn any_field(paths: &[FieldPath], rng: &mut Rng) -> Option<(FieldPath, FieldPattern)> {
+    // The server's own fields are not worth a rule.
+    let is_apart = |path: &FieldPath| {
+        let text = path.to_string();
+        text.starts_with("status") || text.starts_with("metadata.managedFields") || text == "metadata"
+    };
+    let paths: Vec<_> = paths.iter().filter(|path| !is_apart(path)).collect();
+    (0..10).find_map(|_| {
+        let path = *paths.get(rng.below(paths.len().max(1)))?;
+        Some((path.clone(), FieldPattern::parse(&path.to_string()).ok()?))
+    })
+}
+
+fn rules(pattern: FieldPattern) -> Arc<IgnoreRules> {
+    let place = Place { file: "rules.yaml".into(), line: Some(1), column: Some(1) };
+    let (target, managers) = (ObjectPattern::default(), Vec::new());
+    let rule = IgnoreRule { target, fields: vec![pattern], managers, reason: None, expires: None, place };
+    Arc::new(IgnoreRules::in_force(vec![rule], Timestamp::UNIX_EPOCH).0)
+}

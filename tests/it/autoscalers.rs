@@ -50,7 +50,7 @@ fn what_a_running_autoscaler_changes_is_its_own_and_drift_beside_it_heals() {
     is_left_alone(&ws, 4);
 
     let ignoring = ws.reconcile(["diff", "-f", ".", "--autoscalers=ignore"]).exits_with(1);
-    assert_eq!(ignoring.changes("Deployment", "web"), ["changedByOther spec.replicas"], "{ignoring}");
+    assert_eq!(ignoring.changes("Deployment", "web"), ["conflict spec.replicas"], "{ignoring}");
 }
 
 #[test]
@@ -60,11 +60,11 @@ fn the_first_apply_leaves_the_replicas_of_a_workload_that_is_scaled_already() {
     std::fs::remove_file(ws.folder().join("old.yml")).unwrap();
     ws.apply_as("platform", AUTOSCALER);
     ws.scale("deployment/web", 7);
-    ws.write("web.yaml", &WEB.replaced("image: web:1.2", "image: web:1.3"));
+    ws.write("web.yaml", &WEB.replaced("image: shop/web:1.2", "image: shop/web:1.3"));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     assert_eq!(
         diff.changes("Deployment", "web"),
-        ["pending spec.template.spec.containers[name=web].image"],
+        ["changedByOther spec.template.spec.containers[name=web].image"],
         "the autoscaler is not in the input: {diff}"
     );
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
@@ -92,7 +92,8 @@ fn a_workload_that_somebody_scaled_to_zero_has_drifted() {
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.scale("deployment/web", 0);
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
-    assert_eq!(diff.changes("Deployment", "web"), ["changedByOther spec.replicas"], "the autoscaler does nothing: {diff}");
+    // The server records no owner of a zero that was set by `scale`.
+    assert_eq!(diff.changes("Deployment", "web"), ["pending spec.replicas"], "the autoscaler does nothing: {diff}");
 }
 
 #[test]
@@ -102,11 +103,11 @@ fn who_may_not_list_autoscalers_is_told_that_their_changes_are_shown() {
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.apply_as("platform", AUTOSCALER);
     ws.scale("deployment/web", 7);
-    ws.allow("narrow", "get,list,patch", "deployments.apps");
-    let diff = ws.as_user("narrow").reconcile(["diff", "-f", "."]).exits_with(1);
+    ws.allow("limited", "get,list,patch", "deployments.apps");
+    let diff = ws.as_user("limited").reconcile(["diff", "-f", "."]).exits_with(1);
     let warnings = diff.report()["warnings"].to_string();
     assert!(warnings.contains("HorizontalPodAutoscaler") && warnings.contains("forbidden"), "{warnings}");
-    let quiet = ws.as_user("narrow").reconcile(["diff", "-f", ".", "--autoscalers=ignore"]).exits_with(1);
+    let quiet = ws.as_user("limited").reconcile(["diff", "-f", ".", "--autoscalers=ignore"]).exits_with(1);
     assert_eq!(quiet.report().get("warnings"), None, "{quiet}");
 }
 

@@ -45,6 +45,9 @@ pub struct IgnoredFields {
     /// Why there is such a rule, in the words of its author.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether it is a rule that somebody wrote, and not an autoscaler or a controller that is known without rules.
+    #[serde(skip)]
+    pub is_written: bool,
     /// The fields.
     #[serde(serialize_with = "as_texts")]
     pub paths: Vec<FieldPath>,
@@ -135,7 +138,8 @@ fn named(rule: RuleRef, paths: BTreeSet<FieldPath>, policy: &Policy) -> IgnoredF
         RuleRef::Autoscaler(index) => (policy.autoscalers.get(index).map(|autoscaler| autoscaler.name.clone()), None),
         RuleRef::BuiltIn(index) => (Some("built in".to_owned()), BUILT_IN.get(index).map(|rule| rule.name.to_owned())),
     };
-    IgnoredFields { rule: name.unwrap_or_default(), reason, paths: paths.into_iter().collect() }
+    let is_written = matches!(rule, RuleRef::Configured(_) | RuleRef::Annotation);
+    IgnoredFields { rule: name.unwrap_or_default(), reason, is_written, paths: paths.into_iter().collect() }
 }
 
 fn coverage(target: &Target, live: Option<&Value>, of: TypeRef<'_>, policy: &Policy) -> Coverage {
@@ -291,7 +295,8 @@ mod tests {
             let (sent, hidden) = sent(manifest(), &replicas(7, &owners), &policy(&["spec.replicas"], &[]));
             assert_eq!(sent, expected, "{what}");
             let paths = vec![FieldPath::of(&["spec", "replicas"])];
-            let ignored = IgnoredFields { rule: "c.yaml:4:3".into(), reason: Some("scaled".into()), paths };
+            let ignored =
+                IgnoredFields { rule: "c.yaml:4:3".into(), reason: Some("scaled".into()), is_written: true, paths };
             assert_eq!(hidden, [ignored], "{what}");
         }
     }

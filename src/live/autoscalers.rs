@@ -54,14 +54,20 @@ impl AutoscalerSource {
         self.in_input.into_iter().chain(captured)
     }
 
+    /// Where each kind of autoscaler is searched for.
+    pub fn searched(&self, targets: &[&Target]) -> Vec<(Resource, BTreeSet<String>)> {
+        let places = self.resources.iter().map(|resource| {
+            let scaled = targets.iter().filter(|target| is_scaled(resource, target.desired.object()));
+            (resource.clone(), scaled.filter_map(|target| target.key.namespace.clone()).collect())
+        });
+        places.collect()
+    }
+
     /// The autoscalers in the namespaces of these targets, as far as a manifest says what an autoscaler may change, and a warning
     /// for each kind that cannot be listed.
     pub async fn read(&self, cluster: &Cluster, targets: &[&Target]) -> (Vec<Autoscaler>, Vec<String>) {
-        let lists = self.resources.iter().map(|resource| async move {
-            let changed = targets.iter().filter(|target| is_scaled(resource, target.desired.object()));
-            let namespaces: BTreeSet<&str> = changed.filter_map(|target| target.key.namespace.as_deref()).collect();
-            listed(cluster, resource, &namespaces).await
-        });
+        let searched = self.searched(targets);
+        let lists = searched.iter().map(|(resource, namespaces)| listed(cluster, resource, namespaces));
         let (mut all, mut warnings) = (self.in_input.clone(), Vec::new());
         for (found, warning) in futures::future::join_all(lists).await {
             all.extend(found);
@@ -83,7 +89,7 @@ fn is_scaled(autoscaler: &Resource, manifest: &Value) -> bool {
 async fn listed(
     cluster: &Cluster,
     resource: &Resource,
-    namespaces: &BTreeSet<&str>,
+    namespaces: &BTreeSet<String>,
 ) -> (Vec<Autoscaler>, Option<String>) {
     let all = |namespace| Pages::new(cluster, resource, namespace).counted_as_other().all();
     if namespaces.len() >= MANY

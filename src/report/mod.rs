@@ -12,6 +12,7 @@ mod exit;
 mod failure;
 pub mod format;
 mod gate;
+mod ignored;
 pub mod json;
 mod lines;
 pub mod matrix;

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Replaced, Run, Workspace};
+use std::sync::Arc;
+
+use crate::control_plane::{Fault, Proxy, Replaced, Run, Workspace};
 use crate::manifests::WEB;
 
 /// The Deployment `web` with an annotation that ignores fields, and one that people change.
@@ -484,4 +486,20 @@ fn custom_resources_follow_the_same_rules() {
     let apply = ws.reconcile(["apply", "-f", "pool"]).exits_with(0);
     assert_eq!(apply.writes(), 0, "{apply}");
     assert_eq!(spec(), json!({"size": 8, "mode": "slow", "members": members}));
+}
+
+#[test]
+fn an_autoscaler_between_comparison_and_write_is_neither_overruled_nor_in_the_way() {
+    let ws = Arc::new(Workspace::new());
+    ws.write("web.yaml", &web_ignoring("spec.replicas"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.patch_as("kubectl-edit", "deployment/web", &json!({"metadata": {"annotations": {"note": "theirs"}}}));
+    let (proxy, scaler) = (Proxy::new(&ws), Arc::clone(&ws));
+    let event = move || patch_as(&scaler, "autoscaler", &json!({"spec": {"replicas": 9}}));
+    proxy.inject(1, "PATCH", "!dryRun fieldValidation", Fault::After(Arc::new(event)));
+    let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(apply.each("outcome"), ["Deployment web: updated"], "{apply}");
+    let now = web(&ws);
+    assert_eq!((&now["spec"]["replicas"], &now["metadata"]["annotations"]["note"]), (&json!(9), &json!("ours")));
+    is_quiet(&ws, "scaled meanwhile");
 }

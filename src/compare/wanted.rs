@@ -103,7 +103,7 @@ impl<'a> Wanted<'a> {
         let status_is_apart = target.resource.as_ref().map_or(true, |resource| resource.status);
         let mut differences = changes(live, &without_rules, of, status_is_apart);
         leave_out_bookkeeping(&mut differences, &target.key.gvk, manifest, of);
-        let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
+        let copy = last_applied_copy();
         let mut hidden: BTreeMap<RuleRef, BTreeSet<FieldPath>> = BTreeMap::new();
         for path in differences.into_iter().map(|change| change.path).filter(|path| *path != copy) {
             if let Some(rule) = self.rule_of(&path) {
@@ -140,6 +140,10 @@ fn named(rule: RuleRef, paths: BTreeSet<FieldPath>, policy: &Policy) -> IgnoredF
     };
     let is_written = matches!(rule, RuleRef::Configured(_) | RuleRef::Annotation);
     IgnoredFields { rule: name.unwrap_or_default(), reason, is_written, paths: paths.into_iter().collect() }
+}
+
+fn last_applied_copy() -> FieldPath {
+    FieldPath::of(&["metadata", "annotations", LAST_APPLIED])
 }
 
 fn coverage(target: &Target, live: Option<&Value>, of: TypeRef<'_>, policy: &Policy) -> Coverage {
@@ -209,7 +213,9 @@ fn fields_to_keep(
     let api_version = target.key.gvk.api_version();
     let settled = before.with_claims_transferred(live, of, &claims, &api_version, policy).unwrap_or(before);
     let others = settled.fields_of_others();
-    settled.our_fields().filter(|path| ignored.contains_at_or_above(path) && !others.contains(path))
+    // The copy that client-side apply keeps goes with its owner.
+    let copy = last_applied_copy();
+    settled.our_fields().filter(|path| ignored.contains_at_or_above(path) && !others.contains(path) && *path != copy)
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! `--context` with several contexts: each is a run of its own, and all of them are one report.
 
+use std::net::TcpListener;
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use serde_json::{Value, json};
@@ -206,6 +208,44 @@ fn plugins_that_may_ask_run_one_after_the_other() {
     let caller = fleet.eu.as_user("admin").on_terminal();
     fleet.run_as(&caller, "diff", "ask-*", &[]).exits_with(3);
     assert_eq!(fs::read_to_string(&log).unwrap(), "begin\nend\n".repeat(3));
+}
+
+#[test]
+fn an_interrupted_run_begins_no_further_context_and_reports_all_of_them() {
+    let fleet = Fleet::new();
+    // It takes connections, and never says a word.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = format!("https://{}", silent.local_addr().unwrap());
+    let log = fleet.eu.home().join("plugins.log");
+    let path = fleet.eu.home().join("plugin");
+    let credential = json!({
+        "kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1", "status": {"token": "abc"},
+    });
+    fs::write(&path, format!("#!/bin/sh\necho run >> {}\necho '{credential}'\n", log.display())).unwrap();
+    fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let exec = json!({"apiVersion": "client.authentication.k8s.io/v1", "command": path, "interactiveMode": "Never"});
+    let contexts: Vec<Value> = (1..=12)
+        .map(|at| json!({"name": format!("silent-{at:02}"), "context": {"cluster": "c", "user": "u"}}))
+        .collect();
+    let config = json!({
+        "apiVersion": "v1", "kind": "Config", "contexts": contexts,
+        "clusters": [{"name": "c", "cluster": {"server": server}}], "users": [{"name": "u", "user": {"exec": exec}}],
+    });
+    fs::write(fleet.kubeconfig(), config.to_string()).unwrap();
+
+    let kubeconfig = format!("--kubeconfig={}", fleet.kubeconfig());
+    let caller = fleet.eu.as_user("admin");
+    let running = caller.start_reconcile(["diff", "-f", "web.yaml", &kubeconfig, "--context=silent-*"]);
+    let begun = || fs::read_to_string(&log).unwrap_or_default().lines().count();
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while begun() < 8 {
+        assert!(Instant::now() < deadline, "only {} contexts were begun", begun());
+        thread::sleep(Duration::from_millis(20));
+    }
+    running.interrupt();
+    let run = running.finish().exits_with(130);
+    assert_eq!(begun(), 8, "{run}");
+    assert_eq!(run.report()["summary"]["verdicts"], json!({"interrupted": 12}), "{run}");
 }
 
 #[test]

@@ -269,6 +269,31 @@ fn what_is_asked_once_holds_for_all_contexts() {
     assert!(!run.stderr.contains("[y/N]"), "nothing to do is nothing to ask: {run}");
 }
 
+/// Nothing makes a Deployment ready on these servers: the context without differences waits, and the question does not.
+#[test]
+fn the_question_does_not_wait_for_contexts_that_only_wait() {
+    let fleet = Fleet::new();
+    fleet.eu.write(
+        "web.yaml",
+        "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: 'shop/web:1'}]}
+",
+    );
+    fleet.run("apply", "eu", &[]).exits_with(0);
+    let caller = fleet.eu.as_user("admin").stdin("n\n").on_terminal();
+    let run = fleet.run_as(&caller, "apply", "eu,us", &["--confirm", "--wait", "--timeout=3s"]).exits_with(5);
+    let (question, end) = (run.stderr.find("[y/N]"), run.stderr.find("not ready after 3s"));
+    assert!(question.is_some() && question < end, "{run}");
+    assert_eq!(["eu", "us"].map(|context| of(&run, context)["verdict"].clone()), ["notReady", "drift"]);
+}
+
 #[test]
 fn more_contexts_than_are_worked_on_at_once_are_asked_about_together() {
     let fleet = Fleet::new();

@@ -99,6 +99,8 @@ async fn pass(
             return Ok(concluded(Report { command: Command::Apply, ..would_be }, info, &cluster, interrupt));
         }
         pass.hold_what_differs_from_what_was_shown();
+    } else {
+        site.asks_nothing();
     }
 
     pass.act(wait).await;

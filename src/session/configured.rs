@@ -13,7 +13,7 @@ use crate::config::{Configuration, FlagDefault, Origin, typed_inputs};
 use crate::diagnostic::Diagnostic;
 use crate::report::styled::Role;
 use crate::report::{Command as ReportedCommand, ConfigurationInfo, ObjectReport, Report};
-use crate::rules::{IgnoreRules, RuleRef};
+use crate::rules::{IgnoreRules, ReadinessRules, RuleRef};
 use crate::session::failure::Failure;
 use crate::terminal::Terminal;
 use crate::text::listed;
@@ -63,6 +63,8 @@ pub(crate) struct Settings {
     pub configuration: Configuration,
     /// Its ignore rules that are in force today.
     pub ignore: Arc<IgnoreRules>,
+    /// Its readiness rules.
+    pub readiness: Arc<ReadinessRules>,
     /// What is to be said about it.
     warnings: Vec<String>,
 }
@@ -83,7 +85,8 @@ impl Settings {
             Some(hint) => format!("{warning}: {hint}"),
             None => warning.to_string(),
         }));
-        Self { configuration, ignore: Arc::new(ignore), warnings }
+        let readiness = std::mem::take(&mut configuration.readiness).into();
+        Self { configuration, ignore: Arc::new(ignore), readiness: Arc::new(readiness), warnings }
     }
 
     /// What is to be said about it.

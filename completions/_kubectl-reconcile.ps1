@@ -268,7 +268,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print details on standard error: repeated requests from 1, every request from 6')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Print details on standard error: repeated requests from 1, every request from 6')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Path to the kubeconfig file')
-            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context to use')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context to use; `diff`, `apply` and `status` take several: `a,b`, `prod-*`')
             [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster to use')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user to use')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace for objects that do not set one; objects that set another are rejected')

@@ -260,7 +260,7 @@ set edit:completion:arg-completer[kubectl-reconcile] = {|@words|
             cand -v 'Print details on standard error: repeated requests from 1, every request from 6'
             cand --v 'Print details on standard error: repeated requests from 1, every request from 6'
             cand --kubeconfig 'Path to the kubeconfig file'
-            cand --context 'Kubeconfig context to use'
+            cand --context 'Kubeconfig context to use; `diff`, `apply` and `status` take several: `a,b`, `prod-*`'
             cand --cluster 'Kubeconfig cluster to use'
             cand --user 'Kubeconfig user to use'
             cand -n 'Namespace for objects that do not set one; objects that set another are rejected'

@@ -285,7 +285,7 @@ always\t'Always'
 never\t'Never'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -s v -l v -d 'Print details on standard error: repeated requests from 1, every request from 6' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l kubeconfig -d 'Path to the kubeconfig file' -r -F
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l context -d 'Kubeconfig context to use' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l context -d 'Kubeconfig context to use; `diff`, `apply` and `status` take several: `a,b`, `prod-*`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l cluster -d 'Kubeconfig cluster to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -l user -d 'Kubeconfig user to use' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand access" -s n -l namespace -d 'Namespace for objects that do not set one; objects that set another are rejected' -r

@@ -162,7 +162,7 @@ impl StatusError {
 
     /// The same as the answer to a request: what the server says of a permission counts only where it is about the very resource
     /// and namespace that were asked for.
-    pub(super) fn to_request_for(self, address: &Address) -> Self {
+    pub(super) fn answering(self, address: &Address) -> Self {
         let missing = Permission::refused_in(&self.message).filter(|missing| {
             let resource = missing.resource.split('/').next().unwrap_or_default();
             self.code == 403

@@ -7,7 +7,7 @@ use crate::compare::{EvidenceMode, Policy};
 use crate::engine::comparison::Comparison;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
-use crate::report::{Command, FailOn, Report, outcomes, readiness, text};
+use crate::report::{Command, FailOn, Report, explained, outcomes, readiness, text};
 use crate::rules::ReadinessRules;
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
@@ -36,6 +36,7 @@ pub(super) async fn run(args: ApplyArgs, configured: Configured) -> u8 {
                 let means = (&policy, &settings.readiness);
                 Box::pin(pass(&args, &site, manifests, means, set.as_ref())).await
             };
+            let show = |report: &Report, output: &Output| show(report, &settings, args.compare.explain_ignores, output);
             task.run(work, &show).await
         }
         Err(failure) => output.failed(Command::Apply, failure),
@@ -54,8 +55,11 @@ fn prepared(
     Ok((settings, policy, set))
 }
 
-fn show(report: &Report, output: &Output) -> Result<(), Closed> {
+fn show(report: &Report, settings: &Settings, explains: bool, output: &Output) -> Result<(), Closed> {
     output.warn(report);
+    if explains {
+        output.text(&explained(report, &settings.ignore))?;
+    }
     output.text(&outcomes::left(report))?;
     output.text(&readiness::left(report))?;
     output.text(&text::summary(report))

@@ -109,7 +109,7 @@ async fn read(
 }
 
 fn refusal(endpoint: &Endpoint, request: &Request, head: &Parts, body: &[u8]) -> RequestError {
-    let status = StatusError::parse(head.status, &head.headers, body).to_request_for(&request.address);
+    let status = StatusError::parse(head.status, &head.headers, body).answering(&request.address);
     let status = Box::new(status);
     if head.status == StatusCode::UNAUTHORIZED {
         return RequestError::Unauthorized { server: endpoint.server.clone(), status };

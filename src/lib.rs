@@ -24,7 +24,7 @@
 //! [`commands`] (one file per command). `docs/architecture.md` follows one object through them.
 //!
 //! `text`, `object`, `diagnostic`, `compare`, `plan`, `report` and the parsing in `desired` do no I/O, and imports point one way. The
-//! crates they stand on (`structured-merge`, `kube-yaml`, `kstatus`, `apply-set`) are pure by their manifests.
+//! crates they stand on (`structured-merge`, `kube-yaml`, `kstatus`, `bounded-cel`, `apply-set`) are pure by their manifests.
 //!
 //! # Exit codes
 //!

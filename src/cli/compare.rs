@@ -17,6 +17,9 @@ pub struct CompareArgs {
     /// Also show fields that other managers added
     #[arg(long)]
     pub show_unmanaged: bool,
+    /// Also list what each ignore rule hid
+    #[arg(long)]
+    pub explain_ignores: bool,
     /// Also report drift when values match but some fields are not yet owned by our field manager
     #[arg(long)]
     pub strict_ownership: bool,

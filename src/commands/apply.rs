@@ -1,11 +1,14 @@
 //! `apply`: read desired, read current, compare, show, act wave by wave, report.
 
+use std::sync::Arc;
+
 use crate::cli::{ApplyArgs, DiffArgs, WaitArgs};
 use crate::compare::{EvidenceMode, Policy};
 use crate::engine::comparison::Comparison;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
-use crate::report::{Command, FailOn, Report, outcomes, readiness, text};
+use crate::report::{Command, FailOn, Report, explained, outcomes, readiness, text};
+use crate::rules::ReadinessRules;
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
 use crate::session::confirm::somebody_to_ask;
@@ -29,8 +32,11 @@ pub(super) async fn run(args: ApplyArgs, configured: Configured) -> u8 {
         Ok((settings, policy, set)) => {
             let ApplyArgs { connection, input, .. } = &args;
             let task = Task { command: Command::Apply, connection, input, output: &output, settings: &settings };
-            let work =
-                async |site: Site<'_>, manifests| Box::pin(pass(&args, &site, manifests, &policy, set.as_ref())).await;
+            let work = async |site: Site<'_>, manifests| {
+                let means = (&policy, &settings.readiness);
+                Box::pin(pass(&args, &site, manifests, means, set.as_ref())).await
+            };
+            let show = |report: &Report, output: &Output| show(report, &settings, args.compare.explain_ignores, output);
             task.run(work, &show).await
         }
         Err(failure) => output.failed(Command::Apply, failure),
@@ -49,8 +55,11 @@ fn prepared(
     Ok((settings, policy, set))
 }
 
-fn show(report: &Report, output: &Output) -> Result<(), Closed> {
+fn show(report: &Report, settings: &Settings, explains: bool, output: &Output) -> Result<(), Closed> {
     output.warn(report);
+    if explains {
+        output.text(&explained(report, &settings.ignore))?;
+    }
     output.text(&outcomes::left(report))?;
     output.text(&readiness::left(report))?;
     output.text(&text::summary(report))
@@ -60,7 +69,7 @@ async fn pass(
     args: &ApplyArgs,
     site: &Site<'_>,
     manifests: Manifests,
-    policy: &Policy,
+    (policy, rules): (&Policy, &Arc<ReadinessRules>),
     set: Option<&Requested>,
 ) -> Result<Report, Failure> {
     let Site { connection, output, interrupt, .. } = site;
@@ -76,7 +85,8 @@ async fn pass(
     let (screen, builder) =
         (Screen::new(output, wait.is_some_and(|timeout| !timeout.is_zero())), ReportBuilder::default());
     let events = (&screen, &builder);
-    let comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone(), &events);
+    let comparison =
+        Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone(), &events).with_readiness(rules);
     let mut pass = Reconciliation::compare(comparison, plan, prune).await;
     output.details(verbosity, pass.unproven());
 

@@ -16,7 +16,7 @@ use crate::engine::reconciliation::Reconciliation;
 use crate::engine::unmanaged::Unmanaged;
 use crate::live::{Discovery, admission::Admission, resolve::Namespaces, snapshot::Snapshot, types::Types};
 use crate::object::{DNS_LABEL, is_dns_label};
-use crate::report::{Command, FailOn, ObjectReport, Report, text};
+use crate::report::{Command, FailOn, ObjectReport, Report, explained, text};
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
 use crate::session::contexts::{Choice, chosen};
@@ -42,7 +42,9 @@ pub(super) async fn run(args: DiffArgs, configured: Configured) -> u8 {
             let DiffArgs { connection, input, .. } = &args;
             let task = Task { command: Command::Diff, connection, input, output: &output, settings: &settings };
             let suggest = |report: &Report, output: &Output| suggest(report, &settings, output);
-            let show: Show<'_> = if args.suggest_ignores { &suggest } else { &show };
+            let explain =
+                |report: &Report, output: &Output| show(report, &settings, args.compare.explain_ignores, output);
+            let show: Show<'_> = if args.suggest_ignores { &suggest } else { &explain };
             if let Some(file) = &args.live {
                 return task.ended(without_cluster(&args, file, &policy, &output).await, show);
             }
@@ -64,9 +66,13 @@ fn gate(args: &DiffArgs) -> FailOn {
     }
 }
 
-fn show(report: &Report, output: &Output) -> Result<(), Closed> {
+fn show(report: &Report, settings: &Settings, explains: bool, output: &Output) -> Result<(), Closed> {
     output.warn(report);
-    output.text(&text::whole(report))
+    output.text(&text::findings(report))?;
+    if explains {
+        output.text(&explained(report, &settings.ignore))?;
+    }
+    output.text(&text::summary(report))
 }
 
 /// Prints a configuration in the place of the differences.

@@ -6,6 +6,7 @@ use crate::cli::StatusArgs;
 use crate::engine::wait::Watched;
 use crate::engine::waiting::Waiting;
 use crate::report::{Command, ObjectReport, Report, readiness};
+use crate::rules::ReadinessRules;
 use crate::session::configured::{Configured, Settings};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
@@ -27,7 +28,9 @@ pub(super) async fn run(args: StatusArgs, configured: Configured) -> u8 {
             let settings = Settings::of(configuration, args.output.console.verbosity, &output.terminal);
             let StatusArgs { connection, input, .. } = &args;
             let task = Task { command: Command::Status, connection, input, output: &output, settings: &settings };
-            let work = async |site: Site<'_>, manifests| Box::pin(observed(&args, &site, manifests)).await;
+            let work = async |site: Site<'_>, manifests| {
+                Box::pin(observed(&args, &site, manifests, &settings.readiness)).await
+            };
             task.run(work, &show).await
         }
         Err(failure) => output.failed(Command::Status, failure),
@@ -43,13 +46,14 @@ async fn observed(
     args: &StatusArgs,
     Site { connection, output, interrupt, .. }: &Site<'_>,
     manifests: Manifests,
+    rules: &ReadinessRules,
 ) -> Result<Report, Failure> {
     let verbosity = args.output.console.verbosity;
     let connecting = connected(connection, verbosity, &args.input, &output.terminal, interrupt);
     let (desired, connected) = Box::pin(manifests.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, .. } = connected;
     let plan = planned(desired, catalog, &namespaces, None)?;
-    let watched: Vec<Watched> = plan.targets().map(Watched::from).collect();
+    let watched: Vec<Watched> = plan.targets().map(|target| Watched::of(target, rules)).collect();
     let timeout = args.wait.duration().unwrap_or(Duration::ZERO);
     let screen = Screen::new(output, !timeout.is_zero());
     let waiting = Waiting { cluster: &cluster, timeout, interrupt, events: &screen };

@@ -32,7 +32,7 @@ const TAKES: &str = "it takes fields from other managers";
 const WRITES: &str = "a proposed change could write files with it";
 
 /// Every flag of the commands that read a configuration.
-pub(super) const FLAGS: [(&str, Default); 53] = [
+pub(super) const FLAGS: [(&str, Default); 57] = [
     ("adopt", Default::Never(TAKES)),
     ("allow-empty", Default::Never("it would let a run without manifests pass, and prune everything")),
     ("apply", Default::Never(COMMAND)),
@@ -42,6 +42,7 @@ pub(super) const FLAGS: [(&str, Default); 53] = [
     ("as-group", Default::Never(CLUSTER)),
     ("as-uid", Default::Never(CLUSTER)),
     ("as-user-extra", Default::Never(CLUSTER)),
+    ("by-name", Default::Never(COMMAND)),
     ("cache-dir", Default::Never(WRITES)),
     ("certificate-authority", Default::Never(CLUSTER)),
     ("client-certificate", Default::Never(CLUSTER)),
@@ -55,16 +56,19 @@ pub(super) const FLAGS: [(&str, Default); 53] = [
     ("dry-run", Default::Never(COMMAND)),
     ("evidence", Default::Any),
     ("exit-zero", Default::Never(PASSES)),
+    ("explain-ignores", Default::Any),
     ("fail-on", Default::Any),
     ("field-manager", Default::Never("it decides whose fields an apply may change and remove")),
     ("file", Default::Never(WRITES)),
     ("filename", Default::Never(INPUT)),
+    ("for", Default::Never(COMMAND)),
     ("force-conflicts", Default::Only(&["manual", "none"], TAKES)),
     ("include-secrets", Default::Never("a proposed change could write Secrets with it")),
     ("insecure-skip-tls-verify", Default::Never(CLUSTER)),
     ("kubeconfig", Default::Never(CLUSTER)),
     ("kustomize", Default::Never(INPUT)),
     ("live", Default::Never("a proposed change could replace the cluster with a file")),
+    ("name", Default::Never(COMMAND)),
     ("namespace", Default::Any),
     ("no-config", Default::Never(CONFIGURED)),
     ("output", Default::Only(&["text", "json"], WRITES)),

@@ -29,12 +29,11 @@ use crate::desired::SourceText;
 use crate::desired::yaml::{self, Validation};
 use crate::diagnostic::Diagnostic;
 use crate::report::Failure;
-use crate::rules::{IgnoreRule, MAX_RULES};
+use crate::rules::{IgnoreRule, MAX_RULES, ReadinessRule};
 
 pub(crate) use defaults::FlagDefault;
 use file::{File, Node};
 pub(crate) use found::Origin;
-pub(crate) use readiness::ReadinessRule;
 pub(crate) use schema::schema;
 pub(crate) use suggestion::suggestion;
 pub(crate) use view::View;

@@ -1,42 +1,22 @@
 //! `readiness:`, when objects of some kinds are ready.
 
-use super::file::{File, Node, has_any};
+use bounded_cel::{Condition, ParseError};
+
+use super::file::{File, Node};
 use super::ignore::object_pattern;
-use crate::diagnostic::Place;
-use crate::rules::{MAX_RULES, ObjectPattern};
+use crate::rules::{MAX_READINESS_RULES, ObjectPattern, ReadinessRule};
+use crate::text::one_line;
 
 /// The keys of a readiness rule.
 pub(super) const RULE: [&str; 4] = ["target", "current", "inProgress", "failed"];
 
 /// Longest expression, in bytes.
-pub(super) const MAX_EXPRESSION: usize = 10_000;
-
-/// When the objects of a target are ready, as expressions of CEL.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ReadinessRule {
-    /// The objects.
-    pub target: ObjectPattern,
-    /// True of an object that is ready.
-    pub current: Option<Expression>,
-    /// True of an object on its way.
-    pub in_progress: Option<Expression>,
-    /// True of an object that has failed.
-    pub failed: Option<Expression>,
-}
-
-/// An expression, and where it is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Expression {
-    /// Its text.
-    pub text: String,
-    /// Where it begins.
-    pub place: Place,
-}
+pub(super) const MAX_EXPRESSION: usize = bounded_cel::MAX_LENGTH;
 
 /// Reads the list of rules.
 pub(super) fn rules(file: &mut File<'_>, node: &Node<'_>) -> Vec<ReadinessRule> {
     let example = "readiness: [{target: {kind: Database}, current: 'status.phase == \"Ready\"'}]";
-    let items = file.items(node, "`readiness`", MAX_RULES, example);
+    let items = file.items(node, "`readiness`", MAX_READINESS_RULES, example);
     items.iter().filter_map(|item| rule(file, item)).collect()
 }
 
@@ -52,22 +32,29 @@ fn rule(file: &mut File<'_>, node: &Node<'_>) -> Option<ReadinessRule> {
         let hint = "readiness differs from kind to kind: write `target: {group: example.com, kind: Database}`";
         file.of_key(node, "a readiness rule has a `target` with a `kind`", hint);
     }
-    if !has_any(node.value, &RULE[1..]) {
+    if node.key("current").is_none() {
         let hint = "write `current: 'status.phase == \"Ready\"'`";
-        file.of_key(node, "a readiness rule has `current`, `inProgress` or `failed`", hint);
+        file.of_key(node, "a readiness rule has a `current`", hint);
     }
     let mut expression = |key: &str| {
         let node = node.key(key)?;
-        let text = file.text(&node, &format!("`{key}`"), "current: 'status.phase == \"Ready\"'")?;
-        if text.len() > MAX_EXPRESSION {
-            file.of_key(&node, format!("`{key}` is at most {MAX_EXPRESSION} bytes long"), "shorten it");
-        }
-        Some(Expression { text: text.to_owned(), place: file.place(&node) })
+        condition(file, &node, key)
     };
-    Some(ReadinessRule {
-        target,
-        current: expression("current"),
-        in_progress: expression("inProgress"),
-        failed: expression("failed"),
-    })
+    let (current, in_progress, failed) = (expression("current"), expression("inProgress"), expression("failed"));
+    Some(ReadinessRule { target, current: current?, in_progress, failed })
+}
+
+fn condition(file: &mut File<'_>, node: &Node<'_>, key: &str) -> Option<Condition> {
+    let text = file.text(node, &format!("`{key}`"), "current: 'status.phase == \"Ready\"'")?;
+    Condition::parse(text).map_err(|error| file.of_value(node, format!("`{key}`: {}", told(&error)), error.hint)).ok()
+}
+
+/// What is wrong with an expression, and where in it.
+fn told(ParseError { message, place, .. }: &ParseError) -> String {
+    let message = one_line(message, 300);
+    match place {
+        Some((1, column)) => format!("{message} (at its character {column})"),
+        Some((line, column)) => format!("{message} (at its line {line}, character {column})"),
+        None => message,
+    }
 }

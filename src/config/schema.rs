@@ -7,7 +7,7 @@ use super::defaults::{Default, is_list, settable};
 use super::ignore::MAX_REASON;
 use super::readiness::MAX_EXPRESSION;
 use super::{API_VERSION, KIND};
-use crate::rules::{MAX_FIELDS, MAX_PATTERN, MAX_RULES};
+use crate::rules::{MAX_FIELDS, MAX_PATTERN, MAX_READINESS_RULES, MAX_RULES};
 
 /// The schema (draft 7, which editors know), indented, with a line end.
 #[must_use]
@@ -38,7 +38,7 @@ fn document() -> Value {
             },
             "readiness": {
                 "description": "When objects of a kind are ready, as expressions of CEL",
-                "type": ["array", "null"], "maxItems": MAX_RULES, "items": readiness(),
+                "type": ["array", "null"], "maxItems": MAX_READINESS_RULES, "items": readiness(),
             },
             "defaults": {
                 "description": "Flags as if they were typed; what is typed wins",
@@ -119,19 +119,20 @@ fn present(key: &str) -> Value {
 
 fn readiness() -> Value {
     let expression = |description: &str| json!({"description": description, "type": ["string", "null"], "minLength": 1, "maxLength": MAX_EXPRESSION});
+    let mut current = expression("True of an object that is ready");
+    current["type"] = json!("string");
     let mut target = target();
     target["required"] = json!(["kind"]);
     target["type"] = json!("object");
     target["properties"]["kind"]["type"] = json!("string");
     json!({
-        "type": "object", "additionalProperties": false, "required": ["target"],
+        "type": "object", "additionalProperties": false, "required": ["target", "current"],
         "properties": {
             "target": target,
-            "current": expression("True of an object that is ready"),
+            "current": current,
             "inProgress": expression("True of an object on its way"),
             "failed": expression("True of an object that has failed"),
         },
-        "anyOf": [present("current"), present("inProgress"), present("failed")],
     })
 }
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use bounded_cel::Condition;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::readiness::{Expression, ReadinessRule};
 use super::{API_VERSION, Configuration, KIND};
 use crate::diagnostic::Place;
-use crate::rules::{Glob, IgnoreRule, ObjectPattern};
+use crate::rules::{Glob, IgnoreRule, ObjectPattern, ReadinessRule};
 
 /// A whole configuration.
 #[derive(Serialize)]
@@ -66,8 +66,7 @@ struct WrittenTarget {
 #[serde(rename_all = "camelCase")]
 struct WrittenReadiness {
     target: WrittenTarget,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    current: Option<String>,
+    current: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     in_progress: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -128,10 +127,10 @@ impl WrittenTarget {
 
 impl WrittenReadiness {
     fn of(rule: &ReadinessRule) -> Self {
-        let text = |expression: &Option<Expression>| expression.as_ref().map(|expression| expression.text.clone());
+        let text = |expression: &Option<Condition>| expression.as_ref().map(|expression| expression.text().to_owned());
         Self {
             target: WrittenTarget::of(&rule.target),
-            current: text(&rule.current),
+            current: rule.current.text().to_owned(),
             in_progress: text(&rule.in_progress),
             failed: text(&rule.failed),
         }

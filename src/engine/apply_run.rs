@@ -115,7 +115,7 @@ impl<'a> ApplyRun<'a> {
     /// Writes one wave: what does not need each other in parallel.
     async fn write(&mut self, wave: Range<usize>) {
         let Self { comparison, items, wait, agreed } = self;
-        let Comparison { cluster, types, interrupt, events, .. } = &*comparison;
+        let Comparison { cluster, types, interrupt, events, readiness, .. } = &*comparison;
         let writes = writes(comparison, *wait, *agreed);
         let mut queue = ReadySet::of(|index| &items[index].planned.needs, wave);
         let mut under_way = FuturesUnordered::new();
@@ -130,8 +130,9 @@ impl<'a> ApplyRun<'a> {
                     continue;
                 }
                 let skip = item::skipped(items, item, interrupt.is_set());
-                let first =
-                    wait.filter(|_| is_change(&item.report)).map(|timeout| (timeout, item::explicit(items, item)));
+                let first = wait
+                    .filter(|_| is_change(&item.report))
+                    .map(|timeout| (timeout, item::explicit(items, item, readiness)));
                 let (planned, decision) = (Arc::clone(&item.planned), Arc::clone(&item.decision));
                 under_way.push(async move {
                     let unready = match first {

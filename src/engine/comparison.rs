@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use futures::StreamExt as _;
 
@@ -17,6 +18,7 @@ use crate::live::fetch::{IN_FLIGHT, fetch};
 use crate::live::types::Types;
 use crate::live::{LiveState, Target};
 use crate::plan::Plan;
+use crate::rules::ReadinessRules;
 
 /// What all comparisons of one run share.
 pub(crate) struct Comparison<'a> {
@@ -34,6 +36,8 @@ pub(crate) struct Comparison<'a> {
     pub interrupt: Interrupt,
     /// Who hears how far it is.
     pub events: &'a dyn EventSink,
+    /// When objects are ready, as the configuration says.
+    pub readiness: Arc<ReadinessRules>,
 }
 
 impl<'a> Comparison<'a> {
@@ -46,7 +50,13 @@ impl<'a> Comparison<'a> {
         events: &'a dyn EventSink,
     ) -> Self {
         let (types, redactor) = (Types::new(cache), Redactor::default());
-        Self { cluster, policy, types, redactor, unproven: Vec::new(), interrupt, events }
+        let readiness = Arc::default();
+        Self { cluster, policy, types, redactor, unproven: Vec::new(), interrupt, events, readiness }
+    }
+
+    /// With what the configuration says of readiness.
+    pub fn with_readiness(self, readiness: &Arc<ReadinessRules>) -> Self {
+        Self { readiness: Arc::clone(readiness), ..self }
     }
 
     /// Leaves out of custom resources the nulls that their types do not allow; types are read where there may be some.

@@ -12,6 +12,7 @@ use crate::engine::write::{Decision, Written};
 use crate::live::Target;
 use crate::plan::{DependencyKind, PlanItem};
 use crate::report::{ObjectReport, Outcome};
+use crate::rules::ReadinessRules;
 
 /// One object on its way through the run. What was planned and decided is shared with the write that is under way.
 pub(crate) struct Item {
@@ -90,9 +91,9 @@ pub(crate) fn is_change(report: &ObjectReport) -> bool {
 }
 
 /// What an author says comes first.
-pub(crate) fn explicit(items: &[Item], item: &Item) -> Vec<Watched> {
+pub(crate) fn explicit(items: &[Item], item: &Item, rules: &ReadinessRules) -> Vec<Watched> {
     let explicit = item.planned.needs.iter().filter(|need| need.strength == DependencyKind::Explicit);
-    explicit.map(|need| Watched::existing(items[need.on].target())).collect()
+    explicit.map(|need| Watched::existing(items[need.on].target(), rules)).collect()
 }
 
 /// Waits until all of these are ready; the first that does not get there is the reason not to go on.

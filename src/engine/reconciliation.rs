@@ -91,8 +91,8 @@ impl<'a> Reconciliation<'a> {
     /// Waits until what the pass left in the cluster is ready, for this long at most.
     pub async fn wait(&self, timeout: Duration) {
         let existing = self.run.items().iter().filter(|item| item.exists()).map(Item::target);
-        let watched: Vec<Watched> = existing.map(Watched::existing).collect();
-        let Comparison { cluster, events, interrupt, .. } = self.run.comparison();
+        let Comparison { cluster, events, interrupt, readiness, .. } = self.run.comparison();
+        let watched: Vec<Watched> = existing.map(|target| Watched::existing(target, readiness)).collect();
         Waiting { cluster, timeout, interrupt, events: *events }.after_pass(&watched).await;
     }
 

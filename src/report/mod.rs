@@ -9,6 +9,7 @@ mod contexts;
 mod diagnostic;
 pub mod excerpt;
 mod exit;
+mod explained;
 mod failure;
 pub mod format;
 mod gate;
@@ -33,6 +34,7 @@ pub use exit::{
     EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE,
     Verdict,
 };
+pub use explained::explained;
 pub(crate) use failure::Failure;
 pub use gate::{FAIL_CLASSES, FailClass, FailOn};
 pub use model::{ClusterInfo, Report};

@@ -26,11 +26,18 @@ pub fn whole(report: &Report) -> Styled {
     if report.command == Command::Status {
         return readiness::whole(report);
     }
+    let mut text = findings(report);
+    text.append(summary(report));
+    text
+}
+
+/// Everything but the last line.
+#[must_use]
+pub fn findings(report: &Report) -> Styled {
     let mut text = differences(report);
     report.objects.iter().for_each(|object| text.append(outcomes::outcome(object)));
     text.append(outcomes::left(report));
     text.append(readiness::left(report));
-    text.append(summary(report));
     text
 }
 

@@ -1,4 +1,4 @@
-//! Rules about fields: which differences of which objects to ignore.
+//! Rules about fields: which differences of which objects to ignore; and about objects: when they are ready.
 //!
 //! ```text
 //! "spec.containers[name=app].image" ─parse─▶ FieldPattern ┐
@@ -18,6 +18,7 @@ mod object_pattern;
 mod parse;
 mod pattern;
 mod protected;
+mod readiness;
 mod rule;
 
 pub use annotation::{IGNORE_ANNOTATION, annotated};
@@ -26,11 +27,14 @@ pub use foreign::{jq_path, json_pointer};
 pub use glob::{Glob, GlobError};
 pub use object_pattern::ObjectPattern;
 pub use pattern::{FieldPattern, PatternError};
+pub use readiness::{ReadinessRule, ReadinessRules};
 pub use rule::{IgnoreRule, IgnoreRules};
 
 /// Most rules of one configuration.
 pub const MAX_RULES: usize = 500;
 /// Most fields and most managers of one rule, and most fields of one annotation.
 pub const MAX_FIELDS: usize = 50;
+/// Most readiness rules of one configuration.
+pub const MAX_READINESS_RULES: usize = 100;
 /// Longest spelling of a field, in bytes.
 pub const MAX_PATTERN: usize = 1024;

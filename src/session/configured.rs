@@ -1,19 +1,22 @@
 //! The configuration of a command: loaded before anything else, as it may set flags, and told like any other problem if it cannot be
 //! used.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use crate::cli::{Addition, Cli, Command, InputArgs, Typed};
+use crate::compare::Action;
 use crate::config::{Configuration, FlagDefault, Origin, typed_inputs};
 use crate::diagnostic::Diagnostic;
 use crate::report::styled::Role;
-use crate::report::{ConfigurationInfo, Report};
-use crate::rules::IgnoreRules;
+use crate::report::{Command as ReportedCommand, ConfigurationInfo, ObjectReport, Report};
+use crate::rules::{IgnoreRules, ReadinessRules, RuleRef};
 use crate::session::failure::Failure;
 use crate::terminal::Terminal;
+use crate::text::listed;
 
 /// The configuration of a command, or why it cannot be used.
 pub(crate) type Configured = Result<Configuration, Failure>;
@@ -60,6 +63,8 @@ pub(crate) struct Settings {
     pub configuration: Configuration,
     /// Its ignore rules that are in force today.
     pub ignore: Arc<IgnoreRules>,
+    /// Its readiness rules.
+    pub readiness: Arc<ReadinessRules>,
     /// What is to be said about it.
     warnings: Vec<String>,
 }
@@ -80,7 +85,8 @@ impl Settings {
             Some(hint) => format!("{warning}: {hint}"),
             None => warning.to_string(),
         }));
-        Self { configuration, ignore: Arc::new(ignore), warnings }
+        let readiness = std::mem::take(&mut configuration.readiness).into();
+        Self { configuration, ignore: Arc::new(ignore), readiness: Arc::new(readiness), warnings }
     }
 
     /// What is to be said about it.
@@ -88,11 +94,39 @@ impl Settings {
         &self.warnings
     }
 
-    /// A report that names the configuration, and says what is to be said about it.
-    pub fn told_in(&self, report: Report) -> Report {
+    /// A report that names the configuration, and says what is to be said about it. Of a part of the input, rules that match nothing
+    /// are no mistake.
+    pub fn told_in(&self, report: Report, is_whole_input: bool) -> Report {
         let mut report = self.named_in(report);
-        report.warnings.splice(..0, self.warnings.iter().cloned());
+        let warnings = self.warnings.iter().cloned().chain(self.unmatched([&report]).filter(|_| is_whole_input));
+        report.warnings.splice(..0, warnings.collect::<Vec<_>>());
         report
+    }
+
+    /// A warning about rules that match no field of any object, if there are some. Nothing is said where an object could not be
+    /// compared, or none was: its fields may be those that the rule is for.
+    pub fn unmatched<'r>(&self, reports: impl IntoIterator<Item = &'r Report>) -> Option<String> {
+        let mut matched: BTreeSet<RuleRef> = BTreeSet::new();
+        for report in reports {
+            let is_unknown = |object: &ObjectReport| object.action == Action::Unknown;
+            let is_compared = matches!(report.command, ReportedCommand::Diff | ReportedCommand::Apply);
+            if !is_compared || report.objects.is_empty() || report.objects.iter().any(is_unknown) {
+                return None;
+            }
+            matched.extend(report.objects.iter().flat_map(|object| &object.rules));
+        }
+        let rules = self.ignore.iter().enumerate();
+        let unmatched = rules.filter(|(index, _)| !matched.contains(&RuleRef::Configured(*index)));
+        let places: Vec<String> = unmatched.map(|(_, rule)| rule.place.to_string()).collect();
+        let count = match places.len() {
+            0 => return None,
+            1 => "an ignore rule matches".to_owned(),
+            more => format!("{more} ignore rules match"),
+        };
+        Some(format!(
+            "{count} no field of the manifests or their live objects: {}",
+            listed(places.iter().map(String::as_str), 5)
+        ))
     }
 
     /// A report that names the configuration.

@@ -115,6 +115,11 @@ impl Task<'_> {
         let asked = agreement.ask(&outputs, output, &interrupt, || drop(progress.take()));
         let (reports, ()) = futures::join!(shown, asked);
         drop(progress.take());
+        let unmatched = settings.unmatched(reports.iter().map(|one| &one.report)).filter(|_| input.selector.is_none());
+        if let Some(unmatched) = unmatched {
+            output.terminal.note(Role::Note, &format!("warning: {unmatched}"));
+            warnings.push(unmatched);
+        }
         Ok(Reports::of(*command, reports, warnings))
     }
 }

@@ -85,3 +85,61 @@ fn what_was_added_by_hand_is_told_apart_from_controllers() {
     ws.reconcile(["diff", "-f", "settings.yaml", "--exit-zero"]).exits_with(0);
     ws.reconcile(["diff", "-f", "settings.yaml", "--no-config"]).exits_with(0);
 }
+
+#[test]
+fn objects_that_nothing_explains_are_reported_by_name_alone() {
+    let ws = settled();
+    let value = ws.secret("stray-value");
+    ws.kubectl(["create", "secret", "generic", "stray", &format!("--from-literal=password={value}")]).exits_with(0);
+    ws.kubectl(["create", "configmap", "kube-root-ca.crt"]);
+    ws.kubectl(["create", "serviceaccount", "builder"]).exits_with(0);
+    let uid = ws.get("ConfigMap", "settings")["metadata"]["uid"].as_str().unwrap().to_owned();
+    ws.apply_as("controller", &format!(
+        "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: owned, namespace: $NS, ownerReferences: [{{apiVersion: v1, kind: ConfigMap, name: settings, uid: {uid}}}]}}}}"
+    ));
+    ws.apply_as("other", "{apiVersion: v1, kind: ConfigMap, metadata: {name: member, namespace: $NS, labels: {applyset.kubernetes.io/part-of: applyset-x-v1}}}");
+
+    let run = ws.reconcile(["diff", "-f", "settings.yaml", "--report-unmanaged", "-o", "json"]).exits_with(0);
+    let namespace = ws.namespace();
+    let object =
+        |kind: &str, name: &str| json!({"apiVersion": "v1", "kind": kind, "namespace": namespace, "name": name});
+    assert_eq!(run.report()["unmanaged"], json!([object("Secret", "stray"), object("ServiceAccount", "builder")]));
+    let text = ws.reconcile(["diff", "-f", "settings.yaml", "--report-unmanaged"]).exits_with(0);
+    assert!(
+        text.stdout.contains(&format!("? Secret {namespace}/stray  no manifest, owner or apply set explains it\n")),
+        "{text}"
+    );
+    assert!(text.stdout.ends_with("; 2 unmanaged objects\n"), "{text}");
+    let gated = ["diff", "-f", "settings.yaml", "--report-unmanaged", "--fail-on=unmanagedObjects", "-o", "json"];
+    assert_eq!(ws.reconcile(gated).exits_with(1).report()["verdict"], "drift");
+    for name in ["secret/stray", "serviceaccount/builder"] {
+        ws.delete(name);
+    }
+    assert_eq!(ws.reconcile(gated).exits_with(0).report()["unmanaged"], json!([]));
+
+    // Other namespaces can be named; those that do not exist are empty.
+    let elsewhere = Workspace::new();
+    elsewhere.kubectl(["create", "configmap", "lost"]).exits_with(0);
+    let named = format!("--report-unmanaged={},missing", elsewhere.namespace());
+    let run = ws.reconcile(["diff", "-f", "settings.yaml", "-o", "json", &named]).exits_with(0);
+    assert_eq!(
+        run.report()["unmanaged"],
+        json!([{"apiVersion": "v1", "kind": "ConfigMap", "namespace": elsewhere.namespace(), "name": "lost"}])
+    );
+    ws.reconcile(["diff", "-f", "settings.yaml", "--report-unmanaged=../x"]).exits_with(2);
+    ws.reconcile(["diff", "-f", "settings.yaml", "--report-unmanaged", "-l", "app=web"]).exits_with(2);
+}
+
+#[test]
+fn what_may_not_be_listed_is_named() {
+    let ws = settled();
+    ws.allow("limited", "get,list,patch", "configmaps");
+    let run = ws
+        .as_user("limited")
+        .reconcile(["diff", "-f", "settings.yaml", "--report-unmanaged", "-o", "json"])
+        .exits_with(0);
+    assert_eq!(run.report()["unmanaged"], json!([]));
+    let warnings = run.report()["warnings"].to_string();
+    let expected = format!("could not be looked for in namespace `{}`", ws.namespace());
+    assert!(warnings.contains(&expected) && warnings.contains("Forbidden"), "{warnings}");
+}

@@ -56,6 +56,7 @@ mod snapshot;
 mod soundness;
 mod structure;
 mod succession;
+mod suggestions;
 mod trouble;
 mod values;
 mod wait;

@@ -84,12 +84,17 @@ type Rule = fn(&Value, Timestamp) -> Readiness;
 /// The readiness of a live object, by what it says itself.
 #[must_use]
 pub fn readiness(kind: GroupKind<'_>, object: &Value, now: Timestamp) -> Readiness {
-    terminating(object)
-        .or_else(|| not_observed(object))
+    before_rules(object)
         .or_else(|| declared(object))
         .or_else(|| rule_of(kind).map(|rule| rule(object, now)))
         .or_else(|| conditions::ready(object))
         .unwrap_or_else(|| Readiness::current("it exists"))
+}
+
+/// What precedes every rule about what a controller wrote, that of the kind and also one of the caller's own: rules 1 and 2.
+#[must_use]
+pub fn before_rules(object: &Value) -> Option<Readiness> {
+    terminating(object).or_else(|| not_observed(object))
 }
 
 /// The readiness of a live object, with what is wrong with its Pods where it is a workload that is not ready.

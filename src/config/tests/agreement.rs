@@ -58,6 +58,7 @@ fn schema_and_reader_accept_and_refuse_the_same() {
         "ignore: [{target: {group: '', kind: '*'}, managers: [a*], expires: 2027-01-31, reason: why}]",
         "ignore: [{target: null, kind: A, fields: [a]}]",
         "readiness: [{target: {kind: A}, current: 'true'}]",
+        "readiness: [{target: {kind: A}, current: 'true', inProgress: null, failed: 'false'}]",
         "defaults: {show-unmanaged: true, force-conflicts: none, v: 1, output: [json]}",
         "defaults: {disable-compression: true}",
     ] {
@@ -82,6 +83,8 @@ fn schema_and_reader_accept_and_refuse_the_same() {
         "ignore: [{target: {}, fields: [a], expires: tomorrow}]",
         "ignore: [{target: {}, fields: [a], reson: b}]",
         "readiness: [{target: {kind: A}}]",
+        "readiness: [{target: {kind: A}, failed: 'false'}]",
+        "readiness: [{target: {kind: A}, current: null, failed: 'false'}]",
         "readiness: [{target: {}, current: a}]",
         "readiness: [{current: a}]",
         "readiness: [{target: {kind: A}, current: 1}]",

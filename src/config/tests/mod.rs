@@ -158,21 +158,39 @@ fn mistakes_of_ignore_rules_are_told_at_their_places() {
 }
 
 #[test]
-fn readiness_rules_are_read_with_their_places() {
+fn readiness_rules_are_read() {
     let text = "readiness:\n- target: {group: example.com, kind: Database}\n  current: status.phase == \"Ready\"\n  failed: 'false'\n";
     let configuration = accepted(text);
     let [rule] = configuration.readiness.as_slice() else { panic!("{configuration:?}") };
-    let current = rule.current.as_ref().unwrap();
-    assert_eq!(
-        (current.text.as_str(), current.place.to_string()),
-        ("status.phase == \"Ready\"", "c.yaml:5:3".to_owned())
-    );
+    assert_eq!(rule.current.text(), "status.phase == \"Ready\"");
     assert!(rule.in_progress.is_none() && rule.failed.is_some());
     let rule = |text: &str| refused(&format!("readiness:\n- {{{text}}}"));
-    assert_eq!(rule("target: {kind: A}"), ["2:3 a readiness rule has `current`, `inProgress` or `failed`"]);
+    assert_eq!(rule("target: {kind: A}, failed: a"), ["2:3 a readiness rule has a `current`"]);
     assert_eq!(rule("target: {}, current: a"), ["2:3 a readiness rule has a `target` with a `kind`"]);
     assert_eq!(rule("target: {kind: A}, current: true"), ["2:32 `current` is a string, not a boolean"]);
-    assert_eq!(rule("target: {kind: A}, curent: a, failed: b"), ["2:23 a readiness rule has no `curent`"]);
+    assert_eq!(rule("target: {kind: A}, curent: a, current: b"), ["2:23 a readiness rule has no `curent`"]);
+}
+
+#[test]
+fn an_expression_is_checked_when_it_is_read() {
+    let rule = |expression: &str| {
+        refused(&format!("readiness:\n- target: {{kind: A}}\n  current: 'true'\n  inProgress: {expression}\n"))
+    };
+    assert_eq!(
+        rule("status.phase = 1"),
+        ["4:15 `inProgress`: it is not an expression of CEL: token recognition error at: '= ' (at its character 14)"]
+    );
+    assert_eq!(rule("status.phase.matches('a')"), ["4:15 `inProgress`: there is no function `matches`"]);
+    let long = format!("'{}'", "a".repeat(2001));
+    assert_eq!(rule(&long), ["4:15 `inProgress`: the expression is longer than 2000 bytes"]);
+    let block = rule("|\n    status.phase ==\n      == 1");
+    let [message] = block.as_slice() else { panic!("{block:?}") };
+    assert!(
+        message.starts_with("4:3 `inProgress`: ") && message.ends_with("(at its line 2, character 3)"),
+        "{message}"
+    );
+    let many = "readiness:\n".to_owned() + &"- {target: {kind: A}, current: a}\n".repeat(101);
+    assert_eq!(refused(&many), ["1:1 `readiness` has 101 items, and 100 are the most"]);
 }
 
 #[test]

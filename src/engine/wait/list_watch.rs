@@ -18,6 +18,8 @@ pub(super) struct ListWatch {
     pub namespace: Option<String>,
     /// Which of its objects.
     pub pick: Selection,
+    /// Whether a rule of the configuration says when they are ready: then nothing is known of how they change.
+    pub has_rules: bool,
 }
 
 /// Which objects of a collection.
@@ -42,7 +44,7 @@ impl ListWatch {
             status: true,
             pending: false,
         };
-        Self { resource, namespace: Some(namespace.to_owned()), pick }
+        Self { resource, namespace: Some(namespace.to_owned()), pick, has_rules: false }
     }
 
     /// Where what is picked is watched.

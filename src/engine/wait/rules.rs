@@ -1,4 +1,4 @@
-//! The rules of readiness (the crate `kstatus`), for kinds as the rest of the program names them.
+//! The rules of readiness (the crate `kstatus`), for kinds as the rest of the program names them, and those of the configuration.
 
 use jiff::Timestamp;
 use kstatus::GroupKind;
@@ -7,6 +7,7 @@ use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
 use crate::live::readiness::{Readiness, State};
+use crate::rules::ReadinessRule;
 
 fn group_kind(gvk: &GroupVersionKind) -> GroupKind<'_> {
     GroupKind::new(&gvk.group, &gvk.kind)
@@ -16,6 +17,12 @@ fn group_kind(gvk: &GroupVersionKind) -> GroupKind<'_> {
 #[must_use]
 pub fn readiness(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> Readiness {
     kstatus::readiness(group_kind(gvk), object, now).into()
+}
+
+/// The readiness of a live object by a rule of the configuration, which takes the place of that of its kind.
+#[must_use]
+pub fn readiness_by(rule: &ReadinessRule, object: &Value) -> Readiness {
+    kstatus::before_rules(object).unwrap_or_else(|| rule.readiness(object)).into()
 }
 
 /// The readiness of a live object, with what is wrong with its Pods where it is a workload that is not ready.

@@ -1,17 +1,19 @@
 //! All that is known at one moment, and the readiness that follows from it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::Value;
 use structured_merge::{ObjectKey, ObjectMeta as _};
 
 use super::list_watch::{FEW, ListWatch, Selection};
-use super::rules::{Owned, has_pods, needs_pods, readiness, readiness_with_pods, selector_of};
+use super::rules::{Owned, has_pods, needs_pods, readiness, readiness_by, readiness_with_pods, selector_of};
 use super::watcher::WatchUpdate;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::readiness::{Readiness, State};
 use crate::live::{Resource, Target};
+use crate::rules::{ReadinessRule, ReadinessRules};
 
 /// After how long a finished Job is deleted.
 const TTL: &str = "/spec/ttlSecondsAfterFinished";
@@ -25,21 +27,37 @@ pub struct Watched {
     pub resource: Result<Resource, Diagnostic>,
     /// Whether it is gone once it is done: a Job with `ttlSecondsAfterFinished` that is known to have existed.
     pub expires: bool,
-}
-
-impl From<&Target> for Watched {
-    fn from(target: &Target) -> Self {
-        Self { key: target.key.clone(), resource: target.resource.clone(), expires: false }
-    }
+    /// The rule of the configuration that says when it is ready.
+    pub rule: Option<Arc<ReadinessRule>>,
 }
 
 impl Watched {
+    /// An object of which nothing is known.
+    #[must_use]
+    pub fn of(target: &Target, rules: &ReadinessRules) -> Self {
+        let rule = rules.of(&target.key, target.desired.object());
+        Self { key: target.key.clone(), resource: target.resource.clone(), expires: false, rule }
+    }
+
     /// An object that exists, or did until it was done.
     #[must_use]
-    pub fn existing(target: &Target) -> Self {
+    pub fn existing(target: &Target, rules: &ReadinessRules) -> Self {
         let is_job = target.key.gvk.group == "batch" && target.key.gvk.kind == "Job";
         let expires = is_job && target.desired.object().pointer(TTL).is_some();
-        Self { expires, ..Self::from(target) }
+        Self { expires, ..Self::of(target, rules) }
+    }
+
+    /// The readiness of the object by what it says itself.
+    fn readiness(&self, object: &Value, now: Timestamp) -> Readiness {
+        match &self.rule {
+            Some(rule) => readiness_by(rule, object),
+            None => readiness(&self.key.gvk, object, now),
+        }
+    }
+
+    /// Returns true if its Pods can tell why it is as it is. A rule has the last word.
+    fn has_pods(&self) -> bool {
+        self.rule.is_none() && has_pods(&self.key.gvk)
     }
 }
 
@@ -102,6 +120,7 @@ impl<'w> ReadinessTracker<'w> {
                     resource: resource.clone(),
                     namespace,
                     pick: Selection::Names(names),
+                    has_rules: indices.iter().any(|index| watched[*index].rule.is_some()),
                 }));
             }
         }
@@ -134,7 +153,8 @@ impl<'w> ReadinessTracker<'w> {
             let object = self.object(index);
             judged.push(self.of(index, &owned, now));
             if let Some(object) = object.filter(|_| !self.explained.contains(&index))
-                && needs_pods(&one.key.gvk, &readiness(&one.key.gvk, object, now))
+                && one.has_pods()
+                && needs_pods(&one.key.gvk, &one.readiness(object, now))
             {
                 wanted.push((index, self.scopes_of_pods(one, object)));
             }
@@ -188,7 +208,8 @@ impl<'w> ReadinessTracker<'w> {
     }
 
     fn of(&self, index: usize, owned: &BTreeMap<&str, Owned<'_>>, now: Timestamp) -> Option<Readiness> {
-        let Watched { key, resource, .. } = &self.watched[index];
+        let one = &self.watched[index];
+        let Watched { key, resource, .. } = one;
         let unknown = |trouble: &Diagnostic| Some(Readiness::unknown(trouble.clone()));
         let Some(home) = self.homes[index] else {
             return match resource {
@@ -206,13 +227,13 @@ impl<'w> ReadinessTracker<'w> {
             return unknown(trouble);
         }
         Some(match collection.objects.get(&key.name) {
-            Some(object) if has_pods(&key.gvk) => {
+            Some(object) if one.has_pods() => {
                 let nothing = Owned::default();
                 let owned = key.namespace.as_deref().and_then(|namespace| owned.get(namespace)).unwrap_or(&nothing);
                 self.unexplained(key, readiness_with_pods(&key.gvk, object, owned, now))
             }
-            Some(object) => readiness(&key.gvk, object, now),
-            None => gone(&self.watched[index], collection.gone.get(&key.name), now),
+            Some(object) => one.readiness(object, now),
+            None => gone(one, collection.gone.get(&key.name), now),
         })
     }
 
@@ -267,7 +288,7 @@ impl<'w> ReadinessTracker<'w> {
 fn gone(watched: &Watched, last: Option<&Value>, now: Timestamp) -> Readiness {
     const DONE: &str = "it is gone, as its `ttlSecondsAfterFinished` requires after it has finished";
     let has_expired = watched.key.gvk.kind == "Job" && last.is_some_and(|job| job.pointer(TTL).is_some());
-    match last.filter(|_| has_expired).map(|job| readiness(&watched.key.gvk, job, now)) {
+    match last.filter(|_| has_expired).map(|job| watched.readiness(job, now)) {
         Some(last) if last.is_current() => Readiness::current(DONE),
         Some(last) if last.state == State::Failed => last,
         Some(_) => Readiness::new(State::NotFound, "it no longer exists, and it is not known how it ended"),
@@ -279,7 +300,7 @@ fn gone(watched: &Watched, last: Option<&Value>, now: Timestamp) -> Readiness {
 /// The namespaces with enough workloads that one LIST of all Pods is cheaper than one per workload.
 fn crowded(watched: &[Watched]) -> BTreeSet<&str> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for one in watched.iter().filter(|one| has_pods(&one.key.gvk)) {
+    for one in watched.iter().filter(|one| one.has_pods()) {
         *counts.entry(one.key.namespace.as_deref().unwrap_or_default()).or_default() += 1;
     }
     counts.into_iter().filter(|(_, count)| *count > FEW).map(|(namespace, _)| namespace).collect()

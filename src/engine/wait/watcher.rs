@@ -132,6 +132,9 @@ impl Watcher {
     /// Returns true if there is nothing to follow: of each object it is clear that it cannot be read, or that it is ready and stays so.
     fn is_over(&self, listing: &Listing) -> bool {
         let (gvk, now) = (&self.scope.resource.gvk, Timestamp::now());
+        if self.scope.has_rules {
+            return false;
+        }
         let settled = listing.objects.iter().filter(|object| is_settled(gvk, object, now)).count();
         Some(settled + listing.unreadable.len()) == self.count()
     }

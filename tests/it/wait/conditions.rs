@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{CLAIM, readiness, running, set_status, states, wait_until};
 use crate::control_plane::{Replaced, Workspace};
 
-const WIDGETS: &str = "
+pub(super) const WIDGETS: &str = "
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: widgets.$NS.example.com}
@@ -29,7 +29,7 @@ spec:
           status: {type: object, x-kubernetes-preserve-unknown-fields: true}
 ";
 
-const WIDGET: &str = "{apiVersion: $NS.example.com/v1, kind: Widget, metadata: {name: it}, spec: {size: 1}}";
+pub(super) const WIDGET: &str = "{apiVersion: $NS.example.com/v1, kind: Widget, metadata: {name: it}, spec: {size: 1}}";
 
 /// A workspace with a Widget.
 fn with_widget() -> Workspace {

@@ -3,6 +3,7 @@
 mod command_line;
 mod conditions;
 mod faults;
+mod rules;
 mod workloads;
 
 use serde_json::{Value, json};

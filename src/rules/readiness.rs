@@ -1,0 +1,141 @@
+//! Readiness rules: when objects of some kinds are ready, in the words of Flux's `healthCheckExprs`.
+
+use std::sync::Arc;
+
+use bounded_cel::Condition;
+use kstatus::Readiness;
+use serde_json::Value;
+use structured_merge::ObjectKey;
+
+use super::object_pattern::ObjectPattern;
+
+/// When objects of a target are ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadinessRule {
+    /// The objects.
+    pub target: ObjectPattern,
+    /// True of an object that is ready.
+    pub current: Condition,
+    /// True of an object on its way.
+    pub in_progress: Option<Condition>,
+    /// True of an object that has failed.
+    pub failed: Option<Condition>,
+}
+
+impl ReadinessRule {
+    /// The readiness of an object. The first expression that is true holds, in the order of Flux: `inProgress`, `failed`, `current`. Where
+    /// one is neither true nor false, those after it are not asked, and the object is not ready yet: its controller may not have
+    /// written what the expression reads.
+    #[must_use]
+    pub fn readiness(&self, object: &Value) -> Readiness {
+        type Meaning = fn(String) -> Readiness;
+        let expressions: [(&str, Option<&Condition>, Meaning); 3] = [
+            ("inProgress", self.in_progress.as_ref(), Readiness::in_progress),
+            // A controller that has failed may still succeed.
+            ("failed", self.failed.as_ref(), Readiness::failing),
+            ("current", Some(&self.current), Readiness::current),
+        ];
+        for (name, expression, meaning) in expressions {
+            match expression.map_or(Ok(false), |expression| expression.holds(object)) {
+                Ok(true) => return meaning(format!("as the configuration says: {name}")),
+                Ok(false) => {}
+                Err(error) => {
+                    let message = format!("`{name}` of the configuration cannot be evaluated: {error}");
+                    return Readiness::in_progress(message);
+                }
+            }
+        }
+        Readiness::in_progress("as the configuration says: not current yet")
+    }
+}
+
+/// The rules of a configuration, in their order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadinessRules {
+    rules: Vec<Arc<ReadinessRule>>,
+}
+
+impl ReadinessRules {
+    /// The first rule for an object.
+    #[must_use]
+    pub fn of(&self, key: &ObjectKey, manifest: &Value) -> Option<Arc<ReadinessRule>> {
+        self.rules.iter().find(|rule| rule.target.matches(key, Some(manifest))).cloned()
+    }
+}
+
+impl From<Vec<ReadinessRule>> for ReadinessRules {
+    fn from(rules: Vec<ReadinessRule>) -> Self {
+        Self { rules: rules.into_iter().map(Arc::new).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kstatus::State;
+    use serde_json::json;
+    use structured_merge::GroupVersionKind;
+
+    use super::*;
+    use crate::rules::Glob;
+
+    fn rule(in_progress: &str, failed: &str, current: &str) -> ReadinessRule {
+        let condition = |text: &str| (!text.is_empty()).then(|| Condition::parse(text).unwrap());
+        let (in_progress, failed) = (condition(in_progress), condition(failed));
+        ReadinessRule { target: ObjectPattern::default(), current: condition(current).unwrap(), in_progress, failed }
+    }
+
+    #[track_caller]
+    fn is(rule: &ReadinessRule, object: &Value, state: State, message: &str) {
+        let readiness = rule.readiness(object);
+        assert_eq!((readiness.state, readiness.message.as_str()), (state, message));
+    }
+
+    #[test]
+    fn the_first_that_is_true_holds_in_the_order_of_flux() {
+        let all = rule("data.inProgress", "data.failed", "data.current");
+        let object = |in_progress: bool, failed: bool, current: bool| json!({"data": {"inProgress": in_progress, "failed": failed, "current": current}});
+        is(&all, &object(true, true, true), State::InProgress, "as the configuration says: inProgress");
+        is(&all, &object(false, true, true), State::Failed, "as the configuration says: failed");
+        is(&all, &object(false, false, true), State::Current, "as the configuration says: current");
+        is(&all, &object(false, false, false), State::InProgress, "as the configuration says: not current yet");
+        is(&rule("", "", "true"), &json!({}), State::Current, "as the configuration says: current");
+    }
+
+    #[test]
+    fn what_cannot_be_evaluated_is_not_ready_yet_whatever_comes_after_it() {
+        let all = rule("data.inProgress", "data.failed", "data.current");
+        let cannot = |name: &str, why: &str| format!("`{name}` of the configuration cannot be evaluated: {why}");
+        for (object, name, why) in [
+            (json!({}), "inProgress", "there is no `data`"),
+            (json!({"data": {"failed": true, "current": true}}), "inProgress", "there is no `inProgress`"),
+            (json!({"data": {"inProgress": false, "current": true}}), "failed", "there is no `failed`"),
+            (json!({"data": {"inProgress": false, "failed": "hunter2"}}), "failed", "it is neither true nor false"),
+            (json!({"data": {"inProgress": false, "failed": false}}), "current", "there is no `current`"),
+        ] {
+            is(&all, &object, State::InProgress, &cannot(name, why));
+        }
+        // Without any condition, `all` is true: also in Flux.
+        let ready =
+            |status: &str| format!("status.conditions.filter(e, e.type == 'Ready').all(e, e.status == '{status}')");
+        let empty = rule("", &ready("False"), &ready("True"));
+        is(&empty, &json!({"status": {"conditions": []}}), State::Failed, "as the configuration says: failed");
+    }
+
+    #[test]
+    fn the_first_rule_for_an_object_counts() {
+        let of_kind = |kind: &str, current: &str| {
+            let target = ObjectPattern { kind: Some(Glob::new(kind)), ..ObjectPattern::default() };
+            ReadinessRule { target, ..rule("", "", current) }
+        };
+        let rules: ReadinessRules =
+            vec![of_kind("Database", "false"), of_kind("Data*", "true"), of_kind("Cache", "true")].into();
+        let of = |kind: &str| {
+            let gvk = GroupVersionKind::new("example.com/v1", kind);
+            let key = ObjectKey { gvk, namespace: None, name: "it".to_owned() };
+            rules.of(&key, &json!({})).map(|rule| rule.current.text().to_owned())
+        };
+        assert_eq!(of("Database").as_deref(), Some("false"));
+        assert_eq!(of("Dataset").as_deref(), Some("true"));
+        assert_eq!(of("Widget"), None);
+    }
+}

@@ -1,8 +1,8 @@
 //! Fields that rules ignore: nothing of them is shown, taken, reset or removed, and everything beside them is still compared and healed.
 
-use serde_json::{Value, json};
-
 use std::sync::Arc;
+
+use serde_json::{Value, json};
 
 use crate::control_plane::{Fault, Proxy, Replaced, Run, Workspace};
 use crate::manifests::WEB;
@@ -320,11 +320,13 @@ fn a_conflict_on_an_ignored_field_is_none() {
     assert_eq!(web(&ws)["spec"]["template"]["spec"]["containers"][0]["image"], "shop/web:1.3");
 }
 
+/// Makes `web` as somebody else does.
+type Made = fn(&Workspace, &str);
+
 #[test]
 fn a_first_apply_over_what_others_made_resets_nothing_that_is_ignored() {
     let five = WEB.replaced("replicas: 2", "replicas: 5").replaced("value: info", "value: debug");
     let rules = format!("spec.replicas,{CONTAINER}.env[name=LOG].value,metadata.annotations[*]");
-    type Made = fn(&Workspace, &str);
     let makers: [(&str, Made); 4] = [
         ("kubectl create", |ws, text| drop(ws.stdin(text).kubectl(["create", "-f", "-"]).exits_with(0))),
         ("kubectl apply", |ws, text| drop(ws.stdin(text).kubectl(["apply", "-f", "-"]).exits_with(0))),

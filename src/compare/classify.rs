@@ -103,7 +103,9 @@ pub fn judge(
     beside.retain(|path| !found.iter().any(|change| change.class.is_drift() && change.path.overlaps(path)));
     let mut unmanaged = context.unmanaged(&mut live, &found);
     unmanaged.retain(|change| !is_ignored(&change.path));
-    unmanaged.iter_mut().for_each(|change| policy.mark_manual(&mut change.managers));
+    for change in &mut unmanaged {
+        policy.mark_manual(&mut change.managers);
+    }
     let counted = UnmanagedCount::of(&unmanaged);
     if policy.show_unmanaged {
         found.extend(unmanaged);

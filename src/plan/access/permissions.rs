@@ -21,6 +21,8 @@ pub struct Needs {
     pub waits: bool,
     /// What `--prune` looks at.
     pub prunes: Option<Pruned>,
+    /// The autoscalers that are looked for, and where (`--autoscalers`).
+    pub autoscalers: Vec<(Resource, BTreeSet<String>)>,
 }
 
 /// What pruning looks at beside the manifests.
@@ -59,6 +61,9 @@ pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTre
         if purpose == Purpose::Apply && needs.waits {
             needed.pods(&collection);
         }
+    }
+    for (resource, namespaces) in &needs.autoscalers {
+        namespaces.iter().for_each(|namespace| needed.on(resource, Some(namespace), "list"));
     }
     if let Some(pruned) = &needs.prunes {
         needed.prune(targets, pruned, purpose);

@@ -10,6 +10,7 @@ use structured_merge::GroupVersionKind;
 
 /// What the flags of a command add to what it does.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct Needs {
     /// Whether `diff` asks the server about what it cannot prove (`--evidence`).
     pub asks: bool,
@@ -158,7 +159,9 @@ impl Needed {
     fn prune(&mut self, targets: &[&Target], pruned: &Pruned, purpose: Purpose) {
         let namespace = pruned.namespace.as_deref();
         let verbs: &[&str] = if purpose == Purpose::Apply { &["get", "patch", "create"] } else { &["get"] };
-        verbs.iter().for_each(|verb| self.on(&pruned.parent, namespace, verb));
+        for verb in verbs {
+            self.on(&pruned.parent, namespace, verb);
+        }
         if !pruned.parent.gvk.group.is_empty() {
             self.0.insert(permission(("apiextensions.k8s.io", "customresourcedefinitions"), None, "get"));
         }
@@ -170,8 +173,8 @@ impl Needed {
         let verbs: &[&str] = if purpose == Purpose::Apply { &["get", "list", "delete"] } else { &["list"] };
         for resource in of_targets.chain(&pruned.resources) {
             let places = if resource.namespaced { namespaces.iter().copied().map(Some).collect() } else { vec![None] };
-            for place in places {
-                verbs.iter().for_each(|verb| self.on(resource, place, verb));
+            for (place, verb) in places.iter().flat_map(|place| verbs.iter().map(move |verb| (*place, verb))) {
+                self.on(resource, place, verb);
             }
         }
     }

@@ -9,7 +9,7 @@ use structured_merge::{
 };
 
 use super::beside::beside;
-use super::diff::{Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason};
+use super::diff::{Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason, UnmanagedCount};
 use super::policy::Policy;
 use super::prediction::Prediction;
 use super::redact::Redactor;
@@ -101,9 +101,14 @@ pub fn judge(
     let mut beside = beside(subject.live, &before, &prediction.owners.our_fields(), policy);
     beside.retain(|path| !is_ignored(path));
     beside.retain(|path| !found.iter().any(|change| change.class.is_drift() && change.path.overlaps(path)));
+    let mut unmanaged = context.unmanaged(&mut live, &found);
+    unmanaged.retain(|change| !is_ignored(&change.path));
+    for change in &mut unmanaged {
+        policy.mark_manual(&mut change.managers);
+    }
+    let counted = UnmanagedCount::of(&unmanaged);
     if policy.show_unmanaged {
-        let unmanaged = context.unmanaged(&mut live, &found);
-        found.extend(unmanaged.into_iter().filter(|change| !is_ignored(&change.path)));
+        found.extend(unmanaged);
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
     let secrecy = Secrecy::of(subject.gvk, Some(subject.written), Some(subject.live));
@@ -118,7 +123,15 @@ pub fn judge(
         Reason { text: format!("it belongs to another apply set, `{id}`"), hint: Some(hint.to_owned()) }
     });
     (
-        FieldDiff { evidence: prediction.evidence, changes: found, conflicts, beside, ignored: Vec::new(), held },
+        FieldDiff {
+            evidence: prediction.evidence,
+            changes: found,
+            conflicts,
+            beside,
+            unmanaged: counted,
+            ignored: Vec::new(),
+            held,
+        },
         warnings,
     )
 }

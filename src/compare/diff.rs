@@ -120,6 +120,22 @@ pub struct FieldChange {
     pub managers: Vec<Owner>,
 }
 
+/// How many fields others added to an object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnmanagedCount {
+    /// All of them.
+    pub fields: usize,
+    /// Those that were added by hand.
+    pub manual: usize,
+}
+
+impl UnmanagedCount {
+    pub(super) fn of(unmanaged: &[FieldChange]) -> Self {
+        let manual = unmanaged.iter().filter(|change| change.is_manual()).count();
+        Self { fields: unmanaged.len(), manual }
+    }
+}
+
 /// A field that an applier or a controller owns, and the manifest wants otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Conflict {
@@ -171,6 +187,8 @@ pub struct FieldDiff {
     pub conflicts: Vec<Conflict>,
     /// Items that manual changes added beside the manifest's own, and that an apply leaves alone.
     pub beside: Vec<FieldPath>,
+    /// How many fields others added.
+    pub unmanaged: UnmanagedCount,
     /// Differences that rules ignore, by rule.
     pub ignored: Vec<IgnoredFields>,
     /// Why the object is left alone, if there is more to say than the conflicts do.
@@ -182,7 +200,7 @@ impl FieldDiff {
     #[must_use]
     pub fn none(evidence: Evidence) -> Self {
         let (changes, conflicts, beside, ignored) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { evidence, changes, conflicts, beside, ignored, held: None }
+        Self { evidence, changes, conflicts, beside, unmanaged: UnmanagedCount::default(), ignored, held: None }
     }
 
     /// Returns true if a value differs, so that it is drift.

@@ -212,8 +212,7 @@ impl<'a> ComparisonMachine<'a> {
             }
             LiveState::Present(object) => match self.proof(&object) {
                 Proof::Proven => {
-                    let is_shown =
-                        is_ruled || self.policy.show_unmanaged || self.policy.may_have_manual_fields(&object);
+                    let is_shown = is_ruled || self.policy.may_have_unmanaged_fields(&object);
                     State::Done(Finding::Proven(is_shown.then_some(object)))
                 }
                 Proof::Inconclusive(_)

@@ -30,7 +30,7 @@ mod wanted;
 
 pub use classify::{ObjectPair, judge};
 pub use definition::{defines, defines_kind};
-pub use diff::{Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason};
+pub use diff::{Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason, UnmanagedCount};
 pub use finding::{ComparisonResult, Finding};
 pub use machine::{Answer, ComparisonMachine, Question};
 pub use nulls::{leave_out_nulls, may_hold_refused_nulls};

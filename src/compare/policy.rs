@@ -94,12 +94,13 @@ impl Policy {
         entry.operation == Operation::Update && self.is_manual_name(&entry.manager)
     }
 
-    /// Returns true if an object may have fields that only manual changes own: cheaper than to read all its owners.
+    /// Returns true if an object may have fields that others added: cheaper than to read all its owners.
     #[must_use]
-    pub(super) fn may_have_manual_fields(&self, object: &Value) -> bool {
+    pub(super) fn may_have_unmanaged_fields(&self, object: &Value) -> bool {
         object.raw_managed_fields().iter().any(|entry| {
             let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
-            text("operation") == "Update" && text("subresource") != "status" && self.is_manual_name(text("manager"))
+            let is_ours = text("operation") == "Apply" && text("manager") == self.manager;
+            !is_ours && text("subresource") != "status"
         })
     }
 

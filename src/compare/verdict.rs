@@ -103,9 +103,7 @@ pub fn offline(target: &Target, live: &LiveState, setting: CompareContext<'_>, r
             let wanted = Wanted::over(target, live, setting.of, setting.policy);
             let proof = target.kind().map(|kind| prove(&wanted.object, live, setting.of, &kind, setting.policy));
             if proof == Some(Proof::Proven) {
-                let is_shown = !wanted.covering.is_empty()
-                    || setting.policy.show_unmanaged
-                    || setting.policy.may_have_manual_fields(live);
+                let is_shown = !wanted.covering.is_empty() || setting.policy.may_have_unmanaged_fields(live);
                 let finding = Finding::Proven(is_shown.then(|| live.clone()));
                 return verdict(target, &finding, setting, redactor);
             }

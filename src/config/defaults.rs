@@ -32,7 +32,7 @@ const TAKES: &str = "it takes fields from other managers";
 const WRITES: &str = "a proposed change could write files with it";
 
 /// Every flag of the commands that read a configuration.
-pub(super) const FLAGS: [(&str, Default); 57] = [
+pub(super) const FLAGS: [(&str, Default); 58] = [
     ("adopt", Default::Never(TAKES)),
     ("allow-empty", Default::Never("it would let a run without manifests pass, and prune everything")),
     ("apply", Default::Never(COMMAND)),
@@ -42,6 +42,7 @@ pub(super) const FLAGS: [(&str, Default); 57] = [
     ("as-group", Default::Never(CLUSTER)),
     ("as-uid", Default::Never(CLUSTER)),
     ("as-user-extra", Default::Never(CLUSTER)),
+    ("autoscalers", Default::Any),
     ("by-name", Default::Never(COMMAND)),
     ("cache-dir", Default::Never(WRITES)),
     ("certificate-authority", Default::Never(CLUSTER)),

@@ -6,6 +6,7 @@ use structured_merge::{FieldPath, ObjectKey};
 use super::diagnostic;
 use crate::compare::{
     Action, Assessment, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
+    UnmanagedCount,
 };
 use crate::desired::Source;
 use crate::diagnostic::{Code, Diagnostic};
@@ -67,6 +68,9 @@ pub struct ObjectReport {
     /// Items that manual changes added to lists of the manifest.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_texts")]
     pub beside: Vec<FieldPath>,
+    /// How many fields others added.
+    #[serde(skip)]
+    pub unmanaged: UnmanagedCount,
     /// Differences that rules ignore, by rule.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<IgnoredFields>,
@@ -137,6 +141,7 @@ impl ObjectReport {
             changes: Vec::new(),
             conflicts: Vec::new(),
             beside: Vec::new(),
+            unmanaged: UnmanagedCount::default(),
             ignored: Vec::new(),
             rules,
             warnings,
@@ -168,7 +173,7 @@ impl ObjectReport {
 
     fn fill(&mut self, fields: FieldDiff, reason: Option<Reason>) {
         (self.changes, self.conflicts) = (fields.changes, fields.conflicts);
-        (self.beside, self.ignored) = (fields.beside, fields.ignored);
+        (self.beside, self.ignored, self.unmanaged) = (fields.beside, fields.ignored, fields.unmanaged);
         (self.reason, self.hint) = reason.map_or((None, None), |Reason { text, hint }| (Some(text), hint));
     }
 

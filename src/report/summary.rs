@@ -30,6 +30,10 @@ pub struct Summary {
     pub adopted: usize,
     /// Items that manual changes added to lists of the manifests, and that stay.
     pub beside: usize,
+    /// Fields that other managers added.
+    pub unmanaged: usize,
+    /// Those of them that were added by hand.
+    pub unmanaged_manual: usize,
     /// Differences that a rule ignores.
     pub ignored: usize,
     /// Members of the apply set that are no longer in the manifests and stay; `None` without an apply set.
@@ -73,6 +77,8 @@ impl Summary {
             conflict,
             adopted,
             beside,
+            unmanaged,
+            unmanaged_manual,
             ignored,
             kept,
             readiness,
@@ -88,6 +94,8 @@ impl Summary {
         self.conflict += conflict;
         self.adopted += adopted;
         self.beside += beside;
+        self.unmanaged += unmanaged;
+        self.unmanaged_manual += unmanaged_manual;
         self.ignored += ignored;
         if let Some(kept) = kept {
             *self.kept.get_or_insert_default() += kept;
@@ -112,6 +120,8 @@ impl Summary {
             conflict: count(&|object| !object.conflicts.is_empty()),
             adopted: count(&ObjectReport::is_ownership_only),
             beside: objects.iter().map(|object| object.beside.len()).sum(),
+            unmanaged: objects.iter().map(|object| object.unmanaged.fields).sum(),
+            unmanaged_manual: objects.iter().map(|object| object.unmanaged.manual).sum(),
             ignored: objects.iter().flat_map(|object| &object.ignored).map(|ignored| ignored.paths.len()).sum(),
             kept: None,
             readiness: ReadinessCounts::of(objects),

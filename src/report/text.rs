@@ -1,5 +1,7 @@
 //! `-o text`: for people. Live on the left, desired on the right: what `apply` would do.
 
+use std::collections::BTreeMap;
+
 use similar::ChangeTag;
 use structured_merge::{FieldPath, Op, PathElement};
 
@@ -105,7 +107,10 @@ pub(super) fn object_text(object: &ObjectReport) -> Styled {
     if object.action == Action::Unknown {
         problem(&mut text, "cannot compare", object);
     }
-    fields(&mut text, &foremost(&shown));
+    let (added, differing): (Vec<_>, Vec<_>) =
+        foremost(&shown).into_iter().partition(|change| change.class == Class::Unmanaged);
+    fields(&mut text, &differing);
+    additions(&mut text, &added);
     rest(&mut text, shown.len(), "change");
     for conflict in object.conflicts.iter().take(SHOWN) {
         let owner = owner_text(&conflict.owner);
@@ -197,6 +202,33 @@ fn conflict_hint(object: &ObjectReport) -> &'static str {
     } else {
         "another tool applies this field: agree on one owner, or take it with `--force-conflicts`"
     }
+}
+
+/// Fields that others added, by their managers: manual changes first.
+fn additions(text: &mut Styled, added: &[&FieldChange]) {
+    let mut groups: BTreeMap<(bool, String), Vec<&FieldChange>> = BTreeMap::new();
+    for change in added {
+        let by = change.managers.iter().map(owner_text).collect::<Vec<_>>().join(", ");
+        groups.entry((!change.is_manual(), by)).or_default().push(change);
+    }
+    for ((is_controller, by), changes) in &groups {
+        let how = if *is_controller { "added by" } else { "added by hand:" };
+        line(text, Role::Note, &format!("    {how} {by}"));
+        fields(text, changes);
+    }
+}
+
+/// `3 fields added by others, 1 of them by hand`
+fn added(counts: &Summary) -> Option<String> {
+    let fields = match counts.unmanaged {
+        0 => return None,
+        1 => "1 field added by others".to_owned(),
+        more => format!("{more} fields added by others"),
+    };
+    Some(match counts.unmanaged_manual {
+        0 => fields,
+        manual => format!("{fields}, {manual} of them by hand"),
+    })
 }
 
 /// Changes inside one list item stand under the item's path.
@@ -301,9 +333,9 @@ fn note(change: &FieldChange) -> String {
         Class::Pruned => "no longer in the manifest".to_owned(),
         Class::Released => format!("no longer in the manifest, kept by {}", by()),
         Class::Reordered => "order only".to_owned(),
-        Class::Unmanaged => format!("added by {}", by()),
         Class::Overridden => "the cluster keeps its own value".to_owned(),
-        Class::Pending | Class::Missing | Class::Adopted => String::new(),
+        // The line above says who added it.
+        Class::Unmanaged | Class::Pending | Class::Missing | Class::Adopted => String::new(),
     }
 }
 
@@ -329,6 +361,9 @@ pub fn summary(report: &Report) -> Styled {
         && let Some(counts) = &report.summary.readiness
     {
         sentence = format!("{sentence}; {}", readiness::counts(counts));
+    }
+    if let Some(added) = added(&report.summary) {
+        sentence = format!("{sentence}; {added}");
     }
     if let Some(beside) = beside::clause(report) {
         sentence = format!("{sentence}; {beside}");

@@ -143,3 +143,26 @@ fn what_may_not_be_listed_is_named() {
     let expected = format!("could not be looked for in namespace `{}`", ws.namespace());
     assert!(warnings.contains(&expected) && warnings.contains("Forbidden"), "{warnings}");
 }
+
+#[test]
+fn fields_of_others_are_counted_and_shown_by_manager() {
+    let ws = settled();
+    ws.kubectl(["label", "configmap", "settings", "by=hand"]).exits_with(0);
+    ws.patch_as("labeller", "configmap/settings", &json!({"data": {"extra": "1"}}));
+    let run = ws.reconcile(["diff", "-f", "settings.yaml", "-o", "json"]).exits_with(0);
+    let summary = &run.report()["summary"];
+    assert_eq!((&summary["unmanaged"], &summary["unmanagedManual"]), (&json!(3), &json!(1)));
+    assert_eq!(run.object("ConfigMap", "settings")["evidence"], "proven");
+    let text = ws.reconcile(["diff", "-f", "settings.yaml"]).exits_with(0);
+    assert!(text.stdout.ends_with("; 3 fields added by others, 1 of them by hand\n"), "{text}");
+    let shown = ws.reconcile(["diff", "-f", "settings.yaml", "--show-unmanaged"]).exits_with(0).stdout;
+    let lines: Vec<&str> = shown.lines().map(|line| line.split(" 20").next().unwrap().trim_end()).skip(1).collect();
+    assert_eq!(lines.len(), 6, "{shown}");
+    assert_eq!(lines[0], "    added by hand: kubectl-label");
+    assert!(lines[1].starts_with("    metadata.labels.by "), "{shown}");
+    assert_eq!(lines[2], "    added by labeller");
+    assert!(
+        lines[3].starts_with("    data.extra ") && lines[4].starts_with("    metadata.labels.injected "),
+        "{shown}"
+    );
+}

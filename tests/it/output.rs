@@ -42,8 +42,20 @@ fn the_report_has_the_fields_of_the_contract() {
     assert_eq!(report["cluster"]["server"], ws.plane().url());
     assert!(report["cluster"]["version"].as_str().unwrap().starts_with("v1."));
     let counts = [
-        "objects", "inSync", "create", "update", "replace", "delete", "unknown", "proven", "conflict", "adopted",
-        "beside", "ignored",
+        "objects",
+        "inSync",
+        "create",
+        "update",
+        "replace",
+        "delete",
+        "unknown",
+        "proven",
+        "conflict",
+        "adopted",
+        "beside",
+        "unmanaged",
+        "unmanagedManual",
+        "ignored",
     ];
     assert_eq!(keys(&report["summary"]), counts.into());
     assert_eq!(keys(&report["requests"]), ["get", "list", "dryRun", "write", "other"].into());

@@ -9,7 +9,8 @@ use tokio::task::JoinSet;
 use tokio::time::interval;
 
 use super::stop_policy::{StopPolicy, View};
-use super::tracker::{ReadinessTracker, Watched};
+use super::tracker::ReadinessTracker;
+use super::watched::Watched;
 use super::watcher::{Looks, Watcher};
 use crate::client::Cluster;
 use crate::live::readiness::Readiness;
@@ -94,7 +95,7 @@ pub async fn observe(
         let ending = if (until.stopped)() {
             Some(WaitEnd::Stopped)
         } else {
-            policy.ending(Instant::now(), view, scene.readiness())
+            policy.ending(Instant::now(), view, &scene.readiness())
         };
         if let Some(ending) = ending {
             return Observation { readiness: scene.into_readiness(), ending };

@@ -301,7 +301,7 @@ _kubectl__reconcile() {
                     return 0
                     ;;
                 --fail-on)
-                    COMPREPLY=($(compgen -W "drift manual missing pending changedByOther removedByOther pruned reordered conflict replace unmanaged adopted released overridden" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "drift manual missing pending changedByOther removedByOther pruned reordered conflict replace unmanaged unmanagedObjects adopted released overridden" -- "${cur}"))
                     return 0
                     ;;
                 --force-conflicts)
@@ -536,7 +536,7 @@ _kubectl__reconcile() {
             return 0
             ;;
         kubectl__subcmd__reconcile__subcmd__diff)
-            opts="-f -k -R -l -o -q -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --config --no-config --field-manager --evidence --show-unmanaged --strict-ownership --fail-on --force-conflicts --replace --adopt --prune --applyset --applyset-recover --apply --confirm --wait --timeout --exit-zero --live --output --quiet --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
+            opts="-f -k -R -l -o -q -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --config --no-config --field-manager --evidence --show-unmanaged --strict-ownership --fail-on --force-conflicts --replace --adopt --prune --applyset --applyset-recover --apply --confirm --wait --timeout --exit-zero --report-unmanaged --suggest-ignores --live --output --quiet --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -583,7 +583,7 @@ _kubectl__reconcile() {
                     return 0
                     ;;
                 --fail-on)
-                    COMPREPLY=($(compgen -W "drift manual missing pending changedByOther removedByOther pruned reordered conflict replace unmanaged adopted released overridden" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "drift manual missing pending changedByOther removedByOther pruned reordered conflict replace unmanaged unmanagedObjects adopted released overridden" -- "${cur}"))
                     return 0
                     ;;
                 --force-conflicts)
@@ -603,6 +603,10 @@ _kubectl__reconcile() {
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report-unmanaged)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Replaced, Run, Workspace};
+use std::sync::Arc;
+
+use crate::control_plane::{Fault, Proxy, Replaced, Run, Workspace};
 use crate::manifests::WEB;
 
 /// The Deployment `web` with an annotation that ignores fields, and one that people change.
@@ -321,7 +323,7 @@ fn a_conflict_on_an_ignored_field_is_none() {
 #[test]
 fn a_first_apply_over_what_others_made_resets_nothing_that_is_ignored() {
     let five = WEB.replaced("replicas: 2", "replicas: 5").replaced("value: info", "value: debug");
-    let rules = format!("spec.replicas,{CONTAINER}.env[name=LOG].value");
+    let rules = format!("spec.replicas,{CONTAINER}.env[name=LOG].value,metadata.annotations[*]");
     type Made = fn(&Workspace, &str);
     let makers: [(&str, Made); 4] = [
         ("kubectl create", |ws, text| drop(ws.stdin(text).kubectl(["create", "-f", "-"]).exits_with(0))),
@@ -339,6 +341,7 @@ fn a_first_apply_over_what_others_made_resets_nothing_that_is_ignored() {
         ws.reconcile(["apply", "-f", ".", "--adopt=gitops"]).exits_with(0);
         let container = web(&ws)["spec"]["template"]["spec"]["containers"][0].clone();
         assert_eq!(container["resources"]["requests"]["memory"], "96Mi", "{who}");
+        assert!(!web(&ws)["metadata"]["annotations"].to_string().contains("last-applied"), "{who}");
         assert_eq!(
             (&web(&ws)["spec"]["replicas"], &container["env"][0]["value"]),
             (&json!(5), &json!("debug")),
@@ -411,4 +414,92 @@ fn values_of_a_secret_can_be_ignored_however_they_are_written() {
         let now = ws.get("Secret", "db");
         assert_eq!((&now["data"]["password"], &now["data"]["user"]), (&rotated, &json!("c2hvcA==")), "{data}");
     }
+}
+
+const CONFIG: &str = "apiVersion: kubectl-reconcile/v1\nkind: Config\nignore:\n";
+
+#[test]
+fn a_rule_for_a_manager_leaves_the_changes_of_others_in_force() {
+    let ws = Workspace::new();
+    let rules =
+        "- {target: {kind: Deploy*, name: web}, fields: [spec.replicas], managers: [auto*], reason: scaled by itself}
+- {target: {kind: Deployment}, fields: [metadata.labels.tier]}
+";
+    ws.write(".kubectl-reconcile.yaml", &format!("{CONFIG}{rules}"));
+    ws.write("web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "web.yaml"]).exits_with(0);
+    patch_as(&ws, "autoscaler", &json!({"spec": {"replicas": 7}, "metadata": {"labels": {"tier": "back"}}}));
+    for command in ["diff", "apply"] {
+        let run = ws.reconcile([command, "-f", "web.yaml"]).exits_with(0);
+        let ignored = json!([
+            {"rule": ".kubectl-reconcile.yaml:4:3", "reason": "scaled by itself", "paths": ["spec.replicas"]},
+            {"rule": ".kubectl-reconcile.yaml:5:3", "paths": ["metadata.labels.tier"]},
+        ]);
+        assert_eq!(run.object("Deployment", "web")["ignored"], ignored);
+    }
+    // Somebody whom the rule does not name.
+    ws.scale("deployment/web", 3);
+    let diff = ws.reconcile(["diff", "-f", "web.yaml"]).exits_with(1);
+    assert_eq!(diff.changes("Deployment", "web"), ["changedByOther spec.replicas"]);
+    ws.reconcile(["apply", "-f", "web.yaml"]).exits_with(0);
+    assert_eq!((&web(&ws)["spec"]["replicas"], &web(&ws)["metadata"]["labels"]["tier"]), (&json!(2), &json!("back")));
+}
+
+#[test]
+fn custom_resources_follow_the_same_rules() {
+    let ws = Workspace::new();
+    let property = "{type: object, properties: {size: {type: integer, default: 1}, mode: {type: string},
+        members: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [id],
+          items: {type: object, required: [id, weight], properties: {id: {type: string}, weight: {type: integer}}}}},
+        required: [mode]}";
+    let group = ws.fill_in("$NS.example.com");
+    let definition = format!(
+        "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: pools.{group}}},
+          spec: {{group: {group}, scope: Namespaced, names: {{plural: pools, kind: Pool}}, versions: [{{name: v1, served: true, storage: true,
+            schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {property}}}}}}}}}]}}}}"
+    );
+    ws.write("crd/pool.yaml", &definition);
+    ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
+    ws.wait_for_types();
+    let pool = |spec: &str| {
+        format!(
+            "{{apiVersion: {group}/v1, kind: Pool, metadata: {{name: main, annotations: {{kubectl-reconcile/ignore: 'spec.size,spec.mode,spec.members[*].weight'}}}}, spec: {spec}}}"
+        )
+    };
+    ws.write("pool/pool.yaml", &pool("{size: 3, mode: fast, members: [{id: a, weight: 1}, {id: b, weight: 1}]}"));
+    ws.reconcile(["apply", "-f", "pool"]).exits_with(0);
+    let patch =
+        json!({"spec": {"size": 8, "mode": "slow", "members": [{"id": "a", "weight": 5}, {"id": "b", "weight": 1}]}});
+    ws.patch_as("operator", &format!("pools.{group}/main"), &patch);
+    let spec = || ws.get(&format!("Pool.{group}"), "main")["spec"].clone();
+    let diff = ws.reconcile(["diff", "-f", "pool"]).exits_with(0);
+    let paths = json!(["spec.members[id=a].weight", "spec.mode", "spec.size"]);
+    assert_eq!(diff.object("Pool", "main")["ignored"][0]["paths"], paths, "{diff}");
+    // A new member is created with its weight, beside those whose weights stay.
+    let third = "{size: 3, mode: fast, members: [{id: a, weight: 1}, {id: b, weight: 1}, {id: c, weight: 9}]}";
+    ws.write("pool/pool.yaml", &pool(third));
+    ws.reconcile(["apply", "-f", "pool"]).exits_with(0);
+    let members = json!([{"id": "a", "weight": 5}, {"id": "b", "weight": 1}, {"id": "c", "weight": 9}]);
+    assert_eq!(spec(), json!({"size": 8, "mode": "slow", "members": members}));
+    // What the manifest drops keeps its value as well, also where a default or nothing would take its place.
+    ws.write("pool/pool.yaml", &pool("{members: [{id: a}, {id: b}, {id: c}]}"));
+    let apply = ws.reconcile(["apply", "-f", "pool"]).exits_with(0);
+    assert_eq!(apply.writes(), 0, "{apply}");
+    assert_eq!(spec(), json!({"size": 8, "mode": "slow", "members": members}));
+}
+
+#[test]
+fn an_autoscaler_between_comparison_and_write_is_neither_overruled_nor_in_the_way() {
+    let ws = Arc::new(Workspace::new());
+    ws.write("web.yaml", &web_ignoring("spec.replicas"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.patch_as("kubectl-edit", "deployment/web", &json!({"metadata": {"annotations": {"note": "theirs"}}}));
+    let (proxy, scaler) = (Proxy::new(&ws), Arc::clone(&ws));
+    let event = move || patch_as(&scaler, "autoscaler", &json!({"spec": {"replicas": 9}}));
+    proxy.inject(1, "PATCH", "!dryRun fieldValidation", Fault::After(Arc::new(event)));
+    let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(apply.each("outcome"), ["Deployment web: updated"], "{apply}");
+    let now = web(&ws);
+    assert_eq!((&now["spec"]["replicas"], &now["metadata"]["annotations"]["note"]), (&json!(9), &json!("ours")));
+    is_quiet(&ws, "scaled meanwhile");
 }

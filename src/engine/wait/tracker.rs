@@ -148,7 +148,7 @@ impl<'w> ReadinessTracker<'w> {
     }
 
     /// The readiness of all objects, as far as it is known.
-    pub fn readiness(&self) -> impl Iterator<Item = &Readiness> + Clone {
+    pub fn readiness(&self) -> impl Iterator<Item = &Readiness> {
         self.readiness.iter().flatten()
     }
 

@@ -12,8 +12,9 @@ mod observe;
 pub mod rules;
 mod stop_policy;
 mod tracker;
+mod watched;
 mod watcher;
 
 pub use crate::live::readiness::{Outlook, Readiness, State};
 pub use observe::{Observation, WaitEnd, WaitOptions, observe};
-pub use tracker::Watched;
+pub use watched::Watched;

@@ -9,7 +9,8 @@ use tokio::task::JoinSet;
 use tokio::time::interval;
 
 use super::stop_policy::{StopPolicy, View};
-use super::tracker::{ReadinessTracker, Watched};
+use super::tracker::ReadinessTracker;
+use super::watched::Watched;
 use super::watcher::{Looks, Watcher};
 use crate::client::Cluster;
 use crate::live::readiness::Readiness;

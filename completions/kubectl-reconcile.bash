@@ -254,7 +254,7 @@ _kubectl__reconcile() {
             return 0
             ;;
         kubectl__subcmd__reconcile__subcmd__apply)
-            opts="-f -k -R -l -o -q -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --config --no-config --field-manager --evidence --show-unmanaged --strict-ownership --fail-on --force-conflicts --replace --adopt --prune --applyset --applyset-recover --dry-run --confirm --wait --timeout --output --quiet --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
+            opts="-f -k -R -l -o -q -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --config --no-config --field-manager --evidence --autoscalers --show-unmanaged --explain-ignores --strict-ownership --fail-on --force-conflicts --replace --adopt --prune --applyset --applyset-recover --dry-run --confirm --wait --timeout --output --quiet --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -300,8 +300,12 @@ _kubectl__reconcile() {
                     COMPREPLY=($(compgen -W "auto server read-only" -- "${cur}"))
                     return 0
                     ;;
+                --autoscalers)
+                    COMPREPLY=($(compgen -W "respect ignore" -- "${cur}"))
+                    return 0
+                    ;;
                 --fail-on)
-                    COMPREPLY=($(compgen -W "drift manual missing pending changedByOther removedByOther pruned reordered conflict replace unmanaged adopted released overridden" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "drift manual missing pending changedByOther removedByOther pruned reordered conflict replace unmanaged unmanagedObjects adopted released overridden" -- "${cur}"))
                     return 0
                     ;;
                 --force-conflicts)
@@ -536,7 +540,7 @@ _kubectl__reconcile() {
             return 0
             ;;
         kubectl__subcmd__reconcile__subcmd__diff)
-            opts="-f -k -R -l -o -q -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --config --no-config --field-manager --evidence --show-unmanaged --strict-ownership --fail-on --force-conflicts --replace --adopt --prune --applyset --applyset-recover --apply --confirm --wait --timeout --exit-zero --live --output --quiet --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
+            opts="-f -k -R -l -o -q -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --config --no-config --field-manager --evidence --autoscalers --show-unmanaged --explain-ignores --strict-ownership --fail-on --force-conflicts --replace --adopt --prune --applyset --applyset-recover --apply --confirm --wait --timeout --exit-zero --report-unmanaged --suggest-ignores --live --output --quiet --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -582,8 +586,12 @@ _kubectl__reconcile() {
                     COMPREPLY=($(compgen -W "auto server read-only" -- "${cur}"))
                     return 0
                     ;;
+                --autoscalers)
+                    COMPREPLY=($(compgen -W "respect ignore" -- "${cur}"))
+                    return 0
+                    ;;
                 --fail-on)
-                    COMPREPLY=($(compgen -W "drift manual missing pending changedByOther removedByOther pruned reordered conflict replace unmanaged adopted released overridden" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "drift manual missing pending changedByOther removedByOther pruned reordered conflict replace unmanaged unmanagedObjects adopted released overridden" -- "${cur}"))
                     return 0
                     ;;
                 --force-conflicts)
@@ -603,6 +611,10 @@ _kubectl__reconcile() {
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report-unmanaged)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

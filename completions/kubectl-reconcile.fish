@@ -46,6 +46,8 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l evidence -d 'How to determine drift: prove it from the live object and ask the server only when needed (auto), always ask (server), or never send a PATCH and compare locally (read-only)' -r -f -a "auto\t'Prove it from the live object, or else ask the server, or else compare locally'
 server\t'Ask the server about every object'
 read-only\t'Prove it from the live object, or else compare locally; never send a PATCH'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l autoscalers -d 'What to do with what an autoscaler changes: leave it to the autoscaler (respect), or treat it like any other change (ignore)' -r -f -a "respect\t'Neither report nor reset the replicas of a workload with a HorizontalPodAutoscaler or KEDA ScaledObject, and what a VerticalPodAutoscaler sets'
+ignore\t'Do not look for autoscalers'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l fail-on -d 'Exit with 1 only for these differences (repeatable) [default: drift]' -r -f -a "drift\t'Every difference that `apply` would resolve (the default)'
 manual\t'Changes and additions by kubectl or a manager listed in `manualManagers`'
 missing\t'Objects that do not exist'
@@ -57,6 +59,7 @@ reordered\t'Lists in another order'
 conflict\t'Fields that another applier or a controller owns'
 replace\t'Objects that would have to be replaced'
 unmanaged\t'Fields that other managers added'
+unmanagedObjects\t'Objects that `--report-unmanaged` finds'
 adopted\t'Fields that are not yet owned by our field manager'
 released\t'Fields that are no longer in the manifests, and that a co-owner keeps'
 overridden\t'Fields of which the cluster keeps its own value'"
@@ -68,6 +71,7 @@ immutable\t'Delete and recreate the object'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l adopt -d 'Field managers to take over from, such as `helm,kubectl`: their fields in the manifests become ours, and their apply sets are continued' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l applyset -d 'Apply set to join and prune, named by its parent object: a Secret, or another kind as in `configmap/NAME`' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l timeout -d 'With `--wait`: how long to wait, such as `90s` or `10m`; `0` checks once [default: 5m]' -r
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l report-unmanaged -d 'Also report objects of these namespaces that no manifest, owner or apply set explains; without a value, of the namespaces of the manifests' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l live -d 'Compare with the objects in this file instead of a cluster; an empty file means that no object exists' -r
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s o -l output -d 'Output format, on standard output or in a file: `json=FILE` (repeatable)' -r -f -a "text\t'For people: the differences and a summary'
 json\t'For programs: the complete report'"
@@ -100,6 +104,7 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l allow-empty -d 'Succeed even if no object is found or selected'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l no-config -d 'Use no configuration file'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l show-unmanaged -d 'Also show fields that other managers added'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l explain-ignores -d 'Also list what each ignore rule hid'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l strict-ownership -d 'Also report drift when values match but some fields are not yet owned by our field manager'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l prune -d 'Delete members of the apply set that are no longer in the manifests, after everything else has succeeded'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l applyset-recover -d 'Also delete members that the parent of the apply set does not list, in any namespace; without this flag they are only shown. Namespaces and CustomResourceDefinitions found this way are never deleted'
@@ -107,6 +112,7 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l confirm -d 'With `--apply`: ask for confirmation on the terminal before writing'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l wait -d 'With `--apply`: wait until all objects are ready'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l exit-zero -d 'Exit with 0 even if there is drift'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l suggest-ignores -d 'Print, instead of the differences, a configuration with ignore rules that hide exactly them'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s q -l quiet -d 'Print no text; reports requested with `-o` are still written'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -s f -l filename -d 'File, directory, glob, URL, or `-` for standard input (repeatable)' -r
@@ -120,6 +126,8 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand appl
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l evidence -d 'How to determine drift: prove it from the live object and ask the server only when needed (auto), always ask (server), or never send a PATCH and compare locally (read-only)' -r -f -a "auto\t'Prove it from the live object, or else ask the server, or else compare locally'
 server\t'Ask the server about every object'
 read-only\t'Prove it from the live object, or else compare locally; never send a PATCH'"
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l autoscalers -d 'What to do with what an autoscaler changes: leave it to the autoscaler (respect), or treat it like any other change (ignore)' -r -f -a "respect\t'Neither report nor reset the replicas of a workload with a HorizontalPodAutoscaler or KEDA ScaledObject, and what a VerticalPodAutoscaler sets'
+ignore\t'Do not look for autoscalers'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l fail-on -d 'Exit with 1 only for these differences (repeatable) [default: drift]' -r -f -a "drift\t'Every difference that `apply` would resolve (the default)'
 manual\t'Changes and additions by kubectl or a manager listed in `manualManagers`'
 missing\t'Objects that do not exist'
@@ -131,6 +139,7 @@ reordered\t'Lists in another order'
 conflict\t'Fields that another applier or a controller owns'
 replace\t'Objects that would have to be replaced'
 unmanaged\t'Fields that other managers added'
+unmanagedObjects\t'Objects that `--report-unmanaged` finds'
 adopted\t'Fields that are not yet owned by our field manager'
 released\t'Fields that are no longer in the manifests, and that a co-owner keeps'
 overridden\t'Fields of which the cluster keeps its own value'"
@@ -175,6 +184,7 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand appl
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l allow-empty -d 'Succeed even if no object is found or selected'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l no-config -d 'Use no configuration file'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l show-unmanaged -d 'Also show fields that other managers added'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l explain-ignores -d 'Also list what each ignore rule hid'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l strict-ownership -d 'Also report drift when values match but some fields are not yet owned by our field manager'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l prune -d 'Delete members of the apply set that are no longer in the manifests, after everything else has succeeded'
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l applyset-recover -d 'Also delete members that the parent of the apply set does not list, in any namespace; without this flag they are only shown. Namespaces and CustomResourceDefinitions found this way are never deleted'

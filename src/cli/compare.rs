@@ -14,6 +14,9 @@ pub struct CompareArgs {
     /// or never send a PATCH and compare locally (read-only)
     #[arg(long, value_name = "MODE", default_value = "auto")]
     pub evidence: EvidenceChoice,
+    /// What to do with what an autoscaler changes: leave it to the autoscaler (respect), or treat it like any other change (ignore)
+    #[arg(long, value_name = "MODE", default_value = "respect")]
+    pub autoscalers: AutoscalerChoice,
     /// Also show fields that other managers added
     #[arg(long)]
     pub show_unmanaged: bool,
@@ -54,6 +57,16 @@ pub enum EvidenceChoice {
     Server,
     /// Prove it from the live object, or else compare locally; never send a PATCH
     ReadOnly,
+}
+
+/// `--autoscalers`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AutoscalerChoice {
+    /// Neither report nor reset the replicas of a workload with a HorizontalPodAutoscaler or KEDA ScaledObject, and what a
+    /// VerticalPodAutoscaler sets
+    Respect,
+    /// Do not look for autoscalers
+    Ignore,
 }
 
 /// `--force-conflicts`

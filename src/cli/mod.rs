@@ -23,7 +23,7 @@ use clap::{Parser, Subcommand};
 
 pub use access::{AccessArgs, AccessFormat, PurposeChoice};
 pub use apply::{ApplyArgs, DryRun};
-pub use compare::{CompareArgs, EvidenceChoice, ForceChoice, ReplaceChoice};
+pub use compare::{AutoscalerChoice, CompareArgs, EvidenceChoice, ForceChoice, ReplaceChoice};
 pub use complete::CompleteArgs;
 pub use completion::{CompletionArgs, CompletionShell};
 pub use config::{ConfigArgs, ConfigCommand, ConfigCommandArgs, ConfigViewArgs, ViewFormat};

@@ -199,7 +199,7 @@ impl RequestError {
             Self::Unauthorized { .. } => {
                 Some("log in again, or choose other credentials with `--context`, `--user` or `--token`".to_owned())
             }
-            Self::Status(status) => status.missing.as_ref().map(missing),
+            Self::Status(status) => status.missing.as_deref().map(missing),
             Self::TimedOut { .. } | Self::TooSlow { .. } => {
                 Some("a slow server gets more time with `--request-timeout`".to_owned())
             }

@@ -34,7 +34,7 @@ pub struct StatusError {
     /// How long the server asks to wait before asking again.
     pub retry_after: Option<Duration>,
     /// The permission that is missing, where the authorizer refused it.
-    pub missing: Option<Permission>,
+    pub missing: Option<Box<Permission>>,
 }
 
 /// One complaint of a [`StatusError`].
@@ -169,7 +169,7 @@ impl StatusError {
                 && address.has_segment(resource)
                 && missing.namespace.iter().all(|namespace| address.has_segment(namespace))
         });
-        Self { missing, ..self }
+        Self { missing: missing.map(Box::new), ..self }
     }
 }
 

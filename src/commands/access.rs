@@ -9,6 +9,7 @@ use crate::client::is_path_segment;
 use crate::diagnostic::Diagnostic;
 use crate::engine::prune::reach;
 use crate::live::Target;
+use crate::live::autoscalers::AutoscalerSource;
 use crate::plan::access::{Access, Needs, Purpose};
 use crate::report::access::AccessReport;
 use crate::session::apply_set::requested;
@@ -81,7 +82,8 @@ async fn report(args: &AccessArgs, configured: Configured, terminal: &Terminal) 
     errors.extend(targets.iter().filter_map(|target| unknown(target)));
     let asks = args.evidence != EvidenceChoice::ReadOnly;
     let replaces = args.replace == ReplaceChoice::Immutable;
-    let needs = Needs { asks, replaces, by_name: args.by_name, waits: args.wait, prunes };
+    let autoscalers = AutoscalerSource::new(&catalog, targets.iter().copied()).searched(&targets);
+    let needs = Needs { asks, replaces, by_name: args.by_name, waits: args.wait, prunes, autoscalers };
     let Access { roles, permissions, optional } = Access::of(&targets, &purposes(args), &needs, &args.name, &catalog);
     let reviewed = reviewed(&cluster, permissions, &mut errors).await?;
     Ok(AccessReport::new(roles, reviewed, optional.into_iter().collect(), errors).of(info))

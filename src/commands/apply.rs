@@ -17,7 +17,7 @@ use crate::session::output::Output;
 use crate::session::reading::Manifests;
 use crate::session::report_builder::ReportBuilder;
 use crate::session::screen::Screen;
-use crate::session::setup::{Connected, concluded, connected, planned, policy};
+use crate::session::setup::{Connected, autoscalers, concluded, connected, planned, policy};
 use crate::session::site::Site;
 use crate::session::task::Task;
 use crate::terminal::Closed;
@@ -79,14 +79,15 @@ async fn pass(
     let Connected { cluster, catalog, info, namespaces, cache } = connected;
     let server = (&cluster, &catalog, &namespaces);
     let prune = Planned::prepare(set, &policy.adopt, server, &desired).await?;
-    let plan = planned(desired, catalog, &namespaces, prune.as_ref().map(Planned::set))?;
+    let plan = planned(desired, catalog.clone(), &namespaces, prune.as_ref().map(Planned::set))?;
+    let autoscalers = autoscalers(&args.compare, &catalog, &plan);
 
     let wait = args.wait.duration();
     let (screen, builder) =
         (Screen::new(output, wait.is_some_and(|timeout| !timeout.is_zero())), ReportBuilder::default());
     let events = (&screen, &builder);
-    let comparison =
-        Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone(), &events).with_readiness(rules);
+    let comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone(), &events);
+    let comparison = comparison.respecting(autoscalers).with_readiness(rules);
     let mut pass = Reconciliation::compare(comparison, plan, prune).await;
     output.details(verbosity, pass.unproven());
 
@@ -98,6 +99,8 @@ async fn pass(
             return Ok(concluded(Report { command: Command::Apply, ..would_be }, info, &cluster, interrupt));
         }
         pass.hold_what_differs_from_what_was_shown();
+    } else {
+        site.asks_nothing();
     }
 
     pass.act(wait).await;

@@ -1,6 +1,7 @@
 //! `diff`: read desired, read current, compare, report.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use structured_merge::ObjectKey;
 
@@ -25,7 +26,7 @@ use crate::session::output::Output;
 use crate::session::reading::{Manifests, Reading};
 use crate::session::report_builder::ReportBuilder;
 use crate::session::screen::Screen;
-use crate::session::setup::{Connected, concluded, connected, planned, policy};
+use crate::session::setup::{Connected, autoscalers, concluded, connected, planned, policy};
 use crate::session::several::Show;
 use crate::session::site::Site;
 use crate::session::task::Task;
@@ -146,10 +147,12 @@ async fn with_cluster(
     let server = (&cluster, &catalog, &namespaces);
     let prune = Planned::prepare(set, &policy.adopt, server, &desired).await?;
     let plan = planned(desired, catalog.clone(), &namespaces, prune.as_ref().map(Planned::set))?;
+    let autoscalers = autoscalers(&args.compare, &catalog, &plan);
 
     let (screen, builder) = (Screen::new(output, false), ReportBuilder::default());
     let events = (&screen, &builder);
     let comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone(), &events);
+    let comparison = comparison.respecting(autoscalers);
     let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, prune), admission);
     output.details(verbosity, pass.unproven());
 
@@ -175,10 +178,15 @@ async fn without_cluster(args: &DiffArgs, file: &str, policy: &Policy, output: &
     let default = required.clone().unwrap_or_else(|| "default".to_owned());
     let mut catalog = Discovery::builtin();
     snapshot.objects().for_each(|object| catalog.learn(object));
-    let mut plan = planned(desired, catalog, &Namespaces { required, default }, None)?;
+    let mut plan = planned(desired, catalog.clone(), &Namespaces { required, default }, None)?;
+    let mut policy = policy.clone();
+    if let Some(source) = autoscalers(&args.compare, &catalog, &plan) {
+        let known = Arc::make_mut(&mut policy.autoscalers);
+        source.captured(snapshot.objects()).for_each(|autoscaler| known.add(autoscaler));
+    }
     let types = Types::default();
     leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
-    let judge = Judge { policy, redactor: &Redactor::default() };
+    let judge = Judge { policy: &policy, redactor: &Redactor::default() };
     let judged = plan.targets().map(|target| {
         ObjectReport::new(target, judge.captured(target, &snapshot.state(&target.key), types.of(&target.key.gvk)))
     });

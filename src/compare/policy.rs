@@ -7,7 +7,7 @@ use serde_json::Value;
 use structured_merge::{Applier, ManagedFieldsEntry, ObjectMeta as _, Operation};
 
 use super::diff::Owner;
-use crate::rules::IgnoreRules;
+use crate::rules::{Autoscalers, IgnoreRules};
 
 /// What may be taken from others when their fields differ from the manifest's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,6 +64,8 @@ pub struct Policy {
     pub replace: Replace,
     /// Which fields are ignored.
     pub ignore: Arc<IgnoreRules>,
+    /// The autoscalers whose fields are theirs.
+    pub autoscalers: Arc<Autoscalers>,
 }
 
 impl Policy {
@@ -80,6 +82,7 @@ impl Policy {
             adopt: BTreeSet::new(),
             replace: Replace::default(),
             ignore: Arc::default(),
+            autoscalers: Arc::default(),
         }
     }
 

@@ -22,7 +22,7 @@ use structured_merge::{
 use super::policy::Policy;
 use super::prediction::predict;
 use crate::live::Target;
-use crate::rules::{Coverage, IGNORE_ANNOTATION, RuleRef, Subject};
+use crate::rules::{BUILT_IN, Coverage, IGNORE_ANNOTATION, RuleRef, Subject};
 
 /// An object as an apply sends it over the live one.
 #[derive(Clone, Debug)]
@@ -45,6 +45,9 @@ pub struct IgnoredFields {
     /// Why there is such a rule, in the words of its author.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether it is a rule that somebody wrote, and not an autoscaler or a controller that is known without rules.
+    #[serde(skip)]
+    pub is_written: bool,
     /// The fields.
     #[serde(serialize_with = "as_texts")]
     pub paths: Vec<FieldPath>,
@@ -126,15 +129,17 @@ impl Wanted<'_> {
 }
 
 fn named(rule: RuleRef, paths: BTreeSet<FieldPath>, policy: &Policy) -> IgnoredFields {
-    let paths = paths.into_iter().collect();
-    let written = match rule {
-        RuleRef::Configured(index) => policy.ignore.get(index),
-        RuleRef::Annotation => None,
+    let (name, reason) = match rule {
+        RuleRef::Configured(index) => {
+            let rule = policy.ignore.get(index);
+            (rule.map(|rule| rule.place.to_string()), rule.and_then(|rule| rule.reason.clone()))
+        }
+        RuleRef::Annotation => (Some(format!("annotation `{IGNORE_ANNOTATION}`")), None),
+        RuleRef::Autoscaler(index) => (policy.autoscalers.get(index).map(|autoscaler| autoscaler.name.clone()), None),
+        RuleRef::BuiltIn(index) => (Some("built in".to_owned()), BUILT_IN.get(index).map(|rule| rule.name.to_owned())),
     };
-    match written {
-        Some(rule) => IgnoredFields { rule: rule.place.to_string(), reason: rule.reason.clone(), paths },
-        None => IgnoredFields { rule: format!("annotation `{IGNORE_ANNOTATION}`"), reason: None, paths },
-    }
+    let is_written = matches!(rule, RuleRef::Configured(_) | RuleRef::Annotation);
+    IgnoredFields { rule: name.unwrap_or_default(), reason, is_written, paths: paths.into_iter().collect() }
 }
 
 fn last_applied_copy() -> FieldPath {
@@ -142,12 +147,8 @@ fn last_applied_copy() -> FieldPath {
 }
 
 fn coverage(target: &Target, live: Option<&Value>, of: TypeRef<'_>, policy: &Policy) -> Coverage {
-    let annotation = target.desired.ignored();
-    if policy.ignore.is_empty() && annotation.is_empty() {
-        return Coverage::default();
-    }
     let subject = Subject { key: &target.key, manifest: Some(target.desired.object()), live, of };
-    policy.ignore.coverage(subject, annotation)
+    policy.ignore.coverage(subject, target.desired.ignored(), &policy.autoscalers)
 }
 
 /// The fields that are covered, with their rules: what is in a value that is replaced as a whole stands for all of it, and a value of
@@ -300,7 +301,8 @@ mod tests {
             let (sent, hidden) = sent(manifest(), &replicas(7, &owners), &policy(&["spec.replicas"], &[]));
             assert_eq!(sent, expected, "{what}");
             let paths = vec![FieldPath::of(&["spec", "replicas"])];
-            let ignored = IgnoredFields { rule: "c.yaml:4:3".into(), reason: Some("scaled".into()), paths };
+            let ignored =
+                IgnoredFields { rule: "c.yaml:4:3".into(), reason: Some("scaled".into()), is_written: true, paths };
             assert_eq!(hidden, [ignored], "{what}");
         }
     }

@@ -14,6 +14,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::judge::{Decision, Judge};
+use crate::live::autoscalers::AutoscalerSource;
 use crate::live::fetch::{IN_FLIGHT, fetch};
 use crate::live::types::Types;
 use crate::live::{LiveState, Target};
@@ -24,12 +25,16 @@ use crate::rules::ReadinessRules;
 pub(crate) struct Comparison<'a> {
     /// The connection.
     pub cluster: &'a Cluster,
-    /// Whose manager we are.
-    pub policy: &'a Policy,
+    /// Whose manager we are, and which fields are not ours: with the autoscalers that were read.
+    pub policy: Policy,
     /// Types of the kinds at hand.
     pub types: Types,
     /// Numbers for secrets.
     pub redactor: Redactor,
+    /// Where autoscalers are found, unless their changes count as drift.
+    autoscalers: Option<AutoscalerSource>,
+    /// What to know about the run as a whole.
+    pub warnings: BTreeSet<String>,
     /// Why objects were not proven in sync, a line each.
     pub unproven: Vec<String>,
     /// Ctrl-C.
@@ -50,8 +55,24 @@ impl<'a> Comparison<'a> {
         events: &'a dyn EventSink,
     ) -> Self {
         let (types, redactor) = (Types::new(cache), Redactor::default());
-        let readiness = Arc::default();
-        Self { cluster, policy, types, redactor, unproven: Vec::new(), interrupt, events, readiness }
+        Self {
+            cluster,
+            policy: policy.clone(),
+            types,
+            redactor,
+            autoscalers: None,
+            warnings: BTreeSet::new(),
+            unproven: Vec::new(),
+            interrupt,
+            events,
+            readiness: Arc::default(),
+        }
+    }
+
+    /// The same, which leaves to autoscalers what they change.
+    pub fn respecting(mut self, autoscalers: Option<AutoscalerSource>) -> Self {
+        self.autoscalers = autoscalers;
+        self
     }
 
     /// With what the configuration says of readiness.
@@ -73,7 +94,18 @@ impl<'a> Comparison<'a> {
     pub async fn compare(&mut self, targets: &[&Target]) -> Vec<Decision> {
         let kinds = targets.iter().filter(|target| target.resource.as_ref().is_ok_and(|found| !found.pending));
         let kinds: Vec<_> = kinds.map(|target| &target.key.gvk).collect();
-        let (states, ()) = futures::join!(fetch(self.cluster, targets), self.types.load(self.cluster, kinds));
+        let cluster = self.cluster;
+        let autoscalers = async {
+            match &self.autoscalers {
+                Some(source) => source.read(cluster, targets).await,
+                None => Default::default(),
+            }
+        };
+        let (states, (), (autoscalers, warnings)) =
+            futures::join!(fetch(cluster, targets), self.types.load(cluster, kinds), autoscalers);
+        self.warnings.extend(warnings);
+        let known = Arc::make_mut(&mut self.policy.autoscalers);
+        autoscalers.into_iter().for_each(|autoscaler| known.add(autoscaler));
         let found = self.ask(targets, states).await;
         let mut decisions: Vec<Decision> = Vec::with_capacity(targets.len());
         let mut changing_crds: Vec<&Target> = Vec::new();
@@ -94,7 +126,7 @@ impl<'a> Comparison<'a> {
 
     /// The judge of the run.
     fn judge(&self) -> Judge<'_> {
-        Judge { policy: self.policy, redactor: &self.redactor }
+        Judge { policy: &self.policy, redactor: &self.redactor }
     }
 
     /// Asks about all targets at once. Objects whose namespace or kind is only in this input cannot be asked about yet.

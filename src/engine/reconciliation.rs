@@ -28,7 +28,7 @@ pub(crate) struct Reconciliation<'a> {
 impl<'a> Reconciliation<'a> {
     /// Compares the objects of the plan, while the members of the set are listed, and decides which of those are deleted.
     pub async fn compare(comparison: Comparison<'a>, plan: Plan, prune: Option<Planned>) -> Self {
-        let Comparison { cluster, policy, events, .. } = comparison;
+        let Comparison { cluster, events, .. } = comparison;
         let listing = async {
             match prune {
                 Some(planned) => Some(planned.list(cluster).await),
@@ -37,7 +37,8 @@ impl<'a> Reconciliation<'a> {
         };
         let (run, listed) = futures::join!(ApplyRun::compare(comparison, plan), listing);
         let targets: Vec<&Target> = run.items().iter().map(Item::target).collect();
-        let prune = listed.map(|listed| listed.judge(&targets, policy, &run.comparison().redactor, events));
+        let Comparison { policy, redactor, .. } = run.comparison();
+        let prune = listed.map(|listed| listed.judge(&targets, policy, redactor, events));
         Self { run, prune }
     }
 
@@ -96,8 +97,9 @@ impl<'a> Reconciliation<'a> {
         Waiting { cluster, timeout, interrupt, events: *events }.after_pass(&watched).await;
     }
 
-    /// Adds to a report what is to be said of the apply set as a whole.
-    pub fn annotate(&self, report: Report) -> Report {
+    /// Adds to a report what is to be said of the run and of its apply set as a whole.
+    pub fn annotate(&self, mut report: Report) -> Report {
+        report.warnings.extend(self.run.comparison().warnings.iter().cloned());
         match &self.prune {
             Some(prune) => prune.annotate(report),
             None => report,

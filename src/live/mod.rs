@@ -9,6 +9,7 @@ mod about;
 pub mod access;
 pub mod admission;
 pub(crate) mod answer;
+pub(crate) mod autoscalers;
 mod cache;
 pub mod discovery;
 pub mod discreet;

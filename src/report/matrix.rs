@@ -191,16 +191,18 @@ fn matrix(contexts: &[&ContextReport], rows: &[&Row]) -> Styled {
     let names = shown.iter().map(|row| width(&row.name)).max().unwrap_or_default();
     let mut text = Styled::new();
     for columns in blocks(&widths, names) {
+        // The last column is not filled up.
+        let to = |at: usize| if at + 1 == columns.end { 0 } else { widths[at] };
         text.push(Role::Plain, " ".repeat(names));
         for at in columns.clone() {
-            text.push(Role::Name, format!("{GAP}{}", padded(&heads[at], widths[at])));
+            text.push(Role::Name, format!("{GAP}{}", padded(&heads[at], to(at))));
         }
         text.line_end();
         for row in shown {
             text.push(Role::Name, padded(&row.name, names));
             for at in columns.clone() {
                 let cell = row.cells[at].unwrap_or(Cell { word: "-", role: Role::Note });
-                text.push(cell.role, format!("{GAP}{}", padded(cell.word, widths[at])));
+                text.push(cell.role, format!("{GAP}{}", padded(cell.word, to(at))));
             }
             text.line_end();
         }
@@ -286,8 +288,7 @@ mod tests {
     }
 
     fn shown(contexts: Vec<ContextReport>) -> String {
-        let text = plain(&together(&Reports::of(Command::Diff, contexts, Vec::new())));
-        text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
+        plain(&together(&Reports::of(Command::Diff, contexts, Vec::new())))
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod explained;
 mod failure;
 pub mod format;
 mod gate;
+mod ignored;
 pub mod json;
 mod lines;
 pub mod matrix;

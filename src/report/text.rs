@@ -5,6 +5,7 @@ use structured_merge::{FieldPath, Op, PathElement};
 
 use super::beside;
 use super::excerpt;
+use super::ignored;
 use super::lines::groups;
 use super::styled::{Role, Styled};
 use super::value::{block, inline, is_long};
@@ -332,10 +333,8 @@ pub fn summary(report: &Report) -> Styled {
     if let Some(beside) = beside::clause(report) {
         sentence = format!("{sentence}; {beside}");
     }
-    match report.summary.ignored {
-        0 => {}
-        1 => sentence.push_str("; 1 difference ignored by a rule"),
-        more => sentence = format!("{sentence}; {more} differences ignored by rules"),
+    for clause in ignored::clauses(report) {
+        sentence = format!("{sentence}; {clause}");
     }
     if let Some(unmanaged) = unmanaged::clause(report) {
         sentence = format!("{sentence}; {unmanaged}");

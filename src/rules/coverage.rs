@@ -3,10 +3,13 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, ObjectKey, TypeRef, managed_fields};
 
+use super::autoscaler::Autoscalers;
+use super::built_in::BUILT_IN;
+use super::glob::Glob;
 use super::matching::{Sides, walk};
 use super::pattern::FieldPattern;
 use super::protected::is_protected;
-use super::rule::{IgnoreRule, IgnoreRules};
+use super::rule::IgnoreRules;
 
 /// An object whose fields rules may cover.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +31,10 @@ pub enum RuleRef {
     Configured(usize),
     /// The annotation of the manifest.
     Annotation,
+    /// The autoscaler at this position of [`Autoscalers`].
+    Autoscaler(usize),
+    /// The rule at this position of [`BUILT_IN`].
+    BuiltIn(usize),
 }
 
 /// A field that a rule covers, with everything below it.
@@ -78,10 +85,10 @@ impl Coverage {
 }
 
 impl IgnoreRules {
-    /// The fields of an object that the rules and the annotation of its manifest cover. Fields that neither the manifest nor the
+    /// The fields of an object that the rules, the annotation of its manifest and its autoscalers cover. Fields that neither the manifest nor the
     /// live object has are not among them.
     #[must_use]
-    pub fn coverage(&self, subject: Subject<'_>, annotation: &[FieldPattern]) -> Coverage {
+    pub fn coverage(&self, subject: Subject<'_>, annotation: &[FieldPattern], autoscalers: &Autoscalers) -> Coverage {
         let mut coverage = Coverage::default();
         let sides = Sides { manifest: subject.manifest, live: subject.live };
         for (index, rule) in self.iter().enumerate() {
@@ -90,11 +97,12 @@ impl IgnoreRules {
                 if rule.managers.is_empty() {
                     cover(&mut coverage, &rule.fields, rule_ref, sides, subject.of);
                 } else {
-                    cover_owned(&mut coverage, rule, rule_ref, sides, subject.of);
+                    cover_owned(&mut coverage, (&rule.fields, &rule.managers), rule_ref, sides, subject.of);
                 }
             }
         }
         cover(&mut coverage, annotation, RuleRef::Annotation, sides, subject.of);
+        cover_others(&mut coverage, autoscalers, subject);
         coverage
     }
 }
@@ -105,10 +113,34 @@ fn cover(coverage: &mut Coverage, fields: &[FieldPattern], rule: RuleRef, sides:
     }
 }
 
+/// What needs no rule: the fields of autoscalers, and those that controllers fill in by design.
+fn cover_others(coverage: &mut Coverage, autoscalers: &Autoscalers, subject: Subject<'_>) {
+    let Some(live) = subject.live else { return };
+    let sides = Sides { manifest: subject.manifest, live: subject.live };
+    for (index, (fields, managers)) in autoscalers.fields_of(subject.key, live) {
+        let rule = RuleRef::Autoscaler(index);
+        if managers.is_empty() {
+            cover(coverage, &fields, rule, sides, subject.of);
+        } else {
+            cover_owned(coverage, (&fields, &managers), rule, sides, subject.of);
+        }
+    }
+    for (index, built_in) in BUILT_IN.iter().enumerate().filter(|(_, built_in)| built_in.is_for(subject.key)) {
+        let (fields, managers) = built_in.fields();
+        cover_owned(coverage, (&fields, &managers), RuleRef::BuiltIn(index), sides, subject.of);
+    }
+}
+
 /// The fields of a rule that are its managers': those that one of them owns at the field, above it as a whole, or below it.
-fn cover_owned(coverage: &mut Coverage, rule: &IgnoreRule, rule_ref: RuleRef, sides: Sides<'_>, of: TypeRef<'_>) {
+fn cover_owned(
+    coverage: &mut Coverage,
+    (fields, managers): (&[FieldPattern], &[Glob]),
+    rule: RuleRef,
+    sides: Sides<'_>,
+    of: TypeRef<'_>,
+) {
     let entries = sides.live.map(managed_fields).unwrap_or_default();
-    let is_named = |manager: &str| rule.managers.iter().any(|glob| glob.matches(manager));
+    let is_named = |manager: &str| managers.iter().any(|glob| glob.matches(manager));
     let owned = entries.into_iter().filter(|entry| is_named(&entry.manager));
     let owned = owned.fold(FieldSet::new(), |owned, entry| owned.union(&entry.fields));
     if owned.is_empty() {
@@ -120,12 +152,12 @@ fn cover_owned(coverage: &mut Coverage, rule: &IgnoreRule, rule_ref: RuleRef, si
             manifest: sides.manifest.and_then(|manifest| path.value_in(manifest)),
             live: sides.live.and_then(|live| path.value_in(live)),
         };
-        coverage.add(path.clone(), rule_ref, at);
+        coverage.add(path.clone(), rule, at);
     };
-    if rule.fields.is_empty() {
+    if fields.is_empty() {
         return leaves.iter().for_each(add);
     }
-    for field in &rule.fields {
+    for field in fields {
         walk(field, sides, of, &mut |path, _| {
             let below = leaves.partition_point(|leaf| *leaf < path);
             let mut is_below = false;
@@ -148,7 +180,7 @@ mod tests {
     use super::*;
     use crate::diagnostic::Place;
     use crate::object::Selector;
-    use crate::rules::{Glob, ObjectPattern, annotated};
+    use crate::rules::{Glob, IgnoreRule, ObjectPattern, annotated};
 
     fn rule(target: ObjectPattern, fields: &[&str], managers: &[&str]) -> IgnoreRule {
         IgnoreRule {
@@ -169,7 +201,7 @@ mod tests {
         let annotation = if annotation.is_empty() { Vec::new() } else { annotated(annotation).unwrap() };
         let (rules, _) = IgnoreRules::in_force(rules, jiff::Timestamp::UNIX_EPOCH);
         let subject = Subject { key: &key, manifest: Some(&manifest), live: Some(live), of };
-        let coverage = rules.coverage(subject, &annotation);
+        let coverage = rules.coverage(subject, &annotation, &Autoscalers::default());
         coverage.iter().map(|(path, covered)| (path.to_string(), covered.rule)).collect()
     }
 
@@ -241,8 +273,11 @@ mod tests {
         let key = ObjectKey { gvk, namespace: None, name: "web".into() };
         let live = json!({"metadata": {"annotations": {"a": "1"}}});
         let (rules, _) = IgnoreRules::in_force(rules, jiff::Timestamp::UNIX_EPOCH);
-        let coverage =
-            rules.coverage(Subject { key: &key, manifest: None, live: Some(&live), of: TypeRef::untyped() }, &[]);
+        let coverage = rules.coverage(
+            Subject { key: &key, manifest: None, live: Some(&live), of: TypeRef::untyped() },
+            &[],
+            &Autoscalers::default(),
+        );
         assert_eq!(coverage.rule_of(&FieldPath::of(&["metadata", "annotations", "a"])), Some(RuleRef::Configured(0)));
         assert_eq!(coverage.rule_of(&FieldPath::of(&["metadata"])), None);
     }

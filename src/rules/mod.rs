@@ -10,6 +10,8 @@
 //! date comes in as a value. Everything is bounded, as a rule may come from anybody who may propose a change.
 
 mod annotation;
+mod autoscaler;
+mod built_in;
 mod coverage;
 mod foreign;
 mod glob;
@@ -22,6 +24,8 @@ mod readiness;
 mod rule;
 
 pub use annotation::{IGNORE_ANNOTATION, annotated};
+pub use autoscaler::{AUTOSCALERS, Autoscaler, Autoscalers};
+pub use built_in::BUILT_IN;
 pub use coverage::{Coverage, Covered, RuleRef, Subject};
 pub use foreign::{jq_path, json_pointer};
 pub use glob::{Glob, GlobError};

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use tokio::sync::watch;
 
+use crate::client::Context;
 use crate::engine::interrupt::Interrupt;
 use crate::report::matrix::heading;
 use crate::report::styled::Styled;
@@ -63,7 +64,7 @@ impl Agreement {
     /// Asks when all contexts were compared, if anybody waits: shows what would be done in each, and takes one answer for all.
     pub async fn ask(
         &self,
-        outputs: &[(String, Output)],
+        outputs: &[(&Context, Output)],
         output: &Output,
         interrupt: &Interrupt,
         before: impl FnOnce(),
@@ -76,19 +77,21 @@ impl Agreement {
         let places = {
             let contexts = self.contexts.borrow();
             let mut places = Vec::new();
-            let waiting = contexts.iter().zip(outputs).filter_map(|(state, (name, own))| match state {
-                State::Waiting { differences, plan, place } => Some((name, own, differences, plan, place)),
+            let waiting = contexts.iter().zip(outputs).filter_map(|(state, (context, own))| match state {
+                State::Waiting { differences, plan, place } => Some((context, own, differences, plan, place)),
                 State::Comparing | State::Over => None,
             });
             let mut before = Some(before);
-            for (name, own, differences, plan, place) in waiting {
+            for (context, own, differences, plan, place) in waiting {
                 if let Some(before) = before.take() {
                     before();
                 }
                 if own.shows_text() {
                     // A reader that went away changes nothing about the run.
-                    let _ = output.text(&heading(name, None));
-                    let _ = output.text(&own.take_text());
+                    let mut section = heading(&context.name, context.server.as_deref());
+                    section.append(own.take_text());
+                    section.line_end();
+                    let _ = output.text(&section);
                 } else {
                     own.terminal.message(differences);
                 }

@@ -1,20 +1,25 @@
 //! What was typed → what it means: the connection, the plan, and whose fields are whose.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use apply_set::ApplySet;
 
-use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ReplaceChoice};
+use crate::cli::{
+    AutoscalerChoice, CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ReplaceChoice,
+};
 use crate::client::{Cluster, ConnectOptions, Environment, Log, Request, connect};
 use crate::compare::{EvidenceMode, ForceConflicts, Policy, Replace};
 use crate::desired::DesiredSet;
 use crate::diagnostic::Diagnostic;
 use crate::engine::interrupt::Interrupt;
+use crate::live::autoscalers::AutoscalerSource;
 use crate::live::resolve::{Namespaces, resolve};
 use crate::live::{Discovery, Target, json};
 use crate::plan::Plan;
 use crate::report::styled::Role;
 use crate::report::{ClusterInfo, FailClass, Report};
+use crate::rules::Autoscalers;
 use crate::session::configured::Settings;
 use crate::session::failure::{Failure, not_connected};
 use crate::terminal::Terminal;
@@ -94,6 +99,11 @@ fn connect_options(args: &ConnectionArgs, verbosity: u8, input: &InputArgs, term
     }
 }
 
+/// Where the autoscalers of a run are found, unless their changes count as drift.
+pub(crate) fn autoscalers(args: &CompareArgs, catalog: &Discovery, plan: &Plan) -> Option<AutoscalerSource> {
+    (args.autoscalers == AutoscalerChoice::Respect).then(|| AutoscalerSource::new(catalog, plan.targets()))
+}
+
 /// Resolves the manifests, with the kinds that the input itself defines, makes them members of the apply set, and orders them.
 pub(crate) fn planned(
     desired: DesiredSet,
@@ -144,5 +154,16 @@ pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, 
     };
     let adopt = args.adopt.iter().cloned().collect();
     let show_unmanaged = args.show_unmanaged || args.fail_on.iter().any(FailClass::needs_unmanaged);
-    Ok(Policy { force, show_unmanaged, evidence, manual_managers, adopt, replace, ignore, ..Policy::of(&manager) })
+    let autoscalers = Arc::new(Autoscalers::beside(&manual_managers));
+    Ok(Policy {
+        autoscalers,
+        force,
+        show_unmanaged,
+        evidence,
+        manual_managers,
+        adopt,
+        replace,
+        ignore,
+        ..Policy::of(&manager)
+    })
 }

@@ -12,8 +12,9 @@ use tokio::sync::Semaphore;
 
 use crate::cli::ConnectionArgs;
 use crate::client::Context;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::report::styled::{Role, Styled};
-use crate::report::{ContextReport, Report, Reports, matrix};
+use crate::report::{ContextReport, Report, Reports, Verdict, matrix};
 use crate::session::agreement::Agreement;
 use crate::session::contexts::same_places;
 use crate::session::failure::Failure;
@@ -68,8 +69,8 @@ impl Task<'_> {
             .iter()
             .map(|context| ConnectionArgs { context: Some(context.name.clone()), ..ConnectionArgs::clone(connection) })
             .collect();
-        let outputs: Vec<(String, Output)> =
-            contexts.iter().map(|context| (context.name.clone(), output.of_context(&context.name))).collect();
+        let outputs: Vec<(&Context, Output)> =
+            contexts.iter().map(|context| (context, output.of_context(&context.name))).collect();
         let (agreement, turns) = (Agreement::among(contexts.len()), Semaphore::new(AT_ONCE));
         let progress = RefCell::new(Some(output.terminal.progress("contexts", contexts.len())));
         let done = Cell::new(0);
@@ -79,7 +80,13 @@ impl Task<'_> {
             let (progress, done, interrupt) = (&progress, &done, interrupt.clone());
             async move {
                 let site = Site::among((connection, own, interrupt), at, agreement, turns).await;
-                let report = match work(site, Manifests::Read(desired.clone())).await {
+                // Contexts that waited for their turn are not begun any more.
+                let result = if site.interrupt.is_set() {
+                    Err(interrupted())
+                } else {
+                    work(site, Manifests::Read(desired.clone())).await
+                };
+                let report = match result {
                     Ok(report) => {
                         let report = settings.named_in(report);
                         // What a context has to say is held back, so that no reader can be gone.
@@ -102,7 +109,7 @@ impl Task<'_> {
         let mut runs: FuturesOrdered<_> = runs.collect();
         let shown = async {
             let mut reports = Vec::new();
-            for (context, (_, own)) in contexts.iter().zip(&outputs) {
+            for (context, own) in &outputs {
                 let Some(report) = runs.next().await else { break };
                 let server = report.cluster.as_ref().map(|cluster| cluster.server.clone()).or(context.server.clone());
                 let one = ContextReport { context: context.name.clone(), server, report };
@@ -122,6 +129,11 @@ impl Task<'_> {
         }
         Ok(Reports::of(*command, reports, warnings))
     }
+}
+
+fn interrupted() -> Failure {
+    let problem = Diagnostic::new(Code::Interrupted, "the run was interrupted before this context was looked at");
+    Failure { verdict: Verdict::Interrupted, problems: vec![problem] }
 }
 
 /// What is shown of one context.

@@ -47,6 +47,13 @@ impl<'a> Site<'a> {
         Self { connection, output, interrupt, among: Some(Among { at, agreement, turns, turn }) }
     }
 
+    /// There is nothing to ask about here: the question does not wait for this context.
+    pub fn asks_nothing(&self) {
+        if let Some(Among { at, agreement, .. }) = &self.among {
+            agreement.over(*at);
+        }
+    }
+
     /// Asks whether to do what would be done here. With several contexts, it is asked once, when all of them were compared.
     pub async fn confirmed(&self, report: &Report, cluster: &ClusterInfo) -> bool {
         let Some(Among { at, agreement, turns, turn }) = &self.among else {

@@ -109,6 +109,13 @@ impl<'w> User<'w> {
     }
 }
 
+/// A run that lacks a permission. Without autoscalers everything can be compared: a warning says what may be shown wrongly.
+#[track_caller]
+fn incomplete(user: &User, permissions: &[String]) -> Run {
+    let run = user.run(&[]);
+    if permissions.iter().any(|permission| permission.contains("autoscaler")) { run } else { run.exits_with(4) }
+}
+
 /// What a rule allows, as messages name it.
 fn permissions(rule: &Value, namespace: &Value) -> Vec<String> {
     let texts = |name: &str| -> Vec<String> {
@@ -180,7 +187,7 @@ fn apply_works_with_exactly_its_roles_and_names_the_rule_that_is_missing() {
     assert_eq!(user.run(&[]).exits_with(0).writes(), 0);
     user.without_each_rule(|user, permissions| {
         clear(user.ws);
-        names_one_of(&user.run(&[]).exits_with(4), permissions);
+        names_one_of(&incomplete(user, permissions), permissions);
     });
     clear(&ws);
 }
@@ -203,7 +210,7 @@ fn diff_works_with_exactly_its_roles_and_names_the_rule_that_is_missing() {
         let warnings = object["warnings"].to_string();
         assert_eq!(warnings.contains("compared locally"), grants, "{warnings}");
     }
-    user.without_each_rule(|user, permissions| names_one_of(&user.run(&[]).exits_with(4), permissions));
+    user.without_each_rule(|user, permissions| names_one_of(&incomplete(user, permissions), permissions));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.scale("deployment/web", 7);
     nothing_is_forbidden(&ws, || user.run(&[]).exits_with(1));
@@ -241,7 +248,7 @@ fn roles_by_name_open_nothing_but_the_objects_of_the_manifests() {
     assert!(other.stdout.contains("cannot get resource \"configmaps\""), "{other}");
     user.without_each_rule(|user, permissions| {
         clear(user.ws);
-        names_one_of(&user.run(&[]).exits_with(4), permissions);
+        names_one_of(&incomplete(user, permissions), permissions);
     });
     clear(&ws);
 }
@@ -257,7 +264,7 @@ fn pruning_and_replacing_need_to_list_and_delete() {
     let user = User::new(&ws, "apply", &flags);
     user.without_each_rule(|user, permissions| {
         ws.patch_as("kubectl-edit", "configmap/a", &json!({"data": {"a": "c"}}));
-        names_one_of(&user.run(&[]).exits_with(4), permissions);
+        names_one_of(&incomplete(user, permissions), permissions);
         assert!(ws.find("Service", "b").is_some());
     });
     let apply = nothing_is_forbidden(&ws, || user.run(&[]).exits_with(0));

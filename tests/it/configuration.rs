@@ -32,7 +32,9 @@ fn every_report_names_the_file_and_the_rules_in_force() {
     assert_eq!(diff.report()["configuration"], expected);
     let expired = "deploy/.kubectl-reconcile.yaml:5:3: this ignore rule expired on 2020-01-31 and is no longer applied: \
                    remove the rule, or extend `expires`";
-    assert_eq!(diff.report()["warnings"], json!([expired]));
+    let unmatched =
+        "an ignore rule matches no field of the manifests or their live objects: `deploy/.kubectl-reconcile.yaml:4:3`";
+    assert_eq!(diff.report()["warnings"], json!([expired, unmatched]));
     let text = ws.reconcile(["diff", "-f", "deploy"]).exits_with(1);
     assert!(text.stdout.ends_with("; 1 ignore rule of deploy/.kubectl-reconcile.yaml in force\n"), "{text}");
     assert!(text.stderr.contains(expired), "{text}");

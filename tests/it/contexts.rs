@@ -1,6 +1,8 @@
 //! `--context` with several contexts: each is a run of its own, and all of them are one report.
 
+use std::net::TcpListener;
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use serde_json::{Value, json};
@@ -209,6 +211,44 @@ fn plugins_that_may_ask_run_one_after_the_other() {
 }
 
 #[test]
+fn an_interrupted_run_begins_no_further_context_and_reports_all_of_them() {
+    let fleet = Fleet::new();
+    // It takes connections, and never says a word.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = format!("https://{}", silent.local_addr().unwrap());
+    let log = fleet.eu.home().join("plugins.log");
+    let path = fleet.eu.home().join("plugin");
+    let credential = json!({
+        "kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1", "status": {"token": "abc"},
+    });
+    fs::write(&path, format!("#!/bin/sh\necho run >> {}\necho '{credential}'\n", log.display())).unwrap();
+    fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let exec = json!({"apiVersion": "client.authentication.k8s.io/v1", "command": path, "interactiveMode": "Never"});
+    let contexts: Vec<Value> = (1..=12)
+        .map(|at| json!({"name": format!("silent-{at:02}"), "context": {"cluster": "c", "user": "u"}}))
+        .collect();
+    let config = json!({
+        "apiVersion": "v1", "kind": "Config", "contexts": contexts,
+        "clusters": [{"name": "c", "cluster": {"server": server}}], "users": [{"name": "u", "user": {"exec": exec}}],
+    });
+    fs::write(fleet.kubeconfig(), config.to_string()).unwrap();
+
+    let kubeconfig = format!("--kubeconfig={}", fleet.kubeconfig());
+    let caller = fleet.eu.as_user("admin");
+    let running = caller.start_reconcile(["diff", "-f", "web.yaml", &kubeconfig, "--context=silent-*"]);
+    let begun = || fs::read_to_string(&log).unwrap_or_default().lines().count();
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while begun() < 8 {
+        assert!(Instant::now() < deadline, "only {} contexts were begun", begun());
+        thread::sleep(Duration::from_millis(20));
+    }
+    running.interrupt();
+    let run = running.finish().exits_with(130);
+    assert_eq!(begun(), 8, "{run}");
+    assert_eq!(run.report()["summary"]["verdicts"], json!({"interrupted": 12}), "{run}");
+}
+
+#[test]
 fn what_is_asked_once_holds_for_all_contexts() {
     let fleet = Fleet::new();
     let typing = |answer: &str| fleet.eu.as_user("admin").stdin(answer).on_terminal();
@@ -227,6 +267,31 @@ fn what_is_asked_once_holds_for_all_contexts() {
     assert_eq!(fleet.colours(), [Some(json!("red")), Some(json!("red"))]);
     let run = fleet.run_as(&typing(""), "apply", "eu,us", &["--confirm"]).exits_with(0);
     assert!(!run.stderr.contains("[y/N]"), "nothing to do is nothing to ask: {run}");
+}
+
+/// Nothing makes a Deployment ready on these servers: the context without differences waits, and the question does not.
+#[test]
+fn the_question_does_not_wait_for_contexts_that_only_wait() {
+    let fleet = Fleet::new();
+    fleet.eu.write(
+        "web.yaml",
+        "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: 'shop/web:1'}]}
+",
+    );
+    fleet.run("apply", "eu", &[]).exits_with(0);
+    let caller = fleet.eu.as_user("admin").stdin("n\n").on_terminal();
+    let run = fleet.run_as(&caller, "apply", "eu,us", &["--confirm", "--wait", "--timeout=3s"]).exits_with(5);
+    let (question, end) = (run.stderr.find("[y/N]"), run.stderr.find("not ready after 3s"));
+    assert!(question.is_some() && question < end, "{run}");
+    assert_eq!(["eu", "us"].map(|context| of(&run, context)["verdict"].clone()), ["notReady", "drift"]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod adoption;
 mod answers;
 mod apply_set;
 mod attribution;
+mod autoscalers;
 mod bad_input;
 mod completions;
 mod configuration;

@@ -17,7 +17,7 @@ struct Odd {
 impl Odd {
     fn new(script: impl Fn(&Seen) -> Option<Act> + Send + Sync + 'static) -> Self {
         let runtime = Runtime::new().expect("a runtime");
-        let whole = move |_: usize, seen: &Seen| script(seen).unwrap_or_else(|| absent());
+        let whole = move |_: usize, seen: &Seen| script(seen).unwrap_or_else(absent);
         Self { server: runtime.block_on(Server::start(whole)), _runtime: runtime }
     }
 

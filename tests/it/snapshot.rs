@@ -261,7 +261,8 @@ fn a_snapshot_on_a_terminal_lets_nothing_hidden_through() {
 #[test]
 fn names_in_a_kubeconfig_cannot_forge_completions() {
     let ws = Workspace::new();
-    let escaped: String = HOSTILE.chars().map(|c| format!("\\U{:08X}", u32::from(c))).collect();
+    let escaped: Vec<String> = HOSTILE.chars().map(|c| format!("\\U{:08X}", u32::from(c))).collect();
+    let escaped = escaped.concat();
     let name = |number: usize| format!("\"{number}{escaped}\\n:0\\tforged\"");
     let entry = |kind: &str, number| format!("{{name: {}, {kind}: {{}}}}", name(number));
     let config = format!(

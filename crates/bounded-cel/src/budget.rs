@@ -11,7 +11,7 @@ use cel::{Context, ExecutionError, FunctionContext};
 use super::metered::{CHARGE, LOOP};
 
 /// What one evaluation may cost: about as many steps of the interpreter, and values that it reads or copies. Some hundred conditions
-/// of an object cost less than a thousandth; in a debug build, all of it takes a tenth of a second.
+/// of an object cost less than a hundredth; all of it takes less than a tenth of a second.
 const BUDGET: u64 = 200_000;
 /// As many bytes of a text cost as much as one value.
 const BYTES: usize = 32;

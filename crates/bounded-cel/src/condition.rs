@@ -1,7 +1,8 @@
 use std::any::Any;
+use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, LazyLock};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::{Arc, LazyLock, Once};
 use std::thread;
 
 use cel::parser::{Expression, Parser};
@@ -14,7 +15,7 @@ use super::metered::metered;
 use super::{allowed, check, variables};
 
 /// The parser's stack: it recurses through a dozen rules for each bracket. The system gives memory only for what is used of it.
-const STACK: usize = 64 << 20;
+const STACK: usize = 16 << 20;
 
 /// CEL's standard functions.
 static ENVIRONMENT: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
@@ -115,8 +116,25 @@ fn parsed(text: &str) -> Result<Expression, ParseError> {
     })
 }
 
-/// Runs what is not ours, whatever it does.
-fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+thread_local! {
+    /// Whether the thread runs what is not ours.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs what is not ours, whatever it does. Its panics are not printed: they could show a value.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !GUARDED.get() {
+                usual(panic);
+            }
+        }));
+    });
+    let before = GUARDED.replace(true);
     // Nothing of what it saw is used afterwards.
-    catch_unwind(AssertUnwindSafe(work))
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(before);
+    outcome
 }

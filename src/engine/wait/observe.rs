@@ -94,7 +94,7 @@ pub async fn observe(
         let ending = if (until.stopped)() {
             Some(WaitEnd::Stopped)
         } else {
-            policy.ending(Instant::now(), view, scene.readiness())
+            policy.ending(Instant::now(), view, &scene.readiness().collect::<Vec<_>>())
         };
         if let Some(ending) = ending {
             return Observation { readiness: scene.into_readiness(), ending };

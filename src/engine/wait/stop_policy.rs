@@ -37,16 +37,11 @@ impl StopPolicy {
     }
 
     /// Returns why the wait is over at this moment, if it is.
-    pub fn ending<'r>(
-        &mut self,
-        now: Instant,
-        view: View,
-        readiness: impl Iterator<Item = &'r Readiness> + Clone,
-    ) -> Option<WaitEnd> {
+    pub fn ending(&mut self, now: Instant, view: View, readiness: &[&Readiness]) -> Option<WaitEnd> {
         if !view.is_seen {
             return self.time_is_over(now);
         }
-        let any = |test: &dyn Fn(&Readiness) -> bool| readiness.clone().any(test);
+        let any = |test: &dyn Fn(&Readiness) -> bool| readiness.iter().any(|readiness| test(readiness));
         if !any(&|readiness| !readiness.is_current()) {
             return Some(WaitEnd::Ready);
         }
@@ -102,7 +97,8 @@ mod tests {
     fn endings(timeout: u64, view: View, objects: &[Readiness], seconds: &[u64]) -> Vec<Option<WaitEnd>> {
         let start = Instant::now();
         let mut policy = StopPolicy::new(Duration::from_secs(timeout), start);
-        let at = |seconds: &u64| policy.ending(start + Duration::from_secs(*seconds), view, objects.iter());
+        let objects: Vec<&Readiness> = objects.iter().collect();
+        let at = |seconds: &u64| policy.ending(start + Duration::from_secs(*seconds), view, &objects);
         seconds.iter().map(at).collect()
     }
 
@@ -116,8 +112,9 @@ mod tests {
     fn while_something_is_under_way_a_failure_may_pass() {
         let start = Instant::now();
         let mut policy = StopPolicy::new(Duration::from_mins(5), start);
-        let mut at =
-            |seconds, objects: &[Readiness]| policy.ending(start + Duration::from_secs(seconds), KNOWN, objects.iter());
+        let mut at = |seconds, objects: &[Readiness]| {
+            policy.ending(start + Duration::from_secs(seconds), KNOWN, &objects.iter().collect::<Vec<_>>())
+        };
         let both = [crashing(), coming()];
         assert_eq!((at(0, &both), at(18, &both), at(200, &both)), (None, None, None), "the time is not over");
         // What was under way is done: from now on, the failure is all that is left.

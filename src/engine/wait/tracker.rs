@@ -93,6 +93,8 @@ pub(super) struct ReadinessTracker<'w> {
     /// How many collections are read already.
     started: usize,
     readiness: Vec<Option<Readiness>>,
+    /// What rules of the configuration said, with the version of the object about which it was said.
+    ruled: BTreeMap<usize, (String, Readiness)>,
 }
 
 impl<'w> ReadinessTracker<'w> {
@@ -126,7 +128,8 @@ impl<'w> ReadinessTracker<'w> {
         }
         let (own, readiness) = (collections.len(), vec![None; watched.len()]);
         let (explained, crowded) = (BTreeSet::new(), crowded(watched));
-        Self { watched, homes, collections, explained, crowded, own, started: 0, readiness }
+        let ruled = BTreeMap::new();
+        Self { watched, homes, collections, explained, crowded, own, started: 0, readiness, ruled }
     }
 
     /// The scopes that are not read yet, with their numbers: once each.
@@ -146,6 +149,7 @@ impl<'w> ReadinessTracker<'w> {
 
     /// Re-evaluates every object and reports those whose readiness changed.
     pub fn judge(&mut self, now: Timestamp, on_change: &mut impl FnMut(&Watched, &Readiness)) {
+        self.ask_rules();
         let owned = self.owned();
         let mut wanted = Vec::new();
         let mut judged = Vec::with_capacity(self.watched.len());
@@ -177,8 +181,22 @@ impl<'w> ReadinessTracker<'w> {
         }
     }
 
+    /// Asks the rules of the configuration about objects that changed. What they say does not depend on the time.
+    fn ask_rules(&mut self) {
+        let watched = self.watched;
+        for (index, one) in watched.iter().enumerate() {
+            let (Some(rule), Some(object)) = (&one.rule, self.object(index)) else { continue };
+            let version = object.pointer("/metadata/resourceVersion").and_then(Value::as_str).unwrap_or_default();
+            let is_known = self.ruled.get(&index).is_some_and(|(known, _)| known == version && !version.is_empty());
+            if !is_known {
+                let said = (version.to_owned(), readiness_by(rule, object));
+                self.ruled.insert(index, said);
+            }
+        }
+    }
+
     /// The readiness of all objects, as far as it is known.
-    pub fn readiness(&self) -> impl Iterator<Item = &Readiness> + Clone {
+    pub fn readiness(&self) -> impl Iterator<Item = &Readiness> {
         self.readiness.iter().flatten()
     }
 
@@ -232,7 +250,10 @@ impl<'w> ReadinessTracker<'w> {
                 let owned = key.namespace.as_deref().and_then(|namespace| owned.get(namespace)).unwrap_or(&nothing);
                 self.unexplained(key, readiness_with_pods(&key.gvk, object, owned, now))
             }
-            Some(object) => one.readiness(object, now),
+            Some(object) => {
+                let ruled = self.ruled.get(&index).map(|(_, readiness)| readiness.clone());
+                ruled.unwrap_or_else(|| one.readiness(object, now))
+            }
             None => gone(one, collection.gone.get(&key.name), now),
         })
     }

@@ -32,7 +32,7 @@ impl Author {
             let name = rest.split(',').next().unwrap_or_default();
             return is_dns_name(name).then(|| Self::Quota(name.to_owned()));
         }
-        rights(message).map(|verb| Self::Rights(verb, status.missing.clone()))
+        rights(message).map(|verb| Self::Rights(verb, status.missing.as_deref().cloned()))
     }
 
     pub(super) fn sentence(&self) -> String {

@@ -4,7 +4,7 @@
 //! Target… ─permissions─▶ Permission… ─roles─▶ Role and ClusterRole
 //! ```
 //! The permissions are those of the requests that `live` and `engine` send. Discovery, the version and the OpenAPI documents are left
-//! out: every authenticated user may read them (ClusterRole `system:discovery`).
+//! out: every authenticated user may read them (`system:discovery`).
 
 mod permissions;
 mod role;

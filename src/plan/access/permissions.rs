@@ -10,6 +10,7 @@ use structured_merge::GroupVersionKind;
 
 /// What the flags of a command add to what it does.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct Needs {
     /// Whether `diff` asks the server about what it cannot prove (`--evidence`).
     pub asks: bool,
@@ -21,6 +22,8 @@ pub struct Needs {
     pub waits: bool,
     /// What `--prune` looks at.
     pub prunes: Option<Pruned>,
+    /// The autoscalers that are looked for, and where (`--autoscalers`).
+    pub autoscalers: Vec<(Resource, BTreeSet<String>)>,
 }
 
 /// What pruning looks at beside the manifests.
@@ -59,6 +62,9 @@ pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTre
         if purpose == Purpose::Apply && needs.waits {
             needed.pods(&collection);
         }
+    }
+    for (resource, namespaces) in &needs.autoscalers {
+        namespaces.iter().for_each(|namespace| needed.on(resource, Some(namespace), "list"));
     }
     if let Some(pruned) = &needs.prunes {
         needed.prune(targets, pruned, purpose);
@@ -153,7 +159,9 @@ impl Needed {
     fn prune(&mut self, targets: &[&Target], pruned: &Pruned, purpose: Purpose) {
         let namespace = pruned.namespace.as_deref();
         let verbs: &[&str] = if purpose == Purpose::Apply { &["get", "patch", "create"] } else { &["get"] };
-        verbs.iter().for_each(|verb| self.on(&pruned.parent, namespace, verb));
+        for verb in verbs {
+            self.on(&pruned.parent, namespace, verb);
+        }
         if !pruned.parent.gvk.group.is_empty() {
             self.0.insert(permission(("apiextensions.k8s.io", "customresourcedefinitions"), None, "get"));
         }
@@ -165,8 +173,8 @@ impl Needed {
         let verbs: &[&str] = if purpose == Purpose::Apply { &["get", "list", "delete"] } else { &["list"] };
         for resource in of_targets.chain(&pruned.resources) {
             let places = if resource.namespaced { namespaces.iter().copied().map(Some).collect() } else { vec![None] };
-            for place in places {
-                verbs.iter().for_each(|verb| self.on(resource, place, verb));
+            for (place, verb) in places.iter().flat_map(|place| verbs.iter().map(move |verb| (*place, verb))) {
+                self.on(resource, place, verb);
             }
         }
     }

@@ -8,12 +8,12 @@ use crate::object::Permission;
 /// The order of verbs in a rule.
 const VERBS: [&str; 8] = ["get", "list", "watch", "create", "patch", "delete", "bind", "escalate"];
 
-/// A Role or a ClusterRole for one command.
+/// A `Role` or a `ClusterRole` for one command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoleFor {
     /// The command.
     pub purpose: Purpose,
-    /// The namespace; none for a ClusterRole.
+    /// The namespace; none for a `ClusterRole`.
     pub namespace: Option<String>,
     /// Its name.
     pub name: String,
@@ -34,7 +34,7 @@ pub struct Rule {
     pub resources: BTreeSet<String>,
 }
 
-/// One Role for each namespace, and one ClusterRole for what is cluster-scoped; `NAME-diff` and `NAME-apply`.
+/// One `Role` for each namespace, and one `ClusterRole` for what is cluster-scoped; `NAME-diff` and `NAME-apply`.
 #[must_use]
 pub fn roles(permissions: &BTreeSet<Permission>, purpose: Purpose, name: &str) -> Vec<RoleFor> {
     let mut places: BTreeMap<Option<&str>, Vec<&Permission>> = BTreeMap::new();
@@ -50,28 +50,36 @@ pub fn roles(permissions: &BTreeSet<Permission>, purpose: Purpose, name: &str) -
     places.into_iter().map(role).collect()
 }
 
+/// What is the same in all that a rule allows, but for its resources or its names.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Common<'p, T> {
+    group: &'p str,
+    of: T,
+    verbs: Vec<&'p str>,
+}
+
 /// As few rules as say it: resources with the same verbs share one, and so do the names of one resource.
 fn rules(permissions: &[&Permission]) -> Vec<Rule> {
     let mut verbs: BTreeMap<(&str, &str, Option<&str>), BTreeSet<&str>> = BTreeMap::new();
     for Permission { group, resource, name, verb, .. } in permissions {
         verbs.entry((group, resource, name.as_deref())).or_default().insert(verb);
     }
-    let mut resources: BTreeMap<(&str, Option<&str>, Vec<&str>), BTreeSet<&str>> = BTreeMap::new();
+    let mut by_name: BTreeMap<Common<'_, Option<&str>>, BTreeSet<&str>> = BTreeMap::new();
     for ((group, resource, name), verbs) in verbs {
-        resources.entry((group, name, sorted(verbs))).or_default().insert(resource);
+        by_name.entry(Common { group, of: name, verbs: sorted(verbs) }).or_default().insert(resource);
     }
-    let mut names: BTreeMap<(&str, BTreeSet<&str>, Vec<&str>, bool), BTreeSet<&str>> = BTreeMap::new();
-    for ((group, name, verbs), resources) in resources {
-        names.entry((group, resources, verbs, name.is_some())).or_default().extend(name);
+    let mut by_resources: BTreeMap<Common<'_, (BTreeSet<&str>, bool)>, BTreeSet<&str>> = BTreeMap::new();
+    for (Common { group, of: name, verbs }, resources) in by_name {
+        by_resources.entry(Common { group, of: (resources, name.is_some()), verbs }).or_default().extend(name);
     }
     let owned = |texts: BTreeSet<&str>| texts.into_iter().map(ToOwned::to_owned).collect();
-    let rule = |((group, resources, verbs, _), names): ((&str, BTreeSet<&str>, Vec<&str>, bool), _)| Rule {
+    let rules = by_resources.into_iter().map(|(Common { group, of: (resources, _), verbs }, names)| Rule {
         group: group.to_owned(),
-        names: owned(names),
+        names: names.into_iter().map(ToOwned::to_owned).collect(),
         verbs: verbs.into_iter().map(ToOwned::to_owned).collect(),
         resources: owned(resources),
-    };
-    names.into_iter().map(rule).collect()
+    });
+    rules.collect()
 }
 
 fn sorted(verbs: BTreeSet<&str>) -> Vec<&str> {

@@ -101,7 +101,7 @@ fn what_depends_on_an_object_with_a_rule_waits_for_it() {
     let annotations = "{config.kubernetes.io/depends-on: $NS.example.com/namespaces/$NS/Widget/it}";
     let after = format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: after, annotations: {annotations}}}}}");
     ws.write("after.yaml", &after);
-    let unready = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout=2s"]).exits_with(1);
+    let unready = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout=2s"]).exits_with(4);
     assert_eq!(unready.object("ConfigMap", "after")["outcome"], "skipped", "{unready}");
     let apply = ws.as_user("admin").start_reconcile(["apply", "-f", ".", "--wait", "--timeout=1m"]);
     thread::sleep(Duration::from_secs(1));

@@ -123,6 +123,12 @@ fn the_largest_expressions_need_little_stack() {
 }
 
 #[test]
+fn a_panic_of_the_library_is_an_error() {
+    assert!(condition::guarded(|| -> bool { panic!("a value") }).is_err());
+    assert_eq!(condition::guarded(|| 1).ok(), Some(1));
+}
+
+#[test]
 fn an_expression_has_bounds() {
     for (text, message) in [
         (format!("'{}' == a", "x".repeat(2000)), "the expression is longer than 2000 bytes"),

@@ -1,0 +1,121 @@
+//! Reads the autoscalers of the workloads of a run.
+
+use std::collections::BTreeSet;
+
+use apply_set::GroupKind;
+use futures::StreamExt as _;
+use serde_json::Value;
+use structured_merge::GroupVersionKind;
+
+use super::discovery::{Discovery, Resolution, Resource};
+use super::list::Pages;
+use super::resolve::Target;
+use crate::client::{Cluster, RequestError};
+use crate::diagnostic::Diagnostic;
+use crate::rules::{AUTOSCALERS, Autoscaler};
+
+/// From this many namespaces on, one LIST of all of them is tried first.
+const MANY: usize = 4;
+/// LISTs in flight.
+const IN_FLIGHT: usize = 16;
+
+/// What the server has of autoscalers, and those of the input.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AutoscalerSource {
+    resources: Vec<Resource>,
+    in_input: Vec<Autoscaler>,
+}
+
+impl AutoscalerSource {
+    /// The kinds of autoscalers that the server has, and the autoscalers among the targets.
+    pub fn new<'t>(catalog: &Discovery, targets: impl Iterator<Item = &'t Target>) -> Self {
+        let known = AUTOSCALERS.iter().filter_map(|(group, kind)| {
+            match catalog.resolve_kind(&GroupKind { kind: (*kind).to_owned(), group: (*group).to_owned() }) {
+                Resolution::Known(resource) if resource.namespaced && !resource.pending => Some(resource.clone()),
+                _ => None,
+            }
+        });
+        let in_input = targets.filter_map(|target| {
+            let gvk = &target.key.gvk;
+            Autoscaler::read(&gvk.group, &gvk.kind, target.key.namespace.as_deref()?, target.desired.object())
+        });
+        Self { resources: known.collect(), in_input: in_input.collect() }
+    }
+
+    /// The autoscalers of the input, and those among captured objects.
+    pub fn captured<'o>(self, objects: impl Iterator<Item = &'o Value>) -> impl Iterator<Item = Autoscaler> {
+        let captured: Vec<_> = objects
+            .filter_map(|object| {
+                let text = |path: &str| object.pointer(path).and_then(Value::as_str);
+                let gvk = GroupVersionKind::new(text("/apiVersion")?, text("/kind")?);
+                Autoscaler::read(&gvk.group, &gvk.kind, text("/metadata/namespace")?, object)
+            })
+            .collect();
+        self.in_input.into_iter().chain(captured)
+    }
+
+    /// Where each kind of autoscaler is searched for.
+    pub fn searched(&self, targets: &[&Target]) -> Vec<(Resource, BTreeSet<String>)> {
+        let places = self.resources.iter().map(|resource| {
+            let scaled = targets.iter().filter(|target| is_scaled(resource, target.desired.object()));
+            (resource.clone(), scaled.filter_map(|target| target.key.namespace.clone()).collect())
+        });
+        places.collect()
+    }
+
+    /// The autoscalers in the namespaces of these targets, as far as a manifest says what an autoscaler may change, and a warning
+    /// for each kind that cannot be listed.
+    pub async fn read(&self, cluster: &Cluster, targets: &[&Target]) -> (Vec<Autoscaler>, Vec<String>) {
+        let searched = self.searched(targets);
+        let lists = searched.iter().map(|(resource, namespaces)| listed(cluster, resource, namespaces));
+        let (mut all, mut warnings) = (self.in_input.clone(), Vec::new());
+        for (found, warning) in futures::future::join_all(lists).await {
+            all.extend(found);
+            warnings.extend(warning);
+        }
+        (all, warnings)
+    }
+}
+
+/// Returns true if the manifest of a workload says what such an autoscaler changes.
+fn is_scaled(autoscaler: &Resource, manifest: &Value) -> bool {
+    if autoscaler.gvk.kind == "VerticalPodAutoscaler" {
+        return manifest.pointer("/spec/template/spec/containers").is_some();
+    }
+    manifest.pointer("/spec/replicas").is_some_and(Value::is_number)
+}
+
+/// The autoscalers of one kind in some namespaces, or why they cannot be listed.
+async fn listed(
+    cluster: &Cluster,
+    resource: &Resource,
+    namespaces: &BTreeSet<String>,
+) -> (Vec<Autoscaler>, Option<String>) {
+    let all = |namespace| Pages::new(cluster, resource, namespace).counted_as_other().all();
+    if namespaces.len() >= MANY
+        && let Ok((objects, _)) = all(None).await
+    {
+        return (objects.iter().filter_map(|object| autoscaler(resource, object)).collect(), None);
+    }
+    let (mut found, mut warning) = (Vec::new(), None);
+    let mut lists = futures::stream::iter(namespaces).map(|namespace| all(Some(namespace))).buffered(IN_FLIGHT);
+    while let Some(list) = lists.next().await {
+        match list {
+            Ok((objects, _)) => found.extend(objects.iter().filter_map(|object| autoscaler(resource, object))),
+            Err(RequestError::Stopped) => {}
+            Err(error) => drop(warning.get_or_insert(error)),
+        }
+    }
+    (found, warning.map(|error| unlisted(resource, &error)))
+}
+
+fn autoscaler(resource: &Resource, object: &Value) -> Option<Autoscaler> {
+    let namespace = object.pointer("/metadata/namespace").and_then(Value::as_str)?;
+    Autoscaler::read(&resource.gvk.group, &resource.gvk.kind, namespace, object)
+}
+
+fn unlisted(resource: &Resource, error: &RequestError) -> String {
+    let reason = Diagnostic::about(&resource.gvk, error).message;
+    let kind = &resource.gvk.kind;
+    format!("what a {kind} changes is shown as drift, because such objects cannot be listed: {reason}")
+}

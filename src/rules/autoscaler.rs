@@ -1,0 +1,221 @@
+//! Autoscalers: which fields of a workload are theirs.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use structured_merge::{ManagedFieldsEntry, ObjectKey, Operation, managed_fields};
+
+use super::glob::Glob;
+use super::pattern::FieldPattern;
+
+/// Kinds of autoscalers, by group and kind.
+pub const AUTOSCALERS: [(&str, &str); 3] = [
+    ("autoscaling", "HorizontalPodAutoscaler"),
+    ("keda.sh", "ScaledObject"),
+    ("autoscaling.k8s.io", "VerticalPodAutoscaler"),
+];
+
+/// An autoscaler and the workload that it changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Autoscaler {
+    /// `HorizontalPodAutoscaler shop/web`.
+    pub name: String,
+    namespace: String,
+    workload: (String, String, String),
+    scales: Scales,
+}
+
+/// What an autoscaler changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scales {
+    /// The number of replicas; zero of them only where it may turn a workload off.
+    Replicas { to_zero: bool },
+    /// The resources of containers.
+    Resources,
+}
+
+impl Autoscaler {
+    /// Reads an autoscaler. None for other objects, and for those that change nothing: being deleted, switched off, or without a
+    /// workload.
+    #[must_use]
+    pub fn read(group: &str, kind: &str, namespace: &str, object: &Value) -> Option<Self> {
+        let text = |path: &str| object.pointer(path).and_then(Value::as_str);
+        let number = |path: &str| object.pointer(path).and_then(Value::as_i64);
+        if object.pointer("/metadata/deletionTimestamp").is_some() {
+            return None;
+        }
+        let (reference, scales) = match (group, kind) {
+            ("autoscaling", "HorizontalPodAutoscaler") => {
+                let to_zero = number("/spec/minReplicas") == Some(0);
+                ("/spec/scaleTargetRef", Scales::Replicas { to_zero })
+            }
+            // The operator itself turns a workload off and on again, below what its HorizontalPodAutoscaler can do.
+            ("keda.sh", "ScaledObject") => {
+                let least = number("/spec/idleReplicaCount").or(number("/spec/minReplicaCount"));
+                ("/spec/scaleTargetRef", Scales::Replicas { to_zero: least.unwrap_or(0) == 0 })
+            }
+            ("autoscaling.k8s.io", "VerticalPodAutoscaler") if text("/spec/updatePolicy/updateMode") != Some("Off") => {
+                ("/spec/targetRef", Scales::Resources)
+            }
+            _ => return None,
+        };
+        let reference = object.pointer(reference)?;
+        let of = |field: &str| reference.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let is_keda = group == "keda.sh";
+        let api_version = of("apiVersion").or(is_keda.then_some("apps/v1")).unwrap_or_default();
+        let group_of_workload = api_version.rsplit_once('/').map_or("", |(group, _)| group);
+        let kind_of_workload = of("kind").or(is_keda.then_some("Deployment"))?;
+        Some(Self {
+            name: format!("{kind} {namespace}/{}", text("/metadata/name")?),
+            namespace: namespace.to_owned(),
+            workload: (group_of_workload.to_owned(), kind_of_workload.to_owned(), of("name")?.to_owned()),
+            scales,
+        })
+    }
+
+    /// Returns true if this object is its workload.
+    fn is_for(&self, key: &ObjectKey) -> bool {
+        let (group, kind, name) = &self.workload;
+        key.namespace.as_ref() == Some(&self.namespace)
+            && key.name == *name
+            && key.gvk.kind == *kind
+            && key.gvk.group == *group
+    }
+
+    /// The fields of its workload that are its own as the live object is, and the managers whose they have to be, if that matters.
+    fn fields(&self, live: &Value, people: &BTreeSet<String>) -> Option<(Vec<FieldPattern>, Vec<Glob>)> {
+        match self.scales {
+            // A HorizontalPodAutoscaler leaves a workload alone that was scaled to zero (kube-controller-manager, `ScalingDisabled`).
+            Scales::Replicas { to_zero: false }
+                if live.pointer("/spec/replicas").and_then(Value::as_i64) == Some(0) =>
+            {
+                None
+            }
+            Scales::Replicas { .. } => Some((patterns(&["spec.replicas"]), Vec::new())),
+            Scales::Resources => {
+                let managers = controllers(live, people);
+                let fields =
+                    ["containers", "initContainers"].map(|list| format!("spec.template.spec.{list}[*].resources"));
+                (!managers.is_empty()).then(|| (patterns(&fields.each_ref().map(String::as_str)), managers))
+            }
+        }
+    }
+}
+
+/// Managers that write objects as controllers do, and not as a person with kubectl or another tool.
+fn controllers(live: &Value, people: &BTreeSet<String>) -> Vec<Glob> {
+    let is_person = |manager: &str| manager.starts_with("kubectl") || people.contains(manager);
+    let is_controller = |entry: &ManagedFieldsEntry| entry.operation == Operation::Update && !is_person(&entry.manager);
+    let entries = managed_fields(live).into_iter().filter(is_controller);
+    entries.map(|entry| Glob::of_pieces(vec![entry.manager])).collect()
+}
+
+pub(super) fn patterns(fields: &[&str]) -> Vec<FieldPattern> {
+    fields.iter().filter_map(|field| FieldPattern::parse(field).ok()).collect()
+}
+
+/// The autoscalers that are known in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Autoscalers {
+    all: Vec<Autoscaler>,
+    people: BTreeSet<String>,
+}
+
+impl Autoscalers {
+    /// None yet; these field managers are tools of people, beside kubectl.
+    #[must_use]
+    pub fn beside(people: &BTreeSet<String>) -> Self {
+        Self { all: Vec::new(), people: people.clone() }
+    }
+
+    /// Adds one, unless it is known.
+    pub fn add(&mut self, autoscaler: Autoscaler) {
+        if !self.all.contains(&autoscaler) {
+            self.all.push(autoscaler);
+        }
+    }
+
+    /// Returns true if there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The autoscaler at a position.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&Autoscaler> {
+        self.all.get(index)
+    }
+
+    /// The fields of an object that are its autoscalers', each with the position of the autoscaler.
+    pub(super) fn fields_of(
+        &self,
+        key: &ObjectKey,
+        live: &Value,
+    ) -> impl Iterator<Item = (usize, (Vec<FieldPattern>, Vec<Glob>))> {
+        let all = self.all.iter().enumerate().filter(|(_, autoscaler)| autoscaler.is_for(key));
+        all.filter_map(|(index, autoscaler)| Some((index, autoscaler.fields(live, &self.people)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use structured_merge::GroupVersionKind;
+
+    use super::*;
+
+    fn deployment() -> ObjectKey {
+        let gvk = GroupVersionKind::new("apps/v1", "Deployment");
+        ObjectKey { gvk, namespace: Some("shop".into()), name: "web".into() }
+    }
+
+    fn of_replicas(group: &str, kind: &str, spec: &Value, replicas: i64) -> bool {
+        let object = json!({"metadata": {"name": "a", "namespace": "shop"}, "spec": spec});
+        let mut all = Autoscalers::default();
+        let read = Autoscaler::read(group, kind, "shop", &object);
+        read.into_iter().for_each(|autoscaler| all.add(autoscaler));
+        let live = json!({"spec": {"replicas": replicas}});
+        all.fields_of(&deployment(), &live).count() == 1
+    }
+
+    #[test]
+    fn replicas_are_the_autoscalers_unless_it_is_switched_off() {
+        let hpa = |target: Value, least: i64, replicas| {
+            let spec = json!({"scaleTargetRef": target, "minReplicas": least});
+            of_replicas("autoscaling", "HorizontalPodAutoscaler", &spec, replicas)
+        };
+        let web = || json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"});
+        assert!(hpa(web(), 2, 7));
+        assert!(!hpa(web(), 2, 0), "somebody scaled it to zero, and the autoscaler leaves it alone");
+        assert!(hpa(web(), 0, 0));
+        assert!(!hpa(json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "api"}), 2, 7));
+        assert!(!hpa(json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "web"}), 2, 7));
+        assert!(!hpa(json!({"apiVersion": "example.com/v1", "kind": "Deployment", "name": "web"}), 2, 7));
+
+        let keda = |spec: Value, replicas| of_replicas("keda.sh", "ScaledObject", &spec, replicas);
+        assert!(keda(json!({"scaleTargetRef": {"name": "web"}}), 0));
+        assert!(!keda(json!({"scaleTargetRef": {"name": "web"}, "minReplicaCount": 1}), 0));
+        assert!(keda(json!({"scaleTargetRef": {"name": "web"}, "minReplicaCount": 1, "idleReplicaCount": 0}), 0));
+        assert!(!of_replicas("example.com", "ScaledObject", &json!({"scaleTargetRef": {"name": "web"}}), 7));
+    }
+
+    #[test]
+    fn resources_are_those_of_controllers_not_of_people() {
+        let reference = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"});
+        let object = json!({"metadata": {"name": "a"}, "spec": {"targetRef": reference}});
+        let read = Autoscaler::read("autoscaling.k8s.io", "VerticalPodAutoscaler", "shop", &object).unwrap();
+        let managers = |people: &[&str], manager: &str| {
+            let entry = json!({"manager": manager, "operation": "Update", "apiVersion": "apps/v1",
+                "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {}}});
+            let live = json!({"metadata": {"managedFields": [entry]}});
+            let people = people.iter().map(|name| (*name).to_owned()).collect();
+            read.fields(&live, &people).map_or(0, |(_, managers)| managers.len())
+        };
+        assert_eq!(managers(&[], "vpa-updater"), 1);
+        assert_eq!(managers(&[], "kubectl-edit"), 0);
+        assert_eq!(managers(&["k9s"], "k9s"), 0);
+        let off = json!({"metadata": {"name": "a"}, "spec": {"targetRef": {"kind": "Deployment", "name": "web"}, "updatePolicy": {"updateMode": "Off"}}});
+        assert_eq!(Autoscaler::read("autoscaling.k8s.io", "VerticalPodAutoscaler", "shop", &off), None);
+    }
+}

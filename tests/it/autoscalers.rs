@@ -1,0 +1,138 @@
+//! What autoscalers and injectors change is theirs: not shown as drift, not reset, and everything beside it is still compared.
+
+use serde_json::json;
+
+use crate::control_plane::{ControlPlane, Replaced, Workspace, wait_until};
+use crate::manifests::WEB;
+
+const AUTOSCALER: &str = "
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  minReplicas: 4
+  maxReplicas: 9
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}]
+";
+
+fn replicas(ws: &Workspace) -> i64 {
+    ws.get("Deployment", "web")["spec"]["replicas"].as_i64().unwrap()
+}
+
+/// Nothing is shown, an apply writes nothing, and the replicas stay.
+#[track_caller]
+fn is_left_alone(ws: &Workspace, replicas_now: i64) {
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(diff.changes("Deployment", "web"), [""; 0], "{diff}");
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(apply.writes(), 0, "{apply}");
+    assert_eq!(replicas(ws), replicas_now);
+}
+
+#[test]
+fn what_a_running_autoscaler_changes_is_its_own_and_drift_beside_it_heals() {
+    let ws = Workspace::on(&ControlPlane::full());
+    ws.write("web.yaml", WEB);
+    ws.write("autoscaler.yaml", AUTOSCALER);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    wait_until("the autoscaler scales to its minimum", || replicas(&ws) == 4);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    let ignored = &diff.object("Deployment", "web")["ignored"][0];
+    assert_eq!(ignored["rule"], format!("HorizontalPodAutoscaler {}/web", ws.namespace()), "{diff}");
+    assert_eq!(ignored["paths"], json!(["spec.replicas"]));
+    is_left_alone(&ws, 4);
+
+    ws.patch_as("kubectl-edit", "deployment/web", &json!({"metadata": {"labels": {"tier": "theirs"}}}));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.changes("Deployment", "web"), ["changedByOther metadata.labels.tier"], "{diff}");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    is_left_alone(&ws, 4);
+
+    let ignoring = ws.reconcile(["diff", "-f", ".", "--autoscalers=ignore"]).exits_with(1);
+    assert_eq!(ignoring.changes("Deployment", "web"), ["conflict spec.replicas"], "{ignoring}");
+}
+
+#[test]
+fn the_first_apply_leaves_the_replicas_of_a_workload_that_is_scaled_already() {
+    let ws = Workspace::new();
+    ws.kubectl(["apply", "-f", ws.write("old.yml", WEB).to_str().unwrap()]).exits_with(0);
+    std::fs::remove_file(ws.folder().join("old.yml")).unwrap();
+    ws.apply_as("platform", AUTOSCALER);
+    ws.scale("deployment/web", 7);
+    ws.write("web.yaml", &WEB.replaced("image: shop/web:1.2", "image: shop/web:1.3"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(
+        diff.changes("Deployment", "web"),
+        ["changedByOther spec.template.spec.containers[name=web].image"],
+        "the autoscaler is not in the input: {diff}"
+    );
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    is_left_alone(&ws, 7);
+}
+
+#[test]
+fn an_autoscaler_that_is_only_in_the_input_counts_for_what_exists() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.scale("deployment/web", 7);
+    ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    ws.write("autoscaler.yaml", AUTOSCALER);
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(apply.object("Deployment", "web")["action"], "none", "{apply}");
+    is_left_alone(&ws, 7);
+}
+
+#[test]
+fn a_workload_that_somebody_scaled_to_zero_has_drifted() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.write("autoscaler.yaml", AUTOSCALER);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.scale("deployment/web", 0);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    // The server records no owner of a zero that was set by `scale`.
+    assert_eq!(diff.changes("Deployment", "web"), ["pending spec.replicas"], "the autoscaler does nothing: {diff}");
+}
+
+#[test]
+fn who_may_not_list_autoscalers_is_told_that_their_changes_are_shown() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.apply_as("platform", AUTOSCALER);
+    ws.scale("deployment/web", 7);
+    ws.allow("limited", "get,list,patch", "deployments.apps");
+    let diff = ws.as_user("limited").reconcile(["diff", "-f", "."]).exits_with(1);
+    let warnings = diff.report()["warnings"].to_string();
+    assert!(warnings.contains("HorizontalPodAutoscaler") && warnings.contains("forbidden"), "{warnings}");
+    let quiet = ws.as_user("limited").reconcile(["diff", "-f", ".", "--autoscalers=ignore"]).exits_with(1);
+    assert_eq!(quiet.report().get("warnings"), None, "{quiet}");
+}
+
+#[test]
+fn a_certificate_authority_that_is_injected_is_not_drift() {
+    let ws = Workspace::new();
+    let name = format!("hook-{}", ws.namespace());
+    let hook = format!(
+        "{{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {{name: {name}}},
+        webhooks: [{{name: a.example.com, clientConfig: {{url: 'https://localhost/', caBundle: Cg==}}, failurePolicy: Ignore,
+        sideEffects: None, admissionReviewVersions: [v1], rules: [], matchPolicy: Exact}}]}}"
+    );
+    ws.write("hook.yaml", &hook);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let inject = |manager: &str, bundle: &str| {
+        let patch = json!({"webhooks": [{"name": "a.example.com", "clientConfig": {"caBundle": bundle}}]}).to_string();
+        let object = format!("validatingwebhookconfiguration/{name}");
+        ws.kubectl(["patch", &object, "--type=strategic", "--field-manager", manager, "-p", &patch]).exits_with(0);
+    };
+    inject("cert-manager-cainjector", "Qg==");
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(diff.object("ValidatingWebhookConfiguration", &name)["ignored"][0]["rule"], "built in", "{diff}");
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(apply.writes(), 0, "{apply}");
+    inject("kubectl-patch", "Qw==");
+    ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    ws.delete(&format!("validatingwebhookconfiguration/{name}"));
+}

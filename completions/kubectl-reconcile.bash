@@ -254,7 +254,7 @@ _kubectl__reconcile() {
             return 0
             ;;
         kubectl__subcmd__reconcile__subcmd__apply)
-            opts="-f -k -R -l -o -q -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --config --no-config --field-manager --evidence --show-unmanaged --explain-ignores --strict-ownership --fail-on --force-conflicts --replace --adopt --prune --applyset --applyset-recover --dry-run --confirm --wait --timeout --output --quiet --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
+            opts="-f -k -R -l -o -q -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --config --no-config --field-manager --evidence --autoscalers --show-unmanaged --explain-ignores --strict-ownership --fail-on --force-conflicts --replace --adopt --prune --applyset --applyset-recover --dry-run --confirm --wait --timeout --output --quiet --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -298,6 +298,10 @@ _kubectl__reconcile() {
                     ;;
                 --evidence)
                     COMPREPLY=($(compgen -W "auto server read-only" -- "${cur}"))
+                    return 0
+                    ;;
+                --autoscalers)
+                    COMPREPLY=($(compgen -W "respect ignore" -- "${cur}"))
                     return 0
                     ;;
                 --fail-on)
@@ -536,7 +540,7 @@ _kubectl__reconcile() {
             return 0
             ;;
         kubectl__subcmd__reconcile__subcmd__diff)
-            opts="-f -k -R -l -o -q -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --config --no-config --field-manager --evidence --show-unmanaged --explain-ignores --strict-ownership --fail-on --force-conflicts --replace --adopt --prune --applyset --applyset-recover --apply --confirm --wait --timeout --exit-zero --report-unmanaged --suggest-ignores --live --output --quiet --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
+            opts="-f -k -R -l -o -q -v -n -s -h --filename --kustomize --recursive --selector --validate --allow-empty --config --no-config --field-manager --evidence --autoscalers --show-unmanaged --explain-ignores --strict-ownership --fail-on --force-conflicts --replace --adopt --prune --applyset --applyset-recover --apply --confirm --wait --timeout --exit-zero --report-unmanaged --suggest-ignores --live --output --quiet --color --v --kubeconfig --context --cluster --user --namespace --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --cache-dir --request-timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -580,6 +584,10 @@ _kubectl__reconcile() {
                     ;;
                 --evidence)
                     COMPREPLY=($(compgen -W "auto server read-only" -- "${cur}"))
+                    return 0
+                    ;;
+                --autoscalers)
+                    COMPREPLY=($(compgen -W "respect ignore" -- "${cur}"))
                     return 0
                     ;;
                 --fail-on)

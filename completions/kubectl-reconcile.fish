@@ -46,7 +46,7 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l evidence -d 'How to determine drift: prove it from the live object and ask the server only when needed (auto), always ask (server), or never send a PATCH and compare locally (read-only)' -r -f -a "auto\t'Prove it from the live object, or else ask the server, or else compare locally'
 server\t'Ask the server about every object'
 read-only\t'Prove it from the live object, or else compare locally; never send a PATCH'"
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l autoscalers -d 'What to do with what an autoscaler changes: leave it to the autoscaler (respect), or treat it like any other change (ignore)' -r -f -a "respect\t'Neither report nor reset the replicas of a workload with a HorizontalPodAutoscaler or KEDA ScaledObject, and what a VerticalPodAutoscaler sets'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l autoscalers -d 'What to do with what an autoscaler changes: leave it to the autoscaler (respect), or treat it like any other change (ignore)' -r -f -a "respect\t'Neither report nor reset the replicas of a workload that has a horizontal autoscaler (also of KEDA), and the resources that a vertical one sets'
 ignore\t'Do not look for autoscalers'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand diff" -l fail-on -d 'Exit with 1 only for these differences (repeatable) [default: drift]' -r -f -a "drift\t'Every difference that `apply` would resolve (the default)'
 manual\t'Changes and additions by kubectl or a manager listed in `manualManagers`'
@@ -126,7 +126,7 @@ complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand appl
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l evidence -d 'How to determine drift: prove it from the live object and ask the server only when needed (auto), always ask (server), or never send a PATCH and compare locally (read-only)' -r -f -a "auto\t'Prove it from the live object, or else ask the server, or else compare locally'
 server\t'Ask the server about every object'
 read-only\t'Prove it from the live object, or else compare locally; never send a PATCH'"
-complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l autoscalers -d 'What to do with what an autoscaler changes: leave it to the autoscaler (respect), or treat it like any other change (ignore)' -r -f -a "respect\t'Neither report nor reset the replicas of a workload with a HorizontalPodAutoscaler or KEDA ScaledObject, and what a VerticalPodAutoscaler sets'
+complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l autoscalers -d 'What to do with what an autoscaler changes: leave it to the autoscaler (respect), or treat it like any other change (ignore)' -r -f -a "respect\t'Neither report nor reset the replicas of a workload that has a horizontal autoscaler (also of KEDA), and the resources that a vertical one sets'
 ignore\t'Do not look for autoscalers'"
 complete -c kubectl-reconcile -n "__fish_kubectl_reconcile_using_subcommand apply" -l fail-on -d 'Exit with 1 only for these differences (repeatable) [default: drift]' -r -f -a "drift\t'Every difference that `apply` would resolve (the default)'
 manual\t'Changes and additions by kubectl or a manager listed in `manualManagers`'

@@ -62,8 +62,8 @@ pub enum EvidenceChoice {
 /// `--autoscalers`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AutoscalerChoice {
-    /// Neither report nor reset the replicas of a workload with a HorizontalPodAutoscaler or KEDA ScaledObject, and what a
-    /// VerticalPodAutoscaler sets
+    /// Neither report nor reset the replicas of a workload that has a horizontal autoscaler (also of KEDA), and the resources that
+    /// a vertical one sets
     Respect,
     /// Do not look for autoscalers
     Ignore,

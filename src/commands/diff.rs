@@ -182,7 +182,9 @@ async fn without_cluster(args: &DiffArgs, file: &str, policy: &Policy, output: &
     let mut policy = policy.clone();
     if let Some(source) = autoscalers(&args.compare, &catalog, &plan) {
         let known = Arc::make_mut(&mut policy.autoscalers);
-        source.captured(snapshot.objects()).for_each(|autoscaler| known.add(autoscaler));
+        for autoscaler in source.captured(snapshot.objects()) {
+            known.add(autoscaler);
+        }
     }
     let types = Types::default();
     leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));

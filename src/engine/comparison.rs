@@ -101,11 +101,13 @@ impl<'a> Comparison<'a> {
                 None => Default::default(),
             }
         };
-        let (states, (), (autoscalers, warnings)) =
+        let (states, (), (autoscalers, unlisted)) =
             futures::join!(fetch(cluster, targets), self.types.load(cluster, kinds), autoscalers);
-        self.warnings.extend(warnings);
+        self.warnings.extend(unlisted.iter().filter_map(|kind| kind.warning(targets, &states)));
         let known = Arc::make_mut(&mut self.policy.autoscalers);
-        autoscalers.into_iter().for_each(|autoscaler| known.add(autoscaler));
+        for autoscaler in autoscalers {
+            known.add(autoscaler);
+        }
         let found = self.ask(targets, states).await;
         let mut decisions: Vec<Decision> = Vec::with_capacity(targets.len());
         let mut changing_crds: Vec<&Target> = Vec::new();

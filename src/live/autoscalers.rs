@@ -7,6 +7,7 @@ use futures::StreamExt as _;
 use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
+use super::LiveState;
 use super::discovery::{Discovery, Resolution, Resource};
 use super::list::Pages;
 use super::resolve::Target;
@@ -63,59 +64,84 @@ impl AutoscalerSource {
         places.collect()
     }
 
-    /// The autoscalers in the namespaces of these targets, as far as a manifest says what an autoscaler may change, and a warning
-    /// for each kind that cannot be listed.
-    pub async fn read(&self, cluster: &Cluster, targets: &[&Target]) -> (Vec<Autoscaler>, Vec<String>) {
+    /// The autoscalers in the namespaces of these targets, as far as a manifest says what an autoscaler may change, and the kinds
+    /// that cannot be listed.
+    pub async fn read(&self, cluster: &Cluster, targets: &[&Target]) -> (Vec<Autoscaler>, Vec<Unlisted>) {
         let searched = self.searched(targets);
         let lists = searched.iter().map(|(resource, namespaces)| listed(cluster, resource, namespaces));
-        let (mut all, mut warnings) = (self.in_input.clone(), Vec::new());
-        for (found, warning) in futures::future::join_all(lists).await {
+        let (mut all, mut unlisted) = (self.in_input.clone(), Vec::new());
+        for (found, kind) in futures::future::join_all(lists).await {
             all.extend(found);
-            warnings.extend(warning);
+            unlisted.extend(kind);
         }
-        (all, warnings)
+        (all, unlisted)
     }
+}
+
+/// A kind of autoscalers that cannot be listed.
+pub(crate) struct Unlisted {
+    resource: Resource,
+    reason: Diagnostic,
+}
+
+impl Unlisted {
+    /// What that means for these objects; nothing where none differs in what such an autoscaler changes.
+    pub fn warning(&self, targets: &[&Target], states: &[LiveState]) -> Option<String> {
+        let differs = |(target, state): (&&Target, &LiveState)| {
+            let (wanted, LiveState::Present(live)) = (target.desired.object(), state) else { return false };
+            let field = if is_vertical(&self.resource) { "/spec/template/spec/containers" } else { "/spec/replicas" };
+            is_scaled(&self.resource, wanted) && wanted.pointer(field) != live.pointer(field)
+        };
+        let kind = &self.resource.gvk.kind;
+        targets.iter().zip(states).any(differs).then(|| {
+            let hint = self.reason.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+            let reason = &self.reason.message;
+            format!("what a {kind} changes is shown as drift, because such objects cannot be listed: {reason}{hint}")
+        })
+    }
+}
+
+fn is_vertical(autoscaler: &Resource) -> bool {
+    autoscaler.gvk.kind == "VerticalPodAutoscaler"
 }
 
 /// Returns true if the manifest of a workload says what such an autoscaler changes.
 fn is_scaled(autoscaler: &Resource, manifest: &Value) -> bool {
-    if autoscaler.gvk.kind == "VerticalPodAutoscaler" {
+    if is_vertical(autoscaler) {
         return manifest.pointer("/spec/template/spec/containers").is_some();
     }
     manifest.pointer("/spec/replicas").is_some_and(Value::is_number)
 }
 
-/// The autoscalers of one kind in some namespaces, or why they cannot be listed.
+/// The autoscalers of one kind in some namespaces, and whether some cannot be listed.
 async fn listed(
     cluster: &Cluster,
     resource: &Resource,
     namespaces: &BTreeSet<String>,
-) -> (Vec<Autoscaler>, Option<String>) {
+) -> (Vec<Autoscaler>, Option<Unlisted>) {
     let all = |namespace| Pages::new(cluster, resource, namespace).counted_as_other().all();
     if namespaces.len() >= MANY
         && let Ok((objects, _)) = all(None).await
     {
         return (objects.iter().filter_map(|object| autoscaler(resource, object)).collect(), None);
     }
-    let (mut found, mut warning) = (Vec::new(), None);
+    let (mut found, mut failure) = (Vec::new(), None);
     let mut lists = futures::stream::iter(namespaces).map(|namespace| all(Some(namespace))).buffered(IN_FLIGHT);
     while let Some(list) = lists.next().await {
         match list {
             Ok((objects, _)) => found.extend(objects.iter().filter_map(|object| autoscaler(resource, object))),
             Err(RequestError::Stopped) => {}
-            Err(error) => drop(warning.get_or_insert(error)),
+            Err(error) => drop(failure.get_or_insert(error)),
         }
     }
-    (found, warning.map(|error| unlisted(resource, &error)))
+    let unlisted = failure.map(|error: RequestError| {
+        let reason = Diagnostic::about(&resource.gvk, &error);
+        Unlisted { resource: resource.clone(), reason }
+    });
+    (found, unlisted)
 }
 
 fn autoscaler(resource: &Resource, object: &Value) -> Option<Autoscaler> {
     let namespace = object.pointer("/metadata/namespace").and_then(Value::as_str)?;
     Autoscaler::read(&resource.gvk.group, &resource.gvk.kind, namespace, object)
-}
-
-fn unlisted(resource: &Resource, error: &RequestError) -> String {
-    let reason = Diagnostic::about(&resource.gvk, error).message;
-    let kind = &resource.gvk.kind;
-    format!("what a {kind} changes is shown as drift, because such objects cannot be listed: {reason}")
 }

@@ -156,7 +156,6 @@ pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, 
     let show_unmanaged = args.show_unmanaged || args.fail_on.iter().any(FailClass::needs_unmanaged);
     let autoscalers = Arc::new(Autoscalers::beside(&manual_managers));
     Ok(Policy {
-        autoscalers,
         force,
         show_unmanaged,
         evidence,
@@ -164,6 +163,7 @@ pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, 
         adopt,
         replace,
         ignore,
+        autoscalers,
         ..Policy::of(&manager)
     })
 }

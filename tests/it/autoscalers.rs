@@ -106,7 +106,13 @@ fn who_may_not_list_autoscalers_is_told_that_their_changes_are_shown() {
     ws.allow("limited", "get,list,patch", "deployments.apps");
     let diff = ws.as_user("limited").reconcile(["diff", "-f", "."]).exits_with(1);
     let warnings = diff.report()["warnings"].to_string();
-    assert!(warnings.contains("HorizontalPodAutoscaler") && warnings.contains("forbidden"), "{warnings}");
+    let permission = format!("`list` on `horizontalpodautoscalers.autoscaling` in the namespace `{}`", ws.namespace());
+    assert!(warnings.contains("what a HorizontalPodAutoscaler changes is shown as drift"), "{warnings}");
+    assert!(warnings.contains(&permission), "{warnings}");
+    ws.scale("deployment/web", 2);
+    let equal = ws.as_user("limited").reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(equal.report().get("warnings"), None, "nothing differs: {equal}");
+    ws.scale("deployment/web", 7);
     let quiet = ws.as_user("limited").reconcile(["diff", "-f", ".", "--autoscalers=ignore"]).exits_with(1);
     assert_eq!(quiet.report().get("warnings"), None, "{quiet}");
 }

@@ -143,7 +143,7 @@ defaults:
     ws.write("again.yaml", &view.stdout);
     let again = ws.reconcile(["config", "view", "--config", "again.yaml"]).exits_with(0);
     let body = |text: &str| {
-        text.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect::<String>()
+        text.lines().filter(|line| !line.starts_with('#')).flat_map(|line| [line, "\n"]).collect::<String>()
     };
     assert_eq!(body(&again.stdout), body(expected));
     let json: Value =

@@ -64,7 +64,9 @@ pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTre
         }
     }
     for (resource, namespaces) in &needs.autoscalers {
-        namespaces.iter().for_each(|namespace| needed.on(resource, Some(namespace), "list"));
+        for namespace in namespaces {
+            needed.on(resource, Some(namespace), "list");
+        }
     }
     if let Some(pruned) = &needs.prunes {
         needed.prune(targets, pruned, purpose);

@@ -1,6 +1,6 @@
 use clap::{Args, ValueEnum};
 
-use super::{CompareArgs, ConnectionArgs, InputArgs, OutputArgs, PruneArgs, WaitArgs};
+use super::{CompareArgs, ConnectionArgs, DiffArgs, InputArgs, OutputArgs, PruneArgs, WaitArgs};
 
 pub(super) const AFTER_HELP: &str = "\
 Exit codes (with --dry-run those of `diff`):
@@ -71,4 +71,13 @@ pub enum DryRun {
     Server,
     /// Never send a PATCH, and compare locally, like `--evidence=read-only`
     Client,
+}
+
+impl From<DiffArgs> for ApplyArgs {
+    /// `diff --apply` is `apply`.
+    fn from(args: DiffArgs) -> Self {
+        let DiffArgs { input, compare, prune, confirm, wait, timeout, output, connection, .. } = args;
+        let wait = WaitArgs { wait, timeout };
+        Self { input, compare, prune, dry_run: None, confirm, wait, output, connection }
+    }
 }

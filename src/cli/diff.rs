@@ -1,6 +1,8 @@
 use clap::Args;
 
-use super::{CompareArgs, ConnectionArgs, InputArgs, OutputArgs, PruneArgs, WaitTimeout};
+use super::{
+    ApplyArgs, CompareArgs, ConnectionArgs, DryRun, EvidenceChoice, InputArgs, OutputArgs, PruneArgs, WaitTimeout,
+};
 
 pub(super) const AFTER_HELP: &str = "\
 Exit codes:
@@ -75,4 +77,31 @@ pub struct DiffArgs {
     /// How to reach the cluster
     #[command(flatten)]
     pub connection: ConnectionArgs,
+}
+
+impl From<ApplyArgs> for DiffArgs {
+    /// `apply --dry-run` is `diff`.
+    fn from(args: ApplyArgs) -> Self {
+        let ApplyArgs { input, mut compare, prune, dry_run, output, connection, .. } = args;
+        if dry_run == Some(DryRun::Client) {
+            compare.evidence = EvidenceChoice::ReadOnly;
+        }
+        let (apply, confirm, wait, exit_zero, suggest_ignores) = (false, false, false, false, false);
+        let (timeout, live, report_unmanaged) = (None, None, None);
+        Self {
+            input,
+            compare,
+            prune,
+            apply,
+            confirm,
+            wait,
+            timeout,
+            exit_zero,
+            report_unmanaged,
+            suggest_ignores,
+            live,
+            output,
+            connection,
+        }
+    }
 }

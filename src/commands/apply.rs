@@ -2,22 +2,21 @@
 
 use std::sync::Arc;
 
-use crate::cli::{ApplyArgs, DiffArgs, WaitArgs};
-use crate::compare::{EvidenceMode, Policy};
+use crate::cli::ApplyArgs;
+use crate::compare::Policy;
 use crate::engine::comparison::Comparison;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
-use crate::report::{Command, FailOn, Report, explained, outcomes, readiness, text};
+use crate::report::{Command, FailOn, Report, explained, outcomes, readiness, summary_line, text};
 use crate::rules::ReadinessRules;
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
-use crate::session::confirm::somebody_to_ask;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::reading::Manifests;
 use crate::session::report_builder::ReportBuilder;
 use crate::session::screen::Screen;
-use crate::session::setup::{Connected, autoscalers, concluded, connected, planned, policy};
+use crate::session::setup::{Connected, autoscalers, concluded, connected, planned, writing_policy};
 use crate::session::site::Site;
 use crate::session::task::Task;
 use crate::terminal::Closed;
@@ -50,7 +49,7 @@ fn prepared(
     output: &Output,
 ) -> Result<(Settings, Policy, Option<Requested>), Failure> {
     let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
-    let policy = may_write(args, &settings)?;
+    let policy = writing_policy(args, &settings)?;
     let set = requested(&args.prune, &args.input)?;
     Ok((settings, policy, set))
 }
@@ -62,7 +61,7 @@ fn show(report: &Report, settings: &Settings, explains: bool, output: &Output) -
     }
     output.text(&outcomes::left(report))?;
     output.text(&readiness::left(report))?;
-    output.text(&text::summary(report))
+    output.text(&summary_line::summary(report))
 }
 
 async fn pass(
@@ -109,28 +108,4 @@ async fn pass(
     }
     let report = pass.annotate(builder.report(Command::Apply, &FailOn::default()));
     Ok(concluded(report, info, &cluster, interrupt))
-}
-
-/// The policy of a run that writes, and somebody to ask where that is wanted.
-fn may_write(args: &ApplyArgs, settings: &Settings) -> Result<Policy, Failure> {
-    let mut policy = policy(&args.compare, settings)?;
-    if policy.evidence == EvidenceMode::ReadOnly {
-        let message = "`apply` writes, which `--evidence=read-only` forbids";
-        return Err(Failure::refused(message, "compare with `diff --evidence=read-only`"));
-    }
-    if args.confirm {
-        somebody_to_ask(&args.input)?;
-    }
-    // The creation itself tells as much, unless somebody is to see beforehand what comes of it.
-    policy.tries_creations = args.confirm || policy.evidence == EvidenceMode::Server;
-    Ok(policy)
-}
-
-impl From<DiffArgs> for ApplyArgs {
-    /// `diff --apply` is `apply`.
-    fn from(args: DiffArgs) -> Self {
-        let DiffArgs { input, compare, prune, confirm, wait, timeout, output, connection, .. } = args;
-        let wait = WaitArgs { wait, timeout };
-        Self { input, compare, prune, dry_run: None, confirm, wait, output, connection }
-    }
 }

@@ -1,35 +1,27 @@
 //! `diff`: read desired, read current, compare, report.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use structured_merge::ObjectKey;
-
-use crate::cli::{ApplyArgs, DiffArgs, DryRun, EvidenceChoice};
-use crate::client::namespace_flag;
-use crate::compare::{Policy, Redactor, leave_out_nulls};
+use crate::cli::DiffArgs;
+use crate::compare::Policy;
 use crate::config::suggestion;
-use crate::desired::files::Inputs;
 use crate::engine::comparison::Comparison;
-use crate::engine::judge::Judge;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
-use crate::engine::unmanaged::Unmanaged;
-use crate::live::{Discovery, admission::Admission, resolve::Namespaces, snapshot::Snapshot, types::Types};
-use crate::object::{DNS_LABEL, is_dns_label};
-use crate::report::{Command, FailOn, ObjectReport, Report, explained, text};
+use crate::live::admission::Admission;
+use crate::report::{Command, Report, explained, summary_line, text};
 use crate::session::apply_set::requested;
+use crate::session::captured::without_cluster;
 use crate::session::configured::{Configured, Settings};
-use crate::session::contexts::{Choice, chosen};
+use crate::session::diff_flags::{excluded, gate};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
-use crate::session::reading::{Manifests, Reading};
+use crate::session::reading::Manifests;
 use crate::session::report_builder::ReportBuilder;
 use crate::session::screen::Screen;
 use crate::session::setup::{Connected, autoscalers, concluded, connected, planned, policy};
 use crate::session::several::Show;
 use crate::session::site::Site;
 use crate::session::task::Task;
+use crate::session::unmanaged::with_unmanaged;
 use crate::terminal::Closed;
 
 /// Runs the command to its exit code.
@@ -58,22 +50,13 @@ pub(super) async fn run(args: DiffArgs, configured: Configured) -> u8 {
     }
 }
 
-fn gate(args: &DiffArgs) -> FailOn {
-    FailOn {
-        exit_zero: args.exit_zero,
-        strict_ownership: args.compare.strict_ownership,
-        classes: args.compare.fail_on.clone(),
-        show_unmanaged: args.compare.show_unmanaged,
-    }
-}
-
 fn show(report: &Report, settings: &Settings, explains: bool, output: &Output) -> Result<(), Closed> {
     output.warn(report);
     output.text(&text::findings(report))?;
     if explains {
         output.text(&explained(report, &settings.ignore))?;
     }
-    output.text(&text::summary(report))
+    output.text(&summary_line::summary(report))
 }
 
 /// Prints a configuration in the place of the differences.
@@ -91,45 +74,8 @@ fn prepared(
     let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
     let policy = policy(&args.compare, &settings)?;
     let set = requested(&args.prune, &args.input)?;
-    if args.live.is_some() && set.is_some() {
-        let message = "`--prune` needs a cluster: a snapshot does not show the members of a set";
-        return Err(Failure::refused(message, "leave `--live` out"));
-    }
-    // A snapshot is compared without any kubeconfig, so that one that cannot be read is no problem.
-    if args.live.is_some() && matches!(chosen(&args.connection), Ok(Choice::Several(_))) {
-        let message = "`--live` and several contexts exclude each other: a snapshot is compared without a cluster";
-        return Err(Failure::refused(message, "leave `--context` out, or `--live`"));
-    }
-    if args.suggest_ignores {
-        suggests_on_stdout(args, output)?;
-    }
+    excluded(args, set.is_some(), output)?;
     Ok((settings, policy, set))
-}
-
-/// One configuration goes to standard output, and nothing else does.
-fn suggests_on_stdout(args: &DiffArgs, output: &Output) -> Result<(), Failure> {
-    if !output.shows_text() {
-        let message = "`--suggest-ignores` and a report cannot share standard output";
-        return Err(Failure::refused(message, "send the report to a file, as in `-o json=report.json`"));
-    }
-    if matches!(chosen(&args.connection), Ok(Choice::Several(_))) {
-        let message = "`--suggest-ignores` and several contexts exclude each other";
-        return Err(Failure::refused(message, "run it for one context after the other"));
-    }
-    Ok(())
-}
-
-/// The namespaces that are named, or those that the objects of the run are in.
-fn namespaces_of(named: &[String], wanted: &[&ObjectKey]) -> Result<BTreeSet<String>, Failure> {
-    let named: BTreeSet<String> = named.iter().filter(|name| !name.is_empty()).cloned().collect();
-    if let Some(wrong) = named.iter().find(|name| !is_dns_label(name)) {
-        return Err(Failure::refused(format!("`{wrong}` cannot be a namespace"), DNS_LABEL));
-    }
-    if !named.is_empty() {
-        return Ok(named);
-    }
-    let of = |key: &&ObjectKey| if key.gvk.is_namespace() { Some(key.name.clone()) } else { key.namespace.clone() };
-    Ok(wanted.iter().filter_map(of).collect())
 }
 
 async fn with_cluster(
@@ -160,64 +106,7 @@ async fn with_cluster(
     let mut report = builder.report(Command::Diff, &gate);
     report.warnings = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
     if let Some(named) = &args.report_unmanaged {
-        let wanted: Vec<&ObjectKey> = report.objects.iter().map(|object| &object.key).collect();
-        let namespaces = namespaces_of(named, &wanted)?;
-        let unmanaged = Unmanaged::search(&cluster, &catalog, &namespaces, &wanted).await;
-        report.warnings.extend(unmanaged.warnings);
-        report = report.with_unmanaged(&unmanaged.objects, gate.fails_on_unmanaged_objects());
+        report = with_unmanaged(report, named, (&cluster, &catalog), &gate).await?;
     }
     Ok(concluded(pass.annotate(report), info, &cluster, interrupt))
-}
-
-async fn without_cluster(args: &DiffArgs, file: &str, policy: &Policy, output: &Output) -> Result<Report, Failure> {
-    let desired = Reading::begin(&args.input, &output.terminal).await?.desired().await?;
-    let mut captured = Inputs::default();
-    captured.path(file.as_ref(), false);
-    let snapshot = Snapshot::read(&captured.finish()?)?;
-    let required = namespace_flag(args.connection.namespace.as_deref()).map_err(Failure::invalid)?;
-    let default = required.clone().unwrap_or_else(|| "default".to_owned());
-    let mut catalog = Discovery::builtin();
-    snapshot.objects().for_each(|object| catalog.learn(object));
-    let mut plan = planned(desired, catalog.clone(), &Namespaces { required, default }, None)?;
-    let mut policy = policy.clone();
-    if let Some(source) = autoscalers(&args.compare, &catalog, &plan) {
-        let known = Arc::make_mut(&mut policy.autoscalers);
-        for autoscaler in source.captured(snapshot.objects()) {
-            known.add(autoscaler);
-        }
-    }
-    let types = Types::default();
-    leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
-    let judge = Judge { policy: &policy, redactor: &Redactor::default() };
-    let judged = plan.targets().map(|target| {
-        ObjectReport::new(target, judge.captured(target, &snapshot.state(&target.key), types.of(&target.key.gvk)))
-    });
-    Ok(Report::compared(Command::Diff, judged.collect(), &gate(args)))
-}
-
-impl From<ApplyArgs> for DiffArgs {
-    /// `apply --dry-run` is `diff`.
-    fn from(args: ApplyArgs) -> Self {
-        let ApplyArgs { input, mut compare, prune, dry_run, output, connection, .. } = args;
-        if dry_run == Some(DryRun::Client) {
-            compare.evidence = EvidenceChoice::ReadOnly;
-        }
-        let (apply, confirm, wait, exit_zero, suggest_ignores) = (false, false, false, false, false);
-        let (timeout, live, report_unmanaged) = (None, None, None);
-        Self {
-            input,
-            compare,
-            prune,
-            apply,
-            confirm,
-            wait,
-            timeout,
-            exit_zero,
-            report_unmanaged,
-            suggest_ignores,
-            live,
-            output,
-            connection,
-        }
-    }
 }

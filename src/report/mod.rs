@@ -23,6 +23,7 @@ pub mod outcomes;
 pub mod readiness;
 pub mod styled;
 mod summary;
+pub mod summary_line;
 pub mod text;
 mod unmanaged;
 mod value;

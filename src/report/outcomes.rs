@@ -1,7 +1,8 @@
 //! The text about what `apply` did with each object.
 
 use super::styled::{Role, Styled};
-use super::text::{counted, grouped, hint, object_text, problem, to_do};
+use super::summary_line::{counted, to_do};
+use super::text::{grouped, hint, object_text, problem};
 use super::{ObjectReport, Outcome, Report};
 use crate::compare::Action;
 

@@ -7,7 +7,7 @@ use crate::cli::InputArgs;
 use crate::diagnostic::Diagnostic;
 use crate::engine::interrupt::Interrupt;
 use crate::report::styled::{Role, Styled};
-use crate::report::{ApplySetInfo, ClusterInfo, Report, text};
+use crate::report::{ApplySetInfo, ClusterInfo, Report, summary_line, text};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::terminal;
@@ -36,7 +36,7 @@ pub(crate) async fn confirmed(report: &Report, cluster: &ClusterInfo, output: &O
     if !output.shows_text() {
         output.terminal.message(&text::differences(report));
     }
-    output.terminal.message(&text::plan(report));
+    output.terminal.message(&summary_line::plan(report));
     answered(format!("Apply this to {}? [y/N] ", place_of(report, cluster)), output, interrupt).await
 }
 

@@ -3,9 +3,11 @@
 
 pub(crate) mod agreement;
 pub(crate) mod apply_set;
+pub(crate) mod captured;
 pub(crate) mod configured;
 pub(crate) mod confirm;
 pub(crate) mod contexts;
+pub(crate) mod diff_flags;
 pub(crate) mod failure;
 pub(crate) mod output;
 pub(crate) mod reading;
@@ -18,3 +20,4 @@ pub(crate) mod several;
 pub(crate) mod signals;
 pub(crate) mod site;
 pub(crate) mod task;
+pub(crate) mod unmanaged;

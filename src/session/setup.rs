@@ -6,7 +6,7 @@ use std::sync::Arc;
 use apply_set::ApplySet;
 
 use crate::cli::{
-    AutoscalerChoice, CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ReplaceChoice,
+    ApplyArgs, AutoscalerChoice, CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ReplaceChoice,
 };
 use crate::client::{Cluster, ConnectOptions, Environment, Log, Request, connect};
 use crate::compare::{EvidenceMode, ForceConflicts, Policy, Replace};
@@ -21,6 +21,7 @@ use crate::report::styled::Role;
 use crate::report::{ClusterInfo, FailClass, Report};
 use crate::rules::Autoscalers;
 use crate::session::configured::Settings;
+use crate::session::confirm::somebody_to_ask;
 use crate::session::failure::{Failure, not_connected};
 use crate::terminal::Terminal;
 
@@ -166,4 +167,19 @@ pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, 
         autoscalers,
         ..Policy::of(&manager)
     })
+}
+
+/// The policy of a run that writes, and somebody to ask where that is wanted.
+pub(crate) fn writing_policy(args: &ApplyArgs, settings: &Settings) -> Result<Policy, Failure> {
+    let mut policy = policy(&args.compare, settings)?;
+    if policy.evidence == EvidenceMode::ReadOnly {
+        let message = "`apply` writes, which `--evidence=read-only` forbids";
+        return Err(Failure::refused(message, "compare with `diff --evidence=read-only`"));
+    }
+    if args.confirm {
+        somebody_to_ask(&args.input)?;
+    }
+    // The creation itself tells as much, unless somebody is to see beforehand what comes of it.
+    policy.tries_creations = args.confirm || policy.evidence == EvidenceMode::Server;
+    Ok(policy)
 }

@@ -1,0 +1,96 @@
+//! The last line of the text: how many objects are in which state, and what else to know about the run.
+
+use super::model::Report;
+use super::styled::{Role, Styled};
+use super::{ApplySetInfo, Command, Summary, Verdict, beside, ignored, outcomes, readiness, unmanaged};
+
+/// The last line.
+#[must_use]
+pub fn summary(report: &Report) -> Styled {
+    let mut sentence = if report.command == Command::Apply { outcomes::done(report) } else { to_do(&report.summary) };
+    if let Some(elsewhere) = report.apply_set.as_ref().and_then(ApplySetInfo::elsewhere) {
+        sentence = format!("{sentence}; deletions in {elsewhere}");
+    }
+    if report.command == Command::Apply
+        && let Some(counts) = &report.summary.readiness
+    {
+        sentence = format!("{sentence}; {}", readiness::counts(counts));
+    }
+    if let Some(added) = added(&report.summary) {
+        sentence = format!("{sentence}; {added}");
+    }
+    if let Some(beside) = beside::clause(report) {
+        sentence = format!("{sentence}; {beside}");
+    }
+    for clause in ignored::clauses(report) {
+        sentence = format!("{sentence}; {clause}");
+    }
+    if let Some(unmanaged) = unmanaged::clause(report) {
+        sentence = format!("{sentence}; {unmanaged}");
+    }
+    if !report.fail_on.is_empty() {
+        sentence = format!("{sentence}; fails only on {}", report.fail_on.join(", "));
+    }
+    if let Some(configuration) = &report.configuration {
+        sentence = format!("{sentence}; {configuration}");
+    }
+    if report.verdict == Verdict::Interrupted {
+        sentence = format!("interrupted: {sentence}");
+    }
+    sentence_line(sentence)
+}
+
+/// What a pass would do, in one line.
+#[must_use]
+pub fn plan(report: &Report) -> Styled {
+    sentence_line(to_do(&report.summary))
+}
+
+fn sentence_line(sentence: String) -> Styled {
+    let mut text = Styled::new().with(Role::Plain, sentence);
+    text.line_end();
+    text
+}
+
+pub(super) fn to_do(counts: &Summary) -> String {
+    let sentence = counted(&[
+        (counts.create, "to create"),
+        (counts.update, "to update"),
+        (counts.replace, "to replace"),
+        (counts.delete, "to delete"),
+        (counts.kept.unwrap_or_default(), "kept"),
+        (counts.unknown, "not compared"),
+    ]);
+    let separator = if sentence.is_empty() { "" } else { "; " };
+    format!("{sentence}{separator}{}", in_sync(counts))
+}
+
+pub(super) fn counted(parts: &[(usize, &str)]) -> String {
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    parts.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
+}
+
+fn in_sync(counts: &Summary) -> String {
+    let mut notes = Vec::new();
+    if counts.proven > 0 {
+        notes.push(format!("{} of them proven without asking the server", counts.proven));
+    }
+    if counts.adopted > 0 {
+        notes.push(format!("{} not yet owned by our field manager", counts.adopted));
+    }
+    let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
+    format!("{} in sync{notes}", counts.in_sync)
+}
+
+/// `3 fields added by others, 1 of them by hand`
+fn added(counts: &Summary) -> Option<String> {
+    let fields = match counts.unmanaged {
+        0 => return None,
+        1 => "1 field added by others".to_owned(),
+        more => format!("{more} fields added by others"),
+    };
+    Some(match counts.unmanaged_manual {
+        0 => fields,
+        manual => format!("{fields}, {manual} of them by hand"),
+    })
+}

@@ -1,0 +1,48 @@
+//! `diff --live FILE`: a comparison with captured objects, without a cluster.
+
+use std::sync::Arc;
+
+use crate::cli::DiffArgs;
+use crate::client::namespace_flag;
+use crate::compare::{Policy, Redactor, leave_out_nulls};
+use crate::desired::files::Inputs;
+use crate::engine::judge::Judge;
+use crate::live::{Discovery, resolve::Namespaces, snapshot::Snapshot, types::Types};
+use crate::report::{Command, ObjectReport, Report};
+use crate::session::diff_flags::gate;
+use crate::session::failure::Failure;
+use crate::session::output::Output;
+use crate::session::reading::Reading;
+use crate::session::setup::{autoscalers, planned};
+
+/// Compares the input with the objects of a file.
+pub(crate) async fn without_cluster(
+    args: &DiffArgs,
+    file: &str,
+    policy: &Policy,
+    output: &Output,
+) -> Result<Report, Failure> {
+    let desired = Reading::begin(&args.input, &output.terminal).await?.desired().await?;
+    let mut captured = Inputs::default();
+    captured.path(file.as_ref(), false);
+    let snapshot = Snapshot::read(&captured.finish()?)?;
+    let required = namespace_flag(args.connection.namespace.as_deref()).map_err(Failure::invalid)?;
+    let default = required.clone().unwrap_or_else(|| "default".to_owned());
+    let mut catalog = Discovery::builtin();
+    snapshot.objects().for_each(|object| catalog.learn(object));
+    let mut plan = planned(desired, catalog.clone(), &Namespaces { required, default }, None)?;
+    let mut policy = policy.clone();
+    if let Some(source) = autoscalers(&args.compare, &catalog, &plan) {
+        let known = Arc::make_mut(&mut policy.autoscalers);
+        for autoscaler in source.captured(snapshot.objects()) {
+            known.add(autoscaler);
+        }
+    }
+    let types = Types::default();
+    leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
+    let judge = Judge { policy: &policy, redactor: &Redactor::default() };
+    let judged = plan.targets().map(|target| {
+        ObjectReport::new(target, judge.captured(target, &snapshot.state(&target.key), types.of(&target.key.gvk)))
+    });
+    Ok(Report::compared(Command::Diff, judged.collect(), &gate(args)))
+}

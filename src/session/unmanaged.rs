@@ -1,0 +1,39 @@
+//! `diff --report-unmanaged`: the flag's namespaces, and what is found in them.
+
+use std::collections::BTreeSet;
+
+use structured_merge::ObjectKey;
+
+use crate::client::Cluster;
+use crate::engine::unmanaged::Unmanaged;
+use crate::live::Discovery;
+use crate::object::{DNS_LABEL, is_dns_label};
+use crate::report::{FailOn, Report};
+use crate::session::failure::Failure;
+
+/// Adds the objects that nothing explains: in the named namespaces, or in those that the objects of the run are in.
+pub(crate) async fn with_unmanaged(
+    mut report: Report,
+    named: &[String],
+    (cluster, catalog): (&Cluster, &Discovery),
+    gate: &FailOn,
+) -> Result<Report, Failure> {
+    let wanted: Vec<&ObjectKey> = report.objects.iter().map(|object| &object.key).collect();
+    let namespaces = namespaces_of(named, &wanted)?;
+    let unmanaged = Unmanaged::search(cluster, catalog, &namespaces, &wanted).await;
+    report.warnings.extend(unmanaged.warnings);
+    Ok(report.with_unmanaged(&unmanaged.objects, gate.fails_on_unmanaged_objects()))
+}
+
+/// The namespaces that are named, or those that the objects of the run are in.
+fn namespaces_of(named: &[String], wanted: &[&ObjectKey]) -> Result<BTreeSet<String>, Failure> {
+    let named: BTreeSet<String> = named.iter().filter(|name| !name.is_empty()).cloned().collect();
+    if let Some(wrong) = named.iter().find(|name| !is_dns_label(name)) {
+        return Err(Failure::refused(format!("`{wrong}` cannot be a namespace"), DNS_LABEL));
+    }
+    if !named.is_empty() {
+        return Ok(named);
+    }
+    let of = |key: &&ObjectKey| if key.gvk.is_namespace() { Some(key.name.clone()) } else { key.namespace.clone() };
+    Ok(wanted.iter().filter_map(of).collect())
+}

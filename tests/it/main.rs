@@ -46,6 +46,7 @@ mod pass;
 mod prediction;
 mod programs;
 mod progress;
+mod quiet_day;
 mod reading;
 mod refused;
 mod replacement;

@@ -27,6 +27,7 @@ pub mod summary_line;
 pub mod text;
 mod unmanaged;
 mod value;
+mod view;
 
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
 pub use command::Command;
@@ -43,3 +44,4 @@ pub use model::{ClusterInfo, Report};
 pub use object::{ObjectReport, Outcome};
 pub use summary::{ReadinessCounts, Summary};
 pub use unmanaged::UnmanagedObject;
+pub use view::{Sort, View};

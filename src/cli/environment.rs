@@ -17,6 +17,7 @@ Environment variables:
   NO_COLOR                   no colours, unless --color says otherwise
   CLICOLOR_FORCE             colours even if the output is not a terminal
   CI                         no live progress line
+  COLUMNS                    width of the text, if the output is not a terminal
   HOME                       where ~/.kube/config and ~/.kube/cache are
   PATH                       where kustomize, kubectl and credential plugins are found; relative entries are ignored
   PATHEXT                    (Windows) endings of programs

@@ -28,6 +28,7 @@ pub mod text;
 mod unmanaged;
 mod value;
 pub mod version;
+mod view;
 
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
 pub use command::Command;
@@ -44,3 +45,4 @@ pub use model::{ClusterInfo, Report};
 pub use object::{ObjectReport, Outcome};
 pub use summary::{ReadinessCounts, Summary};
 pub use unmanaged::UnmanagedObject;
+pub use view::{Sort, View};

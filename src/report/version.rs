@@ -70,7 +70,8 @@ impl VersionReport {
     /// The version of the program alone.
     #[must_use]
     pub fn of_client() -> Self {
-        let commit = COMMIT.filter(|text| (7..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit()));
+        let commit =
+            COMMIT.filter(|text| (7..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit()));
         let client = Client { version: env!("CARGO_PKG_VERSION"), commit, platform: platform() };
         let (api_version, kind, command) = ("kubectl-reconcile/v1", "VersionReport", "version");
         let (cluster, skew) = (None, None);
@@ -146,8 +147,12 @@ impl Support {
         let tested = format!("tested with servers 1.{oldest} to 1.{newest}");
         match self {
             Self::Supported => (Role::Plain, format!("supported ({tested})")),
-            Self::Older => (Role::Problem, format!("not supported: the server is older than those that were tested ({tested})")),
-            Self::Newer => (Role::Change, format!("not tested: the server is newer than those that were tested ({tested})")),
+            Self::Older => {
+                (Role::Problem, format!("not supported: the server is older than those that were tested ({tested})"))
+            }
+            Self::Newer => {
+                (Role::Change, format!("not tested: the server is newer than those that were tested ({tested})"))
+            }
             Self::Unknown => (Role::Change, format!("unknown ({tested})")),
         }
     }

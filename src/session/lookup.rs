@@ -12,8 +12,7 @@ use serde::Deserialize;
 use crate::cli::candidates::{Known, Source};
 use crate::cli::{Cli, ConnectionArgs};
 use crate::client::{
-    Address, Cluster, ConnectOptions, Contexts, Environment, Log, Request, RequestTimeout, config_names,
-    connect,
+    Address, Cluster, ConnectOptions, Contexts, Environment, Log, Request, RequestTimeout, config_names, connect,
 };
 use crate::live::parse;
 use crate::session::setup::connect_options;

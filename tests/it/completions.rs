@@ -158,7 +158,8 @@ fn no_words_are_an_error() {
         &["man", ""],
         &["__complete", "__complete", ""],
     ] {
-        let output = Command::new(PROGRAM).arg("__complete").args(words).env("KUBECONFIG", "/nowhere").output().unwrap();
+        let output =
+            Command::new(PROGRAM).arg("__complete").args(words).env("KUBECONFIG", "/nowhere").output().unwrap();
         assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{words:?}");
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.lines().last().unwrap().starts_with(':'), "{words:?}: {text}");

@@ -44,7 +44,8 @@ fn section(text: &mut String, name: &str, command: &Command) {
         }
     }
     for heading in headings {
-        let of_heading: Vec<&Arg> = flags.iter().copied().filter(|arg| arg.get_help_heading() == Some(heading)).collect();
+        let of_heading: Vec<&Arg> =
+            flags.iter().copied().filter(|arg| arg.get_help_heading() == Some(heading)).collect();
         table(text, heading, &of_heading);
     }
     if let Some(after) = command.get_after_long_help() {

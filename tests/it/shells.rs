@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::completions::installed;
-use crate::control_plane::{Workspace, kubectl, terminal};
+use crate::control_plane::{kubectl, terminal};
 
 /// A shell that does nothing for this long hangs.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -39,7 +39,9 @@ fn values_behind_an_equals_sign_are_offered_without_the_flag() {
 
 #[test]
 fn files_and_folders_are_left_to_the_shell() {
-    for words in [["apply", "-f", "dep"], ["diff", "--live", ""], ["diff", "--kubeconfig", "~/"], ["snapshot", "--file", ""]] {
+    for words in
+        [["apply", "-f", "dep"], ["diff", "--live", ""], ["diff", "--kubeconfig", "~/"], ["snapshot", "--file", ""]]
+    {
         assert_eq!(candidates(&words), (Vec::new(), FILES), "{words:?}");
     }
     assert_eq!(candidates(&["diff", "-k", "over"]), (Vec::new(), FOLDERS));

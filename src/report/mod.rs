@@ -28,6 +28,7 @@ pub mod summary_line;
 pub mod text;
 mod unmanaged;
 mod value;
+pub mod version;
 mod view;
 
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};

@@ -43,6 +43,7 @@ mod odd_servers;
 mod order;
 mod output;
 mod ownership;
+mod packaging;
 mod pass;
 mod prediction;
 mod programs;

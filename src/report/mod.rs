@@ -27,6 +27,8 @@ pub mod summary_line;
 pub mod text;
 mod unmanaged;
 mod value;
+pub mod version;
+mod view;
 
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
 pub use command::Command;
@@ -43,3 +45,4 @@ pub use model::{ClusterInfo, Report};
 pub use object::{ObjectReport, Outcome};
 pub use summary::{ReadinessCounts, Summary};
 pub use unmanaged::UnmanagedObject;
+pub use view::{Sort, View};

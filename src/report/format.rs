@@ -1,7 +1,7 @@
 //! The output formats: one row for each. The values of `-o`, their help, their completion and what is written come from it.
 
 use super::styled::Styled;
-use super::{Report, Reports, json, matrix, text};
+use super::{Report, Reports, github, gitlab, json, junit, markdown, matrix, prometheus, sarif, text, unified, yaml};
 
 /// An output format.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub enum Render<R> {
 }
 
 /// All formats; the first is the default.
-pub const FORMATS: &[Format] = &[TEXT, JSON];
+pub const FORMATS: &[Format] = &[TEXT, UNIFIED, JSON, YAML, MARKDOWN, JUNIT, SARIF, GITHUB, GITLAB, PROMETHEUS];
 
 const TEXT: Format = Format {
     name: "text",
@@ -39,6 +39,54 @@ const JSON: Format = Format {
     help: "For programs: the complete report",
     render: Render::Data(json::render),
     render_all: Render::Data(json::render),
+};
+const UNIFIED: Format = Format {
+    name: "unified",
+    help: "For people: a patch, as `kubectl diff` prints it",
+    render: Render::Data(unified::render),
+    render_all: Render::Data(unified::render),
+};
+const YAML: Format = Format {
+    name: "yaml",
+    help: "For programs: the document of `json` as YAML",
+    render: Render::Data(yaml::render),
+    render_all: Render::Data(yaml::render),
+};
+const MARKDOWN: Format = Format {
+    name: "markdown",
+    help: "For a pull request: a comment, or the summary of a job",
+    render: Render::Data(markdown::render),
+    render_all: Render::Data(markdown::render),
+};
+const JUNIT: Format = Format {
+    name: "junit",
+    help: "For test reports: a test case for each object",
+    render: Render::Data(junit::render),
+    render_all: Render::Data(junit::render),
+};
+const SARIF: Format = Format {
+    name: "sarif",
+    help: "For code scanning: SARIF 2.1.0, with files and lines",
+    render: Render::Data(sarif::render),
+    render_all: Render::Data(sarif::render),
+};
+const GITHUB: Format = Format {
+    name: "github",
+    help: "For GitHub workflows: annotations",
+    render: Render::Data(github::render),
+    render_all: Render::Data(github::render),
+};
+const GITLAB: Format = Format {
+    name: "gitlab",
+    help: "For GitLab: a Code Quality report",
+    render: Render::Data(gitlab::render),
+    render_all: Render::Data(gitlab::render),
+};
+const PROMETHEUS: Format = Format {
+    name: "prometheus",
+    help: "For Prometheus: metrics for the textfile collector",
+    render: Render::Data(prometheus::render),
+    render_all: Render::Data(prometheus::render),
 };
 
 impl Format {

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use serde::Serialize;
 use structured_merge::ObjectKey;
 
@@ -26,6 +28,17 @@ impl From<&ObjectKey> for UnmanagedObject {
             namespace: namespace.clone(),
             name: name.clone(),
         }
+    }
+}
+
+/// `ConfigMap shop/web`
+impl fmt::Display for UnmanagedObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.kind)?;
+        if let Some(namespace) = &self.namespace {
+            write!(f, "{namespace}/")?;
+        }
+        f.write_str(&self.name)
     }
 }
 

@@ -2,8 +2,9 @@ use std::ffi::OsStr;
 use std::str::FromStr;
 
 use clap::builder::{PossibleValue, TypedValueParser};
-use clap::{Arg, Args, Command};
+use clap::{Arg, Args, Command, ValueEnum};
 
+use crate::report::Sort;
 use crate::report::format::{FORMATS, Format};
 use crate::terminal::ColorChoice;
 
@@ -17,9 +18,42 @@ pub struct OutputArgs {
     /// Print no text; reports requested with `-o` are still written
     #[arg(short, long)]
     pub quiet: bool,
+    /// Show everything: all lines of long values, all changes of an object, the schemas of CustomResourceDefinitions
+    #[arg(long, conflicts_with = "summary")]
+    pub full: bool,
+    /// Show only the summary
+    #[arg(long)]
+    pub summary: bool,
+    /// Order of the objects; what needs attention always comes last in the text
+    #[arg(long, value_name = "ORDER", default_value = "plan")]
+    pub sort: SortChoice,
     /// Colours and verbosity
     #[command(flatten)]
     pub console: ConsoleArgs,
+}
+
+/// `--sort`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SortChoice {
+    /// As they are applied
+    Plan,
+    /// By kind, namespace and name
+    Kind,
+    /// By namespace, kind and name
+    Namespace,
+    /// By file and line
+    Source,
+}
+
+impl From<SortChoice> for Sort {
+    fn from(choice: SortChoice) -> Self {
+        match choice {
+            SortChoice::Plan => Self::Plan,
+            SortChoice::Kind => Self::Kind,
+            SortChoice::Namespace => Self::Namespace,
+            SortChoice::Source => Self::Source,
+        }
+    }
 }
 
 /// Flags for colours and verbosity.

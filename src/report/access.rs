@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::{Serialize, Serializer};
 
 use super::diagnostic::of_run;
-use super::json::render;
+use super::json::document;
 use super::styled::{Role, Styled};
 use super::{ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_SUCCESS, Failure};
 use crate::diagnostic::Diagnostic;
@@ -87,7 +87,7 @@ impl AccessReport {
     /// `-o json`
     #[must_use]
     pub fn json(&self) -> String {
-        render(self)
+        document(self)
     }
 
     /// `-o yaml`: the roles, each after a comment that says what it is for. An error where an object cannot be written.
@@ -110,7 +110,10 @@ impl AccessReport {
             text.push_str(&serde_saphyr::to_string(&role.manifest())?);
         }
         for permission in &self.optional {
-            let _ = writeln!(text, "# Optional, to be told of admission that may change objects: {permission}.");
+            let _ = writeln!(
+                text,
+                "# Optional: with {permission}, webhooks and policies that may change objects are named."
+            );
         }
         Ok(text)
     }

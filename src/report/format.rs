@@ -1,6 +1,7 @@
 //! The output formats: one row for each. The values of `-o`, their help, their completion and what is written come from it.
 
 use super::styled::Styled;
+use super::view::View;
 use super::{Report, Reports, github, gitlab, json, junit, markdown, matrix, prometheus, sarif, text, unified, yaml};
 
 /// An output format.
@@ -20,9 +21,9 @@ pub struct Format {
 #[derive(Debug)]
 pub enum Render<R> {
     /// Text for people: in colours on a terminal, and shown while the run goes on.
-    Text(fn(&R) -> Styled),
+    Text(fn(&R, &View) -> Styled),
     /// Data for programs: written as it is, once the run is over.
-    Data(fn(&R) -> String),
+    Data(fn(&R, &View) -> String),
 }
 
 /// All formats; the first is the default.

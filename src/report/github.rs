@@ -7,6 +7,7 @@ use super::describe;
 use super::findings::{Finding, Level, Location, findings, worst};
 use super::place;
 use super::sections::Sections;
+use super::view::View;
 use crate::text::visible;
 
 /// How many annotations of a level GitHub shows.
@@ -26,16 +27,16 @@ struct Annotation<'r> {
 
 /// The commands, one a line: the most important level first.
 #[must_use]
-pub fn render<R: Sections>(report: &R) -> String {
+pub fn render<R: Sections>(report: &R, view: &View) -> String {
     let all = annotations(report);
     let mut text = String::new();
     for level in [Level::Error, Level::Warning, Level::Note] {
         let of_level: Vec<&Annotation<'_>> = all.iter().filter(|one| one.level == level).collect();
         let single = if of_level.len() > SHOWN { SHOWN - 1 } else { of_level.len() };
         let (single, rest) = of_level.split_at(single);
-        single.iter().for_each(|one| text.push_str(&command(one)));
+        single.iter().for_each(|one| text.push_str(&command(one, view)));
         if !rest.is_empty() {
-            text.push_str(&command(&together(level, rest)));
+            text.push_str(&command(&together(level, rest), view));
         }
     }
     text
@@ -90,17 +91,17 @@ fn together<'r>(level: Level, rest: &[&Annotation<'r>]) -> Annotation<'r> {
 }
 
 /// `::error file=deploy/web.yaml,line=12,title=Deployment shop/web%3A update::spec.replicas: 5 → 2`
-fn command(Annotation { level, location, title, lines }: &Annotation<'_>) -> String {
+fn command(Annotation { level, location, title, lines }: &Annotation<'_>, view: &View) -> String {
     let name = match level {
         Level::Error => "error",
         Level::Warning => "warning",
         Level::Note => "notice",
     };
     let mut properties = Vec::new();
-    if let Some((file, location)) = location.as_ref().and_then(|at| Some((place::path(at.file)?, at)))
-        && !place::is_url(file)
+    if let Some((file, location)) = location.as_ref().and_then(|at| Some((place::path(at.file, view)?, at)))
+        && !place::is_url(&file)
     {
-        properties.push(format!("file={}", property(file)));
+        properties.push(format!("file={}", property(&file)));
         properties.extend(location.line.map(|line| format!("line={line}")));
         properties.extend(location.column.map(|column| format!("col={column}")));
     }

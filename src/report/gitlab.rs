@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::findings::{Finding, Level, findings};
 use super::sections::Sections;
+use super::view::View;
 use super::{describe, fingerprint, json, place};
 
 /// Where problems are that no file has: GitLab wants a path for each.
@@ -34,16 +35,16 @@ struct Lines {
 
 /// The document: a list of issues.
 #[must_use]
-pub fn render<R: Sections>(report: &R) -> String {
+pub fn render<R: Sections>(report: &R, view: &View) -> String {
     let mut seen = HashMap::new();
     let found: Vec<Finding<'_>> = report.sections().iter().flat_map(findings).collect();
-    let issues: Vec<Issue> = found.iter().map(|one| issue(one, &mut seen)).collect();
-    json::render(&issues)
+    let issues: Vec<Issue> = found.iter().map(|one| issue(one, view, &mut seen)).collect();
+    json::document(&issues)
 }
 
-fn issue(found: &Finding<'_>, seen: &mut HashMap<String, usize>) -> Issue {
+fn issue(found: &Finding<'_>, view: &View, seen: &mut HashMap<String, usize>) -> Issue {
     let location = found.location.as_ref();
-    let path = location.and_then(|at| place::path(at.file)).unwrap_or(NOWHERE);
+    let path = location.and_then(|at| place::path(at.file, view)).unwrap_or_else(|| NOWHERE.to_owned());
     Issue {
         description: fingerprint::subject(found)
             .map_or_else(|| found.message.clone(), |subject| format!("{subject}: {}", found.message)),
@@ -55,7 +56,7 @@ fn issue(found: &Finding<'_>, seen: &mut HashMap<String, usize>) -> Issue {
             Level::Note => "info",
         },
         location: At {
-            path: describe::message(path),
+            path: describe::message(&path),
             lines: Lines { begin: location.and_then(|at| at.line).unwrap_or(1) },
         },
     }

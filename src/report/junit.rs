@@ -5,22 +5,23 @@ use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, 
 use super::findings::{Finding, Level, of_object, of_run};
 use super::gate::FailClass;
 use super::sections::{Section, Sections};
+use super::view::View;
 use super::{ObjectReport, Outcome, Report, describe, place};
 use crate::compare::Action;
 use crate::text::visible;
 
 /// The document.
 #[must_use]
-pub fn render<R: Sections>(report: &R) -> String {
+pub fn render<R: Sections>(report: &R, view: &View) -> String {
     let mut document = Document::new("kubectl reconcile");
     for section in report.sections() {
-        document.add_test_suite(suite(&section));
+        document.add_test_suite(suite(&section, view));
     }
     // Writing to a string cannot fail.
     document.to_string().unwrap_or_default()
 }
 
-fn suite(section: &Section<'_>) -> TestSuite {
+fn suite(section: &Section<'_>, view: &View) -> TestSuite {
     let command = describe::command(section.report.command);
     let mut suite = TestSuite::new(match section.context {
         Some(context) => text(&format!("kubectl reconcile {command} ({context})")),
@@ -33,7 +34,7 @@ fn suite(section: &Section<'_>) -> TestSuite {
     }
     for object in &section.report.objects {
         let found: Vec<Finding<'_>> = of_object(section.context, object, section.report.command).collect();
-        suite.add_test_case(case_of_object(section.report, object, &found));
+        suite.add_test_case(case_of_object(section.report, object, &found, view));
     }
     suite
 }
@@ -46,7 +47,7 @@ fn case_of_run(report: &Report, errors: &[Finding<'_>]) -> TestCase {
     case
 }
 
-fn case_of_object(report: &Report, object: &ObjectReport, found: &[Finding<'_>]) -> TestCase {
+fn case_of_object(report: &Report, object: &ObjectReport, found: &[Finding<'_>], view: &View) -> TestCase {
     let kind = match object.key.gvk.group.as_str() {
         "" => object.kind.clone(),
         group => format!("{}.{group}", object.kind),
@@ -56,9 +57,9 @@ fn case_of_object(report: &Report, object: &ObjectReport, found: &[Finding<'_>])
     let mut case = TestCase::new(text(&name), status(report, object, found));
     case.set_classname(text(&kind));
     if let Some(source) = &object.source
-        && let Some(file) = place::path(&source.file)
+        && let Some(file) = place::path(&source.file, view)
     {
-        case.extra.insert("file".into(), text(file).into());
+        case.extra.insert("file".into(), text(&file).into());
         case.extra.insert("line".into(), source.line.to_string().into());
     }
     if matches!(case.status, TestCaseStatus::Success { .. }) && !found.is_empty() {

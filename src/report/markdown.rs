@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::findings::{Finding, Level, of_object, of_run, worst};
 use super::sections::{Section, Sections};
+use super::view::View;
 use super::{ObjectReport, describe, hunk, place};
 use crate::compare::Action;
 use crate::text::visible;
@@ -18,7 +19,7 @@ const LINES: usize = 200;
 
 /// The comment.
 #[must_use]
-pub fn render<R: Sections>(report: &R) -> String {
+pub fn render<R: Sections>(report: &R, view: &View) -> String {
     let sections = report.sections();
     let mut comment = Comment::default();
     let title = format!(
@@ -35,30 +36,30 @@ pub fn render<R: Sections>(report: &R) -> String {
         if several {
             comment.push(&format!("\n#### {}\n", code(&visible(section.context.unwrap_or_default()))));
         }
-        head(&mut comment, section);
+        head(&mut comment, section, view);
     }
-    for section in &sections {
-        section_details(&mut comment, section);
+    for section in sections.iter().filter(|_| !view.summary) {
+        section_details(&mut comment, section, view);
     }
     comment.end()
 }
 
 /// What a cluster came to, the problems of the run, and the table.
-fn head(comment: &mut Comment, section: &Section<'_>) {
+fn head(comment: &mut Comment, section: &Section<'_>, view: &View) {
     let report = section.report;
     comment.push(&format!("\n{}\n", sentence(&describe::result(report))));
     for found in of_run(section) {
         let level = if found.level == Level::Error { "**error:** " } else { "" };
-        comment.push(&format!("\n- {level}{}{}\n", code(&found.message), placed(&found)));
+        comment.push(&format!("\n- {level}{}{}\n", code(&found.message), placed(&found, view)));
     }
-    let rows: Vec<(&ObjectReport, Vec<Finding<'_>>)> = shown(section).collect();
+    let rows: Vec<(&ObjectReport, Vec<Finding<'_>>)> = shown(section, view).collect();
     if rows.is_empty() {
         return;
     }
     comment.push("\n| | object | state | findings | place |\n| --- | --- | --- | --- | --- |\n");
     for (object, found) in rows {
         let sign = sign(object);
-        let source = object.source.as_ref().and_then(|source| Some((place::path(&source.file)?, source.line)));
+        let source = object.source.as_ref().and_then(|source| Some((place::path(&source.file, view)?, source.line)));
         let place = source.map(|(file, line)| in_cell(&format!("{file}:{line}"))).unwrap_or_default();
         let state = describe::state(object);
         let row = format!("| {sign} | {} | {state} | {} | {place} |\n", in_cell(&object.key.to_string()), found.len());
@@ -67,11 +68,11 @@ fn head(comment: &mut Comment, section: &Section<'_>) {
 }
 
 /// What differs in each object.
-fn section_details(comment: &mut Comment, section: &Section<'_>) {
-    for (object, found) in shown(section) {
+fn section_details(comment: &mut Comment, section: &Section<'_>, view: &View) {
+    for (object, found) in shown(section, view) {
         let context = section.context.map(|context| format!(" in {}", visible(context))).unwrap_or_default();
         let name = format!("{}{context}", describe::name(object));
-        let lines = lines(object, &found);
+        let lines = lines(object, &found, view.full);
         let fence = "`".repeat(longest_run(&lines).max(2) + 1);
         let details = format!(
             "\n<details><summary><code>{}</code> {}</summary>\n\n{fence}diff\n{}\n{fence}\n\n</details>\n",
@@ -84,9 +85,9 @@ fn section_details(comment: &mut Comment, section: &Section<'_>) {
 }
 
 /// The objects about which there is something to say.
-fn shown<'r>(section: &Section<'r>) -> impl Iterator<Item = (&'r ObjectReport, Vec<Finding<'r>>)> {
+fn shown<'r>(section: &Section<'r>, view: &View) -> impl Iterator<Item = (&'r ObjectReport, Vec<Finding<'r>>)> {
     let (context, report) = (section.context, section.report);
-    report.objects.iter().filter_map(move |object| {
+    view.sorted(report).into_iter().filter_map(move |object| {
         let found: Vec<Finding<'_>> = of_object(context, object, report.command).collect();
         (worst(&found).is_some() || object.action != Action::None).then_some((object, found))
     })
@@ -105,22 +106,22 @@ fn sign(object: &ObjectReport) -> &'static str {
 }
 
 /// The lines of an object's diff: problems first, with the sign that GitHub paints orange.
-fn lines(object: &ObjectReport, found: &[Finding<'_>]) -> Vec<String> {
+fn lines(object: &ObjectReport, found: &[Finding<'_>], full: bool) -> Vec<String> {
     let is_field = |found: &&Finding<'_>| object.changes.iter().all(|change| change.path.to_string() != found.path);
     let mut lines: Vec<String> =
         found.iter().filter(is_field).map(|one| format!("! {}: {}", one.rule.id, one.message)).collect();
     lines.extend(object.conflicts.iter().map(|conflict| format!("! conflict: {}", describe::conflict(conflict))));
     lines.extend(object.changes.iter().flat_map(hunk::lines));
-    if let Some(more @ 1..) = lines.len().checked_sub(LINES) {
+    if let Some(more @ 1..) = lines.len().checked_sub(LINES).filter(|_| !full) {
         lines.truncate(LINES);
         lines.push(format!("# … {more} more lines"));
     }
     lines
 }
 
-fn placed(found: &Finding<'_>) -> String {
+fn placed(found: &Finding<'_>, view: &View) -> String {
     let Some(location) = &found.location else { return String::new() };
-    let mut place = visible(location.file).into_owned();
+    let mut place = visible(view.file(location.file)).into_owned();
     for number in [location.line, location.column].into_iter().flatten() {
         let _ = write!(place, ":{number}");
     }

@@ -7,7 +7,7 @@ use super::readiness;
 use super::styled::{Role, Styled};
 use super::summary_line::counted;
 use super::text::{grouped, whole as section};
-use super::{Command, ObjectReport, Outcome, Report, Verdict};
+use super::{Command, ObjectReport, Outcome, Report, Verdict, View};
 use crate::compare::Action;
 use crate::text::visible;
 
@@ -22,14 +22,14 @@ const GAP: &str = "  ";
 
 /// Everything at once.
 #[must_use]
-pub fn whole(reports: &Reports) -> Styled {
+pub fn whole(reports: &Reports, view: &View) -> Styled {
     let mut text = Styled::new();
     for one in &reports.contexts {
         text.append(heading(&one.context, one.server.as_deref()));
-        text.append(if is_stopped(&one.report) { stopped(one) } else { section(&one.report) });
+        text.append(if is_stopped(&one.report) { stopped(one) } else { section(&one.report, view) });
         text.line_end();
     }
-    text.append(together(reports));
+    text.append(together(reports, view));
     text
 }
 
@@ -46,15 +46,15 @@ pub fn heading(context: &str, server: Option<&str>) -> Styled {
 
 /// The matrix of all contexts that were looked at, the others, and what all come to.
 #[must_use]
-pub fn together(reports: &Reports) -> Styled {
+pub fn together(reports: &Reports, view: &View) -> Styled {
     let looked_at: Vec<&ContextReport> = reports.contexts.iter().filter(|one| !is_stopped(&one.report)).collect();
     let mut text = Styled::new();
     let rows = rows(&looked_at);
     let (alike, different): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_quiet());
-    if !different.is_empty() {
+    if !different.is_empty() && !view.summary {
         text.append(matrix(&looked_at, &different));
     }
-    if !alike.is_empty() && looked_at.len() > 1 {
+    if !alike.is_empty() && looked_at.len() > 1 && !view.summary {
         let more = if different.is_empty() { "" } else { " more" };
         let objects = if alike.len() == 1 { "object needs" } else { "objects need" };
         let count = grouped(alike.len());
@@ -295,7 +295,7 @@ mod tests {
     }
 
     fn shown(contexts: Vec<ContextReport>) -> String {
-        plain(&together(&Reports::of(Command::Diff, contexts, Vec::new())))
+        plain(&together(&Reports::of(Command::Diff, contexts, Vec::new()), &View::default()))
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub mod text;
 pub mod unified;
 mod unmanaged;
 mod value;
+mod view;
 mod yaml;
 
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
@@ -58,3 +59,4 @@ pub use object::{ObjectReport, Outcome};
 pub use sections::{Section, Sections};
 pub use summary::{ReadinessCounts, Summary};
 pub use unmanaged::UnmanagedObject;
+pub use view::{Sort, View};

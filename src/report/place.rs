@@ -1,17 +1,41 @@
 //! Files of the input as other programs name them: paths of a repository as URIs, and what is no file at all.
 
 use std::fmt::Write as _;
+use std::path::{Component, Path, PathBuf};
+
+use super::view::View;
 
 /// How standard input is named.
 const STDIN: &str = "stdin";
 
-/// A file's path without `./`; `None` for standard input, which others cannot open.
-pub(super) fn path(file: &str) -> Option<&str> {
-    let mut path = file;
-    while let Some(rest) = path.strip_prefix("./") {
-        path = rest.trim_start_matches('/');
+/// A file as the tools of a repository name it: from its root, or else from the working directory; `None` for standard input,
+/// which others cannot open.
+pub(super) fn path(file: &str, view: &View) -> Option<String> {
+    if file == STDIN {
+        return None;
     }
-    (file != STDIN && !path.is_empty()).then_some(path)
+    if is_url(file) {
+        return Some(file.to_owned());
+    }
+    let from_root = view.folder.as_ref().zip(view.repository.as_ref()).and_then(|(folder, root)| {
+        let path = straightened(&folder.join(file));
+        path.strip_prefix(root).ok().map(|path| path.to_string_lossy().into_owned())
+    });
+    let path = from_root.unwrap_or_else(|| view.file(file).to_owned());
+    let path = if cfg!(windows) { path.replace('\\', "/") } else { path };
+    (!path.is_empty()).then_some(path)
+}
+
+/// A path without `.` and `..`, by its names alone.
+fn straightened(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut straight, component| {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => drop(straight.pop()),
+            other => straight.push(other),
+        }
+        straight
+    })
 }
 
 /// Returns true if a file is read from a server.
@@ -24,8 +48,7 @@ pub(super) fn uri(path: &str) -> String {
     if is_url(path) {
         return encoded(path, ":/?#[]@!$&'()*+,;=%");
     }
-    let path = if cfg!(windows) { path.replace('\\', "/") } else { path.to_owned() };
-    let encoded = encoded(&path, "/!$&'()*+,;=@");
+    let encoded = encoded(path, "/!$&'()*+,;=@");
     match path.chars().next() {
         Some('/') => format!("file://{encoded}"),
         _ => encoded,
@@ -49,13 +72,30 @@ fn encoded(text: &str, kept: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]
-    fn paths_are_relative_and_standard_input_is_none() {
-        assert_eq!(path("././deploy/web.yaml"), Some("deploy/web.yaml"));
-        assert_eq!(path("/srv/web.yaml"), Some("/srv/web.yaml"));
-        assert_eq!((path("stdin"), path("./stdin"), path("./")), (None, Some("stdin"), None));
+    fn paths_are_told_from_the_root_of_the_repository() {
+        let view = |repository: Option<&str>| View {
+            folder: Some(Arc::from(Path::new("/srv/shop/deploy"))),
+            repository: repository.map(|root| Arc::from(Path::new(root))),
+            ..View::default()
+        };
+        let (within, without) = (view(Some("/srv/shop")), view(None));
+        for (file, from_root, from_folder) in [
+            ("././web.yaml", "deploy/web.yaml", "web.yaml"),
+            ("/srv/shop/deploy/web.yaml", "deploy/web.yaml", "web.yaml"),
+            ("../base/web.yaml", "base/web.yaml", "../base/web.yaml"),
+            ("../../other/web.yaml", "../../other/web.yaml", "../../other/web.yaml"),
+            ("/etc/web.yaml", "/etc/web.yaml", "/etc/web.yaml"),
+            ("https://example.com/web.yaml", "https://example.com/web.yaml", "https://example.com/web.yaml"),
+        ] {
+            assert_eq!(path(file, &within).as_deref(), Some(from_root), "{file}");
+            assert_eq!(path(file, &without).as_deref(), Some(from_folder), "{file}");
+        }
+        assert_eq!((path("stdin", &within), path("./stdin", &without).as_deref()), (None, Some("stdin")));
     }
 
     #[test]

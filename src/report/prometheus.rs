@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::findings::Level;
 use super::sections::{Section, Sections};
+use super::view::View;
 use super::{ObjectReport, findings};
 use crate::text::visible;
 
@@ -25,7 +26,7 @@ type Labels = Vec<(&'static str, String)>;
 
 /// The metrics in the text format of Prometheus: each with its help and type, then its samples.
 #[must_use]
-pub fn render<R: Sections>(report: &R) -> String {
+pub fn render<R: Sections>(report: &R, _: &View) -> String {
     let sections = report.sections();
     let mut text = String::new();
     for metric in [

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::findings::{Finding, Level, Location, RULES, findings};
 use super::sections::{Section, Sections};
+use super::view::View;
 use super::{Verdict, describe, fingerprint, json, place};
 use crate::text::visible;
 
@@ -14,21 +15,22 @@ const RESULTS: usize = 5_000;
 
 /// The document: a run for each context.
 #[must_use]
-pub fn render<R: Sections>(report: &R) -> String {
-    let runs: Vec<Value> = report.sections().iter().map(|section| run(section, report.general_warnings())).collect();
-    json::render(&json!({
+pub fn render<R: Sections>(report: &R, view: &View) -> String {
+    let runs: Vec<Value> =
+        report.sections().iter().map(|section| run(section, report.general_warnings(), view)).collect();
+    json::document(&json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": runs,
     }))
 }
 
-fn run(section: &Section<'_>, general: &[String]) -> Value {
+fn run(section: &Section<'_>, general: &[String], view: &View) -> Value {
     let mut found = findings(section);
     let notifications: Vec<Value> = found
         .iter()
         .filter(|one| one.object.is_none())
-        .map(notification)
+        .map(|one| notification(one, view))
         .chain(general.iter().map(|text| note(text)))
         .collect();
     found.retain(|one| one.object.is_some());
@@ -39,7 +41,7 @@ fn run(section: &Section<'_>, general: &[String]) -> Value {
         left_out.push(note(&format!("{more} more results are left out: `-o json` has them all")));
     }
     let mut seen = HashMap::new();
-    let results: Vec<Value> = found.iter().map(|one| result(one, &mut seen)).collect();
+    let results: Vec<Value> = found.iter().map(|one| result(one, view, &mut seen)).collect();
     let report = section.report;
     let is_complete =
         !matches!(report.verdict, Verdict::Unreachable | Verdict::Incomplete | Verdict::Invalid | Verdict::Interrupted);
@@ -88,10 +90,10 @@ fn level(level: Level) -> &'static str {
     }
 }
 
-fn result(found: &Finding<'_>, seen: &mut HashMap<String, usize>) -> Value {
+fn result(found: &Finding<'_>, view: &View, seen: &mut HashMap<String, usize>) -> Value {
     let subject = fingerprint::subject(found).unwrap_or_default();
     let mut location = json!({"logicalLocations": [logical(found)]});
-    if let Some(physical) = found.location.as_ref().and_then(physical) {
+    if let Some(physical) = found.location.as_ref().and_then(|at| physical(at, view)) {
         location["physicalLocation"] = physical;
     }
     json!({
@@ -113,11 +115,11 @@ fn logical(found: &Finding<'_>) -> Value {
 }
 
 /// The file and the line; `None` for what was read from standard input.
-fn physical(location: &Location<'_>) -> Option<Value> {
-    let path = place::path(location.file)?;
-    let uri = place::uri(path);
+fn physical(location: &Location<'_>, view: &View) -> Option<Value> {
+    let path = place::path(location.file, view)?;
+    let uri = place::uri(&path);
     let mut artifact = json!({"uri": uri});
-    if !path.starts_with('/') && !place::is_url(path) {
+    if !path.starts_with('/') && !place::is_url(&path) {
         artifact["uriBaseId"] = "%SRCROOT%".into();
     }
     let mut physical = json!({"artifactLocation": artifact});
@@ -131,9 +133,9 @@ fn physical(location: &Location<'_>) -> Option<Value> {
 }
 
 /// A problem of the run as a whole.
-fn notification(found: &Finding<'_>) -> Value {
+fn notification(found: &Finding<'_>, view: &View) -> Value {
     let mut notification = json!({"level": level(found.level), "message": {"text": found.message}});
-    if let Some(physical) = found.location.as_ref().and_then(physical) {
+    if let Some(physical) = found.location.as_ref().and_then(|at| physical(at, view)) {
         notification["locations"] = json!([{"physicalLocation": physical}]);
     }
     notification

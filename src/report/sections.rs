@@ -23,6 +23,8 @@ pub trait Sections {
     fn general_warnings(&self) -> &[String];
     /// The clusters, in the order in which they were named.
     fn sections(&self) -> Vec<Section<'_>>;
+    /// Their reports, to be changed.
+    fn reports_mut(&mut self) -> Vec<&mut Report>;
 }
 
 impl Sections for Report {
@@ -44,6 +46,10 @@ impl Sections for Report {
 
     fn sections(&self) -> Vec<Section<'_>> {
         vec![Section { context: None, report: self }]
+    }
+
+    fn reports_mut(&mut self) -> Vec<&mut Report> {
+        vec![self]
     }
 }
 
@@ -69,5 +75,9 @@ impl Sections for Reports {
             .iter()
             .map(|ContextReport { context, report, .. }| Section { context: Some(context), report })
             .collect()
+    }
+
+    fn reports_mut(&mut self) -> Vec<&mut Report> {
+        self.contexts.iter_mut().map(|one| &mut one.report).collect()
     }
 }

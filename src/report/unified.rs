@@ -10,6 +10,7 @@ use similar::{ChangeTag, DiffOp};
 
 use super::lines::{MATCHED, grouped};
 use super::sections::{Section, Sections};
+use super::view::View;
 use super::{ObjectReport, describe, findings, yaml};
 use crate::compare::{Action, masked};
 use crate::text::visible;
@@ -33,7 +34,7 @@ pub struct FilePair {
 
 /// The patch.
 #[must_use]
-pub fn render<R: Sections>(report: &R) -> String {
+pub fn render<R: Sections>(report: &R, view: &View) -> String {
     let mut patch = String::new();
     for warning in report.general_warnings() {
         remark(&mut patch, &describe::message(warning));
@@ -43,7 +44,7 @@ pub fn render<R: Sections>(report: &R) -> String {
         for found in findings::of_run(&section) {
             remark(&mut patch, &found.message);
         }
-        for object in &section.report.objects {
+        for object in view.sorted(section.report) {
             let pair = pair(&section, object, &mut names);
             if pair.is_some() || object.is_incomplete() {
                 remarks(&mut patch, &section, object);

@@ -8,6 +8,9 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::json;
+use super::sections::Sections;
+use super::view::View;
 use crate::text::is_hidden;
 
 /// Longest key that YAML reads without the sign for long keys, in bytes (1,024 characters), with room for escapes.
@@ -15,9 +18,9 @@ const LONG_KEY: usize = 100;
 
 /// The document of `-o json`, as YAML.
 #[must_use]
-pub fn render<R: Serialize>(report: &R) -> String {
+pub fn render<R: Sections + Serialize + Clone>(report: &R, view: &View) -> String {
     // Serialising can fail only for maps whose keys aren't strings, and the model has none.
-    document(&serde_json::to_value(report).unwrap_or_default())
+    document(&serde_json::to_value(&*json::shown(report, view)).unwrap_or_default())
 }
 
 /// A value as a document, with a line end.

@@ -1,22 +1,25 @@
 //! Where reports go.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 
 use crate::cli::{OutputArgs, OutputTarget};
 use crate::diagnostic::Diagnostic;
 use crate::report::format::{Format, Render};
 use crate::report::styled::{Role, Styled};
-use crate::report::{Command, EXIT_INVALID, Report, Reports, excerpt};
+use crate::report::{Command, EXIT_INVALID, Report, Reports, View, excerpt};
 use crate::session::failure::Failure;
 use crate::session::report_file::{Readers, ReportFile};
-use crate::terminal::{Closed, Terminal, plain};
+use crate::terminal::{self, Closed, Terminal, plain};
 use crate::text::io_reason;
 
 /// The requested reports, and the terminal.
 pub(crate) struct Output {
     /// The only door to stdout and stderr.
     pub terminal: Terminal,
+    /// How the text is shown.
+    pub view: View,
     targets: Vec<OutputTarget>,
     /// Whether text goes to stdout, as it does unless another format does.
     has_text: bool,
@@ -32,6 +35,7 @@ impl Output {
     /// are a usage error. Problems are printed here, and returned as an exit code.
     pub fn new(args: &OutputArgs) -> Result<Self, u8> {
         let terminal = Terminal::new(args.console.color, args.quiet);
+        let view = view(args, &terminal);
         let targets = args.output.clone();
         let on_stdout: Vec<&Format> =
             targets.iter().filter(|target| target.file.is_none()).map(|target| target.format).collect();
@@ -47,9 +51,15 @@ impl Output {
         let files: Result<Vec<ReportFile>, Diagnostic> =
             targets.iter().filter_map(|target| target.file.as_ref()).map(open).collect();
         match files {
-            Ok(files) => {
-                Ok(Self { terminal, targets, has_text, files: Mutex::new(files), quiet: args.quiet, held_back: None })
-            }
+            Ok(files) => Ok(Self {
+                terminal,
+                view,
+                targets,
+                has_text,
+                files: Mutex::new(files),
+                quiet: args.quiet,
+                held_back: None,
+            }),
             Err(problem) => {
                 tell(&terminal, &[problem]);
                 Err(EXIT_INVALID)
@@ -61,6 +71,7 @@ impl Output {
     pub fn of_context(&self, name: &str) -> Self {
         Self {
             terminal: self.terminal.labelled(name),
+            view: self.view.clone(),
             targets: Vec::new(),
             has_text: self.has_text,
             files: Mutex::default(),
@@ -109,9 +120,10 @@ impl Output {
             match (&target.file, render(target.format)) {
                 // The command has printed it.
                 (None, Render::Text(_)) => {}
-                (None, Render::Data(data)) => self.terminal.data(&data(report))?,
+                (None, Render::Data(data)) => self.terminal.data(&data(report, &self.view))?,
                 (Some(file), render) => {
-                    let written = files.next().map_or(Ok(()), |to| to.write(content(report, render).as_bytes()));
+                    let written =
+                        files.next().map_or(Ok(()), |to| to.write(content(report, render, &self.view).as_bytes()));
                     if let Err(error) = written {
                         tell(&self.terminal, &[unwritable(file, &error)]);
                         code = code.max(EXIT_INVALID);
@@ -167,9 +179,26 @@ pub(crate) fn tell(terminal: &Terminal, problems: &[Diagnostic]) {
 }
 
 /// Returns the content of a file.
-fn content<R>(report: &R, render: &Render<R>) -> String {
+fn content<R>(report: &R, render: &Render<R>, view: &View) -> String {
+    let view = View { width: terminal::width_elsewhere(), ..view.clone() };
     match render {
-        Render::Data(data) => data(report),
-        Render::Text(text) => plain(&text(report)),
+        Render::Data(data) => data(report, &view),
+        Render::Text(text) => plain(&text(report, &view)),
+    }
+}
+
+/// How text is shown on standard output.
+fn view(args: &OutputArgs, terminal: &Terminal) -> View {
+    let folder = std::env::current_dir().ok();
+    let is_root = |folder: &&Path| folder.join(".git").exists();
+    let repository = folder.as_deref().and_then(|folder| folder.ancestors().find(is_root)).map(Arc::from);
+    View {
+        width: terminal.width(),
+        full: args.full,
+        summary: args.summary,
+        sort: args.sort.into(),
+        verbosity: args.console.verbosity,
+        folder: folder.map(Arc::from),
+        repository,
     }
 }

@@ -184,7 +184,7 @@ impl Writer<'_> {
             metadata.insert("uid".into(), live.metadata("uid").cloned().unwrap_or_default());
             metadata.insert("resourceVersion".into(), version.clone());
         }
-        // Whose fields may be taken was judged for this very version; whoever is adopted yields in any case.
+        // Whose fields may be taken was judged for this very version; an adopted manager yields in any case.
         let force = self.policy.force != ForceConflicts::None || !self.policy.adopt.is_empty();
         let result = self.apply(body, force).await.map(drop);
         if has_taken_over && result.is_err() {

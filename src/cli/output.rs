@@ -7,6 +7,7 @@ use clap::{Arg, Args, Command, ValueEnum};
 use crate::report::Sort;
 use crate::report::format::{FORMATS, Format};
 use crate::terminal::ColorChoice;
+use crate::text::similar;
 
 /// Flags for how to show the result.
 #[derive(Debug, Args)]
@@ -86,6 +87,9 @@ impl FromStr for OutputTarget {
             None => (text, None),
         };
         let Some(format) = Format::named(name) else {
+            if let Some(meant) = similar(name, FORMATS.iter().map(|format| format.name)) {
+                return Err(format!("`{name}` is not a format: did you mean `{meant}`?"));
+            }
             let names: Vec<String> = FORMATS.iter().map(|format| format!("`{}`", format.name)).collect();
             return Err(format!("`{name}` is not a format: use {}", names.join(" or ")));
         };
@@ -130,6 +134,7 @@ mod tests {
     fn an_unknown_format_and_a_missing_file_name_are_explained() {
         let refused = |text: &str| text.parse::<OutputTarget>().unwrap_err();
         assert_eq!(refused("xml"), "`xml` is not a format: use `text` or `json`");
+        assert_eq!(refused("jsn=report.json"), "`jsn` is not a format: did you mean `json`?");
         assert_eq!(refused("json="), "the file name after `=` is missing");
     }
 }

@@ -40,6 +40,7 @@ pub mod text;
 pub mod unified;
 mod unmanaged;
 mod value;
+pub mod version;
 mod view;
 mod yaml;
 

@@ -31,7 +31,7 @@ pub mod scripted;
 mod secrets;
 mod server;
 mod target;
-mod terminal;
+pub mod terminal;
 mod workspace;
 
 pub use api::{Api, Resource};

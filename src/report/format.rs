@@ -2,7 +2,9 @@
 
 use super::styled::Styled;
 use super::view::View;
-use super::{Report, Reports, github, gitlab, json, junit, markdown, matrix, prometheus, sarif, text, unified, yaml};
+use super::{
+    Report, Reports, github, gitlab, json, jsonl, junit, markdown, matrix, prometheus, sarif, text, unified, yaml,
+};
 
 /// An output format.
 #[derive(Debug)]
@@ -24,10 +26,12 @@ pub enum Render<R> {
     Text(fn(&R, &View) -> Styled),
     /// Data for programs: written as it is, once the run is over.
     Data(fn(&R, &View) -> String),
+    /// Lines for programs: one for each event while the run goes on, and these at the end.
+    Lines(fn(&R, &View) -> String),
 }
 
 /// All formats; the first is the default.
-pub const FORMATS: &[Format] = &[TEXT, UNIFIED, JSON, YAML, MARKDOWN, JUNIT, SARIF, GITHUB, GITLAB, PROMETHEUS];
+pub const FORMATS: &[Format] = &[TEXT, UNIFIED, JSON, YAML, JSONL, MARKDOWN, JUNIT, SARIF, GITHUB, GITLAB, PROMETHEUS];
 
 const TEXT: Format = Format {
     name: "text",
@@ -52,6 +56,12 @@ const YAML: Format = Format {
     help: "For programs: the document of `json` as YAML",
     render: Render::Data(yaml::render),
     render_all: Render::Data(yaml::render),
+};
+const JSONL: Format = Format {
+    name: "jsonl",
+    help: "For programs: an event a line, as it happens",
+    render: Render::Lines(jsonl::render),
+    render_all: Render::Lines(jsonl::render),
 };
 const MARKDOWN: Format = Format {
     name: "markdown",
@@ -95,6 +105,18 @@ impl Format {
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         FORMATS.iter().find(|format| format.name == name)
+    }
+
+    /// Returns true if it shows objects as a whole, which a comparison keeps only for this.
+    #[must_use]
+    pub fn shows_versions(&self) -> bool {
+        self.name == UNIFIED.name
+    }
+
+    /// Returns true if events are written as they happen.
+    #[must_use]
+    pub fn is_lines(&self) -> bool {
+        matches!(self.render, Render::Lines(_))
     }
 
     /// Returns true if this is text for people.

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::json;
 
+use super::ObjectReport;
 use super::sections::{Section, Sections};
 use super::view::View;
 use crate::compare::FieldChange;
@@ -32,16 +33,28 @@ pub(super) fn shown<'r, R: Sections + Clone>(report: &'r R, view: &View) -> Cow<
         return Cow::Borrowed(report);
     }
     let mut shown = report.clone();
-    for report in shown.reports_mut() {
-        for change in report.objects.iter_mut().flat_map(|object| &mut object.changes) {
-            let size = size(change);
-            if size > LARGE {
-                let values = [&mut change.live, &mut change.desired];
-                values.into_iter().flatten().for_each(|value| *value = json!({ LEFT_OUT: size }));
-            }
+    shown.reports_mut().into_iter().flat_map(|report| &mut report.objects).for_each(leave_out);
+    Cow::Owned(shown)
+}
+
+/// The same of one object.
+pub(super) fn shown_object<'r>(object: &'r ObjectReport, view: &View) -> Cow<'r, ObjectReport> {
+    if view.full || object.changes.iter().all(|change| size(change) <= LARGE) {
+        return Cow::Borrowed(object);
+    }
+    let mut shown = object.clone();
+    leave_out(&mut shown);
+    Cow::Owned(shown)
+}
+
+fn leave_out(object: &mut ObjectReport) {
+    for change in &mut object.changes {
+        let size = size(change);
+        if size > LARGE {
+            let values = [&mut change.live, &mut change.desired];
+            values.into_iter().flatten().for_each(|value| *value = json!({ LEFT_OUT: size }));
         }
     }
-    Cow::Owned(shown)
 }
 
 /// The size of the object that a change is about as a whole, in bytes.
@@ -53,7 +66,8 @@ fn size(change: &FieldChange) -> usize {
 
 /// A value as a document, indented, with a line end. Characters that a terminal would hide or act on are written as escapes of
 /// JSON, which mean the same.
-pub(super) fn document<T: Serialize>(value: &T) -> String {
+#[must_use]
+pub fn document<T: Serialize>(value: &T) -> String {
     // Serialising can fail only for maps whose keys aren't strings, and the model has none.
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     format!("{}\n", escaped(&text))

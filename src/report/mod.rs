@@ -21,6 +21,7 @@ mod gitlab;
 mod hunk;
 mod ignored;
 pub mod json;
+pub mod jsonl;
 mod junit;
 mod lines;
 mod markdown;

@@ -9,7 +9,7 @@ use super::{Report, Verdict};
 /// Most objects that the text names.
 const SHOWN: usize = 100;
 
-/// An object that no manifest, owner or apply set explains: its name, and nothing of what is in it.
+/// An object by its name, with nothing of what is in it: one that no manifest, owner or apply set explains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UnmanagedObject {

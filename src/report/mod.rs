@@ -13,6 +13,7 @@ mod explained;
 mod failure;
 pub mod format;
 mod gate;
+pub mod html;
 mod ignored;
 pub mod json;
 mod lines;

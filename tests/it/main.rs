@@ -21,6 +21,7 @@ mod documents;
 mod embedded_types;
 mod evidence;
 mod false_drift;
+mod fault_matrix;
 mod faults;
 mod field_sets;
 mod foreign_text;

@@ -3,7 +3,7 @@
 use super::styled::Styled;
 use super::view::View;
 use super::{
-    Report, Reports, github, gitlab, json, jsonl, junit, markdown, matrix, prometheus, sarif, text, unified, yaml,
+    Report, Reports, github, gitlab, html, json, jsonl, junit, markdown, matrix, prometheus, sarif, text, unified, yaml,
 };
 
 /// An output format.
@@ -31,7 +31,8 @@ pub enum Render<R> {
 }
 
 /// All formats; the first is the default.
-pub const FORMATS: &[Format] = &[TEXT, UNIFIED, JSON, YAML, JSONL, MARKDOWN, JUNIT, SARIF, GITHUB, GITLAB, PROMETHEUS];
+pub const FORMATS: &[Format] =
+    &[TEXT, UNIFIED, JSON, YAML, JSONL, MARKDOWN, JUNIT, SARIF, GITHUB, GITLAB, PROMETHEUS, HTML];
 
 const TEXT: Format = Format {
     name: "text",
@@ -98,6 +99,12 @@ const PROMETHEUS: Format = Format {
     help: "For Prometheus: metrics for the textfile collector",
     render: Render::Data(prometheus::render),
     render_all: Render::Data(prometheus::render),
+};
+const HTML: Format = Format {
+    name: "html",
+    help: "For people: one page to open in a browser, with filters, search and both sides of each difference",
+    render: Render::Data(html::render),
+    render_all: Render::Data(html::render_all),
 };
 
 impl Format {

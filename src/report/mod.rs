@@ -18,6 +18,7 @@ pub mod format;
 mod gate;
 mod github;
 mod gitlab;
+pub mod html;
 mod hunk;
 mod ignored;
 pub mod json;

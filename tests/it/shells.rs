@@ -159,7 +159,10 @@ fn zsh_completes_with_and_without_kubectl() {
     let place = Place::new();
     let mut shell = Shell::start(place.command("zsh").args(["-f", "-i"]));
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("completions");
-    let setup = format!("fpath=({} $fpath); autoload -Uz compinit; compinit -u -D; echo sour''ced\n", folder.display());
+    let setup = format!(
+        "fpath=({} $fpath); setopt no_auto_remove_slash; autoload -Uz compinit; compinit -u -D; echo sour''ced\n",
+        folder.display()
+    );
     shell.type_until(&format!("{SHOW}{setup}"), "sourced");
     shell.completes("zsh");
 

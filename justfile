@@ -16,9 +16,9 @@ unit:
 scenario filter:
     cargo test --locked --test it {{filter}}
 
-# Accept changed snapshots, completions and embedded types
+# Accept changed snapshots, completions, pictures and embedded types
 accept:
-    INSTA_UPDATE=always UPDATE_COMPLETIONS=1 UPDATE_REFERENCE=1 UPDATE_TYPES=1 cargo test --locked --test it
+    INSTA_UPDATE=always UPDATE_COMPLETIONS=1 UPDATE_PICTURES=1 UPDATE_REFERENCE=1 UPDATE_TYPES=1 cargo test --locked --test it
 
 # Side by side with kubectl, as shipped
 bench:

@@ -48,6 +48,7 @@ mod output;
 mod ownership;
 mod packaging;
 mod pass;
+mod picture;
 mod prediction;
 mod programs;
 mod progress;

@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
-use kubectl_reconcile::{cli::Typed, commands};
+use kubectl_reconcile::{cli::Typed, commands, terminal::report_panics};
 use tokio::runtime::Runtime;
 
 fn main() -> ExitCode {
+    report_panics();
     let typed = Typed::parse();
     let runtime = match Runtime::new() {
         Ok(runtime) => runtime,

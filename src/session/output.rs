@@ -103,24 +103,24 @@ impl Output {
         self.has_text && !self.terminal.is_quiet()
     }
 
-    /// Writes the reports that go to files, and data that goes to stdout. Returns the exit code.
-    pub fn finish(&self, report: &Report) -> Result<u8, Closed> {
+    /// Writes the reports that go to files, also where stdout is closed, and data that goes to stdout. Returns the exit code.
+    pub fn finish(&self, report: &Report) -> u8 {
         self.write(report.exit_code, report, |format| &format.render)
     }
 
     /// The same for the reports of several contexts.
-    pub fn finish_all(&self, reports: &Reports) -> Result<u8, Closed> {
+    pub fn finish_all(&self, reports: &Reports) -> u8 {
         self.write(reports.exit_code, reports, |format| &format.render_all)
     }
 
-    fn write<R>(&self, exit_code: u8, report: &R, render: fn(&Format) -> &Render<R>) -> Result<u8, Closed> {
+    fn write<R>(&self, exit_code: u8, report: &R, render: fn(&Format) -> &Render<R>) -> u8 {
         let mut code = exit_code;
         let mut files = std::mem::take(&mut *self.files.lock().unwrap_or_else(PoisonError::into_inner)).into_iter();
         for target in &self.targets {
             match (&target.file, render(target.format)) {
                 // The command has printed it.
                 (None, Render::Text(_)) => {}
-                (None, Render::Data(data)) => self.terminal.data(&data(report, &self.view))?,
+                (None, Render::Data(data)) => drop(self.terminal.data(&data(report, &self.view))),
                 (Some(file), render) => {
                     let written =
                         files.next().map_or(Ok(()), |to| to.write(content(report, render, &self.view).as_bytes()));
@@ -131,7 +131,7 @@ impl Output {
                 }
             }
         }
-        Ok(code)
+        code
     }
 
     /// Prints progress on stderr, unless quiet.
@@ -162,7 +162,7 @@ impl Output {
     pub fn failed(&self, command: Command, failure: Failure) -> u8 {
         tell(&self.terminal, &failure.problems);
         let report = Report::stopped(command, failure.verdict, failure.problems);
-        self.finish(&report).unwrap_or(report.exit_code)
+        self.finish(&report)
     }
 }
 

@@ -64,6 +64,7 @@ mod structure;
 mod succession;
 mod suggestions;
 mod trouble;
+mod unusual_servers;
 mod values;
 mod wait;
 mod waves;

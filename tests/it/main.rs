@@ -67,6 +67,7 @@ mod succession;
 mod suggestions;
 mod trouble;
 mod values;
+mod version;
 mod wait;
 mod waves;
 

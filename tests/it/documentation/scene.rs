@@ -147,7 +147,7 @@ impl Scene {
     fn as_documented(&self, output: &str) -> String {
         let text = output.replace(self.workspace.namespace(), "shop");
         let text = text.replace(self.workspace.plane().url(), "https://cluster.example.com");
-        let lines = text.lines().map(|line| with_fixed_times(line).trim_end().to_owned() + "\n");
+        let lines = text.lines().map(|line| without_ids(&with_fixed_times(line)).trim_end().to_owned() + "\n");
         lines.collect()
     }
 }
@@ -190,6 +190,15 @@ fn with_fixed_times(line: &str) -> String {
         }
     }
     text
+}
+
+/// The id of an apply set depends on the namespace.
+fn without_ids(line: &str) -> String {
+    let Some((before, rest)) = line.split_once("applyset-") else { return line.to_owned() };
+    match rest.split_once("-v1") {
+        Some((id, after)) if id.len() == 43 => format!("{before}applyset-…-v1{}", without_ids(after)),
+        _ => format!("{before}applyset-{}", without_ids(rest)),
+    }
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -3,7 +3,11 @@
 use std::process::ExitCode;
 
 use kubectl_reconcile::{cli::Typed, commands, terminal::report_panics};
+use mimalloc::MiMalloc;
 use tokio::runtime::Runtime;
+
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     report_panics();

@@ -53,7 +53,7 @@ pub(crate) enum Source {
 pub(crate) type Known = BTreeMap<Source, Vec<String>>;
 
 /// What is offered.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Completion {
     /// The candidates for the last word, each with its description behind a tab.
     pub candidates: Vec<String>,
@@ -61,6 +61,13 @@ pub(crate) struct Completion {
     pub directive: u8,
     /// The sources of the values.
     pub sources: BTreeSet<Source>,
+}
+
+/// Nothing is offered.
+impl Default for Completion {
+    fn default() -> Self {
+        Self { candidates: Vec::new(), directive: NO_FILES, sources: BTreeSet::new() }
+    }
 }
 
 /// Completes the last word.
@@ -94,7 +101,10 @@ pub(crate) fn complete(words: &[String], known: &Known) -> Completion {
 pub(crate) fn connection_of(words: &[String]) -> Option<ConnectionArgs> {
     let line = std::iter::once(PROGRAM).chain(split(words).1.iter().map(String::as_str));
     let matches = Cli::command().ignore_errors(true).try_get_matches_from(line).ok()?;
-    ConnectionArgs::from_arg_matches(matches.subcommand()?.1).ok()
+    let (name, matches) = matches.subcommand()?;
+    let program = Cli::command();
+    let has_connection = program.find_subcommand(name)?.get_arguments().any(|arg| arg.get_id() == "kubeconfig");
+    has_connection.then(|| ConnectionArgs::from_arg_matches(matches).ok()).flatten()
 }
 
 /// What is printed of a completion.

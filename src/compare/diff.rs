@@ -1,7 +1,10 @@
+use std::sync::Arc;
+
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use structured_merge::{FieldPath, ManagedFieldsEntry, Op};
 
+use super::versions::Versions;
 use super::wanted::IgnoredFields;
 
 /// What has to be done to one object, as reports name it.
@@ -193,6 +196,8 @@ pub struct FieldDiff {
     pub ignored: Vec<IgnoredFields>,
     /// Why the object is left alone, if there is more to say than the conflicts do.
     pub held: Option<Reason>,
+    /// The object before and after, where that was asked for.
+    pub versions: Option<Arc<Versions>>,
 }
 
 impl FieldDiff {
@@ -200,7 +205,16 @@ impl FieldDiff {
     #[must_use]
     pub fn none(evidence: Evidence) -> Self {
         let (changes, conflicts, beside, ignored) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { evidence, changes, conflicts, beside, unmanaged: UnmanagedCount::default(), ignored, held: None }
+        Self {
+            evidence,
+            changes,
+            conflicts,
+            beside,
+            unmanaged: UnmanagedCount::default(),
+            ignored,
+            held: None,
+            versions: None,
+        }
     }
 
     /// Returns true if a value differs, so that it is drift.

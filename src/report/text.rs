@@ -63,7 +63,7 @@ pub fn differences(report: &Report, view: &View) -> Styled {
 }
 
 /// The parent of an apply set, where it has to be written: no drift, and yet a write of `apply`.
-fn parent_text(set: &ApplySetInfo) -> Styled {
+pub(super) fn parent_text(set: &ApplySetInfo) -> Styled {
     let mut text = Styled::new();
     let (mark, role) = match set.parent.action {
         ParentAction::None => return text,
@@ -134,7 +134,7 @@ pub(super) fn object_text(object: &ObjectReport, view: &View) -> Styled {
 
 /// The changes that are shown where there are too many: drift before anything else, so that nobody can hide it behind what is
 /// none.
-fn foremost<'c>(changes: &[&'c FieldChange], most: usize) -> Vec<&'c FieldChange> {
+pub(super) fn foremost<'c>(changes: &[&'c FieldChange], most: usize) -> Vec<&'c FieldChange> {
     let drift = changes.iter().filter(|change| change.class.is_drift()).count().min(most);
     let (mut drift, mut others) = (drift, most - drift);
     let mut fits = |change: &&&FieldChange| {
@@ -169,7 +169,7 @@ pub(super) fn grouped(number: usize) -> String {
     text
 }
 
-fn is_shown(change: &FieldChange) -> bool {
+pub(super) fn is_shown(change: &FieldChange) -> bool {
     !change.path.elements().is_empty() && !matches!(change.class, Class::Missing | Class::Adopted)
 }
 
@@ -200,7 +200,7 @@ pub(super) fn problem(text: &mut Styled, what: &str, object: &ObjectReport) {
     }
 }
 
-fn conflict_hint(object: &ObjectReport) -> &'static str {
+pub(super) fn conflict_hint(object: &ObjectReport) -> &'static str {
     let by_controller = object.conflicts.iter().any(|conflict| conflict.owner.operation == "Update");
     if by_controller {
         "leave the field out of the manifest if its owner should keep it, or take it with `--force-conflicts`"
@@ -316,7 +316,8 @@ fn lines(text: &mut Styled, change: &FieldChange, indent: usize) {
     }
 }
 
-fn note(change: &FieldChange) -> String {
+/// Why a field differs.
+pub(super) fn note(change: &FieldChange) -> String {
     let by = || change.managers.iter().map(owner_text).collect::<Vec<_>>().join(", ");
     match change.class {
         Class::ChangedByOther => format!("changed by {}", by()),
@@ -332,7 +333,7 @@ fn note(change: &FieldChange) -> String {
 }
 
 /// `kubectl (scale) 2026-11-20T10:00:00Z`, `helm (Apply) …`
-fn owner_text(owner: &Owner) -> String {
+pub(super) fn owner_text(owner: &Owner) -> String {
     let way = match (owner.subresource.as_str(), owner.operation.as_str()) {
         ("", "Apply") => " (Apply)".to_owned(),
         ("", _) => String::new(),

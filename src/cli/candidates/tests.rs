@@ -112,5 +112,6 @@ fn the_connection_is_read_from_an_unfinished_line() {
     assert_eq!(connection.kubeconfig.as_deref(), Some(std::path::Path::new("x")));
     assert!(of(&["apply", "--wait", "-n", ""]).is_some(), "`-f` may follow");
     assert!(of(&["completion", ""]).is_none());
+    assert!(of(&["man", ""]).is_none());
     assert!(of(&[""]).is_none());
 }

@@ -26,6 +26,7 @@ mod fault_matrix;
 mod faults;
 mod field_sets;
 mod foreign_text;
+mod formats;
 mod gates;
 mod generated;
 mod hand_edits;

@@ -38,6 +38,8 @@ mod sections;
 pub mod styled;
 mod summary;
 pub mod summary_line;
+#[cfg(test)]
+mod tests;
 pub mod text;
 pub mod unified;
 mod unmanaged;

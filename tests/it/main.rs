@@ -7,6 +7,7 @@ mod apply_set;
 mod attribution;
 mod autoscalers;
 mod bad_input;
+mod browser;
 mod completions;
 mod configuration;
 mod confirm;

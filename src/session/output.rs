@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use crate::cli::{OutputArgs, OutputTarget};
+use crate::cli::{OutputArgs, OutputTarget, ShardArgs};
 use crate::diagnostic::Diagnostic;
+use crate::object::Shard;
 use crate::report::format::{Format, Render};
 use crate::report::styled::{Role, Styled};
 use crate::report::{Command, EXIT_INVALID, Report, Reports, excerpt};
@@ -23,6 +24,8 @@ pub(crate) struct Output {
     /// The files of the targets, in their order, until they are written.
     files: Mutex<Vec<ReportFile>>,
     quiet: bool,
+    /// The part of the objects that the run is about.
+    pub shard: Option<Shard>,
     /// Text that is shown later: that of one of several contexts.
     held_back: Option<Mutex<Styled>>,
 }
@@ -48,13 +51,19 @@ impl Output {
             targets.iter().filter_map(|target| target.file.as_ref()).map(open).collect();
         match files {
             Ok(files) => {
-                Ok(Self { terminal, targets, has_text, files: Mutex::new(files), quiet: args.quiet, held_back: None })
+                let (files, quiet) = (Mutex::new(files), args.quiet);
+                Ok(Self { terminal, targets, has_text, files, quiet, shard: None, held_back: None })
             }
             Err(problem) => {
                 tell(&terminal, &[problem]);
                 Err(EXIT_INVALID)
             }
         }
+    }
+
+    /// The same, for a run over a part of the objects.
+    pub fn of_part(self, ShardArgs { shard }: ShardArgs) -> Self {
+        Self { shard, ..self }
     }
 
     /// The output of one of several contexts: its notes begin with its name, and its text is kept until it is taken.
@@ -65,6 +74,7 @@ impl Output {
             has_text: self.has_text,
             files: Mutex::default(),
             quiet: self.quiet,
+            shard: self.shard,
             held_back: Some(Mutex::default()),
         }
     }
@@ -149,7 +159,8 @@ impl Output {
     /// Reports a run that ended before it compared anything. Returns the exit code.
     pub fn failed(&self, command: Command, failure: Failure) -> u8 {
         tell(&self.terminal, &failure.problems);
-        let report = Report::stopped(command, failure.verdict, failure.problems);
+        let stopped = Report::stopped(command, failure.verdict, failure.problems);
+        let report = Report { shard: self.shard, ..stopped };
         self.finish(&report).unwrap_or(report.exit_code)
     }
 }

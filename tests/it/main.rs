@@ -53,6 +53,7 @@ mod replacement;
 mod requests;
 mod scale;
 mod secrets;
+mod shards;
 mod sharp_edges;
 mod snapshot;
 mod soundness;

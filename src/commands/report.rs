@@ -1,0 +1,68 @@
+//! `report merge`: reads reports, joins them, and renders the whole.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use crate::cli::{MergeArgs, ReportArgs, ReportCommand};
+use crate::diagnostic::Diagnostic;
+use crate::report::{EXIT_INVALID, Merged, Part, matrix, merged, text};
+use crate::session::output::{Output, tell};
+use crate::text::io_reason;
+
+/// The largest report that is read, in bytes.
+const LARGEST: u64 = 256 << 20;
+/// How much is read of all reports together, in bytes.
+const IN_ALL: u64 = 1 << 30;
+
+/// Runs the command to its exit code.
+pub(super) fn run(ReportArgs { command: ReportCommand::Merge(args) }: &ReportArgs) -> u8 {
+    let output = match Output::new(&args.output) {
+        Ok(output) => output,
+        Err(code) => return code,
+    };
+    match read(args).and_then(|parts| merged(parts).map_err(|problem| vec![problem])) {
+        Ok(Merged::One(report)) => {
+            output.warn(&report);
+            let shown = output.text(&text::whole(&report)).and_then(|()| output.finish(&report));
+            shown.unwrap_or(report.exit_code)
+        }
+        Ok(Merged::Several(reports)) => {
+            let shown = output.text(&matrix::whole(&reports)).and_then(|()| output.finish_all(&reports));
+            shown.unwrap_or(reports.exit_code)
+        }
+        Err(problems) => {
+            tell(&output.terminal, &problems);
+            EXIT_INVALID
+        }
+    }
+}
+
+/// Reads all files, or says what is wrong with which.
+fn read(args: &MergeArgs) -> Result<Vec<Part>, Vec<Diagnostic>> {
+    let (mut parts, mut problems, mut left) = (Vec::new(), Vec::new(), IN_ALL);
+    for path in &args.files {
+        let file = path.to_string_lossy();
+        let read = content(path, LARGEST.min(left)).map_err(|message| Diagnostic::of_file(&file, message));
+        match read.and_then(|text| Ok((text.len() as u64, Part::read(&file, &text)?))) {
+            Ok((length, of_file)) => {
+                left = left.saturating_sub(length);
+                parts.extend(of_file);
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(parts) } else { Err(problems) }
+}
+
+/// The content of a file, up to some length.
+fn content(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    let unreadable = |error: std::io::Error| format!("cannot be read: {}", io_reason(&error));
+    let file = File::open(path).map_err(unreadable)?;
+    let mut text = Vec::new();
+    file.take(most + 1).read_to_end(&mut text).map_err(unreadable)?;
+    if text.len() as u64 > most {
+        return Err(format!("larger than {most} bytes, which is most that is read"));
+    }
+    Ok(text)
+}

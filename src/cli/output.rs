@@ -2,10 +2,12 @@ use std::ffi::OsStr;
 use std::str::FromStr;
 
 use clap::builder::{PossibleValue, TypedValueParser};
-use clap::{Arg, Args, Command};
+use clap::{Arg, Args, Command, ValueEnum};
 
+use crate::report::Sort;
 use crate::report::format::{FORMATS, Format};
 use crate::terminal::ColorChoice;
+use crate::text::similar;
 
 /// Flags for how to show the result.
 #[derive(Debug, Args)]
@@ -17,9 +19,42 @@ pub struct OutputArgs {
     /// Print no text; reports requested with `-o` are still written
     #[arg(short, long)]
     pub quiet: bool,
+    /// Show everything: all lines of long values, all changes of an object, the schemas of CustomResourceDefinitions
+    #[arg(long, conflicts_with = "summary")]
+    pub full: bool,
+    /// Show only the summary
+    #[arg(long)]
+    pub summary: bool,
+    /// Order of the objects; what needs attention always comes last in the text
+    #[arg(long, value_name = "ORDER", default_value = "plan")]
+    pub sort: SortChoice,
     /// Colours and verbosity
     #[command(flatten)]
     pub console: ConsoleArgs,
+}
+
+/// `--sort`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SortChoice {
+    /// As they are applied
+    Plan,
+    /// By kind, namespace and name
+    Kind,
+    /// By namespace, kind and name
+    Namespace,
+    /// By file and line
+    Source,
+}
+
+impl From<SortChoice> for Sort {
+    fn from(choice: SortChoice) -> Self {
+        match choice {
+            SortChoice::Plan => Self::Plan,
+            SortChoice::Kind => Self::Kind,
+            SortChoice::Namespace => Self::Namespace,
+            SortChoice::Source => Self::Source,
+        }
+    }
 }
 
 /// Flags for colours and verbosity.
@@ -52,6 +87,9 @@ impl FromStr for OutputTarget {
             None => (text, None),
         };
         let Some(format) = Format::named(name) else {
+            if let Some(meant) = similar(name, FORMATS.iter().map(|format| format.name)) {
+                return Err(format!("`{name}` is not a format: did you mean `{meant}`?"));
+            }
             let names: Vec<String> = FORMATS.iter().map(|format| format!("`{}`", format.name)).collect();
             return Err(format!("`{name}` is not a format: use {}", names.join(" or ")));
         };
@@ -96,6 +134,7 @@ mod tests {
     fn an_unknown_format_and_a_missing_file_name_are_explained() {
         let refused = |text: &str| text.parse::<OutputTarget>().unwrap_err();
         assert_eq!(refused("xml"), "`xml` is not a format: use `text` or `json`");
+        assert_eq!(refused("jsn=report.json"), "`jsn` is not a format: did you mean `json`?");
         assert_eq!(refused("json="), "the file name after `=` is missing");
     }
 }

@@ -60,8 +60,10 @@ fn show(report: &Report, settings: &Settings, explains: bool, output: &Output) -
     if explains {
         output.text(&explained(report, &settings.ignore))?;
     }
-    output.text(&outcomes::left(report))?;
-    output.text(&readiness::left(report))?;
+    if !output.view.summary {
+        output.text(&outcomes::left(report, &output.view))?;
+        output.text(&readiness::left(report))?;
+    }
     output.text(&summary_line::summary(report))
 }
 
@@ -95,7 +97,7 @@ async fn pass(
 
     let would_be = pass.annotate(builder.report(Command::Diff, &FailOn::default()));
     // A reader that went away changes nothing about the pass.
-    let _ = output.text(&text::differences(&would_be));
+    let _ = output.text(&text::differences(&would_be, &output.view));
     if args.confirm && pass.has_work() {
         if !site.confirmed(&would_be, &info).await {
             return Ok(concluded(Report { command: Command::Apply, ..would_be }, info, &cluster, interrupt));

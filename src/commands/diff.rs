@@ -55,7 +55,7 @@ pub(super) async fn run(args: DiffArgs, configured: Configured) -> u8 {
 
 fn show(report: &Report, settings: &Settings, explains: bool, output: &Output) -> Result<(), Closed> {
     output.warn(report);
-    output.text(&text::findings(report))?;
+    output.text(&text::findings(report, &output.view))?;
     if explains {
         output.text(&explained(report, &settings.ignore))?;
     }

@@ -10,6 +10,7 @@ mod man;
 mod report;
 mod snapshot;
 mod status;
+mod version;
 
 use std::process::ExitCode;
 
@@ -46,7 +47,8 @@ pub async fn run(typed: Typed) -> ExitCode {
         Command::Config(args) => config::run(&args),
         Command::Completion(args) => completion::run(&args),
         Command::Man(args) => man::run(&args),
-        Command::Complete(args) => complete::run(&args),
+        Command::Version(args) => Box::pin(version::run(args)).await,
+        Command::Complete(args) => complete::run(args).await,
     };
     ExitCode::from(code)
 }

@@ -24,11 +24,11 @@ pub(super) fn run(ReportArgs { command: ReportCommand::Merge(args) }: &ReportArg
     match read(args).and_then(|parts| merged(parts).map_err(|problem| vec![problem])) {
         Ok(Merged::One(report)) => {
             output.warn(&report);
-            let shown = output.text(&text::whole(&report)).and_then(|()| output.finish(&report));
+            let shown = output.text(&text::whole(&report, &output.view)).and_then(|()| output.finish(&report));
             shown.unwrap_or(report.exit_code)
         }
         Ok(Merged::Several(reports)) => {
-            let shown = output.text(&matrix::whole(&reports)).and_then(|()| output.finish_all(&reports));
+            let shown = output.text(&matrix::whole(&reports, &output.view)).and_then(|()| output.finish_all(&reports));
             shown.unwrap_or(reports.exit_code)
         }
         Err(problems) => {

@@ -39,7 +39,7 @@ pub(super) async fn run(args: StatusArgs, configured: Configured) -> u8 {
 
 fn show(report: &Report, output: &Output) -> Result<(), Closed> {
     output.warn(report);
-    output.text(&readiness::whole(report))
+    output.text(&readiness::whole(report, &output.view))
 }
 
 async fn observed(

@@ -32,7 +32,7 @@ const TAKES: &str = "it takes fields from other managers";
 const WRITES: &str = "a proposed change could write files with it";
 
 /// Every flag of the commands that read a configuration.
-pub(super) const FLAGS: [(&str, Default); 59] = [
+pub(super) const FLAGS: [(&str, Default); 62] = [
     ("adopt", Default::Never(TAKES)),
     ("allow-empty", Default::Never("it would let a run without manifests pass, and prune everything")),
     ("apply", Default::Never(COMMAND)),
@@ -64,6 +64,7 @@ pub(super) const FLAGS: [(&str, Default); 59] = [
     ("filename", Default::Never(INPUT)),
     ("for", Default::Never(COMMAND)),
     ("force-conflicts", Default::Only(&["manual", "none"], TAKES)),
+    ("full", Default::Any),
     ("include-secrets", Default::Never("a proposed change could write Secrets with it")),
     ("insecure-skip-tls-verify", Default::Never(CLUSTER)),
     ("kubeconfig", Default::Never(CLUSTER)),
@@ -83,8 +84,10 @@ pub(super) const FLAGS: [(&str, Default); 59] = [
     ("server", Default::Never(CLUSTER)),
     ("shard", Default::Never(PASSES)),
     ("show-unmanaged", Default::Any),
+    ("sort", Default::Any),
     ("strict-ownership", Default::Any),
     ("suggest-ignores", Default::Never(COMMAND)),
+    ("summary", Default::Any),
     ("timeout", Default::Any),
     ("tls-server-name", Default::Never(CLUSTER)),
     ("token", Default::Never(CLUSTER)),

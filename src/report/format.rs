@@ -1,7 +1,8 @@
 //! The output formats: one row for each. The values of `-o`, their help, their completion and what is written come from it.
 
 use super::styled::Styled;
-use super::{Report, Reports, json, matrix, text};
+use super::view::View;
+use super::{Report, Reports, html, json, matrix, text};
 
 /// An output format.
 #[derive(Debug)]
@@ -20,13 +21,13 @@ pub struct Format {
 #[derive(Debug)]
 pub enum Render<R> {
     /// Text for people: in colours on a terminal, and shown while the run goes on.
-    Text(fn(&R) -> Styled),
+    Text(fn(&R, &View) -> Styled),
     /// Data for programs: written as it is, once the run is over.
-    Data(fn(&R) -> String),
+    Data(fn(&R, &View) -> String),
 }
 
 /// All formats; the first is the default.
-pub const FORMATS: &[Format] = &[TEXT, JSON];
+pub const FORMATS: &[Format] = &[TEXT, JSON, HTML];
 
 const TEXT: Format = Format {
     name: "text",
@@ -37,8 +38,14 @@ const TEXT: Format = Format {
 const JSON: Format = Format {
     name: "json",
     help: "For programs: the complete report",
-    render: Render::Data(json::render),
-    render_all: Render::Data(json::render),
+    render: Render::Data(|report, _| json::render(report)),
+    render_all: Render::Data(|reports, _| json::render(reports)),
+};
+const HTML: Format = Format {
+    name: "html",
+    help: "For people: one page to open in a browser, with filters, search and both sides of each difference",
+    render: Render::Data(html::render),
+    render_all: Render::Data(html::render_all),
 };
 
 impl Format {

@@ -7,7 +7,7 @@ use super::readiness;
 use super::styled::{Role, Styled};
 use super::summary_line::counted;
 use super::text::{grouped, whole as section};
-use super::{Command, ObjectReport, Outcome, Report, Verdict};
+use super::{Command, ObjectReport, Outcome, Report, Verdict, View};
 use crate::compare::Action;
 use crate::text::visible;
 
@@ -22,14 +22,14 @@ const GAP: &str = "  ";
 
 /// Everything at once.
 #[must_use]
-pub fn whole(reports: &Reports) -> Styled {
+pub fn whole(reports: &Reports, view: &View) -> Styled {
     let mut text = Styled::new();
     for one in &reports.contexts {
         text.append(heading(&one.context, one.server.as_deref()));
-        text.append(if is_stopped(&one.report) { stopped(one) } else { section(&one.report) });
+        text.append(if is_stopped(&one.report) { stopped(one) } else { section(&one.report, view) });
         text.line_end();
     }
-    text.append(together(reports));
+    text.append(together(reports, view));
     text
 }
 
@@ -46,15 +46,15 @@ pub fn heading(context: &str, server: Option<&str>) -> Styled {
 
 /// The matrix of all contexts that were looked at, the others, and what all come to.
 #[must_use]
-pub fn together(reports: &Reports) -> Styled {
+pub fn together(reports: &Reports, view: &View) -> Styled {
     let looked_at: Vec<&ContextReport> = reports.contexts.iter().filter(|one| !is_stopped(&one.report)).collect();
     let mut text = Styled::new();
     let rows = rows(&looked_at);
     let (alike, different): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_quiet());
-    if !different.is_empty() {
+    if !different.is_empty() && !view.summary {
         text.append(matrix(&looked_at, &different));
     }
-    if !alike.is_empty() && looked_at.len() > 1 {
+    if !alike.is_empty() && looked_at.len() > 1 && !view.summary {
         let more = if different.is_empty() { "" } else { " more" };
         let objects = if alike.len() == 1 { "object needs" } else { "objects need" };
         let count = grouped(alike.len());
@@ -70,7 +70,7 @@ pub fn together(reports: &Reports) -> Styled {
 }
 
 /// Returns true if a run ended before it looked at any object.
-fn is_stopped(report: &Report) -> bool {
+pub(super) fn is_stopped(report: &Report) -> bool {
     report.objects.is_empty() && matches!(report.verdict, Verdict::Unreachable | Verdict::Invalid)
         || report.objects.is_empty() && !report.errors.is_empty()
 }
@@ -83,7 +83,7 @@ pub fn stopped(ContextReport { report, .. }: &ContextReport) -> Styled {
 }
 
 /// `3 contexts: 1 with drift, 1 in sync, 1 unreachable`
-fn totals(reports: &Reports) -> String {
+pub(super) fn totals(reports: &Reports) -> String {
     let verdicts: Vec<(usize, &str)> = reports
         .summary
         .verdicts
@@ -109,37 +109,44 @@ fn word(verdict: Verdict, command: Command) -> &'static str {
 }
 
 /// One object in all contexts.
-struct Row {
-    name: String,
-    cells: Vec<Option<Cell>>,
+pub(super) struct Row {
+    /// Its name, without the namespace where it differs.
+    pub name: String,
+    /// What it needs in each context.
+    pub cells: Vec<Option<Cell>>,
+    /// Which object of each context it is.
+    pub objects: Vec<Option<usize>>,
 }
 
 /// One object in one context.
 #[derive(Clone, Copy)]
-struct Cell {
-    word: &'static str,
-    role: Role,
+pub(super) struct Cell {
+    /// What it needs, or what was done.
+    pub word: &'static str,
+    /// How that looks.
+    pub role: Role,
 }
 
 impl Row {
     /// Returns true if there is nothing to see in any context.
-    fn is_quiet(&self) -> bool {
+    pub fn is_quiet(&self) -> bool {
         self.cells.iter().all(|cell| cell.is_some_and(|cell| cell.role == Role::Note))
     }
 }
 
 /// All objects in the order in which they are met. A manifest is one object, although each context may put it into another
 /// namespace.
-fn rows(contexts: &[&ContextReport]) -> Vec<Row> {
+pub(super) fn rows(contexts: &[&ContextReport]) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut places = BTreeMap::new();
     for (at, one) in contexts.iter().enumerate() {
-        for object in &one.report.objects {
+        for (number, object) in one.report.objects.iter().enumerate() {
             let source = object.source.as_ref().map(ToString::to_string);
             let namespace = if source.is_some() { None } else { object.namespace.as_deref() };
             let id = (source, &object.key.gvk.group, &object.kind, namespace, &object.name);
             let place = *places.entry(id).or_insert_with(|| {
-                rows.push(Row { name: object.key.to_string(), cells: vec![None; contexts.len()] });
+                let (cells, objects) = (vec![None; contexts.len()], vec![None; contexts.len()]);
+                rows.push(Row { name: object.key.to_string(), cells, objects });
                 rows.len() - 1
             });
             let Some(row) = rows.get_mut(place) else { continue };
@@ -149,12 +156,16 @@ fn rows(contexts: &[&ContextReport]) -> Vec<Row> {
             if let Some(slot) = row.cells.get_mut(at) {
                 *slot = Some(cell(object));
             }
+            if let Some(slot) = row.objects.get_mut(at) {
+                *slot = Some(number);
+            }
         }
     }
     rows
 }
 
-fn cell(object: &ObjectReport) -> Cell {
+/// What one object needs, or what was done with it.
+pub(super) fn cell(object: &ObjectReport) -> Cell {
     let of = |word, role| Cell { word, role };
     if let Some(readiness) = object.readiness.as_ref().filter(|one| object.outcome.is_none() || !one.is_current()) {
         let (word, role) = readiness::word(readiness.state);
@@ -289,7 +300,7 @@ mod tests {
     }
 
     fn shown(contexts: Vec<ContextReport>) -> String {
-        plain(&together(&Reports::of(Command::Diff, contexts, Vec::new())))
+        plain(&together(&Reports::of(Command::Diff, contexts, Vec::new()), &View::default()))
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::styled::{Role, Styled};
 use super::summary_line::{counted, to_do};
 use super::text::{grouped, hint, object_text, problem};
-use super::{ObjectReport, Outcome, Report};
+use super::{ObjectReport, Outcome, Report, View};
 use crate::compare::Action;
 
 /// How many fields are named on one line.
@@ -64,11 +64,11 @@ fn line(object: &ObjectReport, word: &str, role: Role, why: String) -> Styled {
 
 /// What `apply` left, and why; also what was to be deleted, and is kept after all.
 #[must_use]
-pub fn left(report: &Report) -> Styled {
+pub fn left(report: &Report, view: &View) -> Styled {
     let mut text = Styled::new();
     for object in &report.objects {
         if object.is_kept() && object.is_moved {
-            text.append(object_text(object));
+            text.append(object_text(object, view));
         }
         let Some((word, Role::Problem)) = object.outcome.and_then(word) else { continue };
         text.append(line(object, word, Role::Problem, cause(object)));
@@ -77,7 +77,7 @@ pub fn left(report: &Report) -> Styled {
             problem(&mut text, "cannot apply", object);
         }
         if object.is_moved {
-            text.append(object_text(object));
+            text.append(object_text(object, view));
         }
     }
     text

@@ -2,7 +2,7 @@
 
 use super::styled::{Role, Styled};
 use super::summary_line::of_shard;
-use super::{ObjectReport, ReadinessCounts, Report, Verdict};
+use super::{ObjectReport, ReadinessCounts, Report, Verdict, View};
 use crate::live::readiness::{Readiness, State};
 
 /// Width of the longest name of a state.
@@ -10,9 +10,10 @@ const STATE_WIDTH: usize = 11;
 
 /// What `status` shows: a line for each object, and the summary.
 #[must_use]
-pub fn whole(report: &Report) -> Styled {
+pub fn whole(report: &Report, view: &View) -> Styled {
     let mut text = Styled::new();
-    for object in &report.objects {
+    let shown = if view.summary { Vec::new() } else { view.sorted(report) };
+    for object in shown {
         text.append(line(object));
     }
     let mut sentence = report.summary.readiness.as_ref().map_or_else(|| "nothing to look at".to_owned(), counts);

@@ -9,7 +9,9 @@ use super::excerpt;
 use super::lines::groups;
 use super::styled::{Role, Styled};
 use super::value::{block, inline, is_long};
-use super::{ApplySetInfo, Command, ObjectReport, ParentAction, Report, outcomes, readiness, summary_line, unmanaged};
+use super::{
+    ApplySetInfo, Command, ObjectReport, ParentAction, Report, View, outcomes, readiness, summary_line, unmanaged,
+};
 use crate::compare::{Action, Class, FieldChange, Owner};
 
 /// Column of the source behind an object's name, and of the values behind a path.
@@ -21,31 +23,37 @@ const SHOWN: usize = 100;
 
 /// Everything at once.
 #[must_use]
-pub fn whole(report: &Report) -> Styled {
+pub fn whole(report: &Report, view: &View) -> Styled {
     if report.command == Command::Status {
-        return readiness::whole(report);
+        return readiness::whole(report, view);
     }
-    let mut text = findings(report);
+    let mut text = findings(report, view);
     text.append(summary_line::summary(report));
     text
 }
 
 /// Everything but the last line.
 #[must_use]
-pub fn findings(report: &Report) -> Styled {
-    let mut text = differences(report);
+pub fn findings(report: &Report, view: &View) -> Styled {
+    if view.summary {
+        return Styled::new();
+    }
+    let mut text = differences(report, view);
     report.objects.iter().for_each(|object| text.append(outcomes::outcome(object)));
-    text.append(outcomes::left(report));
+    text.append(outcomes::left(report, view));
     text.append(readiness::left(report));
     text
 }
 
 /// The differences of all objects.
 #[must_use]
-pub fn differences(report: &Report) -> Styled {
+pub fn differences(report: &Report, view: &View) -> Styled {
     let mut text = Styled::new();
-    for object in &report.objects {
-        text.append(object_text(object));
+    if view.summary {
+        return text;
+    }
+    for object in view.sorted(report) {
+        text.append(object_text(object, view));
     }
     if let Some(set) = &report.apply_set {
         text.append(parent_text(set));
@@ -55,7 +63,7 @@ pub fn differences(report: &Report) -> Styled {
 }
 
 /// The parent of an apply set, where it has to be written: no drift, and yet a write of `apply`.
-fn parent_text(set: &ApplySetInfo) -> Styled {
+pub(super) fn parent_text(set: &ApplySetInfo) -> Styled {
     let mut text = Styled::new();
     let (mark, role) = match set.parent.action {
         ParentAction::None => return text,
@@ -81,7 +89,7 @@ fn head(text: &mut Styled, (mark, role): (&str, Role), name: &str, beside: &str)
 }
 
 /// What an object is, and what differs in it.
-pub(super) fn object_text(object: &ObjectReport) -> Styled {
+pub(super) fn object_text(object: &ObjectReport, view: &View) -> Styled {
     let mut text = Styled::new();
     let shown: Vec<&FieldChange> = object.changes.iter().filter(|change| is_shown(change)).collect();
     let (mark, role) = match object.action {
@@ -94,7 +102,7 @@ pub(super) fn object_text(object: &ObjectReport) -> Styled {
         Action::None if shown.is_empty() && object.warnings.is_empty() && !object.is_kept() => return text,
         Action::None => ("=", Role::Note),
     };
-    let beside = object.source.as_ref().map(ToString::to_string).or_else(|| object.reason.clone());
+    let beside = object.source.as_ref().map(|source| view.place(source)).or_else(|| object.reason.clone());
     head(&mut text, (mark, role), &object.key.to_string(), &beside.unwrap_or_default());
     if let (Some(_), Some(reason)) = (&object.source, &object.reason) {
         line(&mut text, Role::Problem, &format!("    {reason}"));
@@ -103,31 +111,32 @@ pub(super) fn object_text(object: &ObjectReport) -> Styled {
     if object.action == Action::Unknown {
         problem(&mut text, "cannot compare", object);
     }
+    let most = if view.full { usize::MAX } else { SHOWN };
     let (added, differing): (Vec<_>, Vec<_>) =
-        foremost(&shown).into_iter().partition(|change| change.class == Class::Unmanaged);
+        foremost(&shown, most).into_iter().partition(|change| change.class == Class::Unmanaged);
     fields(&mut text, &differing);
     additions(&mut text, &added);
-    rest(&mut text, shown.len(), "change");
-    for conflict in object.conflicts.iter().take(SHOWN) {
+    rest(&mut text, shown.len(), most, "change");
+    for conflict in object.conflicts.iter().take(most) {
         let owner = owner_text(&conflict.owner);
         line(&mut text, Role::Problem, &format!("    conflict: {} is owned by {owner}", conflict.path));
     }
-    rest(&mut text, object.conflicts.len(), "conflict");
+    rest(&mut text, object.conflicts.len(), most, "conflict");
     if !object.conflicts.is_empty() && object.hint.is_none() {
         line(&mut text, Role::Hint, &format!("    hint: {}", conflict_hint(object)));
     }
-    for warning in object.warnings.iter().take(SHOWN) {
+    for warning in object.warnings.iter().take(most) {
         line(&mut text, Role::Note, &format!("    warning: {warning}"));
     }
-    rest(&mut text, object.warnings.len(), "warning");
+    rest(&mut text, object.warnings.len(), most, "warning");
     text
 }
 
 /// The changes that are shown where there are too many: drift before anything else, so that nobody can hide it behind what is
 /// none.
-fn foremost<'c>(changes: &[&'c FieldChange]) -> Vec<&'c FieldChange> {
-    let drift = changes.iter().filter(|change| change.class.is_drift()).count().min(SHOWN);
-    let (mut drift, mut others) = (drift, SHOWN - drift);
+pub(super) fn foremost<'c>(changes: &[&'c FieldChange], most: usize) -> Vec<&'c FieldChange> {
+    let drift = changes.iter().filter(|change| change.class.is_drift()).count().min(most);
+    let (mut drift, mut others) = (drift, most - drift);
     let mut fits = |change: &&&FieldChange| {
         let room = if change.class.is_drift() { &mut drift } else { &mut others };
         let fits = *room > 0;
@@ -138,11 +147,11 @@ fn foremost<'c>(changes: &[&'c FieldChange]) -> Vec<&'c FieldChange> {
 }
 
 /// How many more there are than are shown.
-fn rest(text: &mut Styled, all: usize, noun: &str) {
-    let more = match all.saturating_sub(SHOWN) {
+fn rest(text: &mut Styled, all: usize, most: usize, noun: &str) {
+    let more = match all.saturating_sub(most) {
         0 => return,
-        1 => format!("1 more {noun}: `-o json` has it"),
-        more => format!("{} more {noun}s: `-o json` has them all", grouped(more)),
+        1 => format!("1 more {noun}: --full"),
+        more => format!("{} more {noun}s: --full", grouped(more)),
     };
     line(text, Role::Note, &format!("    … {more}"));
 }
@@ -160,7 +169,7 @@ pub(super) fn grouped(number: usize) -> String {
     text
 }
 
-fn is_shown(change: &FieldChange) -> bool {
+pub(super) fn is_shown(change: &FieldChange) -> bool {
     !change.path.elements().is_empty() && !matches!(change.class, Class::Missing | Class::Adopted)
 }
 
@@ -191,7 +200,7 @@ pub(super) fn problem(text: &mut Styled, what: &str, object: &ObjectReport) {
     }
 }
 
-fn conflict_hint(object: &ObjectReport) -> &'static str {
+pub(super) fn conflict_hint(object: &ObjectReport) -> &'static str {
     let by_controller = object.conflicts.iter().any(|conflict| conflict.owner.operation == "Update");
     if by_controller {
         "leave the field out of the manifest if its owner should keep it, or take it with `--force-conflicts`"
@@ -307,7 +316,8 @@ fn lines(text: &mut Styled, change: &FieldChange, indent: usize) {
     }
 }
 
-fn note(change: &FieldChange) -> String {
+/// Why a field differs.
+pub(super) fn note(change: &FieldChange) -> String {
     let by = || change.managers.iter().map(owner_text).collect::<Vec<_>>().join(", ");
     match change.class {
         Class::ChangedByOther => format!("changed by {}", by()),
@@ -323,7 +333,7 @@ fn note(change: &FieldChange) -> String {
 }
 
 /// `kubectl (scale) 2026-11-20T10:00:00Z`, `helm (Apply) …`
-fn owner_text(owner: &Owner) -> String {
+pub(super) fn owner_text(owner: &Owner) -> String {
     let way = match (owner.subresource.as_str(), owner.operation.as_str()) {
         ("", "Apply") => " (Apply)".to_owned(),
         ("", _) => String::new(),

@@ -8,7 +8,7 @@ use crate::client::Context;
 use crate::engine::interrupt::Interrupt;
 use crate::report::matrix::heading;
 use crate::report::styled::Styled;
-use crate::report::{ClusterInfo, Report, summary_line, text};
+use crate::report::{ClusterInfo, Report, View, summary_line, text};
 use crate::session::confirm::{self, place_of};
 use crate::session::output::Output;
 
@@ -38,8 +38,8 @@ impl Agreement {
     }
 
     /// Waits for the answer.
-    pub async fn wait(&self, at: usize, report: &Report, cluster: &ClusterInfo) -> bool {
-        let (differences, plan) = (text::differences(report), summary_line::plan(report));
+    pub async fn wait(&self, at: usize, (report, view): (&Report, &View), cluster: &ClusterInfo) -> bool {
+        let (differences, plan) = (text::differences(report, view), summary_line::plan(report));
         self.settle(at, State::Waiting { differences, plan, place: place_of(report, cluster) });
         let mut answer = self.answer.subscribe();
         let answered = answer.wait_for(Option::is_some).await;

@@ -34,7 +34,7 @@ pub(crate) fn somebody_to_ask(input: &InputArgs) -> Result<(), Failure> {
 /// Shows what would be done, where that is not on the screen yet, and asks. Only yes is yes.
 pub(crate) async fn confirmed(report: &Report, cluster: &ClusterInfo, output: &Output, interrupt: &Interrupt) -> bool {
     if !output.shows_text() {
-        output.terminal.message(&text::differences(report));
+        output.terminal.message(&text::differences(report, &output.view));
     }
     output.terminal.message(&summary_line::plan(report));
     answered(format!("Apply this to {}? [y/N] ", place_of(report, cluster)), output, interrupt).await

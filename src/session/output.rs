@@ -1,6 +1,7 @@
 //! Where reports go.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 
 use crate::cli::{OutputArgs, OutputTarget, ShardArgs};
@@ -8,16 +9,18 @@ use crate::diagnostic::Diagnostic;
 use crate::object::Shard;
 use crate::report::format::{Format, Render};
 use crate::report::styled::{Role, Styled};
-use crate::report::{Command, EXIT_INVALID, Report, Reports, excerpt};
+use crate::report::{Command, EXIT_INVALID, Report, Reports, View, excerpt};
 use crate::session::failure::Failure;
 use crate::session::report_file::{Readers, ReportFile};
-use crate::terminal::{Closed, Terminal, plain};
+use crate::terminal::{self, Closed, Terminal, plain};
 use crate::text::io_reason;
 
 /// The requested reports, and the terminal.
 pub(crate) struct Output {
     /// The only door to stdout and stderr.
     pub terminal: Terminal,
+    /// How the text is shown.
+    pub view: View,
     targets: Vec<OutputTarget>,
     /// Whether text goes to stdout, as it does unless another format does.
     has_text: bool,
@@ -35,6 +38,7 @@ impl Output {
     /// are a usage error. Problems are printed here, and returned as an exit code.
     pub fn new(args: &OutputArgs) -> Result<Self, u8> {
         let terminal = Terminal::new(args.console.color, args.quiet);
+        let view = view(args, &terminal);
         let targets = args.output.clone();
         let on_stdout: Vec<&Format> =
             targets.iter().filter(|target| target.file.is_none()).map(|target| target.format).collect();
@@ -50,10 +54,16 @@ impl Output {
         let files: Result<Vec<ReportFile>, Diagnostic> =
             targets.iter().filter_map(|target| target.file.as_ref()).map(open).collect();
         match files {
-            Ok(files) => {
-                let (files, quiet) = (Mutex::new(files), args.quiet);
-                Ok(Self { terminal, targets, has_text, files, quiet, shard: None, held_back: None })
-            }
+            Ok(files) => Ok(Self {
+                terminal,
+                view,
+                targets,
+                has_text,
+                files: Mutex::new(files),
+                quiet: args.quiet,
+                shard: None,
+                held_back: None,
+            }),
             Err(problem) => {
                 tell(&terminal, &[problem]);
                 Err(EXIT_INVALID)
@@ -70,6 +80,7 @@ impl Output {
     pub fn of_context(&self, name: &str) -> Self {
         Self {
             terminal: self.terminal.labelled(name),
+            view: self.view.clone(),
             targets: Vec::new(),
             has_text: self.has_text,
             files: Mutex::default(),
@@ -119,9 +130,10 @@ impl Output {
             match (&target.file, render(target.format)) {
                 // The command has printed it.
                 (None, Render::Text(_)) => {}
-                (None, Render::Data(data)) => self.terminal.data(&data(report))?,
+                (None, Render::Data(data)) => self.terminal.data(&data(report, &self.view))?,
                 (Some(file), render) => {
-                    let written = files.next().map_or(Ok(()), |to| to.write(content(report, render).as_bytes()));
+                    let written =
+                        files.next().map_or(Ok(()), |to| to.write(content(report, render, &self.view).as_bytes()));
                     if let Err(error) = written {
                         tell(&self.terminal, &[unwritable(file, &error)]);
                         code = code.max(EXIT_INVALID);
@@ -178,9 +190,22 @@ pub(crate) fn tell(terminal: &Terminal, problems: &[Diagnostic]) {
 }
 
 /// Returns the content of a file.
-fn content<R>(report: &R, render: &Render<R>) -> String {
+fn content<R>(report: &R, render: &Render<R>, view: &View) -> String {
+    let view = View { width: terminal::width_elsewhere(), ..view.clone() };
     match render {
-        Render::Data(data) => data(report),
-        Render::Text(text) => plain(&text(report)),
+        Render::Data(data) => data(report, &view),
+        Render::Text(text) => plain(&text(report, &view)),
+    }
+}
+
+/// How text is shown on standard output.
+fn view(args: &OutputArgs, terminal: &Terminal) -> View {
+    View {
+        width: terminal.width(),
+        full: args.full,
+        summary: args.summary,
+        sort: args.sort.into(),
+        verbosity: args.console.verbosity,
+        folder: std::env::current_dir().ok().map(Arc::from),
     }
 }

@@ -88,6 +88,9 @@ impl<'a> Screen<'a> {
             self.output.news(&text);
         }
         let lines = self.outcomes.borrow_mut().next(object);
+        if self.output.view.summary {
+            return;
+        }
         // A reader that went away changes nothing about the run.
         for line in &lines {
             drop(self.output.text(line));

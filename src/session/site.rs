@@ -61,7 +61,7 @@ impl<'a> Site<'a> {
         };
         // Others may need the turn before everything can be shown.
         turn.take();
-        let answer = agreement.wait(*at, report, cluster).await;
+        let answer = agreement.wait(*at, (report, &self.output.view), cluster).await;
         let next = turns.acquire().await.ok();
         turn.replace(next);
         answer

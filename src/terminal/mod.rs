@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::report::View;
 use crate::report::styled::{Role, Styled};
 use crate::text::visible;
 use progress::Live;
@@ -99,6 +100,13 @@ impl Terminal {
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.inner.quiet
+    }
+
+    /// Columns of a line of stdout: those of the terminal, or what `COLUMNS` says elsewhere.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        let size = terminal_size::terminal_size_of(std::io::stdout());
+        size.map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0).unwrap_or_else(width_elsewhere)
     }
 
     /// Prints text for people to stdout, unless quiet.
@@ -195,6 +203,13 @@ fn visible_line(line: &str) -> String {
         Some(line) => format!("{}\n", visible(line)),
         None => visible(line).into_owned(),
     }
+}
+
+/// Columns of a line that is not written to a terminal: `COLUMNS`, or else as in every other pipe.
+#[must_use]
+pub fn width_elsewhere() -> usize {
+    let set = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
+    set.filter(|columns| *columns > 0).unwrap_or(View::WIDTH)
 }
 
 /// Text without colours, for files.

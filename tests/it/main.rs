@@ -19,6 +19,7 @@ mod diff;
 mod documents;
 mod embedded_types;
 mod evidence;
+mod examples;
 mod false_drift;
 mod fault_matrix;
 mod faults;

@@ -1,6 +1,7 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
+use crate::object::Shard;
 use crate::report::json::render;
 
 /// A report with objects that are in sync: `NAME@PLACE` of these ConfigMaps, all of them in the shard.
@@ -156,7 +157,7 @@ fn what_does_not_belong_together_is_refused() {
     assert!(told.ends_with("in 1.json is not an object of shard 1/4"), "{told}");
     let told = with(&|parts| parts[1]["objects"][0]["place"] = parts[0]["objects"][0]["place"].clone());
     assert!(told.starts_with("0.json and 1.json are about different inputs"), "{told}");
-    assert!(with(&|parts| parts[1]["failOn"] = json!(["manual"])).contains("different classes"));
+    assert!(with(&|parts| parts[1]["failOn"] = json!(["manual"])).contains("fail on different classes"));
     assert_eq!(merge(&[]).map(|_| ()).unwrap_err(), "there is no report");
 }
 

@@ -18,6 +18,8 @@ Environment variables:
   CLICOLOR_FORCE             colours even if the output is not a terminal
   CI                         no live progress line
   COLUMNS                    width of the text, if the output is not a terminal
+  KUBECTL_EXTERNAL_DIFF      program that shows two folders, in the place of the text of -o unified
+  GITHUB_STEP_SUMMARY        (in GitHub Actions) a report in this file is appended to it
   HOME                       where ~/.kube/config and ~/.kube/cache are
   PATH                       where kustomize, kubectl and credential plugins are found; relative entries are ignored
   PATHEXT                    (Windows) endings of programs

@@ -90,7 +90,7 @@ async fn pass(
     let events = (&screen, &(&builder, &journal));
     let comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone(), &events);
     let comparison = comparison.respecting(autoscalers).with_readiness(rules);
-    let mut pass = Reconciliation::compare(comparison, plan, prune).await;
+    let mut pass = Box::pin(Reconciliation::compare(comparison, plan, prune)).await;
     output.details(verbosity, pass.unproven());
 
     let would_be = pass.annotate(builder.report(Command::Diff, &FailOn::default()));

@@ -122,17 +122,17 @@ impl Output {
         self.has_text && !self.terminal.is_quiet()
     }
 
-    /// Writes the reports that go to files, and data that goes to stdout. Returns the exit code.
-    pub fn finish(&self, report: &Report) -> Result<u8, Closed> {
+    /// Writes the reports that go to files, also where stdout is closed, and data that goes to stdout. Returns the exit code.
+    pub fn finish(&self, report: &Report) -> u8 {
         self.write(report.exit_code, report, |format| &format.render)
     }
 
     /// The same for the reports of several contexts.
-    pub fn finish_all(&self, reports: &Reports) -> Result<u8, Closed> {
+    pub fn finish_all(&self, reports: &Reports) -> u8 {
         self.write(reports.exit_code, reports, |format| &format.render_all)
     }
 
-    fn write<R: Sections>(&self, exit_code: u8, report: &R, render: fn(&Format) -> &Render<R>) -> Result<u8, Closed> {
+    fn write<R: Sections>(&self, exit_code: u8, report: &R, render: fn(&Format) -> &Render<R>) -> u8 {
         let mut code = exit_code;
         let mut files = std::mem::take(&mut *self.files.lock().unwrap_or_else(PoisonError::into_inner)).into_iter();
         let mut lines = self.lines.as_ref();
@@ -141,11 +141,11 @@ impl Output {
             match (&target.file, render(target.format)) {
                 // The command has printed it.
                 (None, Render::Text(_)) => {}
-                (None, Render::Data(data)) => code = code.max(self.print(report, *data)?),
+                (None, Render::Data(data)) => code = code.max(self.print(report, *data)),
                 // The same lines go wherever they were asked for.
                 (_, Render::Lines(last)) => {
                     if let Some(lines) = lines.take() {
-                        unwritten.extend(lines.end(&last(report, &self.view))?);
+                        unwritten.extend(lines.end(&last(report, &self.view)));
                     }
                 }
                 (Some(file), render) => {
@@ -159,18 +159,20 @@ impl Output {
             tell(&self.terminal, &[unwritable(&file, &error)]);
             code = code.max(EXIT_INVALID);
         }
-        Ok(code)
+        code
     }
 
     /// Prints data on stdout, or has a program show the difference. Returns what that comes to.
-    fn print<R: Sections>(&self, report: &R, data: fn(&R, &View) -> String) -> Result<u8, Closed> {
+    fn print<R: Sections>(&self, report: &R, data: fn(&R, &View) -> String) -> u8 {
         let Some(program) = self.external_diff.as_ref().filter(|_| report.command() == Command::Diff) else {
-            return self.terminal.data(&data(report, &self.view)).map(|()| EXIT_SUCCESS);
+            // Reports to files are written all the same.
+            drop(self.terminal.data(&data(report, &self.view)));
+            return EXIT_SUCCESS;
         };
-        Ok(program.show(&unified::files(report)).unwrap_or_else(|problem| {
+        program.show(&unified::files(report)).unwrap_or_else(|problem| {
             tell(&self.terminal, &[problem]);
             EXIT_INVALID
-        }))
+        })
     }
 
     /// Prints progress on stderr, unless quiet.
@@ -201,7 +203,7 @@ impl Output {
     pub fn failed(&self, command: Command, failure: Failure) -> u8 {
         tell(&self.terminal, &failure.problems);
         let report = Report::stopped(command, failure.verdict, failure.problems);
-        self.finish(&report).unwrap_or(report.exit_code)
+        self.finish(&report)
     }
 }
 

@@ -7,6 +7,7 @@ mod apply_set;
 mod attribution;
 mod autoscalers;
 mod bad_input;
+mod browser;
 mod completions;
 mod configuration;
 mod confirm;
@@ -67,7 +68,9 @@ mod structure;
 mod succession;
 mod suggestions;
 mod trouble;
+mod unusual_servers;
 mod values;
+mod version;
 mod wait;
 mod waves;
 

@@ -30,12 +30,7 @@ pub fn draw(lines: &[Vec<Span>], columns: usize) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">\n"
     );
     let _ = writeln!(svg, "<title>What kubectl reconcile diff prints</title>\n<style>{STYLE}</style>");
-    let _ = writeln!(
-        svg,
-        "<rect x=\"0.5\" y=\"0.5\" width=\"{}\" height=\"{}\" rx=\"10\"/>",
-        width - 1,
-        height - 1
-    );
+    let _ = writeln!(svg, "<rect x=\"0.5\" y=\"0.5\" width=\"{}\" height=\"{}\" rx=\"10\"/>", width - 1, height - 1);
     for (at, line) in lines.iter().enumerate() {
         let y = MARGIN + at * LINE + FONT;
         let mut column = 0;

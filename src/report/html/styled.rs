@@ -16,7 +16,7 @@ pub(super) fn styled(page: &mut Markup, text: &Styled) {
         if span == "\n" {
             page.raw("\n");
         } else {
-            let span = if is_start { span.strip_prefix(MARGIN).unwrap_or(span) } else { span };
+            let span = if is_start { span.strip_prefix(MARGIN).unwrap_or(span) } else { span.as_str() };
             page.raw("<span class=\"").raw(tone(*role)).raw("\">").text(span).raw("</span>");
         }
         is_start = span == "\n";

@@ -71,8 +71,8 @@ fn change(fields: &[&str], manager: &str, live: Value, desired: Value) -> FieldC
         time: Some("2026-11-21T18:15:08Z".to_owned()),
         manual: true,
     };
-    let (live, desired) = (Some(live), Some(desired));
-    FieldChange { path, op: Op::Change, class: Class::ChangedByOther, live, desired, managers: vec![owner] }
+    let (op, class, live) = (Op::Change, Class::ChangedByOther, Some(live));
+    FieldChange { path, op, class, live, managers: vec![owner], ..FieldChange::missing(desired) }
 }
 
 /// 5,000 objects, of which 60 % differ.

@@ -78,7 +78,8 @@ fn change(fields: &[&str], manager: &str, live: Value, desired: Value) -> FieldC
 /// 5,000 objects, of which 60 % differ.
 fn many() -> Report {
     let script = |word: &str| {
-        json!((0..30).map(|at| format!("echo {at} {}\n", if at == 15 { word } else { "" })).collect::<String>())
+        let line = |at: usize| format!("echo {at} {}\n", if at == 15 { word } else { "" });
+        json!((0..30).map(line).collect::<Vec<_>>().concat())
     };
     let one = |at: usize| {
         let kind = ["Deployment", "ConfigMap", "Service", "Secret"][at % 4];

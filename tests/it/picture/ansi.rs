@@ -2,6 +2,7 @@
 
 /// How a span looks; colours by their number on a terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "a terminal switches each of them on and off by itself")]
 pub struct Style {
     pub bold: bool,
     pub dim: bool,

@@ -51,6 +51,7 @@ mod pass;
 mod prediction;
 mod programs;
 mod progress;
+mod properties;
 mod quiet_day;
 mod reading;
 mod reference;

@@ -118,8 +118,9 @@ pub use claimants::{ClaimStrength, Claimants, claim_strength};
 pub use merge::merge;
 pub use node_ports::with_node_ports;
 pub use object::{
-    FieldPath, FieldSet, FieldsV1Error, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry, ObjectKey,
-    ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields, without_system_fields,
+    FieldPath, FieldSet, FieldsV1Error, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry, NotAPath,
+    ObjectKey, ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields,
+    without_system_fields,
 };
 pub use ownership::Ownership;
 pub use predict::{Prediction, predict, predict_displacing};

@@ -7,6 +7,7 @@ mod completion;
 mod config;
 mod diff;
 mod man;
+mod report;
 mod snapshot;
 mod status;
 mod version;
@@ -42,6 +43,7 @@ pub async fn run(typed: Typed) -> ExitCode {
         Command::Status(args) => status::run(args, configured).await,
         Command::Snapshot(args) => Box::pin(snapshot::run(args, configured)).await,
         Command::Access(args) => Box::pin(access::run(args, configured)).await,
+        Command::Report(args) => report::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Completion(args) => completion::run(&args),
         Command::Man(args) => man::run(&args),

@@ -1,6 +1,7 @@
 //! The text about how far objects are on their way to being ready.
 
 use super::styled::{Role, Styled};
+use super::summary_line::of_shard;
 use super::{ObjectReport, ReadinessCounts, Report, Verdict, View};
 use crate::live::readiness::{Readiness, State};
 
@@ -19,7 +20,7 @@ pub fn whole(report: &Report, view: &View) -> Styled {
     if report.verdict == Verdict::Interrupted {
         sentence = format!("interrupted: {sentence}");
     }
-    text.push(Role::Plain, sentence);
+    text.push(Role::Plain, of_shard(report, &sentence));
     text.line_end();
     text
 }

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 
-use crate::cli::{OutputArgs, OutputTarget};
+use crate::cli::{OutputArgs, OutputTarget, ShardArgs};
 use crate::diagnostic::Diagnostic;
+use crate::object::Shard;
 use crate::report::format::{Format, Render};
 use crate::report::styled::{Role, Styled};
 use crate::report::{Command, EXIT_INVALID, EXIT_SUCCESS, Report, Reports, Sections, View, excerpt, unified};
@@ -34,6 +35,8 @@ pub(crate) struct Output {
     /// The files of the targets, in their order, until they are written.
     files: Mutex<Vec<ReportFile>>,
     quiet: bool,
+    /// The part of the objects that the run is about.
+    pub shard: Option<Shard>,
     /// Text that is shown later: that of one of several contexts.
     held_back: Option<Mutex<Styled>>,
 }
@@ -69,8 +72,13 @@ impl Output {
         let has_lines = lines_on_stdout || !streamed.is_empty();
         let lines = has_lines.then(|| Arc::new(Lines::new(&terminal, lines_on_stdout, streamed)));
         let files = Mutex::new(files.into_iter().map(|(.., file)| file).collect());
-        let (quiet, held_back, context) = (args.quiet, None, None);
-        Ok(Self { terminal, view, targets, lines, external_diff, context, has_text, files, quiet, held_back })
+        let (quiet, shard, held_back, context) = (args.quiet, None, None, None);
+        Ok(Self { terminal, view, targets, lines, external_diff, context, has_text, files, quiet, shard, held_back })
+    }
+
+    /// The same, for a run over a part of the objects.
+    pub fn of_part(self, ShardArgs { shard }: ShardArgs) -> Self {
+        Self { shard, ..self }
     }
 
     /// The output of one of several contexts: its notes begin with its name, and its text is kept until it is taken.
@@ -85,6 +93,7 @@ impl Output {
             has_text: self.has_text,
             files: Mutex::default(),
             quiet: self.quiet,
+            shard: self.shard,
             held_back: Some(Mutex::default()),
         }
     }
@@ -205,7 +214,8 @@ impl Output {
     /// Reports a run that ended before it compared anything. Returns the exit code.
     pub fn failed(&self, command: Command, failure: Failure) -> u8 {
         tell(&self.terminal, &failure.problems);
-        let report = Report::stopped(command, failure.verdict, failure.problems);
+        let stopped = Report::stopped(command, failure.verdict, failure.problems);
+        let report = Report { shard: self.shard, ..stopped };
         self.finish(&report)
     }
 }

@@ -50,6 +50,7 @@ impl Task<'_> {
     pub fn ended(&self, result: Result<Report, Failure>, show: Show<'_>) -> u8 {
         match result {
             Ok(report) => {
+                let report = Report { shard: self.output.shard, ..report };
                 let report = self.settings.told_in(report, self.input.selector.is_none());
                 drop(show(&report, self.output));
                 self.output.finish(&report)

@@ -48,6 +48,7 @@ pub use run::Run;
 pub use running::Running;
 pub use secrets::{base64, leaked_secret};
 pub use server::ControlPlane;
+pub use target::program;
 pub use workspace::Workspace;
 
 use std::path::PathBuf;

@@ -201,8 +201,12 @@ pub fn diff(text: &str) -> Report {
     let set = ApplySetInfo::new("applyset-x-v1", &key("v1", "Secret", Some("shop"), "set"), ParentAction::Update);
     let mut report = Report::compared(Command::Diff, objects(text), &FailOn::default()).with_apply_set(set);
     report.cluster = Some(cluster(text));
-    report.configuration =
-        Some(ConfigurationInfo { file: Some(".kubectl-reconcile.yaml".to_owned()), rules: 2, annotated: 1 });
+    report.configuration = Some(ConfigurationInfo {
+        file: Some(".kubectl-reconcile.yaml".to_owned()),
+        rules: 2,
+        annotated: 1,
+        unmatched: None,
+    });
     report.warnings = vec![text.to_owned()];
     report.with_unmanaged(&[key("v1", "ConfigMap", Some("shop"), text)], false)
 }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use ring::digest::{SHA256, digest};
 
-use super::{ObjectReport, describe};
 use super::findings::Finding;
+use super::{ObjectReport, describe};
 use crate::text::visible;
 
 /// How many bytes of the digest are kept.

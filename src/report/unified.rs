@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 
 use similar::{ChangeTag, DiffOp};
 
+use super::findings::Finding;
 use super::lines::{MATCHED, grouped};
 use super::sections::{Section, Sections};
 use super::view::View;
-use super::findings::Finding;
 use super::{ObjectReport, describe, findings, fingerprint, yaml};
 use crate::compare::{Action, masked};
 use crate::text::visible;

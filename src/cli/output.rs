@@ -1,12 +1,12 @@
 use std::ffi::OsStr;
 use std::str::FromStr;
 
-use clap::builder::{PossibleValue, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, Command, ValueEnum};
 
 use crate::report::Sort;
 use crate::report::format::{FORMATS, Format};
-use crate::terminal::ColorChoice;
+use crate::terminal::{ColorChoice, THEMES, Theme};
 
 /// Flags for how to show the result.
 #[derive(Debug, Args)]
@@ -27,6 +27,12 @@ pub struct OutputArgs {
     /// Order of the objects; what needs attention always comes last in the text
     #[arg(long, value_name = "ORDER", default_value = "plan")]
     pub sort: SortChoice,
+    /// Print the text directly, not through the pager that is used on a terminal
+    #[arg(long)]
+    pub no_pager: bool,
+    /// Tell how long ago changes were made, on a terminal; elsewhere times stay as they are
+    #[arg(long)]
+    pub relative_time: bool,
     /// Colours and verbosity
     #[command(flatten)]
     pub console: ConsoleArgs,
@@ -63,9 +69,18 @@ pub struct ConsoleArgs {
     /// When to colour the text
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
+    /// Colours of the text
+    #[arg(long, value_name = "THEME", default_value = "standard", value_parser = themes())]
+    pub theme: &'static Theme,
     /// Print details on standard error: repeated requests from 1, every request from 6
     #[arg(short = 'v', long = "v", value_name = "N", num_args = 0..=1, default_value = "0", default_missing_value = "1")]
     pub verbosity: u8,
+}
+
+/// Reads the name of a theme, and offers all of them to the help and to completion.
+fn themes() -> impl TypedValueParser<Value = &'static Theme> {
+    let known = THEMES.iter().map(|theme| PossibleValue::new(theme.name).help(theme.help));
+    PossibleValuesParser::new(known).try_map(|name| Theme::named(&name).ok_or("there is no such theme"))
 }
 
 /// A format and its destination.
@@ -87,7 +102,10 @@ impl FromStr for OutputTarget {
         };
         let Some(format) = Format::named(name) else {
             let names: Vec<String> = FORMATS.iter().map(|format| format!("`{}`", format.name)).collect();
-            return Err(format!("`{name}` is not a format: use {}", names.join(" or ")));
+            let (last, others) = names
+                .split_last()
+                .map_or((String::new(), String::new()), |(last, others)| (last.clone(), others.join(", ")));
+            return Err(format!("`{name}` is not a format: use {others} or {last}"));
         };
         if file == Some("") {
             return Err("the file name after `=` is missing".to_owned());
@@ -129,7 +147,7 @@ mod tests {
     #[test]
     fn an_unknown_format_and_a_missing_file_name_are_explained() {
         let refused = |text: &str| text.parse::<OutputTarget>().unwrap_err();
-        assert_eq!(refused("xml"), "`xml` is not a format: use `text` or `json`");
+        assert_eq!(refused("xml"), "`xml` is not a format: use `text`, `name` or `json`");
         assert_eq!(refused("json="), "the file name after `=` is missing");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::styled::Styled;
 use super::view::View;
-use super::{Report, Reports, json, matrix, text};
+use super::{Report, Reports, json, matrix, name, text};
 
 /// An output format.
 #[derive(Debug)]
@@ -27,13 +27,19 @@ pub enum Render<R> {
 }
 
 /// All formats; the first is the default.
-pub const FORMATS: &[Format] = &[TEXT, JSON];
+pub const FORMATS: &[Format] = &[TEXT, NAME, JSON];
 
 const TEXT: Format = Format {
     name: "text",
     help: "For people: the differences and a summary",
     render: Render::Text(text::whole),
     render_all: Render::Text(matrix::whole),
+};
+const NAME: Format = Format {
+    name: "name",
+    help: "The names of what differs or was done, as `kubectl get -o name` prints them",
+    render: Render::Data(name::render),
+    render_all: Render::Data(name::render_all),
 };
 const JSON: Format = Format {
     name: "json",

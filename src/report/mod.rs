@@ -18,6 +18,7 @@ pub mod json;
 mod lines;
 pub mod matrix;
 mod model;
+pub mod name;
 mod object;
 pub mod outcomes;
 pub mod readiness;

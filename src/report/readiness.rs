@@ -1,6 +1,7 @@
 //! The text about how far objects are on their way to being ready.
 
 use super::styled::{Role, Styled};
+use super::text::grouped;
 use super::{ObjectReport, ReadinessCounts, Report, Verdict, View};
 use crate::live::readiness::{Readiness, State};
 
@@ -47,8 +48,13 @@ pub fn counts(counts: &ReadinessCounts) -> String {
     ];
     let all = current + others.iter().map(|(count, _)| count).sum::<usize>();
     let others = others.iter().filter(|(count, _)| *count > 0);
-    let mut parts: Vec<String> = others.map(|(count, state)| format!("{count} {}", word(*state).0)).collect();
-    parts.push(if parts.is_empty() { format!("{current} ready") } else { format!("{current} of {all} ready") });
+    let mut parts: Vec<String> =
+        others.map(|(count, state)| format!("{} {}", grouped(*count), word(*state).0)).collect();
+    parts.push(if parts.is_empty() {
+        format!("{} ready", grouped(current))
+    } else {
+        format!("{} of {} ready", grouped(current), grouped(all))
+    });
     parts.join(", ")
 }
 

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 
+use jiff::Timestamp;
+
 use crate::cli::{OutputArgs, OutputTarget};
 use crate::diagnostic::Diagnostic;
 use crate::report::format::{Format, Render};
@@ -11,8 +13,20 @@ use crate::report::styled::{Role, Styled};
 use crate::report::{Command, EXIT_INVALID, Report, Reports, View, excerpt};
 use crate::session::failure::Failure;
 use crate::session::report_file::{Readers, ReportFile};
-use crate::terminal::{self, Closed, Terminal, plain};
+use crate::terminal::{self, Closed, Pager, Terminal, plain};
 use crate::text::io_reason;
+
+/// Whether text goes through a pager.
+#[derive(Default)]
+enum Paging {
+    /// It goes to the terminal.
+    #[default]
+    No,
+    /// It will, once there is any.
+    Wanted,
+    /// It does.
+    Begun(Pager),
+}
 
 /// The requested reports, and the terminal.
 pub(crate) struct Output {
@@ -26,6 +40,8 @@ pub(crate) struct Output {
     /// The files of the targets, in their order, until they are written.
     files: Mutex<Vec<ReportFile>>,
     quiet: bool,
+    /// The pager, if text is to be shown page by page.
+    pager: Mutex<Paging>,
     /// Text that is shown later: that of one of several contexts.
     held_back: Option<Mutex<Styled>>,
 }
@@ -34,7 +50,7 @@ impl Output {
     /// Reads the flags and opens the files, so that nothing is compared or written if a report cannot be. Two formats on stdout
     /// are a usage error. Problems are printed here, and returned as an exit code.
     pub fn new(args: &OutputArgs) -> Result<Self, u8> {
-        let terminal = Terminal::new(args.console.color, args.quiet);
+        let terminal = Terminal::themed(args.console.color, args.console.theme, args.quiet);
         let view = view(args, &terminal);
         let targets = args.output.clone();
         let on_stdout: Vec<&Format> =
@@ -58,6 +74,7 @@ impl Output {
                 has_text,
                 files: Mutex::new(files),
                 quiet: args.quiet,
+                pager: Mutex::default(),
                 held_back: None,
             }),
             Err(problem) => {
@@ -65,6 +82,14 @@ impl Output {
                 Err(EXIT_INVALID)
             }
         }
+    }
+
+    /// The same, with the text in a pager if a person reads it on a terminal: for commands that neither write nor ask.
+    #[must_use]
+    pub fn paged(self, args: &OutputArgs) -> Self {
+        let is_wanted = self.shows_text() && self.terminal.is_watched() && !args.no_pager && !args.summary;
+        let pager = Mutex::new(if is_wanted { Paging::Wanted } else { Paging::No });
+        Self { pager, ..self }
     }
 
     /// The output of one of several contexts: its notes begin with its name, and its text is kept until it is taken.
@@ -76,6 +101,7 @@ impl Output {
             has_text: self.has_text,
             files: Mutex::default(),
             quiet: self.quiet,
+            pager: Mutex::default(),
             held_back: Some(Mutex::default()),
         }
     }
@@ -90,11 +116,22 @@ impl Output {
     pub fn text(&self, text: &Styled) -> Result<(), Closed> {
         match &self.held_back {
             _ if !self.has_text => Ok(()),
-            None => self.terminal.text(text),
+            None => self.show(text),
             Some(held_back) => {
                 held_back.lock().unwrap_or_else(PoisonError::into_inner).append(text.clone());
                 Ok(())
             }
+        }
+    }
+
+    fn show(&self, text: &Styled) -> Result<(), Closed> {
+        let mut paging = self.pager.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*paging, Paging::Wanted) && !text.is_empty() {
+            *paging = Pager::start().map_or(Paging::No, Paging::Begun);
+        }
+        match &mut *paging {
+            Paging::Begun(pager) => pager.write(&self.terminal.painted(text)),
+            Paging::No | Paging::Wanted => self.terminal.text(text),
         }
     }
 
@@ -173,14 +210,12 @@ pub(crate) fn unwritable(file: &str, error: &std::io::Error) -> Diagnostic {
 
 /// Prints problems on stderr.
 pub(crate) fn tell(terminal: &Terminal, problems: &[Diagnostic]) {
-    for problem in problems {
-        terminal.message(&excerpt::problem(problem, "", &format!("{}: ", problem.severity)));
-    }
+    terminal.message(&excerpt::problems(problems.iter(), "", |problem| format!("{}: ", problem.severity)));
 }
 
 /// Returns the content of a file.
 fn content<R>(report: &R, render: &Render<R>, view: &View) -> String {
-    let view = View { width: terminal::width_elsewhere(), ..view.clone() };
+    let view = View { width: terminal::width_elsewhere(), now: None, ..view.clone() };
     match render {
         Render::Data(data) => data(report, &view),
         Render::Text(text) => plain(&text(report, &view)),
@@ -195,6 +230,7 @@ fn view(args: &OutputArgs, terminal: &Terminal) -> View {
         summary: args.summary,
         sort: args.sort.into(),
         verbosity: args.console.verbosity,
+        now: args.relative_time.then(Timestamp::now).filter(|_| terminal.is_watched()),
         folder: std::env::current_dir().ok().map(Arc::from),
     }
 }

@@ -18,7 +18,7 @@ scenario filter:
 
 # Accept changed snapshots, completions and embedded types
 accept:
-    INSTA_UPDATE=always UPDATE_COMPLETIONS=1 UPDATE_TYPES=1 cargo test --locked --test it
+    INSTA_UPDATE=always UPDATE_COMPLETIONS=1 UPDATE_REFERENCE=1 UPDATE_TYPES=1 cargo test --locked --test it
 
 # Side by side with kubectl, as shipped
 bench:

@@ -1,28 +1,81 @@
 //! What can be typed next, as clap's completion engine finds it, in the form that kubectl asks of its plugins.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use clap::{Arg, Command, CommandFactory as _};
+use clap::{Arg, Command, CommandFactory as _, FromArgMatches as _, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
 
-use crate::cli::Cli;
-use crate::client::{ConfigNames, Environment, config_names};
+use super::{Cli, ConnectionArgs};
 use crate::text::is_hidden;
 
-/// The shell completes file names.
+/// The shell completes the names of files.
 const FILES: u8 = 0;
 /// There are no other candidates.
 const NO_FILES: u8 = 4;
+/// The shell completes the names of folders.
+const FOLDERS: u8 = 16;
 
-/// The candidates for the last word, each with its description behind a tab, and the directive (cobra `ShellCompDirective`).
-pub(crate) fn complete(words: &[String]) -> (Vec<String>, u8) {
-    let (word, before) = words.split_last().map_or(("", words), |(last, before)| (last.as_str(), before));
-    let values = Arc::new(Values { before: before.to_vec(), any: AtomicBool::new(false) });
-    let mut command = with_values(Cli::command(), &values);
-    let line = std::iter::once("kubectl-reconcile").chain(before.iter().map(String::as_str)).chain([word]);
+/// The program as shells know it.
+const PROGRAM: &str = "kubectl-reconcile";
+
+/// Where the values of a flag come from, if its definition does not list them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// Contexts of the kubeconfig.
+    Contexts,
+    /// Clusters of the kubeconfig.
+    Clusters,
+    /// Users of the kubeconfig.
+    Users,
+    /// Namespaces of the cluster.
+    Namespaces,
+    /// Parents of apply sets in the namespace.
+    ApplySets,
+    /// Field managers of objects in the namespace.
+    Managers,
+    /// Those of them that apply.
+    Appliers,
+    /// The commands of the program.
+    Commands,
+    /// Durations that make sense.
+    Durations,
+    /// Files of the shell.
+    Files,
+    /// Folders of the shell.
+    Folders,
+    /// Whatever the person means: nothing is offered.
+    Free,
+}
+
+/// The values of sources, as far as they are known.
+pub(crate) type Known = BTreeMap<Source, Vec<String>>;
+
+/// What is offered.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Completion {
+    /// The candidates for the last word, each with its description behind a tab.
+    pub candidates: Vec<String>,
+    /// What else the shell does (cobra `ShellCompDirective`).
+    pub directive: u8,
+    /// The sources of the values.
+    pub sources: BTreeSet<Source>,
+}
+
+/// Nothing is offered.
+impl Default for Completion {
+    fn default() -> Self {
+        Self { candidates: Vec::new(), directive: NO_FILES, sources: BTreeSet::new() }
+    }
+}
+
+/// Completes the last word.
+pub(crate) fn complete(words: &[String], known: &Known) -> Completion {
+    let (word, before) = split(words);
+    let asked = Arc::new(Mutex::new(BTreeSet::new()));
+    let mut command = with_values(Cli::command(), known, &asked);
+    let line = std::iter::once(PROGRAM).chain(before.iter().map(String::as_str)).chain([word]);
     let line: Vec<OsString> = line.map(OsString::from).collect();
     let last = line.len() - 1;
     let found = clap_complete::engine::complete(&mut command, line, last, None).unwrap_or_default();
@@ -31,64 +84,94 @@ pub(crate) fn complete(words: &[String]) -> (Vec<String>, u8) {
         let is_flag = candidate.get_value().to_string_lossy().starts_with('-');
         !candidate.is_hide_set() && (!is_flag || word.starts_with('-'))
     });
-    let lines = offered.filter_map(line_of).collect();
-    (lines, if values.any.load(Ordering::Relaxed) { FILES } else { NO_FILES })
+    // The shells put `--flag=` before the value again (cobra `completions.go`).
+    let flag = word.split_once('=').filter(|(flag, _)| flag.starts_with('-')).map_or(0, |(flag, _)| flag.len() + 1);
+    let candidates = offered.filter_map(|candidate| line_of(candidate, flag)).collect();
+    drop(command);
+    let sources = std::mem::take(&mut *asked.lock().unwrap_or_else(PoisonError::into_inner));
+    let directive = match () {
+        () if sources.contains(&Source::Files) => FILES,
+        () if sources.contains(&Source::Folders) => FOLDERS,
+        () => NO_FILES,
+    };
+    Completion { candidates, directive, sources }
+}
+
+/// The connection that the words before the last one choose, where their command has one.
+pub(crate) fn connection_of(words: &[String]) -> Option<ConnectionArgs> {
+    let line = std::iter::once(PROGRAM).chain(split(words).1.iter().map(String::as_str));
+    let matches = Cli::command().ignore_errors(true).try_get_matches_from(line).ok()?;
+    let (name, matches) = matches.subcommand()?;
+    let program = Cli::command();
+    let has_connection = program.find_subcommand(name)?.get_arguments().any(|arg| arg.get_id() == "kubeconfig");
+    has_connection.then(|| ConnectionArgs::from_arg_matches(matches).ok()).flatten()
+}
+
+/// What is printed of a completion.
+pub(crate) fn printed(completion: &Completion) -> String {
+    let lines = completion.candidates.iter().map(|line| format!("{line}\n"));
+    lines.chain([format!(":{}\n", completion.directive)]).collect()
+}
+
+fn split(words: &[String]) -> (&str, &[String]) {
+    words.split_last().map_or(("", words), |(last, before)| (last.as_str(), before))
 }
 
 /// One candidate. A line end or a tab in a name would make candidates and directives of it, and a terminal would act on the rest.
-fn line_of(candidate: &CompletionCandidate) -> Option<String> {
-    let value = candidate.get_value().to_str().filter(|value| !value.contains(is_hidden))?;
+fn line_of(candidate: &CompletionCandidate, flag: usize) -> Option<String> {
+    let value = candidate.get_value().to_str().filter(|value| !value.contains(is_hidden))?.get(flag..)?;
     Some(match candidate.get_help() {
         Some(help) => format!("{value}\t{}", help.to_string().replace('\n', " ")),
         None => value.to_owned(),
     })
 }
 
-/// What the values of flags come from.
-struct Values {
-    /// The words before the one that is completed.
-    before: Vec<String>,
-    /// Whether a flag was met that takes anything: the shell offers its files then.
-    any: AtomicBool,
-}
-
-impl Values {
-    /// The names in the kubeconfig; none when it cannot be read, which the command itself will report.
-    fn names(&self) -> ConfigNames {
-        let explicit =
-            self.before.iter().enumerate().find_map(|(index, word)| match word.strip_prefix("--kubeconfig") {
-                Some("") => self.before.get(index + 1).map(String::as_str),
-                Some(rest) => rest.strip_prefix('='),
-                None => None,
-            });
-        config_names(explicit.map(Path::new), &Environment::from_process()).unwrap_or_default()
-    }
-}
+type Asked = Arc<Mutex<BTreeSet<Source>>>;
 
 /// Gives each argument the values that its definition does not list.
-fn with_values(command: Command, values: &Arc<Values>) -> Command {
-    let with = |arg: Arg| with_value(arg, Arc::clone(values));
-    command.mut_args(with).mut_subcommands(|command| with_values(command, values))
+fn with_values(command: Command, known: &Known, asked: &Asked) -> Command {
+    let with = |arg: Arg| with_value(arg, known, asked);
+    command.mut_args(with).mut_subcommands(|command| with_values(command, known, asked))
 }
 
-fn with_value(arg: Arg, values: Arc<Values>) -> Arg {
-    if !arg.get_action().takes_values() || !arg.get_possible_values().is_empty() {
-        return arg;
+fn with_value(arg: Arg, known: &Known, asked: &Asked) -> Arg {
+    let Some(source) = source_of(&arg) else { return arg };
+    let values = known.get(&source).cloned().unwrap_or_default();
+    let asked = Arc::clone(asked);
+    let note = move || asked.lock().unwrap_or_else(PoisonError::into_inner).insert(source);
+    if source == Source::Contexts {
+        return arg.add(ArgValueCompleter::new(move |word: &OsStr| {
+            note();
+            contexts(&values, word)
+        }));
     }
-    let names: fn(ConfigNames) -> Vec<String> = match arg.get_long() {
-        Some("context") => {
-            return arg.add(ArgValueCompleter::new(move |word: &OsStr| contexts(&values.names().contexts, word)));
-        }
-        Some("cluster") => |names| names.clusters,
-        Some("user") => |names| names.users,
-        _ => {
-            return arg.add(ArgValueCandidates::new(move || {
-                values.any.store(true, Ordering::Relaxed);
-                Vec::new()
-            }));
-        }
-    };
-    arg.add(ArgValueCandidates::new(move || names(values.names()).into_iter().map(CompletionCandidate::new).collect()))
+    arg.add(ArgValueCandidates::new(move || {
+        note();
+        values.iter().map(CompletionCandidate::new).collect()
+    }))
+}
+
+/// Where the values of an argument come from; none if its definition lists them, or if it takes none.
+fn source_of(arg: &Arg) -> Option<Source> {
+    if !arg.get_action().takes_values() || !arg.get_possible_values().is_empty() {
+        return None;
+    }
+    Some(match arg.get_id().as_str() {
+        "context" => Source::Contexts,
+        "cluster" => Source::Clusters,
+        "user" => Source::Users,
+        "namespace" | "report_unmanaged" => Source::Namespaces,
+        "applyset" => Source::ApplySets,
+        "adopt" => Source::Managers,
+        "field_manager" => Source::Appliers,
+        "command" => Source::Commands,
+        "timeout" | "request_timeout" => Source::Durations,
+        _ => match arg.get_value_hint() {
+            ValueHint::AnyPath | ValueHint::FilePath => Source::Files,
+            ValueHint::DirPath => Source::Folders,
+            _ => Source::Free,
+        },
+    })
 }
 
 /// The contexts that begin with a word, also behind others and a comma.
@@ -100,52 +183,4 @@ fn contexts(names: &[String], word: &OsStr) -> Vec<CompletionCandidate> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn candidates(words: &[&str]) -> (Vec<String>, u8) {
-        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let (candidates, directive) = complete(&words);
-        (candidates.iter().map(|line| line.split('\t').next().unwrap().to_owned()).collect(), directive)
-    }
-
-    #[test]
-    fn commands_flags_and_values_are_completed() {
-        assert_eq!(candidates(&["di"]), (vec!["diff".to_owned()], NO_FILES));
-        assert_eq!(candidates(&["diff", "--show"]), (vec!["--show-unmanaged".to_owned()], NO_FILES));
-        assert_eq!(candidates(&["diff", "-o", "j"]), (vec!["json".to_owned()], NO_FILES));
-        assert_eq!(candidates(&["diff", "--color", "al"]), (vec!["always".to_owned()], NO_FILES));
-        assert_eq!(candidates(&["diff", "--color=n"]), (vec!["--color=never".to_owned()], NO_FILES));
-        assert_eq!(candidates(&["config", "sc"]), (vec!["schema".to_owned()], NO_FILES));
-        assert_eq!(candidates(&["completion", "z"]), (vec!["zsh".to_owned()], NO_FILES));
-        assert_eq!(candidates(&["apply", "-f", "dep"]), (Vec::new(), FILES));
-        assert_eq!(candidates(&["__comp"]), (Vec::new(), NO_FILES));
-        assert!(candidates(&[""]).0.contains(&"snapshot".to_owned()));
-    }
-
-    #[test]
-    fn contexts_are_completed_behind_commas() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("config");
-        let contexts = ["prod-eu", "prod-us", "dev"].map(|name| format!("{{name: {name}, context: {{}}}}")).join(", ");
-        std::fs::write(&path, format!("{{apiVersion: v1, kind: Config, contexts: [{contexts}]}}")).unwrap();
-        let config = format!("--kubeconfig={}", path.display());
-        let of = |word: &str| candidates(&["diff", &config, "--context", word]).0;
-        assert_eq!(of("prod"), ["prod-eu", "prod-us"]);
-        assert_eq!(of("dev,prod-us,p"), ["dev,prod-us,prod-eu"]);
-        assert_eq!(candidates(&["diff", &config, "--context=dev,prod-u"]).0, ["--context=dev,prod-us"]);
-    }
-
-    #[test]
-    fn names_that_would_forge_candidates_are_left_out() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("config");
-        let contexts = ["good", "bad\\nforged", "bad\\tforged", "bad\\x1b[31m", "bad\\u202e", "ad\\u00admin"];
-        let contexts = contexts.map(|name| format!("{{name: \"{name}\", context: {{cluster: c}}}}")).join(", ");
-        std::fs::write(&path, format!("{{apiVersion: v1, kind: Config, contexts: [{contexts}]}}")).unwrap();
-        let config = format!("--kubeconfig={}", path.display());
-        assert_eq!(candidates(&["diff", &config, "--context", ""]), (vec!["good".to_owned()], NO_FILES));
-        assert_eq!(candidates(&["diff", &config, "--context="]), (vec!["--context=good".to_owned()], NO_FILES));
-    }
-}
+mod tests;

@@ -2,13 +2,27 @@ use clap::{Args, ValueEnum};
 use clap_complete::Shell;
 
 pub(super) const AFTER_HELP: &str = "\
+For `kubectl reconcile <TAB>`, kubectl runs the executable `kubectl_complete-reconcile` from PATH; completion of kubectl itself has to
+be enabled (`kubectl completion --help`). The scripts for shells complete `kubectl-reconcile <TAB>`. Contexts, namespaces, apply sets and
+field managers are looked up when they are completed; a cluster that does not answer within two seconds is left out.
+
+Exit codes:
+  0    the script was printed
+  2    there is no such shell
+
 Examples:
+  # Enable completion of `kubectl reconcile <TAB>`
+  kubectl reconcile completion kubectl > ~/.local/bin/kubectl_complete-reconcile
+  chmod +x ~/.local/bin/kubectl_complete-reconcile
+
   # Enable completion of `kubectl-reconcile` in the current Bash
   source <(kubectl reconcile completion bash)
 
-  # Enable completion of `kubectl reconcile <TAB>`: kubectl runs this file from PATH
-  kubectl reconcile completion kubectl > ~/.local/bin/kubectl_complete-reconcile
-  chmod +x ~/.local/bin/kubectl_complete-reconcile";
+  # In zsh, in a folder of $fpath
+  kubectl reconcile completion zsh > ~/.zsh/completions/_kubectl-reconcile
+
+  # In fish
+  kubectl reconcile completion fish > ~/.config/fish/completions/kubectl-reconcile.fish";
 
 /// `completion`
 #[derive(Debug, Args)]
@@ -35,17 +49,26 @@ pub enum CompletionShell {
     Kubectl,
 }
 
+/// Where a completion script comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum Script {
+    /// It asks the program.
+    Dynamic(&'static str),
+    /// It is generated from the definition of the command line, and knows no values from outside.
+    Generated(Shell),
+}
+
 impl CompletionShell {
-    /// Returns the generator of the script, or `None` for kubectl, whose script is fixed.
+    /// Returns the script, or its generator.
     #[must_use]
-    pub fn generator(self) -> Option<Shell> {
+    pub fn script(self) -> Script {
         match self {
-            Self::Bash => Some(Shell::Bash),
-            Self::Elvish => Some(Shell::Elvish),
-            Self::Fish => Some(Shell::Fish),
-            Self::PowerShell => Some(Shell::PowerShell),
-            Self::Zsh => Some(Shell::Zsh),
-            Self::Kubectl => None,
+            Self::Bash => Script::Dynamic(include_str!("../../completions/kubectl-reconcile.bash")),
+            Self::Fish => Script::Dynamic(include_str!("../../completions/kubectl-reconcile.fish")),
+            Self::Zsh => Script::Dynamic(include_str!("../../completions/_kubectl-reconcile")),
+            Self::Kubectl => Script::Dynamic(include_str!("../../completions/kubectl_complete-reconcile")),
+            Self::Elvish => Script::Generated(Shell::Elvish),
+            Self::PowerShell => Script::Generated(Shell::PowerShell),
         }
     }
 }

@@ -1,16 +1,40 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use super::ConsoleArgs;
 
 pub(super) const AFTER_HELP: &str = "\
+Exit codes:
+  0    the configuration or its schema was shown
+  2    invalid flags or configuration
+
 Examples:
   # Show which configuration a run over these manifests would use, and what it settles
   kubectl reconcile config view -f deploy/
 
   # Let an editor check the configuration
+  kubectl reconcile config schema > kubectl-reconcile.schema.json";
+
+const AFTER_HELP_OF_VIEW: &str = "\
+Exit codes:
+  0    the configuration was shown, even if there is none
+  2    invalid flags or configuration
+
+Examples:
+  # The configuration in force for these manifests, and the file that it comes from
+  kubectl reconcile config view -f deploy/
+
+  # For a script: the file, and the place of each rule
+  kubectl reconcile config view -f deploy/ -o json";
+
+const AFTER_HELP_OF_SCHEMA: &str = "\
+Exit codes:
+  0    the schema was printed
+
+Examples:
+  # For an editor: name the file in `# yaml-language-server: $schema=...`
   kubectl reconcile config schema > kubectl-reconcile.schema.json";
 
 /// Flags that choose the configuration.
@@ -38,8 +62,10 @@ pub struct ConfigCommandArgs {
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
     /// Show the configuration in force and where it comes from
+    #[command(after_long_help = AFTER_HELP_OF_VIEW)]
     View(ConfigViewArgs),
     /// Print the JSON Schema of the configuration
+    #[command(after_long_help = AFTER_HELP_OF_SCHEMA)]
     Schema,
 }
 
@@ -47,10 +73,10 @@ pub enum ConfigCommand {
 #[derive(Debug, Args)]
 pub struct ConfigViewArgs {
     /// File, directory or glob whose configuration to show (repeatable) [default: the working directory]
-    #[arg(short, long = "filename", value_name = "PATH", help_heading = "Input")]
+    #[arg(short, long = "filename", value_name = "PATH", value_hint = ValueHint::AnyPath, help_heading = "Input")]
     pub filename: Vec<OsString>,
     /// Kustomization directory whose configuration to show
-    #[arg(short = 'k', long, value_name = "DIR", conflicts_with = "filename", help_heading = "Input")]
+    #[arg(short = 'k', long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "filename", help_heading = "Input")]
     pub kustomize: Option<OsString>,
     /// Which configuration
     #[command(flatten)]

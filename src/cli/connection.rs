@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use crate::client::RequestTimeout;
 
@@ -60,7 +60,7 @@ pub struct ConnectionArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub disable_compression: Option<bool>,
     /// Directory for cached types of custom resources [default: ~/.kube/cache]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub cache_dir: Option<PathBuf>,
     /// Time limit for one request, such as `30s` or `1m`; `0` limits only the time to connect and pauses in a response
     #[arg(long, value_name = "DURATION", default_value = "30s")]

@@ -1,4 +1,4 @@
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use super::{
     ApplyArgs, CompareArgs, ConnectionArgs, DryRun, EvidenceChoice, InputArgs, OutputArgs, PruneArgs, WaitTimeout,
@@ -69,7 +69,7 @@ pub struct DiffArgs {
     #[arg(long, help_heading = "Output", conflicts_with_all = ["apply", "quiet"])]
     pub suggest_ignores: bool,
     /// Compare with the objects in this file instead of a cluster; an empty file means that no object exists
-    #[arg(long, value_name = "FILE", help_heading = "Compare", conflicts_with = "apply")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Compare", conflicts_with = "apply")]
     pub live: Option<String>,
     /// How to show the result
     #[command(flatten)]

@@ -1,6 +1,6 @@
 use std::ffi::OsString;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::ConfigArgs;
 
@@ -9,10 +9,10 @@ use super::ConfigArgs;
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
     /// File, directory, glob, URL, or `-` for standard input (repeatable)
-    #[arg(short, long = "filename", value_name = "PATH", required_unless_present = "kustomize")]
+    #[arg(short, long = "filename", value_name = "PATH", required_unless_present = "kustomize", value_hint = ValueHint::AnyPath)]
     pub filename: Vec<OsString>,
     /// Kustomization directory to build with `kustomize` or `kubectl kustomize`
-    #[arg(short = 'k', long, value_name = "DIR", conflicts_with_all = ["filename", "recursive"])]
+    #[arg(short = 'k', long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["filename", "recursive"])]
     pub kustomize: Option<OsString>,
     /// Also read the subdirectories of directories
     #[arg(short = 'R', long)]

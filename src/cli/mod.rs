@@ -10,6 +10,7 @@ mod completion;
 mod config;
 mod connection;
 mod diff;
+mod environment;
 mod input;
 mod man;
 mod output;
@@ -17,6 +18,7 @@ mod prune;
 mod snapshot;
 mod status;
 mod typed;
+mod version;
 mod wait;
 
 use clap::{Parser, Subcommand};
@@ -25,7 +27,7 @@ pub use access::{AccessArgs, AccessFormat, PurposeChoice};
 pub use apply::{ApplyArgs, DryRun};
 pub use compare::{AutoscalerChoice, CompareArgs, EvidenceChoice, ForceChoice, ReplaceChoice};
 pub use complete::CompleteArgs;
-pub use completion::{CompletionArgs, CompletionShell};
+pub use completion::{CompletionArgs, CompletionShell, Script};
 pub use config::{ConfigArgs, ConfigCommand, ConfigCommandArgs, ConfigViewArgs, ViewFormat};
 pub use connection::ConnectionArgs;
 pub use diff::DiffArgs;
@@ -37,12 +39,14 @@ pub use snapshot::SnapshotArgs;
 pub use status::StatusArgs;
 pub(crate) use typed::Addition;
 pub use typed::Typed;
+pub use version::{VersionArgs, VersionFormat};
 pub use wait::{WaitArgs, WaitTimeout};
 
 /// Show field by field how a cluster differs from its manifests, and apply the manifests in one idempotent pass
 #[derive(Debug, Parser)]
 #[command(name = "kubectl-reconcile", bin_name = "kubectl reconcile", version, max_term_width = 100)]
 #[command(disable_help_subcommand = true, subcommand_required = true, arg_required_else_help = true)]
+#[command(after_long_help = environment::AFTER_HELP)]
 pub struct Cli {
     /// The command to run
     #[command(subcommand)]
@@ -73,8 +77,12 @@ pub enum Command {
     /// Print a completion script
     #[command(after_long_help = completion::AFTER_HELP)]
     Completion(CompletionArgs),
-    /// Print the manual page of the program or of one command
+    /// Print the manual page of the program or of one command, or write all pages
+    #[command(after_long_help = man::AFTER_HELP)]
     Man(ManArgs),
+    /// Show the versions of the plugin and the server, and whether they were tested together
+    #[command(after_long_help = version::AFTER_HELP)]
+    Version(VersionArgs),
     /// Print completion candidates for kubectl, one per line
     #[command(name = "__complete", hide = true, disable_help_flag = true)]
     Complete(CompleteArgs),

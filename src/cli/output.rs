@@ -7,6 +7,7 @@ use clap::{Arg, Args, Command, ValueEnum};
 use crate::report::Sort;
 use crate::report::format::{FORMATS, Format};
 use crate::terminal::{ColorChoice, THEMES, Theme};
+use crate::text::similar;
 
 /// Flags for how to show the result.
 #[derive(Debug, Args)]
@@ -101,6 +102,9 @@ impl FromStr for OutputTarget {
             None => (text, None),
         };
         let Some(format) = Format::named(name) else {
+            if let Some(meant) = similar(name, FORMATS.iter().map(|format| format.name)) {
+                return Err(format!("`{name}` is not a format: did you mean `{meant}`?"));
+            }
             let names: Vec<String> = FORMATS.iter().map(|format| format!("`{}`", format.name)).collect();
             let (last, others) = names
                 .split_last()
@@ -147,7 +151,8 @@ mod tests {
     #[test]
     fn an_unknown_format_and_a_missing_file_name_are_explained() {
         let refused = |text: &str| text.parse::<OutputTarget>().unwrap_err();
-        assert_eq!(refused("xml"), "`xml` is not a format: use `text`, `name` or `json`");
+        assert_eq!(refused("xml"), "`xml` is not a format: use `text`, `name`, `json` or `html`");
+        assert_eq!(refused("jsn=report.json"), "`jsn` is not a format: did you mean `json`?");
         assert_eq!(refused("json="), "the file name after `=` is missing");
     }
 }

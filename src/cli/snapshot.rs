@@ -1,8 +1,15 @@
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use super::{ConnectionArgs, ConsoleArgs, InputArgs};
 
 pub(super) const AFTER_HELP: &str = "\
+Exit codes:
+  0    the objects were saved; those that do not exist are left out
+  2    invalid flags, configuration or input
+  3    the cluster cannot be reached, or rejected the credentials
+  4    at least one object could not be read; the snapshot says which
+  130  interrupted; no snapshot was written
+
 Examples:
   # Save the live objects of the manifests, without the values of Secrets
   kubectl reconcile snapshot -f deploy/ > live.yaml
@@ -17,10 +24,10 @@ pub struct SnapshotArgs {
     #[command(flatten)]
     pub input: InputArgs,
     /// Include the values of Secrets; a file written with `--file` is then readable only by its owner
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub include_secrets: bool,
     /// Write to this file instead of standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub file: Option<String>,
     /// Colours and verbosity
     #[command(flatten)]

@@ -42,6 +42,8 @@ struct Inner {
     counters: Counters,
     /// The server answered at least once.
     reached: AtomicBool,
+    /// A connection was made, and the server was not given up since.
+    connected: AtomicBool,
 }
 
 impl fmt::Debug for Cluster {
@@ -73,6 +75,7 @@ impl Cluster {
             log: options.log.clone(),
             counters: Counters::default(),
             reached: AtomicBool::new(false),
+            connected: AtomicBool::new(false),
         };
         Self(Arc::new(inner), None)
     }
@@ -179,11 +182,20 @@ impl Cluster {
                 Err(error) => error,
             };
             failures += 1;
-            let Some(wait) = retry::wait(request.retry, &error, failures, deadline.remaining(), retry::jitter()) else {
+            let is_gone = matches!(error, RequestError::Unreachable { .. });
+            let (left, jitter) = (deadline.remaining(), retry::jitter());
+            let (wait, times) = match is_gone {
+                true if !self.0.connected.load(Ordering::Relaxed) => (None, 0),
+                true => (retry::wait_for_return(failures, left, jitter), retry::MAX_RETURNS),
+                false => (retry::wait(request.retry, &error, failures, left, jitter), retry::MAX_RETRIES),
+            };
+            let Some(wait) = wait else {
+                // One request has waited for the server to return: the others need not.
+                self.0.connected.fetch_and(!is_gone, Ordering::Relaxed);
                 return Err(error);
             };
             self.note(NOTE_RETRIES, || {
-                let (times, wait) = (retry::MAX_RETRIES, wait.as_millis());
+                let wait = wait.as_millis();
                 format!("repeating {} in {wait} ms ({failures} of {times}): {error}", name_of(request))
             });
             self.pause(wait).await;
@@ -245,6 +257,8 @@ impl Cluster {
         let outcome = exchange.await;
         if matches!(outcome, Err(RequestError::Unreachable { .. } | RequestError::Invalid { .. })) {
             self.0.counters.never_left(request.kind);
+        } else {
+            self.0.connected.store(true, Ordering::Relaxed);
         }
         let outcome = match outcome {
             Err(error) if !self.0.reached.load(Ordering::Relaxed) => Err(RequestError::silent(error)),

@@ -37,6 +37,24 @@ pub struct StatusError {
     pub missing: Option<Box<Permission>>,
 }
 
+#[cfg(test)]
+impl StatusError {
+    /// A refusal with a message and nothing else.
+    #[must_use]
+    pub fn refusal(code: u16, reason: &str, message: &str) -> Self {
+        Self {
+            code,
+            reason: reason.to_owned(),
+            message: message.to_owned(),
+            causes: Vec::new(),
+            details_kind: None,
+            details_name: None,
+            retry_after: None,
+            missing: None,
+        }
+    }
+}
+
 /// One complaint of a [`StatusError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {

@@ -59,7 +59,7 @@ async fn report(args: &AccessArgs, configured: Configured, terminal: &Terminal) 
     let set = requested(&args.prune, &args.input)?;
     if args.prune.applyset_recover {
         let hint = "it may delete objects of any kind in any namespace: leave that to an administrator";
-        return Err(Failure::refused("the permissions for `--applyset-recover` cannot be told", hint));
+        return Err(Failure::refused("the permissions for `--applyset-recover` cannot be listed", hint));
     }
     if !is_path_segment(&args.name) {
         return Err(Failure::refused("`--name` cannot be part of the name of a role", "leave out `/` and `%`"));

@@ -1,16 +1,38 @@
 //! `__complete`: candidates for the word under the cursor, in the form that kubectl expects of a plugin: a line each with
 //! a description behind a tab, and last a directive (cobra's `ShellCompDirective`).
 
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+
 use crate::cli::CompleteArgs;
-use crate::cli::candidates::complete;
+use crate::cli::candidates::{Completion, Known, complete, connection_of, printed};
 use crate::report::EXIT_SUCCESS;
+use crate::session::lookup::looked_up;
 use crate::terminal::{ColorChoice, Terminal};
 
+/// How long a person waits for candidates: for the cluster, and for a kubeconfig on a folder that does not answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// Prints the candidates. A reader that went away ends the run quietly.
-pub(super) fn run(args: &CompleteArgs) -> u8 {
-    let (candidates, directive) = complete(&args.words);
-    let directive = format!(":{directive}\n");
-    let lines = candidates.join("\n") + if candidates.is_empty() { "" } else { "\n" };
-    let _ = Terminal::new(ColorChoice::Never, false).data(&(lines + &directive));
+pub(super) async fn run(args: CompleteArgs) -> u8 {
+    // Files are read on a thread of their own, so that one that does not answer holds up nobody.
+    let runtime = Handle::current();
+    let candidates = tokio::task::spawn_blocking(move || runtime.block_on(candidates(args.words)));
+    let completion = match tokio::time::timeout(PATIENCE, candidates).await {
+        Ok(Ok(completion)) => completion,
+        Ok(Err(_)) | Err(_) => Completion::default(),
+    };
+    let _ = Terminal::new(ColorChoice::Never, false).data(&printed(&completion));
     EXIT_SUCCESS
+}
+
+/// Completes once to find out what the values depend on, and again with them.
+async fn candidates(words: Vec<String>) -> Completion {
+    let first = complete(&words, &Known::new());
+    if first.sources.is_empty() {
+        return first;
+    }
+    let known = looked_up(&first.sources, connection_of(&words)).await;
+    complete(&words, &known)
 }

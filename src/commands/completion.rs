@@ -1,22 +1,16 @@
-//! `completion`: scripts generated from the definition of the command line.
+//! `completion`: scripts that ask the program what can follow, or that are generated from the definition of the command line.
 
 use clap::CommandFactory as _;
 
-use crate::cli::{Cli, CompletionArgs};
+use crate::cli::{Cli, CompletionArgs, Script};
 use crate::report::EXIT_SUCCESS;
 use crate::terminal::{ColorChoice, Terminal};
 
-/// What kubectl runs for `kubectl reconcile <TAB>`: an executable of this name on PATH (kubectl `pkg/cmd/plugin`).
-const FOR_KUBECTL: &str = "#!/bin/sh
-# kubectl runs this file, as kubectl_complete-reconcile on PATH, for `kubectl reconcile <TAB>`.
-exec kubectl-reconcile __complete \"$@\"
-";
-
 /// Prints the script. A reader that went away ends the run quietly.
 pub(super) fn run(args: &CompletionArgs) -> u8 {
-    let script = match args.shell.generator() {
-        None => FOR_KUBECTL.to_owned(),
-        Some(shell) => {
+    let script = match args.shell.script() {
+        Script::Dynamic(script) => script.to_owned(),
+        Script::Generated(shell) => {
             let mut script = Vec::new();
             let mut command = Cli::command().bin_name("kubectl-reconcile");
             clap_complete::generate(shell, &mut command, "kubectl-reconcile", &mut script);

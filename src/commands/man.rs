@@ -1,41 +1,115 @@
 //! `man`: manual pages generated from the definition of the command line.
 
+use std::fs;
+use std::path::Path;
+
 use anyhow::Context as _;
-use clap::CommandFactory as _;
+use clap::{Command, CommandFactory as _};
 
 use crate::cli::{Cli, ManArgs};
 use crate::report::EXIT_SUCCESS;
 use crate::session::failure::Failure;
-use crate::session::output::tell;
+use crate::session::output::{tell, unwritable};
 use crate::terminal::{ColorChoice, Terminal};
+use crate::text::similar;
 
-/// Prints the page. A reader that went away ends the run quietly.
+/// The program as `man` knows it.
+const PROGRAM: &str = "kubectl-reconcile";
+
+/// Prints a page, or writes all. A reader that went away ends the run quietly.
 pub(super) fn run(args: &ManArgs) -> u8 {
     let terminal = Terminal::new(ColorChoice::Never, false);
-    match page(args) {
-        Ok(page) => {
-            let _ = terminal.data(&page);
-            EXIT_SUCCESS
-        }
-        Err(error) => {
-            let failure = Failure::from(error);
+    let done = match &args.dir {
+        Some(folder) => write_all(folder),
+        None => one(&args.command).map(|page| drop(terminal.data(&page))),
+    };
+    match done {
+        Ok(()) => EXIT_SUCCESS,
+        Err(failure) => {
             tell(&terminal, &failure.problems);
             failure.verdict.exit_code(false)
         }
     }
 }
 
-fn page(args: &ManArgs) -> anyhow::Result<String> {
-    let program = Cli::command().name("kubectl-reconcile").bin_name("kubectl reconcile");
-    let command = match &args.command {
-        None => program,
-        Some(name) => {
-            let found = program.find_subcommand(name).filter(|command| !command.is_hide_set());
-            let command = found.with_context(|| format!("there is no command `{name}`"))?.clone();
-            command.display_name(format!("kubectl-reconcile-{name}")).bin_name(format!("kubectl reconcile {name}"))
+fn one(path: &[String]) -> Result<String, Failure> {
+    let mut command = Cli::command();
+    for name in path {
+        let shown = || command.get_subcommands().filter(|command| !command.is_hide_set());
+        let Some(found) = shown().find(|command| command.get_name() == name) else {
+            let names: Vec<&str> = shown().map(Command::get_name).collect();
+            let hint = match similar(name, names.iter().copied()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => "see the commands with `kubectl reconcile --help`".to_owned(),
+            };
+            return Err(Failure::refused(format!("there is no command `{}`", path.join(" ")), hint));
+        };
+        command = found.clone();
+    }
+    Ok(page(command, path)?)
+}
+
+/// Writes the page of each command.
+fn write_all(folder: &Path) -> Result<(), Failure> {
+    let shown = |path: &Path| path.display().to_string();
+    fs::create_dir_all(folder).map_err(|error| Failure::invalid(unwritable(&shown(folder), &error)))?;
+    let mut left = vec![(Cli::command(), Vec::<String>::new())];
+    while let Some((command, path)) = left.pop() {
+        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+            let below = path.iter().cloned().chain([sub.get_name().to_owned()]);
+            left.push((sub.clone(), below.collect()));
         }
-    };
-    let mut page = Vec::new();
-    clap_mangen::Man::new(command).render(&mut page).context("the manual page cannot be made")?;
-    Ok(String::from_utf8_lossy(&page).into_owned())
+        let file = folder.join(format!("{}.1", name_of(&path)));
+        let page = page(command, &path)?;
+        fs::write(&file, page).map_err(|error| Failure::invalid(unwritable(&shown(&file), &error)))?;
+    }
+    Ok(())
+}
+
+fn page(command: Command, path: &[String]) -> anyhow::Result<String> {
+    let typed = ["kubectl", "reconcile"].into_iter().chain(path.iter().map(String::as_str)).collect::<Vec<_>>();
+    let command = command.display_name(name_of(path)).bin_name(typed.join(" "));
+    let after = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+    let has_commands = command.get_subcommands().any(|sub| !sub.is_hide_set());
+    let page = clap_mangen::Man::new(command);
+    let mut text = Vec::new();
+    let rendered = page
+        .render_title(&mut text)
+        .and_then(|()| page.render_name_section(&mut text))
+        .and_then(|()| page.render_synopsis_section(&mut text))
+        .and_then(|()| page.render_description_section(&mut text))
+        .and_then(|()| page.render_options_section(&mut text))
+        .and_then(|()| if has_commands { page.render_subcommands_section(&mut text) } else { Ok(()) });
+    rendered.context("the manual page cannot be made")?;
+    Ok(String::from_utf8_lossy(&text).into_owned() + &sections(&after))
+}
+
+/// The end of the help as sections of a page: a line without indentation that ends with a colon begins one. Lines are kept as they are.
+fn sections(after: &str) -> String {
+    let mut page = String::new();
+    let mut open = false;
+    for line in after.lines() {
+        let heading = line.strip_suffix(':').filter(|heading| !heading.starts_with(' ') && !heading.is_empty());
+        if heading.is_some() || !open {
+            let title = heading.unwrap_or("Notes").to_uppercase();
+            page.push_str(if open { ".fi\n" } else { "" });
+            page.push_str(&format!(".SH \"{}\"\n.nf\n", escaped(&title)));
+            open = true;
+        }
+        if heading.is_none() {
+            page.push_str(&format!("{}\n", escaped(line)));
+        }
+    }
+    page + if open { ".fi\n" } else { "" }
+}
+
+/// Text that roff does not act on.
+fn escaped(line: &str) -> String {
+    let text = line.replace('\\', "\\e").replace('-', "\\-").replace('"', "\\(dq");
+    if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }
+}
+
+/// The name of the page of a command: `kubectl-reconcile-config-view`.
+fn name_of(path: &[String]) -> String {
+    std::iter::once(PROGRAM).chain(path.iter().map(String::as_str)).collect::<Vec<_>>().join("-")
 }

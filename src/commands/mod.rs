@@ -9,6 +9,7 @@ mod diff;
 mod man;
 mod snapshot;
 mod status;
+mod version;
 
 use std::process::ExitCode;
 
@@ -44,7 +45,8 @@ pub async fn run(typed: Typed) -> ExitCode {
         Command::Config(args) => config::run(&args),
         Command::Completion(args) => completion::run(&args),
         Command::Man(args) => man::run(&args),
-        Command::Complete(args) => complete::run(&args),
+        Command::Version(args) => Box::pin(version::run(args)).await,
+        Command::Complete(args) => complete::run(args).await,
     };
     ExitCode::from(code)
 }

@@ -94,8 +94,8 @@ pub fn judge(
         }
     }
     let is_settled = |change: &FieldChange| change.class.is_drift() || change.class == Class::Released;
-    let is_ours_anew = context.is_claimed_anew(&prediction.owners) || before.is_adopting(&context.claims, policy);
-    if !found.iter().any(is_settled) && is_ours_anew {
+    let is_newly_ours = context.is_newly_claimed(&prediction.owners) || before.is_adopting(&context.claims, policy);
+    if !found.iter().any(is_settled) && is_newly_ours {
         found.push(FieldChange::of_object(Op::Change, Class::Adopted));
     }
     let mut beside = beside(subject.live, &before, &prediction.owners.our_fields(), policy);
@@ -137,7 +137,7 @@ pub fn judge(
 }
 
 /// The apply set that the object belongs to, where the manifest would put it into another: an object belongs to one at
-/// most (KEP-3659), and is never taken out of it, whoever owns the label.
+/// most (KEP-3659), and is never taken out of it, no matter who owns the label.
 fn other_apply_set<'a>(subject: &ObjectPair<'a>) -> Option<&'a str> {
     let wanted = part_of(subject.manifest)?;
     part_of(subject.live).filter(|id| *id != wanted)
@@ -192,7 +192,7 @@ impl Context<'_> {
         owners(self.claimants.best(path, self.of).1.into_iter())
     }
 
-    /// The conflicts behind visible differences. Where nothing differs, admission keeps its own value whoever asks, and
+    /// The conflicts behind visible differences. Where nothing differs, admission keeps its own value for every client, and
     /// there is nothing to settle.
     fn conflicts(&self, found: &[FieldChange]) -> Vec<Conflict> {
         let is_conflict = |change: &&FieldChange| change.class == Class::Conflict;
@@ -250,7 +250,7 @@ impl Context<'_> {
     }
 
     /// Returns true if our entry would be written again although no value changes.
-    fn is_claimed_anew(&self, after: &Ownership) -> bool {
+    fn is_newly_claimed(&self, after: &Ownership) -> bool {
         let key =
             |owners: &Ownership| owners.ours.as_ref().map(|entry| (entry.api_version.clone(), entry.fields.clone()));
         // A manifest without any field of its own (a Namespace with only a name) claims nothing.

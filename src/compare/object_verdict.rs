@@ -106,7 +106,7 @@ impl ObjectVerdict {
         self.action() == Action::None && !self.is_ownership_only()
     }
 
-    /// Returns true if two comparisons found the same difference, whoever made it and whenever.
+    /// Returns true if two comparisons found the same difference; who made it and when does not matter.
     #[must_use]
     pub fn same_difference(&self, other: &Self) -> bool {
         self.action() == other.action() && self.drift() == other.drift()

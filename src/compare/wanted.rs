@@ -151,7 +151,7 @@ fn coverage(target: &Target, live: Option<&Value>, of: TypeRef<'_>, policy: &Pol
     policy.ignore.coverage(subject, target.desired.ignored(), &policy.autoscalers)
 }
 
-/// The fields that are covered, with their rules: what is in a value that is replaced as a whole stands for all of it, and a value of
+/// The fields that are covered, with their rules: what is in a value that is replaced as a whole counts for all of it, and a value of
 /// a Secret can be written in two places.
 fn ignored_values(target: &Target, coverage: &Coverage, of: TypeRef<'_>) -> BTreeMap<FieldPath, RuleRef> {
     let mut ignored = BTreeMap::new();

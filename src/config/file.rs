@@ -81,7 +81,7 @@ impl File<'_> {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("the keys are: `{}`", keys.join("`, `")),
             };
-            self.of_key(&value, format!("{what} has no `{}`", one_line(key, 100)), hint);
+            self.of_key(&value, format!("unknown key `{}` in {what}", one_line(key, 100)), hint);
         }
         true
     }

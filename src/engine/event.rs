@@ -1,4 +1,4 @@
-//! What happens in a run, told to whoever follows it: the screen shows it, and a builder folds it into the report.
+//! What happens in a run, told to its observer: the screen shows it, and a builder folds it into the report.
 
 use std::time::Duration;
 

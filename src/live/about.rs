@@ -54,19 +54,6 @@ impl From<&StatusError> for Code {
 mod tests {
     use super::*;
 
-    fn refused(code: u16, reason: &str) -> StatusError {
-        StatusError {
-            code,
-            reason: reason.to_owned(),
-            message: String::new(),
-            causes: Vec::new(),
-            details_kind: None,
-            details_name: None,
-            retry_after: None,
-            missing: None,
-        }
-    }
-
     #[test]
     fn the_reasons_of_the_server_are_codes() {
         let own = [
@@ -84,7 +71,7 @@ mod tests {
         ];
         for code in Code::ALL {
             let expected = if own.contains(code) { Code::Unknown } else { *code };
-            assert_eq!(Code::from(&refused(499, code.as_str())), expected, "{code}");
+            assert_eq!(Code::from(&StatusError::refusal(499, code.as_str(), "")), expected, "{code}");
         }
     }
 
@@ -94,7 +81,7 @@ mod tests {
             [(403, Code::Forbidden), (422, Code::Invalid), (502, Code::BadGateway), (418, Code::Unknown)]
         {
             for reason in ["", "PolicySaysNo", "Protected"] {
-                assert_eq!(Code::from(&refused(code, reason)), expected, "{code} {reason}");
+                assert_eq!(Code::from(&StatusError::refusal(code, reason, "")), expected, "{code} {reason}");
             }
         }
     }

@@ -1,5 +1,5 @@
 //! Reads the live objects: one LIST for each resource and namespace, or a GET for each object where that is cheaper or
-//! the only thing allowed.
+//! the only thing allowed. Where a resource is wanted in many namespaces, one LIST over all of them may do (`across`).
 
 use std::collections::BTreeMap;
 
@@ -7,6 +7,7 @@ use futures::StreamExt as _;
 use structured_merge::{ObjectKey, ObjectMeta as _};
 
 use super::LiveState;
+use super::across::{Across, across};
 use super::answer::Asked;
 use super::discovery::Resource;
 use super::list::Pages;
@@ -21,42 +22,86 @@ pub const IN_FLIGHT: usize = 16;
 /// millisecond, and a LIST encodes the whole collection.
 pub const FEW: usize = 4;
 
+/// Beyond this many requests for the objects of one resource, a LIST over all namespaces is tried first.
+const MANY_REQUESTS: usize = 8;
+
 /// A collection that holds this many times more than what is still wanted of it is left, and the rest read one by one.
 const SPARSE: u64 = 20;
+
+/// The states that were read, with the indices of their targets.
+pub(super) type Found = Vec<(usize, LiveState)>;
+
+/// What is wanted of one resource: the indices of the targets, by namespace.
+type ByNamespace<'t> = BTreeMap<Option<&'t str>, Vec<usize>>;
 
 /// Reads every target that has a resource. The result has one state for each target, in order; a target without a
 /// resource is unreadable for that reason.
 pub async fn fetch(cluster: &Cluster, targets: &[&Target]) -> Vec<LiveState> {
     let mut states: Vec<Option<LiveState>> = vec![None; targets.len()];
-    let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    let mut resources: BTreeMap<_, (&Resource, ByNamespace<'_>)> = BTreeMap::new();
     for (index, target) in targets.iter().enumerate() {
         match &target.resource {
             Ok(resource) if resource.pending => states[index] = Some(LiveState::Absent),
-            Ok(_) => groups.entry((&target.key.gvk, &target.key.namespace)).or_default().push(index),
+            Ok(resource) => {
+                let (_, wanted) = resources.entry(&target.key.gvk).or_insert_with(|| (resource, BTreeMap::new()));
+                wanted.entry(target.key.namespace.as_deref()).or_default().push(index);
+            }
             Err(trouble) => states[index] = Some(LiveState::Unreadable(trouble.clone())),
         }
     }
-    let mut work: Vec<(&Resource, Vec<usize>)> = Vec::new();
-    for wanted in groups.into_values() {
-        if let Some(Ok(resource)) = wanted.first().map(|index| &targets[*index].resource) {
-            work.push((resource, wanted));
-        }
-    }
-    let tasks = work.into_iter().map(|(resource, wanted)| collection(cluster, targets, resource, wanted));
-    let results: Vec<_> = futures::stream::iter(tasks).buffer_unordered(IN_FLIGHT).collect().await;
-    for (index, state) in results.into_iter().flatten() {
+    let (many, few): (Vec<_>, Vec<_>) = resources.into_values().partition(|(of, wanted)| is_spread(of, wanted));
+    let few = few.into_iter().flat_map(|(resource, wanted)| wanted.into_values().map(move |part| (resource, part)));
+    let (at_once, found) =
+        futures::join!(in_all_namespaces(cluster, targets, many), collections(cluster, targets, few));
+    let rest = at_once.iter().flat_map(|(resource, read)| by_namespace(targets, resource, &read.rest));
+    let rest = collections(cluster, targets, rest).await;
+    let found = found.into_iter().chain(rest).chain(at_once.into_iter().flat_map(|(_, read)| read.found));
+    for (index, state) in found {
         states[index] = Some(state);
     }
     states.into_iter().map(|state| state.unwrap_or(LiveState::Absent)).collect()
 }
 
-/// Reads the wanted objects of one collection.
-async fn collection(
+/// Returns true if many requests would be needed, namespace by namespace.
+fn is_spread(resource: &Resource, wanted: &ByNamespace<'_>) -> bool {
+    let can_list = resource.verbs.contains("list");
+    let requests = wanted.values().map(|part| if can_list && part.len() > FEW { 1 } else { part.len() });
+    can_list && wanted.len() > 1 && requests.sum::<usize>() > MANY_REQUESTS
+}
+
+/// Reads resources over all namespaces, as far as that pays.
+async fn in_all_namespaces<'t>(
     cluster: &Cluster,
-    targets: &[&Target],
-    resource: &Resource,
-    wanted: Vec<usize>,
-) -> Vec<(usize, LiveState)> {
+    targets: &[&'t Target],
+    many: Vec<(&'t Resource, ByNamespace<'t>)>,
+) -> Vec<(&'t Resource, Across)> {
+    let tasks = many.into_iter().map(|(resource, wanted)| async move {
+        (resource, across(cluster, targets, resource, wanted.into_values().flatten().collect()).await)
+    });
+    futures::stream::iter(tasks).buffer_unordered(IN_FLIGHT).collect().await
+}
+
+fn by_namespace<'t>(targets: &[&'t Target], resource: &'t Resource, rest: &[usize]) -> Vec<(&'t Resource, Vec<usize>)> {
+    let mut parts = ByNamespace::new();
+    for index in rest {
+        parts.entry(targets[*index].key.namespace.as_deref()).or_default().push(*index);
+    }
+    parts.into_values().map(|part| (resource, part)).collect()
+}
+
+/// Reads the wanted objects of collections, each of one resource in one namespace.
+async fn collections<'t>(
+    cluster: &Cluster,
+    targets: &[&'t Target],
+    work: impl Iterator<Item = (&'t Resource, Vec<usize>)>,
+) -> Found {
+    let tasks = work.map(|(resource, wanted)| collection(cluster, targets, resource, wanted));
+    let results: Vec<Found> = futures::stream::iter(tasks).buffer_unordered(IN_FLIGHT).collect().await;
+    results.into_iter().flatten().collect()
+}
+
+/// Reads the wanted objects of one collection.
+async fn collection(cluster: &Cluster, targets: &[&Target], resource: &Resource, wanted: Vec<usize>) -> Found {
     if wanted.len() <= FEW || !resource.verbs.contains("list") {
         return one_by_one(cluster, targets, resource, wanted).await;
     }
@@ -94,12 +139,7 @@ async fn collection(
     found
 }
 
-async fn one_by_one(
-    cluster: &Cluster,
-    targets: &[&Target],
-    resource: &Resource,
-    wanted: Vec<usize>,
-) -> Vec<(usize, LiveState)> {
+async fn one_by_one(cluster: &Cluster, targets: &[&Target], resource: &Resource, wanted: Vec<usize>) -> Found {
     let reads = wanted.into_iter().map(|index| async move { (index, get(cluster, targets[index], resource).await) });
     futures::stream::iter(reads).buffer_unordered(IN_FLIGHT).collect().await
 }

@@ -36,6 +36,8 @@ pub(crate) struct Pages<'c> {
     namespace: Option<&'c str>,
     address: Address,
     next: Option<Next>,
+    /// Objects in the first page, and in each of the others.
+    first: usize,
     limit: usize,
     bound: Bound,
     request: fn(Address) -> Request,
@@ -54,8 +56,14 @@ impl<'c> Pages<'c> {
         let address = resource.collection_path(namespace);
         let next = Some(Next::First);
         let request = Request::list;
-        let (limit, bound, metadata_only) = (PAGE, Bound::default(), false);
-        Self { cluster, resource, namespace, address, next, limit, bound, request, metadata_only }
+        let (first, limit, bound, metadata_only) = (PAGE, PAGE, Bound::default(), false);
+        Self { cluster, resource, namespace, address, next, first, limit, bound, request, metadata_only }
+    }
+
+    /// The same, with at most this many objects in the first page.
+    pub fn starting_with(mut self, most: usize) -> Self {
+        self.first = most.clamp(SMALLEST, PAGE);
+        self
     }
 
     /// The same, with another query parameter: a selector.
@@ -101,16 +109,19 @@ impl<'c> Pages<'c> {
             return Err(unexpected(self.cluster, "the list does not end"));
         }
         self.next = page.token.clone().map(Next::After);
-        Ok(Some(Page { starts_over, ..page }))
+        Ok(Some(Page { starts_over, bytes: body.len(), ..page }))
+    }
+
+    fn page_of(&self, limit: usize) -> Address {
+        self.address.clone().with("limit", limit.to_string())
     }
 
     /// The body of a page, and whether it starts the list over.
     async fn ask(&mut self, next: &Next) -> Result<(bytes::Bytes, bool), RequestError> {
         loop {
-            let page = self.address.clone().with("limit", self.limit.to_string());
             let page = match next {
-                Next::First => page,
-                Next::After(token) => page.with("continue", token.as_str()),
+                Next::First => self.page_of(self.first.min(self.limit)),
+                Next::After(token) => self.page_of(self.limit).with("continue", token.as_str()),
             };
             match self.cluster.send((self.request)(page)).await {
                 Err(error) if is_too_much(&error) && self.limit > SMALLEST => {

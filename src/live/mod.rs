@@ -7,6 +7,7 @@
 
 mod about;
 pub mod access;
+mod across;
 pub mod admission;
 pub(crate) mod answer;
 pub(crate) mod autoscalers;

@@ -20,6 +20,8 @@ pub(crate) struct Page {
     pub version: Option<String>,
     /// Whether the list begins again with this page: what came before does not count.
     pub starts_over: bool,
+    /// How large it was, in bytes.
+    pub bytes: usize,
     /// Where the next page begins; none after the last one.
     pub(super) token: Option<String>,
 }
@@ -84,6 +86,7 @@ pub(super) fn read(
         left: envelope.pointer("/metadata/remainingItemCount").and_then(Value::as_u64),
         version: text("/metadata/resourceVersion").map(ToOwned::to_owned),
         starts_over: false,
+        bytes: 0,
         token: text("/metadata/continue").map(ToOwned::to_owned),
     })
 }

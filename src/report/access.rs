@@ -110,7 +110,10 @@ impl AccessReport {
             text.push_str(&serde_saphyr::to_string(&role.manifest())?);
         }
         for permission in &self.optional {
-            let _ = writeln!(text, "# Optional, to be told of admission that may change objects: {permission}.");
+            let _ = writeln!(
+                text,
+                "# Optional: with {permission}, webhooks and policies that may change objects are named."
+            );
         }
         Ok(text)
     }

@@ -2,7 +2,7 @@
 
 use super::styled::Styled;
 use super::view::View;
-use super::{Report, Reports, json, matrix, name, text};
+use super::{Report, Reports, html, json, matrix, name, text};
 
 /// An output format.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub enum Render<R> {
 }
 
 /// All formats; the first is the default.
-pub const FORMATS: &[Format] = &[TEXT, NAME, JSON];
+pub const FORMATS: &[Format] = &[TEXT, NAME, JSON, HTML];
 
 const TEXT: Format = Format {
     name: "text",
@@ -46,6 +46,12 @@ const JSON: Format = Format {
     help: "For programs: the complete report",
     render: Render::Data(|report, _| json::render(report)),
     render_all: Render::Data(|reports, _| json::render(reports)),
+};
+const HTML: Format = Format {
+    name: "html",
+    help: "For people: one page to open in a browser, with filters, search and both sides of each difference",
+    render: Render::Data(html::render),
+    render_all: Render::Data(html::render_all),
 };
 
 impl Format {

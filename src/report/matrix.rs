@@ -68,7 +68,7 @@ pub fn together(reports: &Reports, view: &View) -> Styled {
 }
 
 /// Returns true if a run ended before it looked at any object.
-fn is_stopped(report: &Report) -> bool {
+pub(super) fn is_stopped(report: &Report) -> bool {
     report.objects.is_empty() && matches!(report.verdict, Verdict::Unreachable | Verdict::Invalid)
         || report.objects.is_empty() && !report.errors.is_empty()
 }
@@ -81,7 +81,7 @@ pub fn stopped(ContextReport { report, .. }: &ContextReport) -> Styled {
 }
 
 /// `3 contexts: 1 with drift, 1 in sync, 1 unreachable`
-fn totals(reports: &Reports) -> String {
+pub(super) fn totals(reports: &Reports) -> String {
     let verdicts: Vec<(usize, &str)> = reports
         .summary
         .verdicts
@@ -107,37 +107,44 @@ fn word(verdict: Verdict, command: Command) -> &'static str {
 }
 
 /// One object in all contexts.
-struct Row {
-    name: String,
-    cells: Vec<Option<Cell>>,
+pub(super) struct Row {
+    /// Its name, without the namespace where it differs.
+    pub name: String,
+    /// What it needs in each context.
+    pub cells: Vec<Option<Cell>>,
+    /// Which object of each context it is.
+    pub objects: Vec<Option<usize>>,
 }
 
 /// One object in one context.
 #[derive(Clone, Copy)]
-struct Cell {
-    word: &'static str,
-    role: Role,
+pub(super) struct Cell {
+    /// What it needs, or what was done.
+    pub word: &'static str,
+    /// How that looks.
+    pub role: Role,
 }
 
 impl Row {
     /// Returns true if there is nothing to see in any context.
-    fn is_quiet(&self) -> bool {
+    pub fn is_quiet(&self) -> bool {
         self.cells.iter().all(|cell| cell.is_some_and(|cell| cell.role == Role::Note))
     }
 }
 
 /// All objects in the order in which they are met. A manifest is one object, although each context may put it into another
 /// namespace.
-fn rows(contexts: &[&ContextReport]) -> Vec<Row> {
+pub(super) fn rows(contexts: &[&ContextReport]) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut places = BTreeMap::new();
     for (at, one) in contexts.iter().enumerate() {
-        for object in &one.report.objects {
+        for (number, object) in one.report.objects.iter().enumerate() {
             let source = object.source.as_ref().map(ToString::to_string);
             let namespace = if source.is_some() { None } else { object.namespace.as_deref() };
             let id = (source, &object.key.gvk.group, &object.kind, namespace, &object.name);
             let place = *places.entry(id).or_insert_with(|| {
-                rows.push(Row { name: object.key.to_string(), cells: vec![None; contexts.len()] });
+                let (cells, objects) = (vec![None; contexts.len()], vec![None; contexts.len()]);
+                rows.push(Row { name: object.key.to_string(), cells, objects });
                 rows.len() - 1
             });
             let Some(row) = rows.get_mut(place) else { continue };
@@ -147,12 +154,16 @@ fn rows(contexts: &[&ContextReport]) -> Vec<Row> {
             if let Some(slot) = row.cells.get_mut(at) {
                 *slot = Some(cell(object));
             }
+            if let Some(slot) = row.objects.get_mut(at) {
+                *slot = Some(number);
+            }
         }
     }
     rows
 }
 
-fn cell(object: &ObjectReport) -> Cell {
+/// What one object needs, or what was done with it.
+pub(super) fn cell(object: &ObjectReport) -> Cell {
     let of = |word, role| Cell { word, role };
     if let Some(readiness) = object.readiness.as_ref().filter(|one| object.outcome.is_none() || !one.is_current()) {
         let (word, role) = readiness::word(readiness.state);

@@ -13,6 +13,7 @@ mod explained;
 mod failure;
 pub mod format;
 mod gate;
+pub mod html;
 mod ignored;
 pub mod json;
 mod lines;
@@ -28,6 +29,7 @@ pub mod summary_line;
 pub mod text;
 mod unmanaged;
 mod value;
+pub mod version;
 mod view;
 
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};

@@ -86,15 +86,16 @@ pub(super) fn word(state: State) -> (&'static str, Role) {
     }
 }
 
-/// What is told while waiting: an object got ready, or failed.
+/// What is told while waiting: an object got ready, or failed, and why unless that is told in the end.
 #[must_use]
-pub fn news(name: &str, readiness: &Readiness, time: &str) -> Option<Styled> {
+pub fn news(name: &str, readiness: &Readiness, time: &str, says_why: bool) -> Option<Styled> {
     let (word, role) = word(readiness.state);
     let mut text = Styled::new().with(Role::Note, format!("{time} ")).with(role, format!("{word} "));
     text.push(Role::Name, name);
     match readiness.state {
         State::Current => {}
-        State::Failed => text.push(Role::Plain, format!(": {}", readiness.message)),
+        State::Failed if says_why => text.push(Role::Plain, format!(": {}", readiness.message)),
+        State::Failed => {}
         _ => return None,
     }
     text.line_end();

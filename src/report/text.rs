@@ -12,9 +12,13 @@ mod notes;
 mod object;
 mod sheet;
 mod structured;
+#[cfg(test)]
+mod tests;
 mod together;
 
-pub(super) use object::{object_text, problem};
+pub(super) use change::{owner_text, why};
+pub(super) use notes::is_shown;
+pub(super) use object::{conflict_hint, foremost, object_text, problem};
 pub(super) use together::{alike, places};
 
 use super::styled::{Role, Styled};
@@ -72,7 +76,7 @@ fn needs_attention(object: &ObjectReport) -> bool {
 }
 
 /// The parent of an apply set, where it has to be written: no drift, and yet a write of `apply`.
-fn parent_text(set: &ApplySetInfo, view: &View) -> Styled {
+pub(super) fn parent_text(set: &ApplySetInfo, view: &View) -> Styled {
     let mark = match set.parent.action {
         ParentAction::None => return Styled::new(),
         ParentAction::Create => ("+", Role::Add),

@@ -29,7 +29,7 @@ pub(crate) fn configured(typed: Typed) -> (Cli, Configured) {
         Command::Status(args) => &args.input,
         Command::Snapshot(args) => &args.input,
         Command::Access(args) => &args.input,
-        Command::Config(_) | Command::Completion(_) | Command::Man(_) | Command::Complete(_) => {
+        Command::Config(_) | Command::Completion(_) | Command::Man(_) | Command::Version(_) | Command::Complete(_) => {
             return (typed.cli, Ok(Configuration::default()));
         }
     };

@@ -9,6 +9,7 @@ pub(crate) mod confirm;
 pub(crate) mod contexts;
 pub(crate) mod diff_flags;
 pub(crate) mod failure;
+pub(crate) mod lookup;
 pub(crate) mod output;
 pub(crate) mod reading;
 pub(crate) mod report_builder;

@@ -114,12 +114,9 @@ impl<'a> Screen<'a> {
         if let Some(running) = self.running.borrow().as_ref().filter(|running| running.stage == Stage::Wait) {
             running.progress.slow(slow);
         }
-        // What failed is said on stdout in the end.
-        let is_said = self.output.shows_text() && readiness.state == State::Failed;
         if is_news
-            && !is_said
             && self.follows
-            && let Some(text) = readiness::news(&key.to_string(), readiness, &now())
+            && let Some(text) = readiness::news(&key.to_string(), readiness, &now(), !self.output.shows_text())
         {
             self.output.news(&text);
         }

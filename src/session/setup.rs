@@ -47,7 +47,8 @@ pub(crate) async fn connected(
     terminal: &Terminal,
     interrupt: &Interrupt,
 ) -> Result<Connected, Failure> {
-    let options = connect_options(args, verbosity, input, terminal);
+    let stdin_is_free = !input.filename.iter().any(|path| path == "-");
+    let options = connect_options(args, verbosity, stdin_is_free, terminal);
     let environment = Environment::from_process();
     let home = environment.home.as_ref().map(|home| home.join(".kube").join("cache"));
     let cache = args.cache_dir.clone().or(home);
@@ -73,7 +74,13 @@ async fn version(cluster: &Cluster) -> Option<String> {
     version.get("gitVersion")?.as_str().map(ToOwned::to_owned)
 }
 
-fn connect_options(args: &ConnectionArgs, verbosity: u8, input: &InputArgs, terminal: &Terminal) -> ConnectOptions {
+/// What the flags say about the connection.
+pub(crate) fn connect_options(
+    args: &ConnectionArgs,
+    verbosity: u8,
+    stdin_is_free: bool,
+    terminal: &Terminal,
+) -> ConnectOptions {
     let terminal = terminal.clone();
     ConnectOptions {
         kubeconfig: args.kubeconfig.clone(),
@@ -95,7 +102,7 @@ fn connect_options(args: &ConnectionArgs, verbosity: u8, input: &InputArgs, term
         request_timeout: args.request_timeout,
         namespace: args.namespace.clone(),
         verbose: verbosity,
-        stdin_is_free: !input.filename.iter().any(|path| path == "-"),
+        stdin_is_free,
         log: Log::to(move |line| terminal.note(Role::Note, line)),
     }
 }

@@ -263,6 +263,12 @@ pub fn plain(text: &Styled) -> String {
     paint(text, None)
 }
 
+/// Text in the colours of a theme.
+#[cfg(test)]
+pub fn coloured(text: &Styled, theme: &Theme) -> String {
+    paint(text, Some(theme))
+}
+
 fn paint(text: &Styled, theme: Option<&Theme>) -> String {
     let span = |(role, text): &(Role, String)| {
         if text == "\n" {

@@ -73,7 +73,7 @@ fn a_configuration_at_the_root_of_the_repository_counts_and_none_beyond_it() {
     assert!(!text.stderr.contains("using the configuration"), "{text}");
     fs::remove_file(root).unwrap();
     // The one in the working directory is no part of the repository of the manifests, and is used as the last resort.
-    assert_eq!(diff(&[]).exits_with(2).report()["errors"][0]["message"], "the configuration has no `surprise`");
+    assert_eq!(diff(&[]).exits_with(2).report()["errors"][0]["message"], "unknown key `surprise` in the configuration");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn mistakes_stop_the_run_with_their_places() {
                 &json!("deploy/.kubectl-reconcile.yaml"),
                 &json!(3),
                 &json!(1),
-                &json!("the configuration has no `ignroe`")
+                &json!("unknown key `ignroe` in the configuration")
             )
         );
         assert!(run.stderr.contains("did you mean `ignore`?"), "{run}");

@@ -3,27 +3,12 @@
 use serde_json::json;
 
 use crate::control_plane::{Fault, Proxy, Request, Workspace};
-use crate::manifests::{SHOP, WEB};
+use crate::manifests::{SHOP, WEB, definition};
 
-const CRD: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: kettles.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Kettle, plural: kettles}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
+const CRD: &str = definition!(
+    "Kettle",
+    "kettles",
+    "
               volume: {type: integer}
               cups: {type: array, items: {type: object, required: [name], properties: {name: {type: string}}},
                 x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name]}
@@ -32,7 +17,8 @@ apiVersion: $NS.example.com/v1
 kind: Kettle
 metadata: {name: green}
 spec: {volume: 2, cups: [{name: one}, {name: two}]}
-";
+"
+);
 
 /// Values that say no more than nothing does, and one that another of the same manifest overrides.
 const REDUNDANT: &str = "

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::control_plane::Workspace;
+use crate::manifests::definition;
 
 /// Applies, and is in sync without asking from then on.
 #[track_caller]
@@ -147,25 +148,7 @@ fn defaults_of_a_custom_resource_are_proven() {
     let ws = Workspace::new();
     ws.write(
         "it.yaml",
-        "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Thing, plural: things}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
+        definition!("Thing", "things", "
               parts: {type: array, items: {type: object, properties: {name: {type: string}, size: {type: integer, default: 3}}}}
               mode: {type: object, default: {}, properties: {fast: {type: boolean, default: true}}}
               tags: {type: array, default: [a, b], items: {type: string}}
@@ -182,7 +165,7 @@ apiVersion: $NS.example.com/v1
 kind: Thing
 metadata: {name: it}
 spec: {parts: [{name: a}, {name: b, size: 1.0}], rules: [{name: all}, {name: one, matches: [{path: /one}]}]}
-",
+"),
     );
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.wait_for_types();

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::control_plane::Workspace;
+use crate::control_plane::{Run, Workspace};
+use crate::manifests::definition;
 
 /// A thousand objects of five kinds.
 fn thousand() -> String {
@@ -65,4 +66,119 @@ fn a_few_objects_among_many_are_read_by_name() {
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     let requests = &diff.report()["requests"];
     assert_eq!((&requests["list"], &requests["get"]), (&json!(0), &json!(1)), "{requests}");
+}
+
+/// A kind of its own: nobody else has objects of it in the cluster.
+const LAMP: &str = definition!(
+    "Lamp",
+    "lamps",
+    "
+              watts: {type: integer}
+              shade: {type: string}
+"
+);
+
+/// One lamp in each of these namespaces, which exist.
+fn lamps(ws: &Workspace, count: usize) -> String {
+    let name = |number: usize| ws.fill_in(&format!("$NS-{number}"));
+    let namespaces =
+        (0..count).map(|number| format!("{{apiVersion: v1, kind: Namespace, metadata: {{name: {}}}}}", name(number)));
+    ws.stdin(&namespaces.collect::<Vec<_>>().join("\n---\n")).kubectl(["create", "-f", "-"]).exits_with(0);
+    let lamp = |number: usize| {
+        format!(
+            "{{apiVersion: $NS.example.com/v1, kind: Lamp, metadata: {{name: l, namespace: {}}}, spec: {{watts: 4}}}}",
+            name(number)
+        )
+    };
+    (0..count).map(lamp).collect::<Vec<_>>().join("\n---\n")
+}
+
+/// How many lists and reads by name were sent.
+#[track_caller]
+fn reads(run: &Run) -> (u64, u64) {
+    let requests = &run.report()["requests"];
+    (requests["list"].as_u64().unwrap(), requests["get"].as_u64().unwrap())
+}
+
+#[test]
+fn many_namespaces_are_read_at_once_where_that_pays_and_is_allowed() {
+    let ws = Workspace::new();
+    ws.write("crd.yaml", LAMP);
+    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    ws.wait_for_types();
+    ws.write("lamps.yaml", &lamps(&ws, 12));
+    ws.reconcile(["apply", "-f", "lamps.yaml"]).exits_with(0);
+    let diff = || ws.reconcile(["diff", "-f", "lamps.yaml"]);
+    let run = diff().exits_with(0);
+    assert_eq!(reads(&run), (1, 0), "{run}");
+
+    // One that is changed and one that is gone are found in the same list.
+    let [changed, gone] = [3, 5].map(|number| ws.fill_in(&format!("$NS-{number}")));
+    let lamp = ws.fill_in("lamps.$NS.example.com/l");
+    ws.kubectl(["patch", "-n", &changed, &lamp, "--type=merge", "-p", "{\"spec\": {\"watts\": 9}}"]).exits_with(0);
+    ws.kubectl(["delete", "-n", &gone, &lamp]).exits_with(0);
+    let run = diff().exits_with(1);
+    assert_eq!((reads(&run).0, &run.report()["summary"]["inSync"]), (1, &json!(10)), "{run}");
+    assert_eq!((&run.report()["summary"]["create"], &run.report()["summary"]["update"]), (&json!(1), &json!(1)));
+    ws.reconcile(["apply", "-f", "lamps.yaml"]).exits_with(0);
+
+    // Others have many more, and they come first: after the first page, each is read by its name.
+    let other = |number| {
+        format!("{{apiVersion: $NS.example.com/v1, kind: Lamp, metadata: {{name: a-{number}, namespace: $NS-0}}}}")
+    };
+    ws.stdin(&(0..20).map(other).collect::<Vec<_>>().join("\n---\n")).kubectl(["create", "-f", "-"]).exits_with(0);
+    let run = diff().exits_with(0);
+    let (lists, gets) = reads(&run);
+    assert!(lists == 1 && gets > 0 && gets <= 12, "{lists} lists, {gets} gets: {run}");
+}
+
+#[test]
+fn a_few_large_objects_of_others_are_not_read_along() {
+    let ws = Workspace::new();
+    ws.write("crd.yaml", LAMP);
+    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    ws.wait_for_types();
+    ws.write("lamps.yaml", &lamps(&ws, 12));
+    ws.reconcile(["apply", "-f", "lamps.yaml"]).exits_with(0);
+    let shade = "x".repeat(400_000);
+    for number in 0..6 {
+        let name = format!("a-{number}");
+        let namespace = ws.fill_in("$NS-0");
+        ws.stdin(&format!(
+            "{{apiVersion: $NS.example.com/v1, kind: Lamp, metadata: {{name: {name}}}, spec: {{shade: {shade}}}}}"
+        ))
+        .kubectl(["create", "-n", &namespace, "-f", "-"])
+        .exits_with(0);
+    }
+    let run = ws.reconcile(["diff", "-f", "lamps.yaml"]).exits_with(0);
+    let (lists, gets) = reads(&run);
+    assert!(lists == 1 && gets > 0, "{lists} lists, {gets} gets: {run}");
+}
+
+#[test]
+fn where_only_namespaces_may_be_read_they_are_read_one_by_one() {
+    let ws = Workspace::new();
+    ws.write("crd.yaml", LAMP);
+    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    ws.wait_for_types();
+    let manifests = lamps(&ws, 10);
+    ws.write("lamps.yaml", &manifests);
+    ws.reconcile(["apply", "-f", "lamps.yaml"]).exits_with(0);
+    for number in 0..10 {
+        let namespace = ws.fill_in(&format!("$NS-{number}"));
+        ws.kubectl([
+            "create",
+            "role",
+            "lamps",
+            "-n",
+            &namespace,
+            "--verb=get",
+            &ws.fill_in("--resource=lamps.$NS.example.com"),
+        ])
+        .exits_with(0);
+        let binding = ["create", "rolebinding", "lamps", "-n", &namespace, "--role=lamps", "--user=limited"];
+        ws.kubectl(binding).exits_with(0);
+    }
+    let run = ws.as_user("limited").reconcile(["diff", "-f", "lamps.yaml", "--evidence=read-only"]).exits_with(0);
+    assert_eq!((reads(&run), &run.report()["summary"]["inSync"]), ((1, 10), &json!(10)), "{run}");
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::control_plane::{Run, Workspace, wait_until};
+use crate::manifests::definition;
 
 /// What a person at a terminal sees, with the namespace by a name that is the same in every run.
 fn seen(run: &Run, ws: &Workspace) -> String {
@@ -109,29 +110,15 @@ fn one_mistake_leaves_all_other_objects_compared_and_applied() {
 fn custom_resources_are_explained_by_their_own_types() {
     let ws = Workspace::new();
     let group = format!("{}.example.com", ws.namespace());
-    let crd = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.$NS.example.com}
-spec:
-  group: $NS.example.com
-  names: {kind: Widget, plural: widgets}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            required: [size]
-            properties:
+    let crd = definition!(
+        "Widget",
+        "widgets",
+        "
               size: {type: integer, minimum: 1}
               colour: {type: string, enum: [red, blue]}
-";
+            required: [size]
+"
+    );
     ws.write("crd.yaml", crd);
     ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
     // The server publishes the types of a new kind a moment later.

@@ -4,26 +4,12 @@
 use serde_json::{Value, json};
 
 use crate::control_plane::{Replaced, Workspace};
+use crate::manifests::definition;
 
-const GADGETS: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: gadgets.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {plural: gadgets, singular: gadget, kind: Gadget}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
+const GADGETS: &str = definition!(
+    "Gadget",
+    "gadgets",
+    "
               size: {type: integer}
               tuning: {type: object, properties: {a: {type: string}}}
               tags: {type: array, items: {type: string}}
@@ -33,7 +19,8 @@ spec:
               defaulted: {type: string, default: given}
               either: {type: string, default: given, nullable: true}
               open: {type: object, x-kubernetes-preserve-unknown-fields: true}
-";
+"
+);
 
 const GADGET: &str = "
 apiVersion: $NS.example.com/v1

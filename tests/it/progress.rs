@@ -17,8 +17,17 @@ fn is_timed(line: &str) -> bool {
 }
 
 #[test]
-fn in_a_pipeline_each_finished_object_has_a_line_with_the_time() {
-    for flags in [&[][..], &["-o", "json"]] {
+fn in_a_pipeline_each_finished_object_has_one_line() {
+    // Where stdout says what was done, stderr does not say it again.
+    let ws = Workspace::new();
+    ws.write("two.yaml", TWO);
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(4);
+    assert_eq!(apply.stderr, "", "{apply}");
+    for name in ["a", "b"] {
+        assert_eq!(apply.stdout.matches(&ws.fill_in(&format!("created ConfigMap $NS/{name}\n"))).count(), 1, "{apply}");
+    }
+    assert!(!apply.stdout.lines().any(is_timed), "stdout is the same in every run");
+    for flags in [&["-o", "json"][..], &["--summary"]] {
         let ws = Workspace::new();
         ws.write("two.yaml", TWO);
         let apply = ws.reconcile([&["apply", "-f", "."], flags].concat()).exits_with(4);

@@ -27,25 +27,16 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
 use crate::control_plane::{Proxy, Workspace};
+use crate::manifests::definition;
 
 /// A definition whose resources anybody may keep anything in.
-const GAUGE: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: gauges.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Gauge, plural: gauges, singular: gauge, listKind: GaugeList}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties: {spec: {type: object, properties: {role: {type: string}}}}
-";
+const GAUGE: &str = definition!(
+    "Gauge",
+    "gauges",
+    "
+              role: {type: string}
+"
+);
 
 #[test]
 fn a_namespace_that_ends_a_url_changes_nothing() {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::control_plane::{Replaced, Workspace};
-use crate::manifests::WEB;
+use crate::manifests::{WEB, definition};
 
 /// Applies, and then finds nothing to do, as often as asked.
 #[track_caller]
@@ -291,26 +291,10 @@ fn a_value_that_the_server_keeps_to_itself_is_no_drift() {
 
 #[test]
 fn numbers_of_custom_resources_are_compared_as_numbers() {
-    is_stable(
+    is_stable(definition!(
+        "Number",
+        "numbers",
         "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: numbers.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Number, plural: numbers}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
               a: {type: number}
               b: {type: integer, format: int64}
               c: {type: string}
@@ -321,6 +305,6 @@ apiVersion: $NS.example.com/v1
 kind: Number
 metadata: {name: it}
 spec: {a: 3.0, b: 9007199254740993, c: '1000m', d: 1e3, e: null}
-",
-    );
+"
+    ));
 }

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ManagedFieldsEntry, ObjectKey};
+use structured_merge::{GroupVersionKind, ManagedFieldsEntry, ObjectKey, ObjectMeta as _};
 
 use crate::label::set_by_another;
 use crate::{ApplySet, GroupKind, Inventory, Member, Prunable, PruneDecision, Reason, part_of};
@@ -168,9 +168,8 @@ impl DesiredMembers {
         if member.is_terminating() {
             return PruneDecision::Prune(Prunable::of(member));
         }
-        let annotations = object.pointer("/metadata/annotations");
         let (name, value) = self.rules.keep;
-        if annotations.and_then(|all| all.get(name)).is_some_and(|found| found == value) {
+        if object.annotation(name) == Some(value) {
             return PruneDecision::Keep(Reason::Annotated(format!("{name}: {value}")));
         }
         match owner(object) {
@@ -220,7 +219,7 @@ fn identity(key: &ObjectKey) -> (GroupKind, Option<String>, String) {
 
 /// The object that controls this one, or else the first that owns it.
 fn owner(object: &Value) -> Option<ObjectKey> {
-    let owners = object.pointer("/metadata/ownerReferences")?.as_array()?;
+    let owners = object.owner_references();
     let controls = |owner: &&Value| owner.get("controller") == Some(&Value::Bool(true));
     let owner = owners.iter().find(controls).or_else(|| owners.first())?;
     let text = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();

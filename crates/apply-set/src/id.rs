@@ -2,7 +2,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ObjectKey};
+use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 
 /// The label of an object that belongs to an apply set; its value is the set's id.
 pub const PART_OF: &str = "applyset.kubernetes.io/part-of";
@@ -40,7 +40,7 @@ impl ApplySet {
 /// The id of the apply set that an object says it belongs to.
 #[must_use]
 pub fn part_of(object: &Value) -> Option<&str> {
-    object.pointer("/metadata/labels")?.get(PART_OF)?.as_str().filter(|id| !id.is_empty())
+    object.label(PART_OF).filter(|id| !id.is_empty())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use std::fmt;
 
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ObjectKey};
+use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 
 /// A live object with the label of a set.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,31 +39,26 @@ impl Member {
     /// An object of this type as it was listed.
     #[must_use]
     pub fn new(gvk: GroupVersionKind, object: Value) -> Self {
-        let text = |name: &str| object.pointer("/metadata").and_then(|metadata| metadata.get(name)?.as_str());
-        let name = text("name").unwrap_or_default().to_owned();
-        let namespace = text("namespace").map(ToOwned::to_owned);
+        let name = object.name().unwrap_or_default().to_owned();
+        let namespace = object.metadata("namespace").and_then(Value::as_str).map(ToOwned::to_owned);
         Self { key: ObjectKey { gvk, namespace, name }, object, unlisted: None }
     }
 
     /// Its uid.
     #[must_use]
     pub fn uid(&self) -> &str {
-        self.text("/metadata/uid")
+        self.object.uid().unwrap_or_default()
     }
 
     /// The version that was read.
     #[must_use]
     pub fn resource_version(&self) -> &str {
-        self.text("/metadata/resourceVersion")
+        self.object.resource_version().unwrap_or_default()
     }
 
     /// Returns true if it is being deleted.
     #[must_use]
     pub fn is_terminating(&self) -> bool {
-        self.object.pointer("/metadata/deletionTimestamp").is_some()
-    }
-
-    pub(crate) fn text(&self, pointer: &str) -> &str {
-        self.object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+        self.object.is_terminating()
     }
 }

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde_json::Value;
-use structured_merge::{FieldPath, ObjectKey, managed_fields};
+use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _, managed_fields};
 
 use crate::annotations::{ID, KINDS, MANAGER_SUFFIX, NAMESPACES, RESOURCES, TOOLING};
 use crate::{ApplySet, GroupKind, Inventory, ParentAnnotations, Tooling};
@@ -105,14 +105,14 @@ impl ParentState {
     pub fn of(set: &ApplySet, live: &Value, own: &Tooling, adopt: &BTreeSet<String>) -> Result<Self, ParentError> {
         let parent = &set.parent;
         let refused = |cause| ParentError { parent: Box::new(parent.clone()), cause };
-        if live.pointer("/metadata/deletionTimestamp").is_some() {
+        if live.is_terminating() {
             return Err(refused(ParentErrorCause::Terminating));
         }
-        let id = live.pointer("/metadata/labels").and_then(|labels| labels.get(ID)).and_then(Value::as_str);
+        let id = live.label(ID);
         if let Some(id) = id.filter(|id| *id != set.id) {
             return Err(refused(ParentErrorCause::WrongId(id.to_owned())));
         }
-        let tooling = match (id, annotation(live, TOOLING)) {
+        let tooling = match (id, live.annotation(TOOLING)) {
             (Some(_), Some(tooling)) => Tooling::new(tooling),
             (Some(_), None) => return Err(refused(ParentErrorCause::NotAParent(Missing::Tooling))),
             (None, _) => return Err(refused(ParentErrorCause::NotAParent(Missing::Id))),
@@ -121,18 +121,17 @@ impl ParentState {
         if !is_own && !adopt.contains(tooling.name()) {
             return Err(refused(ParentErrorCause::OtherTool(tooling.name().to_owned())));
         }
-        let additional = annotation(live, NAMESPACES).unwrap_or_default();
+        let additional = live.annotation(NAMESPACES).unwrap_or_default();
         let mut namespaces: BTreeSet<String> = items(additional).collect();
         if let Some(name) = namespaces.iter().find(|name| !is_namespace(name)) {
             return Err(refused(ParentErrorCause::NotANamespace(name.clone())));
         }
         namespaces.extend(parent.namespace.clone());
-        let text = |pointer: &str| live.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let kinds = annotation(live, KINDS);
-        let author = |name: &str| annotation(live, name).and_then(|_| other_author(live, name, tooling.name()));
+        let kinds = live.annotation(KINDS);
+        let author = |name: &str| live.annotation(name).and_then(|_| other_author(live, name, tooling.name()));
         Ok(Self {
-            uid: text("/metadata/uid"),
-            resource_version: text("/metadata/resourceVersion"),
+            uid: live.uid().unwrap_or_default().to_owned(),
+            resource_version: live.resource_version().unwrap_or_default().to_owned(),
             listed: listed_kinds(live),
             namespaces,
             kinds: kinds.map(ToOwned::to_owned),
@@ -203,16 +202,12 @@ impl ParentState {
     }
 }
 
-fn annotation<'v>(live: &'v Value, name: &str) -> Option<&'v str> {
-    live.pointer("/metadata/annotations")?.get(name)?.as_str()
-}
-
 fn items(text: &str) -> impl Iterator<Item = String> {
     text.split(',').filter(|item| !item.is_empty()).map(ToOwned::to_owned)
 }
 
 fn listed_kinds(live: &Value) -> ListedKinds {
-    match (annotation(live, KINDS), annotation(live, RESOURCES)) {
+    match (live.annotation(KINDS), live.annotation(RESOURCES)) {
         (Some(kinds), _) => ListedKinds::Kinds(items(kinds).map(|kind| GroupKind::parse(&kind)).collect()),
         (None, Some(resources)) if !resources.is_empty() => ListedKinds::Resources(items(resources).collect()),
         (None, _) => ListedKinds::Unknown,

@@ -33,7 +33,7 @@ pub(super) fn horizontal_pod_autoscaler(autoscaler: &Value, now: Timestamp) -> R
     }
 }
 
-/// Whether a condition tells of a failure, and if so, whether that can be a matter of time. A target without replicas is not one: it
+/// Whether a condition reports a failure, and if so, whether that can be a matter of time. A target without replicas is not one: it
 /// was scaled to zero by somebody.
 fn failure(condition: &Condition<'_>) -> Option<bool> {
     let is_metric = |reason: &str| reason.starts_with("FailedGet") && reason.ends_with("Metric");

@@ -111,7 +111,7 @@ impl fmt::Debug for Positions {
     }
 }
 
-/// Those of an object that nobody wrote: all of it stands at the start.
+/// Those of an object that nobody wrote: all of it is at the start.
 impl Default for Positions {
     fn default() -> Self {
         let root = Node { value: Mark::START, key_mark: Mark::START, key: NO_KEY, end: 1 };
@@ -120,8 +120,8 @@ impl Default for Positions {
 }
 
 impl Positions {
-    /// Where the value at a path stands. A part that comes from an anchor stands where the anchor's text is; the alias
-    /// itself stands at its `*`.
+    /// Where the value at a path is. A part that comes from an anchor is where the anchor's text is; the alias
+    /// itself is at its `*`.
     #[must_use]
     pub fn value_at(&self, path: &[Step]) -> Option<Mark> {
         self.find(path).map(|node| self.node(node).value)

@@ -1,21 +1,21 @@
 //! An HTTP proxy before the API server that makes things go wrong, once or more often, for the requests that a test picks.
 
-use std::fmt;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures::StreamExt;
 use http::{Request, Response, header};
-use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full, StreamBody};
-use hyper::body::{Frame, Incoming};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use kube::client::Body;
+use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -24,29 +24,8 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::api::{Api, RUNTIME};
 use super::credentials::ADMIN;
+use super::fault::{self, Answer, BoxError, ConnectionFault, End, Fault, Injected};
 use super::workspace::Workspace;
-
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
-type Answer = Response<UnsyncBoxBody<Bytes, BoxError>>;
-
-/// What goes wrong with a request.
-#[derive(Clone)]
-pub enum Fault {
-    /// It never reaches the server, and this is the answer: status, headers and body.
-    Answer(u16, Vec<(&'static str, String)>, String),
-    /// It never reaches the server, and no answer ever comes.
-    Silence,
-    /// It never reaches the server: the connection is closed.
-    Refused,
-    /// The server acts on it, but the connection is closed before an answer.
-    AnswerLost,
-    /// The server acts on it, but the connection is closed in the middle of the answer's body.
-    AnswerCut,
-    /// The answer's body comes as the server sends it, and the connection is closed after this long.
-    AnswerCutAfter(Duration),
-    /// Something happens just before the server sees it.
-    After(Arc<dyn Fn() + Send + Sync>),
-}
 
 /// A proxy with the certificate of the API server. It passes tokens on, and asks as the administrator where there is none: who owns a
 /// client certificate cannot be passed on.
@@ -62,12 +41,17 @@ struct State {
     anyone: Api,
     seen: Mutex<Vec<String>>,
     rules: Mutex<Vec<Rule>>,
+    /// What happens to the next connections.
+    connections: Mutex<Vec<ConnectionFault>>,
+    /// How long the next outage takes; each change is one.
+    outages: watch::Sender<Duration>,
 }
 
 struct Rule {
     method: String,
     pattern: String,
     times: usize,
+    hits: usize,
     fault: Fault,
 }
 
@@ -82,11 +66,13 @@ impl Proxy {
             anyone: connect(&plane.anonymous_kubeconfig()),
             seen: Mutex::default(),
             rules: Mutex::default(),
+            connections: Mutex::default(),
+            outages: watch::Sender::new(Duration::ZERO),
         });
         let listener =
             RUNTIME.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).expect("a free port for the proxy");
         let address = listener.local_addr().expect("the address of the proxy");
-        let accepting = RUNTIME.spawn(accept(listener, Arc::clone(&state)));
+        let accepting = RUNTIME.spawn(accept(listener, address, Arc::clone(&state)));
         Proxy { address, state, accepting }
     }
 
@@ -94,16 +80,24 @@ impl Proxy {
         format!("https://{}", self.address)
     }
 
-    /// Lets the next `times` requests of `method` go wrong whose path and query hold all words of `pattern`, and none of its
-    /// words that start with `!`: `configmaps/banner !dryRun`.
+    /// Lets the next `times` requests of `method` (`*` for any) go wrong whose path and query hold all words of `pattern`, and none of
+    /// its words that start with `!`: `configmaps/banner !dryRun`.
     pub fn inject(&self, times: usize, method: &str, pattern: &str, fault: Fault) {
-        let rule = Rule { method: method.to_owned(), pattern: pattern.to_owned(), times, fault };
-        self.state.rules.lock().unwrap_or_else(PoisonError::into_inner).push(rule);
+        let rule = Rule { method: method.to_owned(), pattern: pattern.to_owned(), times, hits: 0, fault };
+        lock(&self.state.rules).push(rule);
+    }
+
+    /// Forgets all faults, also those of connections. Answers with those that never happened, as `METHOD pattern`.
+    pub fn clear(&self) -> Vec<String> {
+        lock(&self.state.connections).clear();
+        let rules = std::mem::take(&mut *lock(&self.state.rules));
+        let missed = rules.into_iter().filter(|rule| rule.hits == 0);
+        missed.map(|rule| format!("{} {}", rule.method, rule.pattern)).collect()
     }
 
     /// All requests so far, as `METHOD path?query`.
     pub fn requests(&self) -> Vec<String> {
-        self.state.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.state.seen).clone()
     }
 }
 
@@ -116,10 +110,11 @@ impl Drop for Proxy {
 impl State {
     /// Notes the request, and gives the fault that is meant for it.
     fn fault_for(&self, method: &str, uri: &str) -> Option<Fault> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{method} {uri}"));
-        let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        lock(&self.seen).push(format!("{method} {uri}"));
+        let mut rules = lock(&self.rules);
         let rule = rules.iter_mut().find(|rule| rule.times > 0 && rule.matches(method, uri))?;
         rule.times -= 1;
+        rule.hits += 1;
         Some(rule.fault.clone())
     }
 
@@ -140,8 +135,12 @@ impl State {
 impl Rule {
     fn matches(&self, method: &str, uri: &str) -> bool {
         let holds = |word: &str| word.strip_prefix('!').map_or_else(|| uri.contains(word), |word| !uri.contains(word));
-        self.method == method && self.pattern.split(' ').all(holds)
+        (self.method == "*" || self.method == method) && self.pattern.split(' ').all(holds)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn acceptor((certificate, key): (&str, &str)) -> TlsAcceptor {
@@ -151,66 +150,96 @@ fn acceptor((certificate, key): (&str, &str)) -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(config.expect("the server's certificate and key")))
 }
 
-async fn accept(listener: TcpListener, state: Arc<State>) {
-    while let Ok((stream, _)) = listener.accept().await {
-        tokio::spawn(serve(stream, Arc::clone(&state)));
+async fn accept(mut listener: TcpListener, address: SocketAddr, state: Arc<State>) {
+    let mut outages = state.outages.subscribe();
+    loop {
+        tokio::select! {
+            Ok((stream, _)) = listener.accept() => drop(tokio::spawn(serve(stream, Arc::clone(&state)))),
+            Ok(()) = outages.changed() => {
+                drop(listener);
+                let outage = *outages.borrow_and_update();
+                tokio::time::sleep(outage).await;
+                listener = TcpListener::bind(address).await.expect("the port of the proxy, which was free a moment ago");
+            }
+        }
     }
 }
 
 async fn serve(stream: TcpStream, state: Arc<State>) {
     let _ = stream.set_nodelay(true);
-    let Ok(stream) = state.tls.accept(stream).await else { return };
-    let service = service_fn(|request| answer(Arc::clone(&state), request));
-    // A failing service closes the connection without an answer, which is what some faults are about.
-    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+    let mut outages = state.outages.subscribe();
+    let fault = lock(&state.connections).pop();
+    match fault {
+        None => {
+            let tls = state.tls.clone();
+            tokio::select! {
+                () = converse(stream, tls, state) => {}
+                _ = outages.changed() => {}
+            }
+        }
+        Some(ConnectionFault::Reset) => drop(stream.set_zero_linger()),
+        Some(ConnectionFault::PlainText) => drop(speak_plainly(stream).await),
+        Some(ConnectionFault::HandshakeCut) => drop(stream.readable().await),
+        Some(ConnectionFault::OtherCertificate) => {
+            let other = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
+            let tls = acceptor((&other.cert.pem(), &other.signing_key.serialize_pem()));
+            converse(stream, tls, state).await;
+        }
+    }
 }
 
-async fn answer(state: Arc<State>, request: Request<Incoming>) -> Result<Answer, BoxError> {
+async fn speak_plainly(mut stream: TcpStream) -> io::Result<()> {
+    stream.readable().await?;
+    stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").await?;
+    stream.shutdown().await
+}
+
+async fn converse(stream: TcpStream, tls: TlsAcceptor, state: Arc<State>) {
+    let Ok(stream) = tls.accept(stream).await else { return };
+    let resets = Arc::<AtomicBool>::default();
+    let service = service_fn(|request| Box::pin(answer(Arc::clone(&state), Arc::clone(&resets), request)));
+    // A failing service closes the connection without an answer, which is what some faults are about.
+    let mut connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    let _ = std::future::poll_fn(|context| connection.poll_without_shutdown(context)).await;
+    let mut stream = connection.into_parts().io.into_inner();
+    if resets.load(Ordering::Relaxed) {
+        let _ = stream.get_ref().0.set_zero_linger();
+    } else {
+        let _ = stream.shutdown().await;
+    }
+}
+
+async fn answer(state: Arc<State>, resets: Arc<AtomicBool>, request: Request<Incoming>) -> Result<Answer, BoxError> {
     let uri = request.uri().path_and_query().map_or("", |path| path.as_str());
     match state.fault_for(request.method().as_str(), uri) {
-        None => Ok(state.forward(request).await?.map(|body| body.map_err(Into::into).boxed_unsync())),
-        Some(Fault::Answer(status, headers, body)) => {
-            let mut response = Response::builder().status(status);
-            for (name, value) in headers {
-                response = response.header(name, value);
-            }
-            Ok(response.body(Full::new(body.into()).map_err(|never| match never {}).boxed_unsync())?)
-        }
+        None => Ok(fault::whole(state.forward(request).await?)),
+        Some(Fault::Answer(status, headers, body)) => fault::made_up(status, headers, body),
+        Some(Fault::Endless) => fault::endless(),
         Some(Fault::Silence) => std::future::pending().await,
         Some(Fault::Refused) => Err(Injected.into()),
+        Some(Fault::Reset) => {
+            resets.store(true, Ordering::Relaxed);
+            Err(Injected.into())
+        }
+        Some(Fault::Disconnected(fault, times)) => {
+            lock(&state.connections).extend(std::iter::repeat_n(fault, times));
+            Err(Injected.into())
+        }
+        Some(Fault::Outage(time)) => {
+            state.outages.send_replace(time);
+            std::future::pending().await
+        }
         Some(Fault::AnswerLost) => {
             state.forward(request).await?.into_body().collect().await?;
             Err(Injected.into())
         }
-        Some(Fault::AnswerCut) => {
-            let (parts, body) = state.forward(request).await?.into_parts();
-            let whole = body.collect().await?.to_bytes();
-            let half = Frame::data(whole.slice(..whole.len() / 2));
-            let frames = futures::stream::iter([Ok(half), Err(Injected.into())]);
-            Ok(Response::from_parts(parts, StreamBody::new(frames).boxed_unsync()))
-        }
-        Some(Fault::AnswerCutAfter(time)) => {
-            let (parts, body) = state.forward(request).await?.into_parts();
-            let frames = body.into_data_stream().map(|data| data.map(Frame::data).map_err(BoxError::from));
-            let frames =
-                frames.take_until(tokio::time::sleep(time)).chain(futures::stream::iter([Err(Injected.into())]));
-            Ok(Response::from_parts(parts, StreamBody::new(frames).boxed_unsync()))
-        }
+        Some(Fault::AnswerCut) => fault::half(state.forward(request).await?, End::Cut).await,
+        Some(Fault::AnswerStalled) => fault::half(state.forward(request).await?, End::Stall).await,
+        Some(Fault::AnswerCutAfter(time)) => Ok(fault::cut_after(state.forward(request).await?, time)),
+        Some(Fault::Rewritten(rewrite)) => fault::rewritten(state.forward(request).await?, &rewrite).await,
         Some(Fault::After(event)) => {
             tokio::task::spawn_blocking(move || event()).await?;
-            Ok(state.forward(request).await?.map(|body| body.map_err(Into::into).boxed_unsync()))
+            Ok(fault::whole(state.forward(request).await?))
         }
     }
 }
-
-/// The reason why a connection is closed on purpose.
-#[derive(Debug)]
-struct Injected;
-
-impl fmt::Display for Injected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a fault was injected")
-    }
-}
-
-impl std::error::Error for Injected {}

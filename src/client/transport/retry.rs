@@ -10,6 +10,10 @@ use crate::client::request::Retry;
 pub const MAX_RETRIES: u32 = 4;
 /// The longest wait that a server may ask for. What takes longer is reported instead of waited for.
 pub const MAX_WAIT: Duration = Duration::from_secs(30);
+/// How often a server that is gone is asked again: for a dozen seconds, which is about as long as its restart takes.
+pub const MAX_RETURNS: u32 = 8;
+/// The longest wait for a server that is gone.
+const LONGEST_RETURN: Duration = Duration::from_secs(2);
 /// The first wait; each further one doubles.
 const BASE: Duration = Duration::from_millis(250);
 
@@ -45,7 +49,17 @@ pub fn wait(
         (Verdict::NotProcessed, _) | (Verdict::Unknown, Retry::Safe) => {}
         (Verdict::Unknown, Retry::Never) | (Verdict::Final, _) => return None,
     }
-    let wait = backoff(failures, jitter).max(asked.unwrap_or_default());
+    within(backoff(failures, jitter).max(asked.unwrap_or_default()), remaining)
+}
+
+/// How long to wait before a connection is tried again to a server that was there before, and is being restarted for all we know.
+/// No request was sent, so that it makes no difference which.
+pub fn wait_for_return(failures: u32, remaining: Option<Duration>, jitter: f64) -> Option<Duration> {
+    let wait = backoff(failures, jitter).min(LONGEST_RETURN);
+    if failures > MAX_RETURNS { None } else { within(wait, remaining) }
+}
+
+fn within(wait: Duration, remaining: Option<Duration>) -> Option<Duration> {
     let bound = remaining.map_or(MAX_WAIT, |remaining| remaining.min(MAX_WAIT));
     (wait < bound).then_some(wait)
 }
@@ -139,6 +153,15 @@ mod tests {
         assert_eq!(after(3, Some(10)), Some(Duration::from_secs(3)));
         assert_eq!(after(10, Some(10)), None, "there would be no time left");
         assert_eq!(after(3600, None), None, "nobody waits an hour");
+    }
+
+    #[test]
+    fn a_server_that_is_restarted_is_waited_for_a_while() {
+        let waits: Vec<_> = (1..).map_while(|failures| wait_for_return(failures, None, 0.5)).collect();
+        assert_eq!(waits.len(), 8);
+        assert_eq!(waits[..4], [250, 500, 1000, 2000].map(Duration::from_millis));
+        assert_eq!(waits.iter().sum::<Duration>(), Duration::from_millis(11_750));
+        assert_eq!(wait_for_return(1, Some(Duration::from_millis(100)), 0.5), None, "there would be no time left");
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(super) fn is_typed(status: &StatusError) -> bool {
     status.code == 500 && (status.message.contains(NOT_TYPED) || status.message.contains(NOT_CONVERTED))
 }
 
-/// The mistakes that a refusal tells of, in the order of the file; none where it tells of something else.
+/// The mistakes that a refusal reports, in the order of the file; none where it reports something else.
 #[must_use]
 pub(super) fn mistakes(subject: &RejectedObject<'_>, status: &StatusError) -> Vec<Diagnostic> {
     let mut found = if is_typed(status) && status.message.contains(NOT_TYPED) {
@@ -82,7 +82,7 @@ impl<'a> RejectedObject<'a> {
             _ => format!("set by {}", owners.into_iter().collect::<Vec<_>>().join(", ")),
         };
         let name = named(kept);
-        // The status is written by whoever looks after the object: it is no manifest's to take out.
+        // The status belongs to the controller of the object: it is not taken out of a manifest.
         let is_status = FieldPath::of(&["status"]).is_prefix_of(kept);
         let way_out = if is_status { "" } else { ", `kubectl replace` removes it" };
         Some(format!("the live object has {name} ({whose}) and the manifest does not: an apply keeps it{way_out}"))

@@ -76,14 +76,14 @@ fn every_mistake_is_told_at_its_place_with_a_suggestion() {
     assert_eq!(
         parse(&whole("manualManager: [k9s]\nmanualManagers: k9s\n")).unwrap_err(),
         [
-            "c.yaml:3:1: the configuration has no `manualManager` ~ did you mean `manualManagers`?",
+            "c.yaml:3:1: unknown key `manualManager` in the configuration ~ did you mean `manualManagers`?",
             "c.yaml:4:17: `manualManagers` is a list, not a string ~ write `manualManagers: [k9s]`",
         ]
     );
     assert_eq!(refused("manualManagers: [k9s, 1]"), ["1:23 expected the name of a field manager"]);
     assert_eq!(
         parse(&whole("hand: []")).unwrap_err(),
-        ["c.yaml:3:1: the configuration has no `hand` ~ \
+        ["c.yaml:3:1: unknown key `hand` in the configuration ~ \
           the keys are: `apiVersion`, `kind`, `manualManagers`, `ignore`, `readiness`, `defaults`"]
     );
 }
@@ -121,7 +121,7 @@ fn mistakes_of_ignore_rules_are_told_at_their_places() {
     assert_eq!(rule("target: {}"), ["2:3 an ignore rule names `fields`, `managers` or both"]);
     assert_eq!(rule("fields: [spec.a]"), ["2:3 an ignore rule has a `target`"]);
     assert_eq!(rule("target: {}, fields: []"), ["2:24 `fields` is empty"]);
-    assert_eq!(rule("target: {knd: A}, fields: [spec.a]"), ["2:13 a target has no `knd`"]);
+    assert_eq!(rule("target: {knd: A}, fields: [spec.a]"), ["2:13 unknown key `knd` in a target"]);
     assert_eq!(
         rule("target: {}, kind: A, fields: [spec.a]"),
         ["2:16 the objects are named twice: here and under `target`"]
@@ -168,7 +168,7 @@ fn readiness_rules_are_read() {
     assert_eq!(rule("target: {kind: A}, failed: a"), ["2:3 a readiness rule has a `current`"]);
     assert_eq!(rule("target: {}, current: a"), ["2:3 a readiness rule has a `target` with a `kind`"]);
     assert_eq!(rule("target: {kind: A}, current: true"), ["2:32 `current` is a string, not a boolean"]);
-    assert_eq!(rule("target: {kind: A}, curent: a, current: b"), ["2:23 a readiness rule has no `curent`"]);
+    assert_eq!(rule("target: {kind: A}, curent: a, current: b"), ["2:23 unknown key `curent` in a readiness rule"]);
 }
 
 #[test]

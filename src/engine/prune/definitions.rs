@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use apply_set::GroupKind;
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ObjectKey};
+use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 
 use super::find::list;
 use crate::client::{Cluster, Request, RequestError};
@@ -56,14 +56,12 @@ pub(super) async fn is_parent_type(cluster: &Cluster, resource: &Resource) -> Re
     let key = ObjectKey { gvk: definitions.gvk.clone(), namespace: None, name };
     let answer = cluster.send(Request::get(definitions.object_path(None, &key.name))).await;
     match answer.and_then(|reply| Asked::key(&key).read(cluster, &reply.body)) {
-        Ok(definition) => {
-            Ok(definition.pointer("/metadata/labels").is_some_and(|labels| labels.get(IS_PARENT_TYPE).is_some()))
-        }
+        Ok(definition) => Ok(definition.label(IS_PARENT_TYPE).is_some()),
         Err(error) => match error.status().map(|status| status.code) {
             Some(404) => Ok(false),
             Some(403) => {
                 let labelled = list_definitions(cluster, IS_PARENT_TYPE).await?;
-                Ok(labelled.iter().any(|found| found.pointer("/metadata/name").is_some_and(|name| *name == *key.name)))
+                Ok(labelled.iter().any(|found| found.name() == Some(&key.name)))
             }
             _ => Err(error),
         },

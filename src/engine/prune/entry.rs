@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use apply_set::{DesiredMembers, PruneDecision, Reason};
 use serde_json::Value;
-use structured_merge::{FieldPath, ObjectKey};
+use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _};
 
 use super::delete::{End, INTERRUPTED};
 use super::listed::Found;
@@ -94,12 +94,11 @@ fn shown(Found { member, .. }: &Found, redactor: &Redactor) -> Value {
 
 /// What holds an object that does not go, after a wait that went to its end or was interrupted.
 fn terminating(left: &LiveState, waited: Option<Duration>) -> Diagnostic {
-    let finalizers = match left {
-        LiveState::Present(object) => object.pointer("/metadata/finalizers").and_then(Value::as_array),
+    let names: Vec<&str> = match left {
+        LiveState::Present(object) => object.finalizers().collect(),
         LiveState::Unreadable(problem) => return problem.clone(),
-        LiveState::Absent => None,
+        LiveState::Absent => Vec::new(),
     };
-    let names: Vec<&str> = finalizers.into_iter().flatten().filter_map(Value::as_str).collect();
     let holds = match names.as_slice() {
         [] => String::new(),
         [one] => format!(": the finalizer `{one}` holds it"),

@@ -13,11 +13,12 @@ use std::time::Duration;
 use serde_json::Value;
 use structured_merge::{FieldSet, ManagedFieldsEntry, ObjectMeta as _, Operation, Ownership};
 
-use super::{ROUNDS, Writer, Written, is_conflict};
+use super::{ROUNDS, Writer, Written, is_conflict, is_open};
 use crate::client::{Reply, RequestError, Retry};
 use crate::compare::{Class, FieldChange, Finding, ObjectVerdict, Policy};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::judge::Judge;
+use crate::live::answer::Asked;
 use crate::live::{LiveState, fetch, parse};
 
 /// How many fields of others are named.
@@ -63,12 +64,15 @@ fn miss_of(error: &RequestError) -> Miss {
         RequestError::Status(status) => match (status.code, status.reason.as_str()) {
             (409, "AlreadyExists") => Miss::Taken,
             (503 | 504, _) => Miss::Lost,
+            // What a proxy says of itself says nothing about the object.
+            (code, _) if code >= 500 => Miss::TimedOut,
             _ => Miss::Refused,
         },
         RequestError::Interrupted { .. } | RequestError::Unreachable { .. } => Miss::Lost,
         RequestError::TimedOut { .. }
         | RequestError::TooSlow { .. }
         | RequestError::Unreadable { .. }
+        | RequestError::Unexpected { .. }
         | RequestError::TooLarge { .. } => Miss::TimedOut,
         _ => Miss::Refused,
     }
@@ -102,6 +106,10 @@ impl Writer<'_> {
             Ok(reply) => self.joined(&reply),
             Err(error) if is_conflict(&error) => match self.judge_again().await {
                 Some((_, _, verdict)) if !verdict.same_difference(shown) => Written::Moved(Box::new(verdict)),
+                _ => self.failed(&error, None),
+            },
+            Err(error) if is_open(&error) => match self.judge_again().await {
+                Some((_, _, verdict)) if verdict.is_done() => Written::Created,
                 _ => self.failed(&error, None),
             },
             Err(error) => self.failed(&error, None),
@@ -146,7 +154,9 @@ impl Writer<'_> {
         let mut is_repeated = false;
         loop {
             let request = self.creation(self.target.desired.object()).write(Retry::Never);
-            let error = match self.cluster.send(request).await.and_then(|reply| parse(self.cluster, &reply.body)) {
+            let answer = self.cluster.send(request).await;
+            let asked = Asked::key(&self.target.key);
+            let error = match answer.and_then(|reply| asked.read(self.cluster, &reply.body)) {
                 Ok(created) => return Creation::Done(self.record_as_applied(created).await),
                 Err(error) => error,
             };

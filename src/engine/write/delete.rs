@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use crate::client::{Change, Cluster, Retry};
 use crate::diagnostic::Diagnostic;
+use crate::live::answer::unexpected;
 use crate::live::fetch::find;
 use crate::live::{LiveState, Resource};
 
@@ -78,8 +79,10 @@ pub async fn delete(
     let path = resource.object_path(key.namespace.as_deref(), &key.name);
     // The uid makes it safe to repeat: an object that somebody created meanwhile has another one.
     let error = match cluster.send(Change::delete(path, &options).write(Retry::Safe)).await {
-        Ok(reply) if is_final(&reply.body) => return Ok(Deleted::Gone),
-        Ok(_) => return Ok(Deleted::Terminating),
+        Ok(reply) => match answered(&reply.body, uid) {
+            Some(deleted) => return Ok(deleted),
+            None => unexpected(cluster, "it is not the answer to a deletion"),
+        },
         Err(error) => error,
     };
     let code = error.status().map(|status| status.code);
@@ -134,11 +137,16 @@ async fn sleep(pause: Duration, stop: &impl Fn() -> bool) {
     }
 }
 
-/// Returns true if the answer to a deletion says that nothing is left: a `Status`, where an object that still has finalizers or a
-/// grace period answers with itself (apiserver `registry/generic/registry/store.go`, `Delete`).
-fn is_final(body: &[u8]) -> bool {
-    let answer: Value = serde_json::from_slice(body).unwrap_or_default();
-    answer.get("kind").is_some_and(|kind| kind == "Status")
+/// What the answer to a deletion says: a `Status` that nothing is left, and the object itself that it still has finalizers or a
+/// grace period (apiserver `registry/generic/registry/store.go`, `Delete`). Nothing when it is about something else.
+fn answered(body: &[u8], uid: &str) -> Option<Deleted> {
+    let answer: Value = serde_json::from_slice(body).ok()?;
+    let at = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str);
+    if at("/kind") == Some("Status") {
+        let is_it = at("/status") == Some("Success") && at("/details/uid").is_none_or(|about| about == uid);
+        return is_it.then_some(Deleted::Gone);
+    }
+    (answer.uid() == Some(uid)).then_some(Deleted::Terminating)
 }
 
 fn uid_of(object: &Value) -> &str {
@@ -152,6 +160,26 @@ fn is_version(object: &Value, uid: &str, resource_version: Option<&str>) -> bool
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_an_answer_about_the_object_says_what_became_of_it() {
+        let status = |status: &str, uid: &str| json!({"kind": "Status", "apiVersion": "v1", "status": status, "details": {"name": "a", "uid": uid}});
+        let object = |uid: &str| json!({"kind": "Job", "metadata": {"name": "a", "uid": uid}});
+        for (answer, deleted) in [
+            (status("Success", "1"), Some(Deleted::Gone)),
+            (json!({"kind": "Status", "status": "Success"}), Some(Deleted::Gone)),
+            (status("Success", "2"), None),
+            (status("Failure", "1"), None),
+            (object("1"), Some(Deleted::Terminating)),
+            (object("2"), None),
+            (json!({}), None),
+            (json!(null), None),
+        ] {
+            assert_eq!(answered(answer.to_string().as_bytes(), "1"), deleted, "{answer}");
+        }
+        assert_eq!(answered(b"<html>", "1"), None);
+        assert_eq!(answered(b"", "1"), None);
+    }
 
     #[test]
     fn a_deadline_holds_any_timeout() {

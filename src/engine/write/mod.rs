@@ -141,6 +141,12 @@ impl Writer<'_> {
                 Ok(()) => return done,
                 Err(error) => error,
             };
+            if is_open(&error) {
+                return match self.judge_again().await {
+                    Some((_, _, verdict)) if verdict.is_done() => done,
+                    _ => self.failed(&error, Some(&live)),
+                };
+            }
             if !is_conflict(&error) || round == ROUNDS {
                 return self.failed(&error, Some(&live));
             }
@@ -184,7 +190,7 @@ impl Writer<'_> {
             metadata.insert("uid".into(), live.metadata("uid").cloned().unwrap_or_default());
             metadata.insert("resourceVersion".into(), version.clone());
         }
-        // Whose fields may be taken was judged for this very version; whoever is adopted yields in any case.
+        // Whose fields may be taken was judged for this very version; an adopted manager yields in any case.
         let force = self.policy.force != ForceConflicts::None || !self.policy.adopt.is_empty();
         let result = self.apply(body, force).await.map(drop);
         if has_taken_over && result.is_err() {
@@ -247,6 +253,13 @@ impl Writer<'_> {
 /// `metadata.managedFields` of an object, as an update of it states them.
 fn recorded_owners(object: &Value) -> Value {
     object.metadata("managedFields").cloned().unwrap_or_else(|| json!([{}]))
+}
+
+/// Returns true if a failure leaves open whether the write was done: no answer, one that is none, or a server or proxy in trouble.
+fn is_open(error: &RequestError) -> bool {
+    error
+        .status()
+        .map_or(!error.is_whole_run() && !matches!(error, RequestError::Invalid { .. }), |status| status.code >= 500)
 }
 
 fn is_conflict(error: &RequestError) -> bool {

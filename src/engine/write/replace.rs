@@ -44,7 +44,7 @@ impl Writer<'_> {
             let uid = live.uid().unwrap_or_default().to_owned();
             let version = live.resource_version().unwrap_or_default().to_owned();
             match delete(self.cluster, self.resource, &self.target.key, &uid, Some(&version)).await {
-                Ok(Deleted::Gone) => return self.create_anew(&live).await,
+                Ok(Deleted::Gone) => return self.create_again(&live).await,
                 Ok(Deleted::Terminating) => return self.once_gone(&live, &uid, deadline).await,
                 Ok(Deleted::Moved(_)) => {}
                 Err(trouble) => return Written::Failed(trouble),
@@ -82,7 +82,7 @@ impl Writer<'_> {
         // An interrupted run still finishes the replacement where it can do so soon.
         let stop = || self.half_way.is_out_of_patience(Instant::now());
         match wait_until_gone(self.cluster, self.resource, &self.target.key, uid, deadline, stop).await {
-            LiveState::Absent => self.create_anew(live).await,
+            LiveState::Absent => self.create_again(live).await,
             LiveState::Present(now) => {
                 let still = if stop() {
                     "it is still being deleted, and was not recreated because the run was interrupted".to_owned()
@@ -102,7 +102,7 @@ impl Writer<'_> {
         }
     }
 
-    async fn create_anew(&self, former: &Value) -> Written {
+    async fn create_again(&self, former: &Value) -> Written {
         let (error, is_known) = match self.create_new().await {
             Creation::Done(warning) => return Written::Replaced.noting(warning),
             Creation::Taken => return self.taken().await,

@@ -100,19 +100,6 @@ mod tests {
     use crate::client::StatusError;
     use crate::live::discreet::Discreet;
 
-    fn refusal(code: u16, reason: &str, message: &str) -> StatusError {
-        StatusError {
-            code,
-            reason: reason.to_owned(),
-            message: message.to_owned(),
-            causes: Vec::new(),
-            details_kind: None,
-            details_name: None,
-            retry_after: None,
-            missing: None,
-        }
-    }
-
     #[test]
     fn who_refused_is_named_and_nothing_else() {
         for (code, reason, message, shown) in [
@@ -202,7 +189,7 @@ mod tests {
             ),
             (599, "hunter2", "hunter2", "the server refused the request (599 Unknown)"),
         ] {
-            let trouble = Discreet::of(&[]).trouble(&refusal(code, reason, message));
+            let trouble = Discreet::of(&[]).trouble(&StatusError::refusal(code, reason, message));
             assert_eq!(trouble.message, shown, "{message}");
             assert!(!format!("{trouble:?}").to_lowercase().contains("hunter2"), "{trouble:?}");
         }

@@ -166,19 +166,6 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn refusal(code: u16, reason: &str, message: &str) -> StatusError {
-        StatusError {
-            code,
-            reason: reason.to_owned(),
-            message: message.to_owned(),
-            causes: Vec::new(),
-            details_kind: None,
-            details_name: None,
-            retry_after: None,
-            missing: None,
-        }
-    }
-
     #[test]
     fn fields_are_named_as_far_as_they_are_known() {
         let object = json!({"data": {"tls.crt.old": "eA==", "a b": "eA=="}, "metadata": {"labels": {"app": "x"}}});
@@ -220,7 +207,8 @@ mod tests {
             cause("FieldValueInvalid", "hunter2"),
             cause("NamespaceTerminating", "metadata.namespace"),
         ];
-        let status = StatusError { causes, ..refusal(422, "Invalid", "Secret \"it\" is invalid: hunter2") };
+        let status =
+            StatusError { causes, ..StatusError::refusal(422, "Invalid", "Secret \"it\" is invalid: hunter2") };
         assert_eq!(
             Discreet::of(&[]).sentence(&status),
             r#"the server refused the request (422 Invalid): `data["tls.crt"]` is required; `type` is refused; the namespace is being deleted"#

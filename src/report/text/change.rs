@@ -290,25 +290,37 @@ pub(super) fn more(sheet: &mut Sheet<'_>, more: usize, noun: &str, indent: usize
     }
 }
 
-/// Who changed it, or what else there is to know.
+/// Who changed it, or what else there is to know, beside a value.
 pub(super) fn note(change: &FieldChange, view: &View) -> String {
-    let by = || change.managers.iter().map(|owner| owner_text(owner, view)).collect::<Vec<_>>().join(", ");
     match change.class {
-        Class::ChangedByOther => format!("by {}", by()),
-        Class::Conflict if change.managers.is_empty() => "conflict".to_owned(),
-        Class::Conflict => format!("conflict with {}", by()),
-        Class::Pruned => "no longer in the manifest".to_owned(),
-        Class::Released => format!("no longer in the manifest, kept by {}", by()),
-        Class::Reordered => "order only".to_owned(),
-        Class::Overridden => "the cluster keeps its own value".to_owned(),
-        // The line above says who added it.
-        Class::Unmanaged => String::new(),
-        Class::RemovedByOther | Class::Pending | Class::Missing | Class::Adopted => String::new(),
+        Class::ChangedByOther => format!("by {}", owners(change, view)),
+        Class::Conflict if !change.managers.is_empty() => format!("conflict with {}", owners(change, view)),
+        // The sign says that it is missing, and the line above who added it.
+        Class::RemovedByOther | Class::Unmanaged => String::new(),
+        _ => why(change, view),
     }
 }
 
+/// Why a field differs.
+pub(in crate::report) fn why(change: &FieldChange, view: &View) -> String {
+    match change.class {
+        Class::ChangedByOther => format!("changed by {}", owners(change, view)),
+        Class::Conflict => "conflict".to_owned(),
+        Class::RemovedByOther => "not in the cluster: new in the manifest or removed there".to_owned(),
+        Class::Pruned => "no longer in the manifest".to_owned(),
+        Class::Released => format!("no longer in the manifest, kept by {}", owners(change, view)),
+        Class::Reordered => "order only".to_owned(),
+        Class::Overridden => "the cluster keeps its own value".to_owned(),
+        Class::Unmanaged | Class::Pending | Class::Missing | Class::Adopted => String::new(),
+    }
+}
+
+fn owners(change: &FieldChange, view: &View) -> String {
+    change.managers.iter().map(|owner| owner_text(owner, view)).collect::<Vec<_>>().join(", ")
+}
+
 /// `kubectl (scale) 2026-11-20T10:00:00Z`, `helm (Apply) …`
-pub(super) fn owner_text(owner: &Owner, view: &View) -> String {
+pub(in crate::report) fn owner_text(owner: &Owner, view: &View) -> String {
     let way = match (owner.subresource.as_str(), owner.operation.as_str()) {
         ("", "Apply") => " (Apply)".to_owned(),
         ("", _) => String::new(),

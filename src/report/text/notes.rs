@@ -12,12 +12,13 @@ const CHOSEN_AT_ZERO: [&str; 3] = ["healthCheckNodePort", "nodePort", "targetPor
 
 /// The changes that are shown.
 pub(super) fn shown<'o>(object: &'o ObjectReport, view: &View) -> Vec<&'o FieldChange> {
-    let is_shown = |change: &&FieldChange| {
-        !change.path.elements().is_empty()
-            && !matches!(change.class, Class::Missing | Class::Adopted)
-            && (view.verbosity > 0 || view.full || !is_harmless(change))
-    };
-    object.changes.iter().filter(is_shown).collect()
+    let is_wanted = |change: &&FieldChange| is_shown(change) && (view.verbosity > 0 || view.full || !is_harmless(change));
+    object.changes.iter().filter(is_wanted).collect()
+}
+
+/// Returns true if there is a field to be shown.
+pub(in crate::report) fn is_shown(change: &FieldChange) -> bool {
+    !change.path.elements().is_empty() && !matches!(change.class, Class::Missing | Class::Adopted)
 }
 
 /// The warnings that are shown.

@@ -111,7 +111,7 @@ fn about(object: &ObjectReport) -> String {
 
 /// The changes that are shown where there are too many: drift before anything else, so that nobody can hide it behind what is
 /// none.
-fn foremost<'c>(changes: &[&'c FieldChange], most: usize) -> Vec<&'c FieldChange> {
+pub(in crate::report) fn foremost<'c>(changes: &[&'c FieldChange], most: usize) -> Vec<&'c FieldChange> {
     let drift = changes.iter().filter(|change| change.class.is_drift()).count().min(most);
     let (mut drift, mut others) = (drift, most - drift);
     let mut fits = |change: &&&FieldChange| {
@@ -156,7 +156,7 @@ fn conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport, most: usize) {
     }
 }
 
-fn conflict_hint(object: &ObjectReport) -> &'static str {
+pub(in crate::report) fn conflict_hint(object: &ObjectReport) -> &'static str {
     let by_controller = object.conflicts.iter().any(|conflict| conflict.owner.operation == "Update");
     if by_controller {
         "leave the field out of the manifest if its owner should keep it, or take it with `--force-conflicts`"

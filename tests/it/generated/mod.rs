@@ -15,9 +15,11 @@ use http::Method;
 use kubectl_reconcile::client::{
     Address, Change, Cluster, ConnectOptions, Environment, Request, Retry, StatusError, connect,
 };
+use kubectl_reconcile::compare::{Policy, Redactor};
 use kubectl_reconcile::desired::files::Input;
 use kubectl_reconcile::desired::yaml::Validation;
 use kubectl_reconcile::desired::{DesiredObject, ReadOptions, Selector, read};
+use kubectl_reconcile::engine::write::{DEFAULT_DELETE_TIMEOUT, HalfWay, Writes};
 use kubectl_reconcile::live::resolve::{Namespaces, Target, resolve};
 use kubectl_reconcile::live::types::Types;
 use kubectl_reconcile::live::{Discovery, Resource};
@@ -53,6 +55,12 @@ pub fn on_the_ground<T>(test: impl AsyncFnOnce(&Ground) -> T) -> T {
 }
 
 impl Ground {
+    /// How a write is done in tests: nobody is asked, and nothing interrupts it.
+    pub fn writes<'a>(&'a self, policy: &'a Policy, redactor: &'a Redactor, half_way: &'a HalfWay) -> Writes<'a> {
+        let deletion = DEFAULT_DELETE_TIMEOUT;
+        Writes { cluster: &self.cluster, policy, redactor, deletion, agreed: false, half_way }
+    }
+
     async fn new() -> Ground {
         let plane = tokio::task::spawn_blocking(ControlPlane::private).await.expect("a control plane");
         let folder = tempfile::tempdir().expect("a folder");

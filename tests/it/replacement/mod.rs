@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::control_plane::{ControlPlane, Fault, Proxy, Replaced, Run, Workspace, wait_until};
 use crate::immutable::CASES;
+use crate::manifests::definition;
 
 const JOB: &str = "
 apiVersion: batch/v1
@@ -113,28 +114,10 @@ fn what_somebody_creates_meanwhile_is_left_alone_even_where_it_is_not_in_the_way
     assert_eq!(ws.get("ConfigMap", "it")["data"], json!({"precious": "yes"}));
 }
 
-const TICKET: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: tickets.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Ticket, plural: tickets}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
+const TICKET: &str = definition!("Ticket", "tickets", "
               seat: {type: string, x-kubernetes-validations: [{rule: self == oldSelf, message: seats are not for trade}]}
               row: {type: integer, x-kubernetes-validations: [{rule: self > 0, message: rows start at one}]}
-";
+");
 
 #[test]
 fn when_the_creation_fails_the_former_object_is_put_back_with_its_owners() {

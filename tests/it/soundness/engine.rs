@@ -5,7 +5,7 @@ use kubectl_reconcile::compare::{
 };
 use kubectl_reconcile::desired::DesiredObject;
 use kubectl_reconcile::engine::dry_run::drive;
-use kubectl_reconcile::engine::write::{DEFAULT_DELETE_TIMEOUT, Decision, HalfWay, Writes, Written};
+use kubectl_reconcile::engine::write::{Decision, HalfWay, Written};
 use kubectl_reconcile::live::{LiveState, Target};
 use serde_json::Value;
 use structured_merge::{FieldPath, Ownership, PathElement, Scalar, changes, is_nothing, with_live_spelling};
@@ -70,14 +70,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let decision = Decision { finding: finding.clone(), assessment: diff.clone().into() };
     let redactor = Redactor::default();
     let half_way = HalfWay::default();
-    let writes = Writes {
-        cluster: &ground.cluster,
-        policy: &policy,
-        redactor: &redactor,
-        deletion: DEFAULT_DELETE_TIMEOUT,
-        agreed: false,
-        half_way: &half_way,
-    };
+    let writes = ground.writes(&policy, &redactor, &half_way);
     let written = writes.write(&target, &decision, of).await;
     let now = ground.get(&target).await;
     match written {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use kubectl_reconcile::compare::{CompareContext, Finding, ForceConflicts, Policy, Redactor, Wanted, verdict};
 use kubectl_reconcile::desired::DesiredObject;
 use kubectl_reconcile::diagnostic::Place;
-use kubectl_reconcile::engine::write::{DEFAULT_DELETE_TIMEOUT, Decision, HalfWay, Writes, Written};
+use kubectl_reconcile::engine::write::{Decision, HalfWay, Written};
 use kubectl_reconcile::rules::{FieldPattern, IgnoreRule, IgnoreRules, ObjectPattern};
 use serde_json::Value;
 use structured_merge::{FieldPath, changes, fields_of};
@@ -45,14 +45,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     }
     let decision = Decision { finding: finding.clone(), assessment };
     let (redactor, half_way) = (Redactor::default(), HalfWay::default());
-    let writes = Writes {
-        cluster: &ground.cluster,
-        policy: &policy,
-        redactor: &redactor,
-        deletion: DEFAULT_DELETE_TIMEOUT,
-        agreed: false,
-        half_way: &half_way,
-    };
+    let writes = ground.writes(&policy, &redactor, &half_way);
     let written = writes.write(&target, &decision, of).await;
     let now = ground.get(&target).await;
     match &written {

@@ -14,7 +14,7 @@ fn is_too_costly(text: &str, object: &Value) {
     assert!(start.elapsed() < SOON, "{text}: {:?}", start.elapsed());
 }
 
-/// A list of so many numbers.
+/// A list of this many numbers.
 fn many(count: usize) -> Value {
     json!({"list": vec![1; count], "text": "x".repeat(100_000)})
 }

@@ -6,7 +6,7 @@ fn waiting(name: &str, reason: &str, message: &str) -> Value {
         "lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}})
 }
 
-/// A Pod in this phase with these containers, created so many seconds ago.
+/// A Pod in this phase with these containers, created this many seconds ago.
 fn pod(phase: &str, containers: &[Value], conditions: &[Value], seconds: i64) -> Value {
     let created = now() - jiff::SignedDuration::from_secs(seconds);
     json!({"metadata": {"name": "web-1", "creationTimestamp": created.to_string()},

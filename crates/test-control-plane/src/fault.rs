@@ -1,0 +1,142 @@
+//! What can go wrong between a client and the API server, and the answers that come of it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::StreamExt;
+use http::response::Parts;
+use http::{Response, header};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::Frame;
+use kube::client::Body;
+
+pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
+pub(super) type Answer = Response<UnsyncBoxBody<Bytes, BoxError>>;
+
+/// Another answer in the place of the server's: the head may be changed, and this is its body.
+pub type Rewrite = Arc<dyn Fn(&mut Parts, &[u8]) -> Vec<u8> + Send + Sync>;
+
+/// What goes wrong with a request.
+#[derive(Clone)]
+pub enum Fault {
+    /// It never reaches the server, and this is the answer: status, headers and body.
+    Answer(u16, Vec<(&'static str, String)>, String),
+    /// It never reaches the server, and the answer is a body without an end.
+    Endless,
+    /// It never reaches the server, and no answer ever comes.
+    Silence,
+    /// It never reaches the server: the connection is closed.
+    Refused,
+    /// It never reaches the server: the connection is reset.
+    Reset,
+    /// It never reaches the server: its connection is closed, and this happens to the next connections, as often as is said.
+    Disconnected(ConnectionFault, usize),
+    /// It never reaches the server: all connections break, and nobody listens for this long, as when the server is restarted.
+    Outage(Duration),
+    /// The server acts on it, but the connection is closed before an answer.
+    AnswerLost,
+    /// The server acts on it, but the connection is closed in the middle of the answer's body.
+    AnswerCut,
+    /// The answer's body comes as the server sends it, and the connection is closed after this long.
+    AnswerCutAfter(Duration),
+    /// The server acts on it, but the answer stops in the middle of its body, and the connection stays open.
+    AnswerStalled,
+    /// The server acts on it, but another answer arrives.
+    Rewritten(Rewrite),
+    /// Something happens just before the server sees it.
+    After(Arc<dyn Fn() + Send + Sync>),
+}
+
+/// What goes wrong with a new connection, before it carries a request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ConnectionFault {
+    /// It is reset at once.
+    Reset,
+    /// It is closed in the middle of the TLS handshake.
+    HandshakeCut,
+    /// It does not speak TLS.
+    PlainText,
+    /// Its certificate is somebody else's.
+    OtherCertificate,
+}
+
+/// The answer of a fault that keeps the request from the server.
+pub(super) fn made_up(status: u16, headers: Vec<(&'static str, String)>, body: String) -> Result<Answer, BoxError> {
+    let mut response = Response::builder().status(status);
+    for (name, value) in headers {
+        response = response.header(name, value);
+    }
+    Ok(response.body(full(body.into()))?)
+}
+
+/// A body without an end.
+pub(super) fn endless() -> Result<Answer, BoxError> {
+    let spaces = Bytes::from(vec![b' '; 256 << 10]);
+    let frames = futures::stream::repeat_with(move || Ok(Frame::data(spaces.clone())));
+    Ok(Response::builder()
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(StreamBody::new(frames).boxed_unsync())?)
+}
+
+/// The answer as it is.
+pub(super) fn whole(response: Response<Body>) -> Answer {
+    response.map(|body| body.map_err(Into::into).boxed_unsync())
+}
+
+/// Half of the answer, and then what `end` says.
+pub(super) async fn half(response: Response<Body>, end: End) -> Result<Answer, BoxError> {
+    let (parts, body) = response.into_parts();
+    let whole = body.collect().await?.to_bytes();
+    let half = futures::stream::iter([Ok(Frame::data(whole.slice(..whole.len() / 2)))]);
+    let body = match end {
+        End::Cut => StreamBody::new(half.chain(futures::stream::iter([Err(Injected.into())]))).boxed_unsync(),
+        End::Stall => StreamBody::new(half.chain(futures::stream::pending())).boxed_unsync(),
+    };
+    Ok(Response::from_parts(parts, body))
+}
+
+/// How half an answer ends.
+#[derive(Clone, Copy)]
+pub(super) enum End {
+    /// The connection is closed.
+    Cut,
+    /// Nothing more comes.
+    Stall,
+}
+
+/// The answer until this time is over; then the connection is closed.
+pub(super) fn cut_after(response: Response<Body>, time: Duration) -> Answer {
+    let (parts, body) = response.into_parts();
+    let frames = body.into_data_stream().map(|data| data.map(Frame::data).map_err(BoxError::from));
+    let frames = frames.take_until(tokio::time::sleep(time)).chain(futures::stream::iter([Err(Injected.into())]));
+    Response::from_parts(parts, StreamBody::new(frames).boxed_unsync())
+}
+
+/// Another answer, of the length that it has.
+pub(super) async fn rewritten(response: Response<Body>, rewrite: &Rewrite) -> Result<Answer, BoxError> {
+    let (mut parts, body) = response.into_parts();
+    let body = body.collect().await?.to_bytes();
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.remove(header::CONTENT_ENCODING);
+    let body = rewrite(&mut parts, &body);
+    Ok(Response::from_parts(parts, full(body)))
+}
+
+fn full(body: Vec<u8>) -> UnsyncBoxBody<Bytes, BoxError> {
+    Full::new(body.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// The reason why a connection is closed on purpose.
+#[derive(Debug)]
+pub(super) struct Injected;
+
+impl fmt::Display for Injected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a fault was injected")
+    }
+}
+
+impl std::error::Error for Injected {}

@@ -1,0 +1,117 @@
+use super::*;
+
+#[track_caller]
+fn candidates_of(words: &[&str], known: &[(Source, &[&str])]) -> (Vec<String>, u8) {
+    let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    let of = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect();
+    let known = known.iter().map(|(source, values)| (*source, of(values))).collect();
+    let Completion { candidates, directive, .. } = complete(&words, &known);
+    (candidates.iter().map(|line| line.split('\t').next().unwrap().to_owned()).collect(), directive)
+}
+
+#[track_caller]
+fn candidates(words: &[&str]) -> (Vec<String>, u8) {
+    candidates_of(words, &[])
+}
+
+#[test]
+fn commands_flags_and_values_are_completed() {
+    assert_eq!(candidates(&["di"]), (vec!["diff".to_owned()], NO_FILES));
+    assert_eq!(candidates(&["diff", "--show"]), (vec!["--show-unmanaged".to_owned()], NO_FILES));
+    assert_eq!(candidates(&["diff", "-o", "jso"]).0.first().map(String::as_str), Some("json"));
+    assert_eq!(candidates(&["diff", "--color", "al"]), (vec!["always".to_owned()], NO_FILES));
+    assert_eq!(candidates(&["diff", "--fail-on", "man"]), (vec!["manual".to_owned()], NO_FILES));
+    assert_eq!(candidates(&["diff", "--fail-on", "drift,man"]), (vec!["drift,manual".to_owned()], NO_FILES));
+    assert_eq!(candidates(&["config", "sc"]), (vec!["schema".to_owned()], NO_FILES));
+    assert_eq!(candidates(&["completion", "z"]), (vec!["zsh".to_owned()], NO_FILES));
+    assert_eq!(candidates(&["__comp"]), (Vec::new(), NO_FILES));
+    assert!(candidates(&[""]).0.contains(&"snapshot".to_owned()));
+}
+
+/// Bash, zsh and fish put `--flag=` before what is offered.
+#[test]
+fn values_behind_an_equals_sign_are_offered_without_the_flag() {
+    assert_eq!(candidates(&["diff", "--color=n"]), (vec!["never".to_owned()], NO_FILES));
+    assert_eq!(candidates(&["diff", "--force-conflicts=n"]), (vec!["none".to_owned()], NO_FILES));
+    assert_eq!(candidates(&["diff", "--fail-on=drift,man"]), (vec!["drift,manual".to_owned()], NO_FILES));
+    assert_eq!(candidates(&["diff", "-k=x"]), (Vec::new(), FOLDERS));
+}
+
+#[test]
+fn files_and_folders_are_left_to_the_shell() {
+    for words in
+        [["apply", "-f", "dep"], ["diff", "--live", ""], ["diff", "--kubeconfig", "~/"], ["snapshot", "--file", ""]]
+    {
+        assert_eq!(candidates(&words), (Vec::new(), FILES), "{words:?}");
+    }
+    assert_eq!(candidates(&["diff", "-k", "over"]), (Vec::new(), FOLDERS));
+    assert_eq!(candidates(&["diff", "--cache-dir", ""]), (Vec::new(), FOLDERS));
+    assert_eq!(candidates(&["diff", "--token", ""]), (Vec::new(), NO_FILES), "a token is in no file name");
+}
+
+#[test]
+fn values_from_outside_are_offered_where_they_belong() {
+    let known: &[(Source, &[&str])] = &[
+        (Source::Contexts, &["prod-eu", "prod-us", "dev"]),
+        (Source::Namespaces, &["shop", "shop-test"]),
+        (Source::Managers, &["helm", "hand"]),
+        (Source::ApplySets, &["shop", "configmap/web"]),
+    ];
+    let of = |words: &[&str]| candidates_of(words, known).0;
+    assert_eq!(of(&["diff", "--context", "prod"]), ["prod-eu", "prod-us"]);
+    assert_eq!(of(&["diff", "--context", "dev,prod-us,p"]), ["dev,prod-us,prod-eu"]);
+    assert_eq!(of(&["diff", "--context=dev,prod-u"]), ["dev,prod-us"]);
+    assert_eq!(of(&["apply", "-n", "shop-"]), ["shop-test"]);
+    assert_eq!(of(&["apply", "--namespace=shop-"]), ["shop-test"]);
+    assert_eq!(of(&["diff", "--report-unmanaged=shop,shop-"]), ["shop,shop-test"]);
+    assert_eq!(of(&["apply", "--adopt", "helm,ha"]), ["helm,hand"]);
+    assert_eq!(of(&["apply", "--prune", "--applyset", "conf"]), ["configmap/web"]);
+}
+
+#[test]
+fn names_that_would_forge_candidates_are_left_out() {
+    let contexts = ["good", "bad\nforged", "bad\tforged", "bad\x1b[31m", "bad\u{202e}", "ad\u{ad}min"];
+    let known: &[(Source, &[&str])] = &[(Source::Contexts, &contexts)];
+    assert_eq!(candidates_of(&["diff", "--context", ""], known), (vec!["good".to_owned()], NO_FILES));
+    assert_eq!(candidates_of(&["diff", "--context="], known), (vec!["good".to_owned()], NO_FILES));
+}
+
+/// A new flag is a decision: what can its value be?
+#[test]
+fn every_flag_without_listed_values_is_decided_about() {
+    const FREE: [&str; 11] = [
+        "as",
+        "as-group",
+        "as-uid",
+        "as-user-extra",
+        "name",
+        "selector",
+        "server",
+        "tls-server-name",
+        "token",
+        "v",
+        "words",
+    ];
+    let mut commands = vec![Cli::command()];
+    while let Some(command) = commands.pop() {
+        for arg in command.get_arguments() {
+            if source_of(arg) == Some(Source::Free) {
+                let name = arg.get_long().unwrap_or(arg.get_id().as_str());
+                assert!(FREE.contains(&name), "where do the values of `{name}` of `{}` come from?", command.get_name());
+            }
+        }
+        commands.extend(command.get_subcommands().cloned());
+    }
+}
+
+#[test]
+fn the_connection_is_read_from_an_unfinished_line() {
+    let of = |words: &[&str]| connection_of(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+    let connection = of(&["diff", "--context", "prod", "--nonsense", "--kubeconfig=x", "-n", ""]).unwrap();
+    assert_eq!(connection.context.as_deref(), Some("prod"));
+    assert_eq!(connection.kubeconfig.as_deref(), Some(std::path::Path::new("x")));
+    assert!(of(&["apply", "--wait", "-n", ""]).is_some(), "`-f` may follow");
+    assert!(of(&["completion", ""]).is_none());
+    assert!(of(&["man", ""]).is_none());
+    assert!(of(&[""]).is_none());
+}

@@ -1,0 +1,36 @@
+//! What holds for all commands, at the end of the help of the program.
+
+pub(super) const AFTER_HELP: &str = "\
+Exit codes:
+  0    in sync (diff), everything applied (apply), everything ready (status)
+  1    drift found (diff), or a permission is missing (access)
+  2    invalid flags, configuration or input: nothing was compared or changed
+  3    the cluster cannot be reached, or rejected the credentials
+  4    at least one object could not be compared or applied; the others were
+  5    not everything is ready (status, apply --wait)
+  130  interrupted; the report shows what was done
+
+Environment variables:
+  KUBECONFIG                 kubeconfig files, separated by colons (on Windows: semicolons)
+  HTTPS_PROXY, HTTP_PROXY    proxy for the connection, unless the kubeconfig names one
+  NO_PROXY                   servers that are reached without a proxy
+  NO_COLOR                   no colours, unless --color says otherwise
+  CLICOLOR_FORCE             colours even if the output is not a terminal
+  CI                         no live progress line
+  COLUMNS                    width of the text, if the output is not a terminal
+  HOME                       where ~/.kube/config and ~/.kube/cache are
+  PATH                       where kustomize, kubectl and credential plugins are found; relative entries are ignored
+  PATHEXT                    (Windows) endings of programs
+  POD_NAMESPACE              (in a Pod) default namespace
+  KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT
+                             (in a Pod) the API server, if there is no kubeconfig
+
+Examples:
+  # What differs between the manifests and the cluster?
+  kubectl reconcile diff -f deploy/
+
+  # Make the cluster match, and wait until everything is ready
+  kubectl reconcile apply -f deploy/ --wait
+
+  # All flags, exit codes and examples of a command
+  kubectl reconcile diff --help";

@@ -1,0 +1,136 @@
+//! Reads the objects of one resource in many namespaces with one LIST over all namespaces, where that pays and is allowed.
+//!
+//! By namespace, a request costs a round trip and some work of the server, but nothing is read in vain. A LIST over all namespaces
+//! reads what nobody asked for as well. So the first page is no longer than what is wanted; it says how many objects there are, and
+//! the list goes on only if at most every second one is unwanted, in number and in size. Never is more read than twice what is
+//! wanted, and one page.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use structured_merge::ObjectMeta as _;
+
+use super::LiveState;
+use super::discovery::Resource;
+use super::fetch::Found;
+use super::list::Pages;
+use super::page::Page;
+use super::resolve::Target;
+use crate::client::Cluster;
+
+/// A list may hold this many times as much as is wanted of it.
+const DENSE: usize = 2;
+/// So many bytes that nobody asked for are no reason to stop.
+const NEGLIGIBLE: usize = 256 << 10;
+
+/// What a LIST over all namespaces gave.
+pub(super) struct Across {
+    /// The states that it shows.
+    pub found: Found,
+    /// The targets that still have to be read.
+    pub rest: Vec<usize>,
+}
+
+/// Reads the wanted objects of a resource, wherever they are.
+pub(super) async fn across(cluster: &Cluster, targets: &[&Target], resource: &Resource, wanted: Vec<usize>) -> Across {
+    let mut sizes = Sizes { wanted: wanted.len(), ..Sizes::default() };
+    let mut missing: HashMap<&str, HashMap<&str, usize>> = HashMap::new();
+    for index in &wanted {
+        let key = &targets[*index].key;
+        missing.entry(key.namespace.as_deref().unwrap_or_default()).or_default().insert(&key.name, *index);
+    }
+    let mut found = Vec::with_capacity(wanted.len());
+    let mut pages = Pages::new(cluster, resource, None).starting_with(wanted.len());
+    let is_sure = loop {
+        // Not allowed, or broken: by namespace it may be possible.
+        let Ok(page) = pages.next().await else { break false };
+        let Some(page) = page else { break true };
+        sizes.add(&page);
+        let is_whole = page.spoilt.is_empty();
+        for item in page.objects {
+            let namespace = item.metadata("namespace").and_then(Value::as_str).unwrap_or_default();
+            let names = missing.get_mut(namespace);
+            match names.and_then(|names| names.remove(item.name().unwrap_or_default())) {
+                Some(index) => found.push((index, LiveState::Present(item))),
+                None => sizes.unwanted_bytes = sizes.unwanted_bytes.saturating_add(size(&item)),
+            }
+        }
+        if found.len() == wanted.len() {
+            break true;
+        }
+        if !is_whole || !sizes.are_dense() {
+            break false;
+        }
+    };
+    let rest: Vec<usize> = missing.into_values().flat_map(HashMap::into_values).collect();
+    if is_sure {
+        found.extend(rest.into_iter().map(|index| (index, LiveState::Absent)));
+        return Across { found, rest: Vec::new() };
+    }
+    Across { found, rest }
+}
+
+/// How much a list holds, as far as it is known.
+#[derive(Debug, Default)]
+struct Sizes {
+    wanted: usize,
+    seen: usize,
+    left: usize,
+    bytes: usize,
+    unwanted_bytes: usize,
+}
+
+impl Sizes {
+    fn add(&mut self, page: &Page) {
+        self.seen += page.objects.len();
+        self.left = usize::try_from(page.left.unwrap_or(0)).unwrap_or(usize::MAX);
+        self.bytes = self.bytes.saturating_add(page.bytes);
+    }
+
+    /// Returns true if going on reads little in vain.
+    fn are_dense(&self) -> bool {
+        let is_few = self.seen.saturating_add(self.left) <= self.wanted.saturating_mul(DENSE);
+        let is_light = self.unwanted_bytes <= NEGLIGIBLE || self.unwanted_bytes <= self.bytes / DENSE;
+        is_few && is_light
+    }
+}
+
+/// About how many bytes a value has as JSON.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 4,
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => items.iter().map(|item| size(item) + 1).sum::<usize>() + 2,
+        Value::Object(fields) => fields.iter().map(|(name, value)| name.len() + size(value) + 4).sum::<usize>() + 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_goes_on_while_little_is_read_in_vain() {
+        let sizes = |seen, left, bytes, unwanted_bytes| Sizes { wanted: 100, seen, left, bytes, unwanted_bytes };
+        for (of, goes_on) in [
+            (sizes(100, 0, 1000, 0), true),
+            (sizes(100, 100, 1000, 0), true),
+            (sizes(100, 101, 1000, 0), false),
+            // A server that does not count what is left.
+            (sizes(201, 0, 1000, 0), false),
+            // Few others, but large ones: releases of Helm beside small Secrets.
+            (sizes(100, 50, 10 << 20, 6 << 20), false),
+            (sizes(100, 50, 10 << 20, 5 << 20), true),
+            (sizes(100, 50, 300 << 10, 250 << 10), true),
+        ] {
+            assert_eq!(of.are_dense(), goes_on, "{of:?}");
+        }
+    }
+
+    #[test]
+    fn the_size_of_a_value_is_that_of_its_json() {
+        let value = serde_json::json!({"metadata": {"name": "web", "labels": {"app": "web"}}, "data": ["x".repeat(1000), true, null]});
+        let exact = value.to_string().len();
+        assert!(size(&value).abs_diff(exact) * 20 < exact, "{} and {exact}", size(&value));
+    }
+}

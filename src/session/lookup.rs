@@ -1,0 +1,185 @@
+//! Values for completion that only the kubeconfig or the cluster knows. Nothing here is an error: what cannot be found out in time is
+//! not offered.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use apply_set::ID;
+use clap::CommandFactory as _;
+use futures::future::join_all;
+use serde::Deserialize;
+
+use crate::cli::candidates::{Known, Source};
+use crate::cli::{Cli, ConnectionArgs};
+use crate::client::{
+    Address, Cluster, ConnectOptions, Contexts, Environment, Log, Request, RequestTimeout, config_names, connect,
+};
+use crate::live::parse;
+use crate::session::setup::connect_options;
+use crate::terminal::{ColorChoice, Terminal};
+
+/// How long the cluster may take.
+const PATIENCE: Duration = Duration::from_millis(1500);
+/// How many objects of a list are looked at.
+const MOST: &str = "500";
+/// Names alone, and who manages the fields: no value of any object is read.
+const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+/// The resources whose managers are offered.
+const MANAGED: [(&[&str], &str); 5] = [
+    (&["apis", "apps", "v1"], "deployments"),
+    (&["apis", "apps", "v1"], "statefulsets"),
+    (&["apis", "apps", "v1"], "daemonsets"),
+    (&["api", "v1"], "services"),
+    (&["api", "v1"], "configmaps"),
+];
+/// What can be adopted most often, whether or not the cluster has it.
+const ADOPTED: [&str; 5] = ["argocd-controller", "helm", "helm-controller", "kubectl", "kustomize-controller"];
+
+/// Looks up the values of some sources.
+pub(crate) async fn looked_up(sources: &BTreeSet<Source>, connection: Option<ConnectionArgs>) -> Known {
+    let mut known = Known::new();
+    let environment = Environment::from_process();
+    let connection = connection.as_ref();
+    let kubeconfig = connection.and_then(|args| args.kubeconfig.as_deref());
+    let names = || config_names(kubeconfig, &environment).unwrap_or_default();
+    for source in sources {
+        let values = match source {
+            Source::Contexts => names().contexts,
+            Source::Clusters => names().clusters,
+            Source::Users => names().users,
+            Source::Commands => commands(),
+            Source::Durations => ["30s", "1m", "5m", "10m", "30m"].map(ToOwned::to_owned).to_vec(),
+            Source::Namespaces | Source::ApplySets | Source::Managers | Source::Appliers => {
+                let asked = async { asked(*source, connection?, &environment).await };
+                let found = tokio::time::timeout(PATIENCE, asked).await.ok().flatten();
+                with_offline(*source, found, || namespaces_of_contexts(connection, &environment))
+            }
+            Source::Files | Source::Folders | Source::Free => continue,
+        };
+        known.insert(*source, values);
+    }
+    known
+}
+
+fn commands() -> Vec<String> {
+    let program = Cli::command();
+    let shown = program.get_subcommands().filter(|command| !command.is_hide_set());
+    shown.map(|command| command.get_name().to_owned()).collect()
+}
+
+/// What the cluster said, and what is known without it.
+fn with_offline(source: Source, found: Option<BTreeSet<String>>, namespaces: impl Fn() -> Vec<String>) -> Vec<String> {
+    let offline: Vec<String> = match source {
+        Source::Namespaces if found.is_none() => namespaces(),
+        Source::Managers => ADOPTED.map(ToOwned::to_owned).to_vec(),
+        Source::Appliers => vec!["kubectl-reconcile".to_owned()],
+        _ => Vec::new(),
+    };
+    let mut all = found.unwrap_or_default();
+    all.extend(offline);
+    if source == Source::Appliers {
+        // It is refused: the API server treats it in its own way.
+        all.remove("kubectl");
+    }
+    all.into_iter().collect()
+}
+
+fn namespaces_of_contexts(connection: Option<&ConnectionArgs>, environment: &Environment) -> Vec<String> {
+    let kubeconfig = connection.and_then(|args| args.kubeconfig.as_deref());
+    let contexts = Contexts::load(kubeconfig, environment).unwrap_or_default();
+    contexts.all().iter().map(|context| context.namespace.clone()).collect()
+}
+
+/// Asks the cluster.
+async fn asked(source: Source, args: &ConnectionArgs, environment: &Environment) -> Option<BTreeSet<String>> {
+    let options = options(args)?;
+    let cluster = connect(&options, environment).await.ok()?;
+    let namespace = cluster.default_namespace();
+    let in_namespace = |prefix: &[&'static str], resource: &'static str| {
+        Address::new(prefix.iter().copied()).join("namespaces").join(namespace.to_owned()).join(resource)
+    };
+    match source {
+        Source::Namespaces => {
+            let items = list(&cluster, Address::new(["api", "v1", "namespaces"])).await?;
+            Some(items.into_iter().map(|item| item.metadata.name).collect())
+        }
+        Source::ApplySets => {
+            let parents = |resource| in_namespace(&["api", "v1"], resource).with("labelSelector", ID);
+            let (secrets, maps) =
+                futures::join!(list(&cluster, parents("secrets")), list(&cluster, parents("configmaps")));
+            let secrets = secrets.into_iter().flatten().map(|item| item.metadata.name);
+            let maps = maps.into_iter().flatten().map(|item| format!("configmap/{}", item.metadata.name));
+            Some(secrets.chain(maps).collect())
+        }
+        _ => {
+            let lists = MANAGED.map(|(prefix, resource)| list(&cluster, in_namespace(prefix, resource)));
+            let items = join_all(lists).await.into_iter().flatten().flatten();
+            let entries = items.flat_map(|item| item.metadata.managed_fields);
+            let wanted = entries.filter(|entry| source == Source::Managers || entry.operation == "Apply");
+            Some(wanted.map(|entry| entry.manager).filter(|name| !name.is_empty()).collect())
+        }
+    }
+}
+
+/// The connection to one cluster: of several contexts the first one, and none of a pattern.
+fn options(args: &ConnectionArgs) -> Option<ConnectOptions> {
+    let context = match args.context.as_deref() {
+        Some(text) if text.contains('*') => return None,
+        Some(text) => text.split(',').next().map(ToOwned::to_owned),
+        None => None,
+    };
+    let args = ConnectionArgs { context, request_timeout: RequestTimeout::Within(PATIENCE), ..args.clone() };
+    let silent = Terminal::new(ColorChoice::Never, true);
+    Some(ConnectOptions { log: Log::default(), ..connect_options(&args, 0, false, &silent) })
+}
+
+#[derive(Deserialize)]
+struct List {
+    items: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    name: String,
+    #[serde(default)]
+    managed_fields: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct Entry {
+    manager: String,
+    operation: String,
+}
+
+async fn list(cluster: &Cluster, address: Address) -> Option<Vec<Item>> {
+    let request = Request::list(address.with("limit", MOST)).with_accept(METADATA);
+    let reply = cluster.send(request).await.ok()?;
+    parse::<List>(cluster, &reply.body).ok().map(|list| list.items)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_without_a_cluster_is_offered_as_well() {
+        let namespaces = || vec!["shop".to_owned()];
+        let of = |source, found: Option<&[&str]>| {
+            let found = found.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+            with_offline(source, found, namespaces)
+        };
+        assert_eq!(of(Source::Namespaces, None), ["shop"]);
+        assert_eq!(of(Source::Namespaces, Some(&["default"])), ["default"]);
+        assert!(of(Source::Managers, Some(&["hand"])).contains(&"hand".to_owned()));
+        assert!(of(Source::Managers, None).contains(&"helm".to_owned()));
+        assert_eq!(of(Source::Appliers, Some(&["kubectl", "ci"])), ["ci", "kubectl-reconcile"]);
+    }
+}

@@ -1,0 +1,179 @@
+//! Requests that many objects share: discovery, OpenAPI documents, lists and watches. Each run has one fault.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::catalog::{Mishap, of_requests, of_runs};
+use super::oracle::{Wanted, ended_well, is_truthful};
+use super::{rounds, side_by_side, times};
+use crate::control_plane::{Proxy, Run, Workspace};
+
+/// A request of every run, by method and pattern, and whether a run succeeds that it fails for once in passing.
+type Shared = (&'static str, &'static str);
+
+/// What a run goes through.
+struct Case {
+    shared: Shared,
+    mishap: Mishap,
+    times: usize,
+}
+
+impl Case {
+    fn name(&self) -> String {
+        format!("{} {}: {} ({})", self.shared.0, self.shared.1, self.mishap.name, self.times)
+    }
+}
+
+fn cases(shared: &[Shared]) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for round in 0..rounds() {
+        for (index, mishap) in of_requests().into_iter().chain(of_runs()).enumerate() {
+            for (number, shared) in shared.iter().enumerate() {
+                // One of the two numbers in turn: a run of its own for each combination takes its time.
+                let all = times(round);
+                let chosen = if rounds() > 1 { &all[..] } else { std::slice::from_ref(&all[(index + number) % 2]) };
+                let with = |times: &usize| Case { shared: *shared, mishap: mishap.clone(), times: *times };
+                cases.extend(chosen.iter().map(with));
+            }
+        }
+    }
+    cases
+}
+
+/// Runs the program with one fault, and checks what holds of any run.
+fn run(ws: &Workspace, case: &Case, arguments: &[&str]) -> Run {
+    run_during(ws, case, arguments, |_| {})
+}
+
+/// The same while something else happens.
+fn run_during(ws: &Workspace, case: &Case, arguments: &[&str], event: impl FnOnce(&Proxy) + Send) -> Run {
+    let proxy = Proxy::new(ws);
+    proxy.inject(case.times, case.shared.0, case.shared.1, case.mishap.fault.clone());
+    let cache = ws.home().join(format!("cache-{}", proxy.url().rsplit(':').next().unwrap_or_default()));
+    let cache = format!("--cache-dir={}", cache.display());
+    let run = thread::scope(|scope| {
+        scope.spawn(|| event(&proxy));
+        ws.through(&proxy.url()).reconcile(arguments.iter().copied().chain(["--request-timeout=3s", &cache]))
+    });
+    ended_well(&case.name(), &run);
+    assert_eq!(proxy.clear(), Vec::<String>::new(), "{}: it did not happen: {run}", case.name());
+    assert!(!case.mishap.is_passing || case.times > 1 || run.code < 3, "{}: once: {run}", case.name());
+    assert!(proxy.requests().len() < 100, "{}: {} requests: {run}", case.name(), proxy.requests().len());
+    run
+}
+
+#[test]
+fn a_comparison_knows_what_it_could_not_read() {
+    let ws = Workspace::new();
+    let manifest = |name: &str, value: &str| {
+        ws.write(
+            format!("{name}.yaml"),
+            &format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}, data: {{v: {value}}}}}"),
+        );
+    };
+    let mut wanted = Wanted::new();
+    for number in 0..7 {
+        manifest(&format!("m-{number}"), "old");
+    }
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    for number in 0..7 {
+        let value = if number % 3 == 0 { "new" } else { "old" };
+        manifest(&format!("m-{number}"), value);
+        wanted.insert(format!("m-{number}"), Some(value.to_owned()));
+    }
+    ws.delete("configmap/m-6");
+    let held = super::oracle::held(&ws);
+    let shared = [("GET", "/apis"), ("GET", "/api !apis !v1"), ("GET", "configmaps? limit")];
+    side_by_side(6, &cases(&shared), |case| {
+        let diff = run(&ws, case, &["diff", "-f", "."]);
+        assert_ne!(diff.code, 0, "{}: there is drift: {diff}", case.name());
+        is_truthful(&case.name(), &diff, &wanted, &held);
+    });
+}
+
+const GAUGES: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gauges.$NS.example.com}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {kind: Gauge, plural: gauges, singular: gauge, listKind: GaugeList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties: {ports: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {type: object, required: [name], properties: {name: {type: string}, size: {type: integer}}}}}
+";
+
+#[test]
+fn without_types_the_server_is_asked() {
+    let ws = Workspace::new();
+    ws.write("crd.yaml", GAUGES);
+    ws.kubectl(["create", "-f", "crd.yaml"]).exits_with(0);
+    ws.kubectl(["wait", "--for=condition=Established", "-f", "crd.yaml", "--timeout=60s"]).exits_with(0);
+    ws.wait_for_types();
+    std::fs::remove_file(ws.folder().join("crd.yaml")).expect("the definition");
+    let gauge = |name: &str, size: u8| {
+        let text = format!(
+            "{{apiVersion: $NS.example.com/v1, kind: Gauge, metadata: {{name: {name}}}, spec: {{ports: [{{name: a, size: {size}}}, {{name: b, size: 2}}]}}}}"
+        );
+        ws.write(format!("{name}.yaml"), &text);
+    };
+    gauge("same", 1);
+    gauge("other", 1);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    gauge("other", 7);
+    let shared = [("GET", "/openapi/v3 !apis"), ("GET", "/openapi/v3/apis")];
+    side_by_side(6, &cases(&shared), |case| {
+        let diff = run(&ws, case, &["diff", "-f", "."]);
+        // What the types are for can be asked of the server; who is not connected any more cannot ask.
+        if diff.code == 3 || diff.code == 4 {
+            assert!(!diff.each("action").contains(&"Gauge other: none".to_owned()), "{}: {diff}", case.name());
+            return;
+        }
+        assert_eq!(diff.each("action"), ["Gauge other: update", "Gauge same: none"], "{}: {diff}", case.name());
+        assert_eq!(diff.code, 1, "{}: {diff}", case.name());
+    });
+}
+
+#[test]
+fn what_is_waited_for_is_ready_when_it_is_said_to_be() {
+    let shared = [("GET", "persistentvolumeclaims watch="), ("GET", "persistentvolumeclaims limit=")];
+    let storage = json!({"storage": "1Gi"});
+    let spec = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": storage}});
+    let claim =
+        json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": spec});
+    side_by_side(8, &cases(&shared), |case| {
+        let ws = Workspace::new();
+        ws.write("claim.yaml", &claim.to_string());
+        let claims = format!("/api/v1/namespaces/{}/persistentvolumeclaims", ws.namespace());
+        ws.plane().api().create(&claims, &claim);
+        let is_seen = |proxy: &Proxy| proxy.requests().iter().any(|request| request.contains("watch="));
+        let status = run_during(&ws, case, &["status", "-f", ".", "--wait", "--timeout=8s"], |proxy| {
+            let end = Instant::now() + Duration::from_secs(3);
+            while !is_seen(proxy) && Instant::now() < end {
+                thread::sleep(Duration::from_millis(20));
+            }
+            // The fault comes first.
+            thread::sleep(Duration::from_millis(200));
+            let bound = json!([{"op": "add", "path": "/status/phase", "value": "Bound"}]);
+            ws.plane().api().json_patch(&format!("{claims}/data/status"), &bound).expect("a claim");
+        });
+        // By now it is bound.
+        let state = status.report()["objects"][0]["readiness"]["state"].as_str().unwrap_or_default();
+        match status.code {
+            0 => assert_eq!(state, "current", "{}: {status}", case.name()),
+            code => assert!(code >= 3 && state != "current", "{}: {status}", case.name()),
+        }
+        assert!(!case.mishap.is_passing || case.times > 1 || status.code == 0, "{}: {status}", case.name());
+    });
+}

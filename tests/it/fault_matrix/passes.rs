@@ -1,0 +1,226 @@
+//! Whole passes with pruning and replacement that a fault ends anywhere: the next pass finishes the work.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::catalog::of_runs;
+use super::oracle::{Wanted, ended_well, held, is_truthful, wrote_once};
+use super::{rounds, side_by_side};
+use crate::control_plane::{Fault, Proxy, Run, Workspace};
+
+/// How many points of a pass it is killed at.
+const POINTS: usize = 50;
+
+const ARGUMENTS: [&str; 7] =
+    ["apply", "-f", ".", "--prune", "--applyset=set", "--replace=immutable", "--request-timeout=4s"];
+
+/// Objects of a pass whose manifests change from version to version: most are updated, one kind is replaced, and some come and go.
+struct Pass {
+    ws: Workspace,
+    version: usize,
+}
+
+impl Pass {
+    fn new() -> Pass {
+        let pass = Pass { ws: Workspace::new(), version: 0 };
+        pass.write();
+        pass.ws.reconcile(ARGUMENTS).exits_with(0);
+        pass
+    }
+
+    /// The manifests of the next version.
+    fn advance(&mut self) {
+        self.version += 1;
+        self.write();
+    }
+
+    fn write(&self) {
+        let mut text = String::new();
+        for (name, value) in self.wanted() {
+            let Some(value) = value else { continue };
+            let is_fixed = name.starts_with("fixed");
+            text += &format!(
+                "---\n{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}, immutable: {is_fixed}, data: {{v: {value}}}}}\n"
+            );
+        }
+        self.ws.write("all.yaml", &text);
+    }
+
+    fn wanted(&self) -> Wanted {
+        let value = format!("v{}", self.version);
+        let mut wanted = Wanted::new();
+        for number in 0..5 {
+            wanted.insert(format!("plain-{number}"), Some(value.clone()));
+            wanted.insert(format!("fixed-{number}"), Some(value.clone()));
+            wanted.insert(format!("even-{number}"), (self.version % 2 == 0).then(|| value.clone()));
+            wanted.insert(format!("odd-{number}"), (self.version % 2 == 1).then(|| value.clone()));
+        }
+        wanted
+    }
+
+    /// The pass that comes after trouble does all that is left.
+    #[track_caller]
+    fn finishes(&self, what: &str) {
+        let run = self.ws.reconcile(ARGUMENTS);
+        assert_eq!(run.code, 0, "{what}: {run}");
+        let mut held = held(&self.ws);
+        held.remove("kube-root-ca.crt");
+        let is_wanted: Wanted = self.wanted().into_iter().filter(|(_, value)| value.is_some()).collect();
+        assert_eq!(held, is_wanted, "{what}: {run}");
+    }
+
+    /// And the one after it nothing.
+    #[track_caller]
+    fn is_settled(&self, what: &str) {
+        let (run, requests) = self.ws.requests_during(|| self.ws.reconcile(ARGUMENTS).exits_with(0));
+        assert_eq!(run.writes(), 0, "{what}: {run}");
+        assert!(!requests.iter().any(|request| request.is_write()), "{what}: {requests:#?}");
+    }
+
+    /// A pass through a proxy, checked as any run is.
+    fn is_tried(&self, what: &str, proxy: &Proxy) -> Run {
+        let (run, requests) = self.ws.requests_during(|| self.ws.through(&proxy.url()).reconcile(ARGUMENTS));
+        ended_well(what, &run);
+        is_truthful(what, &run, &self.wanted(), &held(&self.ws));
+        wrote_once(what, &run, &requests);
+        run
+    }
+}
+
+/// Requests of a pass, in about the order in which they come.
+const REQUESTS: [(&str, &str); 8] = [
+    ("GET", "/apis"),
+    ("GET", "secrets/set"),
+    ("GET", "configmaps? limit"),
+    ("PATCH", "dryRun"),
+    ("PATCH", "configmaps/ !dryRun"),
+    ("DELETE", "configmaps/fixed"),
+    ("POST", "configmaps !dryRun"),
+    ("DELETE", "configmaps/ !fixed"),
+];
+
+#[test]
+fn a_pass_whose_connection_breaks_is_finished_by_the_next() {
+    let cases: Vec<_> =
+        of_runs().into_iter().flat_map(|mishap| REQUESTS.map(|request| (mishap.clone(), request))).collect();
+    let groups: Vec<_> = cases.chunks(cases.len().div_ceil(6)).collect();
+    side_by_side(6, &groups, |cases| {
+        let mut pass = Pass::new();
+        for (mishap, (method, pattern)) in *cases {
+            let what = format!("{method} {pattern}: {}", mishap.name);
+            pass.advance();
+            let proxy = Proxy::new(&pass.ws);
+            proxy.inject(1, method, pattern, mishap.fault.clone());
+            let run = pass.is_tried(&what, &proxy);
+            assert_eq!(proxy.clear(), Vec::<String>::new(), "{what}: it did not happen: {run}");
+            // Who was never connected does not wait for a server to return.
+            if *pattern != "/apis" && (mishap.name == "a short outage" || mishap.name.starts_with("one ")) {
+                assert_eq!(run.code, 0, "{what}: {run}");
+            }
+            pass.finishes(&what);
+        }
+        pass.is_settled("at the end");
+    });
+}
+
+#[test]
+fn a_pass_that_is_killed_anywhere_is_finished_by_the_next() {
+    let points: Vec<usize> = (1..=POINTS * rounds()).collect();
+    let groups: Vec<_> = points.chunks(points.len().div_ceil(4)).collect();
+    let reached = AtomicUsize::new(0);
+    side_by_side(4, &groups, |points| {
+        let mut pass = Pass::new();
+        for point in *points {
+            pass.advance();
+            let proxy = Proxy::new(&pass.ws);
+            let victim = Arc::new(Mutex::new(None::<u32>));
+            let killed = Arc::clone(&victim);
+            // The request at which it is killed still reaches the server.
+            let kill = move || {
+                let pid = loop {
+                    let pid = *killed.lock().expect("the process");
+                    if let Some(pid) = pid {
+                        break pid;
+                    }
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                };
+                let status = std::process::Command::new("kill").args(["-KILL", &pid.to_string()]).status();
+                assert!(status.is_ok());
+            };
+            proxy.inject(point - 1, "*", "/", Fault::After(Arc::new(|| {})));
+            proxy.inject(1, "*", "/", Fault::After(Arc::new(kill)));
+            let running = pass.ws.through(&proxy.url()).start_reconcile(ARGUMENTS);
+            *victim.lock().expect("the process") = Some(running.pid());
+            let run = running.finish();
+            assert!(run.code == -9 || run.code == 0, "{run}");
+            reached.fetch_add(usize::from(run.code == -9), Ordering::Relaxed);
+            pass.finishes(&format!("killed at {point}"));
+        }
+        pass.is_settled("killed often");
+    });
+    let reached = reached.into_inner();
+    assert!(reached >= 45, "a pass has less requests than points: only {reached} were killed");
+}
+
+#[test]
+fn a_token_that_expires_is_renewed_anywhere() {
+    let refusal =
+        r#"{"kind": "Status", "status": "Failure", "reason": "Unauthorized", "code": 401, "message": "expired"}"#;
+    let mut pass = Pass::new();
+    let config: serde_json::Value = {
+        let path = pass.ws.as_user("editor").kubeconfig();
+        pass.ws.allow("editor", "*", "*.*");
+        serde_json::from_str(&fs::read_to_string(path).expect("a kubeconfig")).expect("a kubeconfig")
+    };
+    let plugin = pass.ws.home().join("plugin");
+    let script = "#!/bin/sh\necho run >>\"$HOME/runs\"\n\
+        echo '{\"apiVersion\": \"client.authentication.k8s.io/v1\", \"kind\": \"ExecCredential\", \"status\": {\"token\": \"bearer-token-of-editor\"}}'\n";
+    fs::write(&plugin, script).expect("a plugin");
+    fs::set_permissions(&plugin, fs::Permissions::from_mode(0o755)).expect("a plugin");
+    for (method, pattern) in REQUESTS {
+        pass.advance();
+        let proxy = Proxy::new(&pass.ws);
+        let mut config = config.clone();
+        config["clusters"][0]["cluster"]["server"] = proxy.url().into();
+        config["users"][0]["user"] = serde_json::json!({"exec": {"apiVersion": "client.authentication.k8s.io/v1",
+            "command": plugin, "interactiveMode": "Never"}});
+        let kubeconfig = pass.ws.home().join("plugin.kubeconfig");
+        fs::write(&kubeconfig, config.to_string()).expect("a kubeconfig");
+        let _ = fs::remove_file(pass.ws.home().join("runs"));
+        proxy.inject(1, method, pattern, Fault::Answer(401, Vec::new(), refusal.to_owned()));
+        let run = pass.ws.env("KUBECONFIG", &kubeconfig.display().to_string()).reconcile(ARGUMENTS).exits_with(0);
+        assert_eq!(proxy.clear(), Vec::<String>::new(), "{method} {pattern}: {run}");
+        assert_eq!(fs::read_to_string(pass.ws.home().join("runs")).unwrap_or_default(), "run\nrun\n", "{run}");
+        is_truthful(pattern, &run, &pass.wanted(), &held(&pass.ws));
+    }
+}
+
+#[test]
+fn two_machines_do_the_work_once() {
+    let mut pass = Pass::new();
+    for round in 0..6 * rounds() {
+        pass.advance();
+        let homes = ["one", "two"].map(|name| pass.ws.home().join(name).display().to_string());
+        let (runs, requests) = pass.ws.requests_during(|| {
+            let running: Vec<_> =
+                homes.iter().map(|home| pass.ws.env("HOME", home).start_reconcile(ARGUMENTS)).collect();
+            running.into_iter().map(crate::control_plane::Running::finish).collect::<Vec<_>>()
+        });
+        let what = format!("round {round}");
+        for run in &runs {
+            ended_well(&what, run);
+        }
+        let done = |verb: &str, part: &str| {
+            let is_it = |request: &&crate::control_plane::Request| {
+                request.verb == verb && request.uri.contains(part) && !request.is_dry_run() && request.code < 300
+            };
+            requests.iter().filter(is_it).count()
+        };
+        assert_eq!(done("delete", "configmaps/fixed"), 5, "{what}: {runs:#?}");
+        assert_eq!(done("delete", "configmaps/"), 10, "{what}: {runs:#?}");
+        pass.finishes(&what);
+    }
+    pass.is_settled("at the end");
+}

@@ -3,7 +3,11 @@
 use std::process::ExitCode;
 
 use kubectl_reconcile::{cli::Typed, commands};
+use mimalloc::MiMalloc;
 use tokio::runtime::Runtime;
+
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let typed = Typed::parse();

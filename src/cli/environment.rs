@@ -17,6 +17,9 @@ Environment variables:
   NO_COLOR                   no colours, unless --color says otherwise
   CLICOLOR_FORCE             colours even if the output is not a terminal
   CI                         no live progress line
+  KUBECTL_RECONCILE_PAGER, PAGER
+                             pager for text on a terminal, `cat` for none (default: less -FRX)
+  LESS, LV                   options of these pagers, unless set: FRX and -c
   COLUMNS                    width of the text, if the output is not a terminal
   HOME                       where ~/.kube/config and ~/.kube/cache are
   PATH                       where kustomize, kubectl and credential plugins are found; relative entries are ignored

@@ -72,7 +72,7 @@ fn prepared(
     output: &Output,
 ) -> Result<(Settings, Policy, Option<Requested>), Failure> {
     let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
-    let policy = policy(&args.compare, &settings)?;
+    let policy = Policy { keeps_versions: output.shows_versions(), ..policy(&args.compare, &settings)? };
     let set = requested(&args.prune, &args.input)?;
     excluded(args, set.is_some(), output)?;
     Ok((settings, policy, set))
@@ -95,8 +95,8 @@ async fn with_cluster(
     let plan = planned(desired, catalog.clone(), &namespaces, prune.as_ref().map(Planned::set))?;
     let autoscalers = autoscalers(&args.compare, &catalog, &plan);
 
-    let (screen, builder) = (Screen::new(output, false), ReportBuilder::default());
-    let events = (&screen, &builder);
+    let (screen, builder, journal) = (Screen::new(output, false), ReportBuilder::default(), output.journal());
+    let events = (&screen, &(&builder, &journal));
     let comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone(), &events);
     let comparison = comparison.respecting(autoscalers);
     let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, prune), admission);

@@ -1,7 +1,10 @@
+use std::sync::Arc;
+
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use structured_merge::{FieldPath, ManagedFieldsEntry, Op};
 
+use super::versions::Versions;
 use super::wanted::IgnoredFields;
 
 /// What has to be done to one object, as reports name it.
@@ -118,6 +121,9 @@ pub struct FieldChange {
     /// Who else owns it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub managers: Vec<Owner>,
+    /// What the server sets in an added value, as the manifest does not say it; the paths begin at the value.
+    #[serde(skip)]
+    pub defaulted: Vec<FieldPath>,
 }
 
 /// How many fields others added to an object.
@@ -168,7 +174,15 @@ impl FieldChange {
 
     /// The change of an object as a whole.
     pub(super) fn of_object(op: Op, class: Class) -> Self {
-        Self { path: FieldPath::root(), op, class, live: None, desired: None, managers: Vec::new() }
+        Self {
+            path: FieldPath::root(),
+            op,
+            class,
+            live: None,
+            desired: None,
+            managers: Vec::new(),
+            defaulted: Vec::new(),
+        }
     }
 }
 
@@ -193,6 +207,8 @@ pub struct FieldDiff {
     pub ignored: Vec<IgnoredFields>,
     /// Why the object is left alone, if there is more to say than the conflicts do.
     pub held: Option<Reason>,
+    /// The object before and after, where that was asked for.
+    pub versions: Option<Arc<Versions>>,
 }
 
 impl FieldDiff {
@@ -200,7 +216,16 @@ impl FieldDiff {
     #[must_use]
     pub fn none(evidence: Evidence) -> Self {
         let (changes, conflicts, beside, ignored) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { evidence, changes, conflicts, beside, unmanaged: UnmanagedCount::default(), ignored, held: None }
+        Self {
+            evidence,
+            changes,
+            conflicts,
+            beside,
+            unmanaged: UnmanagedCount::default(),
+            ignored,
+            held: None,
+            versions: None,
+        }
     }
 
     /// Returns true if a value differs, so that it is drift.

@@ -190,6 +190,12 @@ pub(super) fn cell(object: &ObjectReport) -> Cell {
     }
 }
 
+/// What has to be done to an object, or was done, in a word, and what it looks like.
+pub(super) fn state(object: &ObjectReport) -> (&'static str, Role) {
+    let Cell { word, role } = cell(object);
+    (word, role)
+}
+
 fn matrix(contexts: &[&ContextReport], rows: &[&Row], view: &View) -> Styled {
     let most = if view.full { usize::MAX } else { SHOWN };
     let shown = &rows[..rows.len().min(most)];
@@ -325,7 +331,7 @@ c: unreachable: cannot connect
         let contexts = (1..=12).map(|at| context(&name(at), vec![object("dev", "web", 1, unknown())])).collect();
         let text = shown(contexts);
         assert!(text.lines().all(|line| line.chars().count() <= View::WIDTH), "{text}");
-        assert_eq!(text.matches("ConfigMap dev/web").count(), 2, "{text}");
+        assert_eq!(text.matches("ConfigMap dev/web").count(), 3, "{text}");
         assert!(text.contains(&format!("\n[12] {}\n", name(12))), "{text}");
     }
 

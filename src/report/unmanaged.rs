@@ -1,3 +1,5 @@
+use std::fmt;
+
 use serde::Serialize;
 use structured_merge::ObjectKey;
 
@@ -8,7 +10,7 @@ use super::{Report, Verdict, View};
 /// Most objects that the text names.
 const SHOWN: usize = 100;
 
-/// An object that no manifest, owner or apply set explains: its name, and nothing of what is in it.
+/// An object by its name, with nothing of what is in it: one that no manifest, owner or apply set explains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UnmanagedObject {
@@ -27,6 +29,17 @@ impl From<&ObjectKey> for UnmanagedObject {
             namespace: namespace.clone(),
             name: name.clone(),
         }
+    }
+}
+
+/// `ConfigMap shop/web`
+impl fmt::Display for UnmanagedObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.kind)?;
+        if let Some(namespace) = &self.namespace {
+            write!(f, "{namespace}/")?;
+        }
+        f.write_str(&self.name)
     }
 }
 

@@ -23,6 +23,8 @@ pub struct View {
     pub now: Option<Timestamp>,
     /// The folder from which the paths of files are told, where it is known; absolute.
     pub folder: Option<Arc<Path>>,
+    /// The root of the repository that the folder is in, if it is in one; absolute.
+    pub repository: Option<Arc<Path>>,
 }
 
 /// The order in which objects are shown.
@@ -49,6 +51,7 @@ impl Default for View {
             verbosity: 0,
             now: None,
             folder: None,
+            repository: None,
         }
     }
 }

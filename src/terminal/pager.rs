@@ -5,12 +5,8 @@ use std::process::{Child, Command, Stdio};
 use super::Closed;
 use crate::program;
 
-/// The pager that a person chose for this program, and for all programs.
-const VARIABLES: [&str; 2] = ["KUBECTL_RECONCILE_PAGER", "PAGER"];
-/// The pager where none was chosen, and what git tells it and `lv` by the environment: end if all fits on the screen, show colours,
-/// leave the text on the screen.
+/// The pager where none was chosen: it ends if all fits on the screen, shows colours, and leaves the text on the screen.
 const DEFAULT: &str = "less -FRX";
-const ENVIRONMENT: [(&str, &str); 2] = [("LESS", "FRX"), ("LV", "-c")];
 
 /// A program that shows text page by page; dropped when all of it is written, it waits for its reader.
 #[derive(Debug)]
@@ -20,14 +16,20 @@ impl Pager {
     /// Starts the pager of this person; `None` where there is none, or none is wanted.
     #[must_use]
     pub fn start() -> Option<Self> {
-        let chosen = VARIABLES.iter().find_map(std::env::var_os);
+        let chosen = std::env::var_os("KUBECTL_RECONCILE_PAGER").or_else(|| std::env::var_os("PAGER"));
         let line = chosen.unwrap_or_else(|| DEFAULT.into());
         let words = words(line.to_str()?);
         let (name, arguments) = words.split_first().filter(|(name, _)| *name != "cat")?;
         let path = program::find(name).ok()?;
         let mut command = Command::new(path);
         command.args(arguments).stdin(Stdio::piped());
-        command.envs(ENVIRONMENT.iter().filter(|(name, _)| std::env::var_os(name).is_none()).copied());
+        // As git does, for those who have chosen one of these without its options.
+        if std::env::var_os("LESS").is_none() {
+            command.env("LESS", "FRX");
+        }
+        if std::env::var_os("LV").is_none() {
+            command.env("LV", "-c");
+        }
         command.spawn().ok().map(Self)
     }
 

@@ -16,6 +16,7 @@ mod convergence;
 mod creation;
 mod dependencies;
 mod diff;
+mod documentation;
 mod documents;
 mod embedded_types;
 mod evidence;

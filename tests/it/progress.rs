@@ -70,3 +70,16 @@ fn quiet_is_quiet() {
     let apply = ws.as_user("admin").on_terminal().reconcile(["apply", "-f", ".", "-q"]).exits_with(0);
     assert_eq!((apply.stdout.as_str(), apply.stderr.as_str()), ("", ""));
 }
+
+/// In a log, silence looks like a program that hangs.
+#[test]
+fn in_a_pipeline_a_long_wait_says_what_it_waits_for() {
+    let ws = Workspace::new();
+    let service =
+        "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {type: LoadBalancer, ports: [{port: 80}]}}";
+    ws.write("web.yaml", service);
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout=12s"]).exits_with(5);
+    let expected = ws.fill_in("waiting for Service $NS/web: its load balancer has no address yet");
+    assert_eq!(apply.stderr.lines().filter(|line| *line == expected).count(), 1, "{apply}");
+    assert!(!ws.reconcile(["apply", "-f", ".", "--wait", "--timeout=1s"]).exits_with(5).stderr.contains("waiting"));
+}

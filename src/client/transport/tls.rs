@@ -43,18 +43,18 @@ impl Tls {
         };
         let builder = match trust {
             Trust::Authority(pem) => ClientConfig::builder().with_root_certificates(authorities(pem)?),
-            Trust::System | Trust::Anything => ClientConfig::builder().with_platform_verifier().map_err(unusable)?,
+            Trust::System => ClientConfig::builder().with_platform_verifier().map_err(unusable)?,
+            Trust::Anything => {
+                ClientConfig::builder().dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate))
+            }
         };
-        let mut config = match certificate {
+        let config = match certificate {
             None => builder.with_no_client_auth(),
             Some(certificate) => {
                 let (chain, key) = identity(certificate)?;
                 builder.with_client_auth_cert(chain, key).map_err(unusable)?
             }
         };
-        if *trust == Trust::Anything {
-            config.dangerous().set_certificate_verifier(Arc::new(AnyCertificate));
-        }
         Ok(Self { config, server_name })
     }
 

@@ -8,9 +8,9 @@ use super::state::{sign, state, tone};
 use super::styled::styled;
 use super::value::{whole, yaml};
 use crate::compare::{Action, Evidence};
+use crate::report::ObjectReport;
 use crate::report::text::{conflict_hint, is_shown, owner_text, problem};
 use crate::report::view::View;
-use crate::report::ObjectReport;
 
 /// How objects are shown, and what they are found by.
 pub(super) struct Objects<'f> {

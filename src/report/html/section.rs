@@ -4,7 +4,9 @@ use super::markup::Markup;
 use super::object::{Objects, is_quiet};
 use super::styled::{self, styled};
 use crate::report::text::{grouped, parent_text};
-use crate::report::{Command, ContextReport, ObjectReport, Report, Verdict, View, excerpt, matrix, summary_line, unmanaged};
+use crate::report::{
+    Command, ContextReport, ObjectReport, Report, Verdict, View, excerpt, matrix, summary_line, unmanaged,
+};
 
 /// A report, and the number that its objects are told by.
 pub(super) struct Section<'r> {

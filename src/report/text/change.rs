@@ -36,9 +36,39 @@ pub(super) fn change(sheet: &mut Sheet<'_>, change: &FieldChange, from: usize, i
     let place = Place { path, note, indent };
     match values(change) {
         Values::Kept(value) => single(sheet, &place, (' ', Role::Plain), &value),
-        Values::Added(value) => single(sheet, &place, ('+', Role::Add), &value),
+        Values::Added(value) => {
+            let (written, defaults) = apart(value, &change.defaulted);
+            single(sheet, &place, ('+', Role::Add), &written);
+            defaults_of(sheet, &defaults, indent + GAP);
+        }
         Values::Removed(value) => single(sheet, &place, ('-', Role::Remove), &value),
         Values::Changed(live, desired) => changed(sheet, &place, &live, &desired),
+    }
+}
+
+/// An added value without what the server sets in it, and that, field by field.
+fn apart(mut value: Value, defaulted: &[FieldPath]) -> (Value, Vec<String>) {
+    let mut defaults = Vec::new();
+    for path in defaulted {
+        let Some((PathElement::Field(name), parents)) = path.elements().split_last() else { continue };
+        let parent = parents.iter().try_fold(&mut value, |value, element| match element {
+            PathElement::Field(name) => value.get_mut(name),
+            PathElement::Index(at) => value.get_mut(usize::try_from(*at).ok()?),
+            _ => None,
+        });
+        if let Some(default) = parent.and_then(Value::as_object_mut).and_then(|fields| fields.remove(name)) {
+            defaults.push(format!("{path}: {}", inline(&default)));
+        }
+    }
+    (value, defaults)
+}
+
+/// What the server adds to an added value.
+fn defaults_of(sheet: &mut Sheet<'_>, defaults: &[String], indent: usize) {
+    if !defaults.is_empty() {
+        let line = format!("{}and by default {}", " ".repeat(indent), defaults.join(", "));
+        let line = if sheet.view.full { line } else { middle_cut(&line, sheet.view.width) };
+        sheet.line(Role::Note, line);
     }
 }
 

@@ -44,10 +44,13 @@ pub(super) fn versions(sheet: &mut Sheet<'_>, object: &ObjectReport, changes: &[
     let mut line = format!("{margin}versions:");
     for (at, clause) in versions.clauses().iter().enumerate() {
         let separator = if at == 0 { " " } else { " · " };
-        if at > 0 && width(&line) + width(separator) + width(clause) > sheet.view.width {
-            sheet.line(Role::Plain, std::mem::replace(&mut line, format!("{margin}  {clause}")));
-        } else {
-            line.push_str(&format!("{separator}{clause}"));
+        if width(&line) + width(separator) + width(clause) <= sheet.view.width {
+            line.push_str(separator);
+            line.push_str(clause);
+            continue;
+        }
+        for part in lines_of(clause, sheet.view.width.saturating_sub(MARGIN + GAP)) {
+            sheet.line(Role::Plain, std::mem::replace(&mut line, format!("{margin}  {part}")));
         }
     }
     sheet.line(Role::Plain, line);
@@ -62,6 +65,18 @@ pub(super) fn versions(sheet: &mut Sheet<'_>, object: &ObjectReport, changes: &[
     1
 }
 
+/// A clause in as many lines as it needs.
+fn lines_of(clause: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in clause.split_inclusive(", ") {
+        match lines.last_mut().filter(|line| width(line) + width(part.trim_end()) <= columns) {
+            Some(line) => line.push_str(part),
+            None => lines.push(part.to_owned()),
+        }
+    }
+    lines.iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
 /// The schema itself, or how much there is of it.
 fn schema(sheet: &mut Sheet<'_>, live: &Value, desired: &Value) {
     let (old, new) = (block(live), block(desired));
@@ -72,7 +87,7 @@ fn schema(sheet: &mut Sheet<'_>, live: &Value, desired: &Value) {
     }
     let count = groups.iter().flatten().filter(|(tag, _)| *tag != ChangeTag::Equal).count();
     let lines = if count == 1 { "line" } else { "lines" };
-    sheet.line(Role::Note, format!("{}{} {lines} of definition: --full", " ".repeat(MARGIN), grouped(count)));
+    sheet.line(Role::Note, format!("{}{} {lines} of schema: --full", " ".repeat(MARGIN), grouped(count)));
 }
 
 /// The versions on both sides, by name.

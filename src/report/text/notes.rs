@@ -12,7 +12,8 @@ const CHOSEN_AT_ZERO: [&str; 3] = ["healthCheckNodePort", "nodePort", "targetPor
 
 /// The changes that are shown.
 pub(super) fn shown<'o>(object: &'o ObjectReport, view: &View) -> Vec<&'o FieldChange> {
-    let is_wanted = |change: &&FieldChange| is_shown(change) && (view.verbosity > 0 || view.full || !is_harmless(change));
+    let is_wanted =
+        |change: &&FieldChange| is_shown(change) && (view.verbosity > 0 || view.full || !is_harmless(change));
     object.changes.iter().filter(is_wanted).collect()
 }
 

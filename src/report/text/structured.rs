@@ -177,7 +177,15 @@ fn key_of(items: &[Value]) -> Option<&'static str> {
 /// One difference inside a value; that of the whole has the owner.
 pub(super) fn difference(path: &FieldPath, op: Op, live: Option<&Value>, desired: Option<&Value>) -> FieldChange {
     let class = if op == Op::Move { Class::Reordered } else { Class::Pending };
-    FieldChange { path: path.clone(), op, class, live: live.cloned(), desired: desired.cloned(), managers: Vec::new() }
+    FieldChange {
+        path: path.clone(),
+        op,
+        class,
+        live: live.cloned(),
+        desired: desired.cloned(),
+        managers: Vec::new(),
+        defaulted: Vec::new(),
+    }
 }
 
 fn is_redacted(value: &Value) -> bool {

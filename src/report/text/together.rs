@@ -114,7 +114,8 @@ fn names(sheet: &mut Sheet<'_>, group: &[&ObjectReport]) {
 
 /// `kyverno.yaml:70, 92, 118 … 32 more`
 pub(in crate::report) fn places(group: &[&ObjectReport], view: &View) -> String {
-    let sources: Vec<_> = group.iter().filter_map(|object| object.source.as_ref()).collect();
+    let mut sources: Vec<_> = group.iter().filter_map(|object| object.source.as_ref()).collect();
+    sources.sort_by_key(|source| (&source.file, source.line));
     let mut text = String::new();
     let mut file = None;
     for source in sources.iter().take(PLACES) {

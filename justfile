@@ -16,6 +16,10 @@ unit:
 scenario filter:
     cargo test --locked --test it {{filter}}
 
+# All tests with an API server, on another version of Kubernetes: 1.30, 1.33, 1.34 or 1.35
+test-on version *args:
+    TEST_KUBERNETES={{version}} cargo test --locked --test it {{args}}
+
 # Accept changed snapshots, completions and embedded types
 accept:
     INSTA_UPDATE=always UPDATE_COMPLETIONS=1 UPDATE_REFERENCE=1 UPDATE_TYPES=1 cargo test --locked --test it

@@ -1,8 +1,10 @@
 //! `kubectl reconcile`: parse, run, exit code.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::indexing_slicing)]
+
 use std::process::ExitCode;
 
-use kubectl_reconcile::{cli::Typed, commands};
+use kubectl_reconcile::{cli::Typed, commands, terminal::report_panics};
 use mimalloc::MiMalloc;
 use tokio::runtime::Runtime;
 
@@ -10,6 +12,7 @@ use tokio::runtime::Runtime;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
+    report_panics();
     let typed = Typed::parse();
     let runtime = match Runtime::new() {
         Ok(runtime) => runtime,

@@ -1,6 +1,6 @@
 use clap::{Args, ValueEnum};
 
-use super::{CompareArgs, ConnectionArgs, DiffArgs, InputArgs, OutputArgs, PruneArgs, WaitArgs};
+use super::{CompareArgs, ConnectionArgs, DiffArgs, InputArgs, OutputArgs, PruneArgs, ShardArgs, WaitArgs};
 
 pub(super) const AFTER_HELP: &str = "\
 Exit codes (with --dry-run those of `diff`):
@@ -33,6 +33,9 @@ pub struct ApplyArgs {
     /// Which manifests to read
     #[command(flatten)]
     pub input: InputArgs,
+    /// Which part of their objects
+    #[command(flatten)]
+    pub shard: ShardArgs,
     /// How to compare
     #[command(flatten)]
     pub compare: CompareArgs,
@@ -76,8 +79,8 @@ pub enum DryRun {
 impl From<DiffArgs> for ApplyArgs {
     /// `diff --apply` is `apply`.
     fn from(args: DiffArgs) -> Self {
-        let DiffArgs { input, compare, prune, confirm, wait, timeout, output, connection, .. } = args;
+        let DiffArgs { input, shard, compare, prune, confirm, wait, timeout, output, connection, .. } = args;
         let wait = WaitArgs { wait, timeout };
-        Self { input, compare, prune, dry_run: None, confirm, wait, output, connection }
+        Self { input, shard, compare, prune, dry_run: None, confirm, wait, output, connection }
     }
 }

@@ -1,7 +1,8 @@
 use clap::{Args, ValueHint};
 
 use super::{
-    ApplyArgs, CompareArgs, ConnectionArgs, DryRun, EvidenceChoice, InputArgs, OutputArgs, PruneArgs, WaitTimeout,
+    ApplyArgs, CompareArgs, ConnectionArgs, DryRun, EvidenceChoice, InputArgs, OutputArgs, PruneArgs, ShardArgs,
+    WaitTimeout,
 };
 
 pub(super) const AFTER_HELP: &str = "\
@@ -26,6 +27,9 @@ Examples:
   # Also show the members of an apply set that pruning would delete
   kubectl reconcile diff -f deploy/ --prune --applyset shop
 
+  # In one of four runs that share the work: compare a quarter of the objects
+  kubectl reconcile diff -f deploy/ --shard 0/4 -o json=shard-0.json
+
   # Print a configuration that ignores the differences there are, to be reviewed and committed
   kubectl reconcile diff -f deploy/ --suggest-ignores > suggested.yaml
 
@@ -39,6 +43,9 @@ pub struct DiffArgs {
     /// Which manifests to read
     #[command(flatten)]
     pub input: InputArgs,
+    /// Which part of their objects
+    #[command(flatten)]
+    pub shard: ShardArgs,
     /// How to compare
     #[command(flatten)]
     pub compare: CompareArgs,
@@ -82,7 +89,7 @@ pub struct DiffArgs {
 impl From<ApplyArgs> for DiffArgs {
     /// `apply --dry-run` is `diff`.
     fn from(args: ApplyArgs) -> Self {
-        let ApplyArgs { input, mut compare, prune, dry_run, output, connection, .. } = args;
+        let ApplyArgs { input, shard, mut compare, prune, dry_run, output, connection, .. } = args;
         if dry_run == Some(DryRun::Client) {
             compare.evidence = EvidenceChoice::ReadOnly;
         }
@@ -90,6 +97,7 @@ impl From<ApplyArgs> for DiffArgs {
         let (timeout, live, report_unmanaged) = (None, None, None);
         Self {
             input,
+            shard,
             compare,
             prune,
             apply,

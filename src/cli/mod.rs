@@ -15,6 +15,8 @@ mod input;
 mod man;
 mod output;
 mod prune;
+mod report;
+mod shard;
 mod snapshot;
 mod status;
 mod typed;
@@ -35,6 +37,8 @@ pub use input::{InputArgs, ValidateLevel};
 pub use man::ManArgs;
 pub use output::{ConsoleArgs, OutputArgs, OutputTarget};
 pub use prune::PruneArgs;
+pub use report::{MergeArgs, ReportArgs, ReportCommand};
+pub use shard::ShardArgs;
 pub use snapshot::SnapshotArgs;
 pub use status::StatusArgs;
 pub(crate) use typed::Addition;
@@ -71,6 +75,9 @@ pub enum Command {
     /// Print the roles that `diff` and `apply` need; exit with 1 if the user lacks a permission
     #[command(after_long_help = access::AFTER_HELP)]
     Access(AccessArgs),
+    /// Work with the JSON reports of earlier runs
+    #[command(disable_help_subcommand = true)]
+    Report(ReportArgs),
     /// Show the configuration in force, or its JSON Schema
     #[command(after_long_help = config::AFTER_HELP, disable_help_subcommand = true)]
     Config(ConfigCommandArgs),

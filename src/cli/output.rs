@@ -12,6 +12,7 @@ use crate::text::similar;
 /// Flags for how to show the result.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
+#[expect(clippy::struct_excessive_bools, reason = "a flag is typed or not")]
 pub struct OutputArgs {
     /// Output format, on standard output or in a file: `json=FILE` (repeatable)
     #[arg(short, long, value_name = "FORMAT[=FILE]", default_value = "text", value_parser = TargetParser)]

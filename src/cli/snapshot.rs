@@ -1,6 +1,6 @@
 use clap::{Args, ValueHint};
 
-use super::{ConnectionArgs, ConsoleArgs, InputArgs};
+use super::{ConnectionArgs, ConsoleArgs, InputArgs, ShardArgs};
 
 pub(super) const AFTER_HELP: &str = "\
 Exit codes:
@@ -23,6 +23,9 @@ pub struct SnapshotArgs {
     /// Which manifests to read
     #[command(flatten)]
     pub input: InputArgs,
+    /// Which part of their objects
+    #[command(flatten)]
+    pub shard: ShardArgs,
     /// Include the values of Secrets; a file written with `--file` is then readable only by its owner
     #[arg(long, help_heading = "Output")]
     pub include_secrets: bool,

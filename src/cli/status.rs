@@ -1,6 +1,6 @@
 use clap::Args;
 
-use super::{ConnectionArgs, InputArgs, OutputArgs, WaitArgs};
+use super::{ConnectionArgs, InputArgs, OutputArgs, ShardArgs, WaitArgs};
 
 pub(super) const AFTER_HELP: &str = "\
 Exit codes:
@@ -24,6 +24,9 @@ pub struct StatusArgs {
     /// Which manifests to read
     #[command(flatten)]
     pub input: InputArgs,
+    /// Which part of their objects
+    #[command(flatten)]
+    pub shard: ShardArgs,
     /// Whether to wait for readiness
     #[command(flatten)]
     pub wait: WaitArgs,

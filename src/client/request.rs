@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use http::{Method, Uri};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::address::{Address, asks_for_dry_run};
 use super::error::RequestError;
@@ -137,8 +137,8 @@ pub struct Reply {
 }
 
 /// How many requests went over the wire, repetitions included.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RequestCounts {
     /// Reads of one object.
     pub get: u64,
@@ -149,10 +149,26 @@ pub struct RequestCounts {
     /// Writes.
     pub write: u64,
     /// Streams of changes that were opened. Only what waits opens any.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub watch: u64,
     /// Discovery, schemas and the like.
     pub other: u64,
+}
+
+impl RequestCounts {
+    /// The requests of two runs.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let Self { get, list, dry_run, write, watch, other: rest } = other;
+        Self {
+            get: self.get.saturating_add(get),
+            list: self.list.saturating_add(list),
+            dry_run: self.dry_run.saturating_add(dry_run),
+            write: self.write.saturating_add(write),
+            watch: self.watch.saturating_add(watch),
+            other: self.other.saturating_add(rest),
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]

@@ -56,7 +56,7 @@ fn show(report: &AccessReport, format: AccessFormat, terminal: &Terminal) -> Res
 
 async fn report(args: &AccessArgs, configured: Configured, terminal: &Terminal) -> Result<AccessReport, Failure> {
     Settings::of(configured?, args.console.verbosity, terminal);
-    let set = requested(&args.prune, &args.input)?;
+    let set = requested(&args.prune, &args.input, None)?;
     if args.prune.applyset_recover {
         let hint = "it may delete objects of any kind in any namespace: leave that to an administrator";
         return Err(Failure::refused("the permissions for `--applyset-recover` cannot be listed", hint));

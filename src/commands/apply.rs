@@ -7,6 +7,7 @@ use crate::compare::Policy;
 use crate::engine::comparison::Comparison;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
+use crate::plan::DependencyKind;
 use crate::report::{Command, FailOn, Report, explained, outcomes, readiness, summary_line, text};
 use crate::rules::ReadinessRules;
 use crate::session::apply_set::requested;
@@ -24,7 +25,7 @@ use crate::terminal::Closed;
 /// Runs the command to its exit code.
 pub(super) async fn run(args: ApplyArgs, configured: Configured) -> u8 {
     let output = match Output::new(&args.output) {
-        Ok(output) => output,
+        Ok(output) => output.of_part(args.shard),
         Err(code) => return code,
     };
     match prepared(&args, configured, &output) {
@@ -50,7 +51,7 @@ fn prepared(
 ) -> Result<(Settings, Policy, Option<Requested>), Failure> {
     let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
     let policy = Policy { keeps_versions: output.shows_versions(), ..writing_policy(args, &settings)? };
-    let set = requested(&args.prune, &args.input)?;
+    let set = requested(&args.prune, &args.input, args.shard.shard)?;
     Ok((settings, policy, set))
 }
 
@@ -82,6 +83,8 @@ async fn pass(
     let prune = Planned::prepare(set, &policy.adopt, server, &desired).await?;
     let plan = planned(desired, catalog.clone(), &namespaces, prune.as_ref().map(Planned::set))?;
     let autoscalers = autoscalers(&args.compare, &catalog, &plan);
+    // What another part has comes first all the same.
+    let plan = plan.part(args.shard.shard, |need| need >= DependencyKind::Existence);
 
     let wait = args.wait.duration();
     let (screen, builder) =
@@ -90,7 +93,7 @@ async fn pass(
     let events = (&screen, &(&builder, &journal));
     let comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone(), &events);
     let comparison = comparison.respecting(autoscalers).with_readiness(rules);
-    let mut pass = Reconciliation::compare(comparison, plan, prune).await;
+    let mut pass = Box::pin(Reconciliation::compare(comparison, plan, prune)).await;
     output.details(verbosity, pass.unproven());
 
     let would_be = pass.annotate(builder.report(Command::Diff, &FailOn::default()));

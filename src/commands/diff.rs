@@ -1,5 +1,7 @@
 //! `diff`: read desired, read current, compare, report.
 
+use structured_merge::ObjectKey;
+
 use crate::cli::DiffArgs;
 use crate::compare::Policy;
 use crate::config::suggestion;
@@ -7,6 +9,7 @@ use crate::engine::comparison::Comparison;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::live::admission::Admission;
+use crate::plan::DependencyKind;
 use crate::report::{Command, Report, explained, summary_line, text};
 use crate::session::apply_set::requested;
 use crate::session::captured::without_cluster;
@@ -27,7 +30,7 @@ use crate::terminal::Closed;
 /// Runs the command to its exit code.
 pub(super) async fn run(args: DiffArgs, configured: Configured) -> u8 {
     let output = match Output::new(&args.output) {
-        Ok(output) => output.paged(&args.output),
+        Ok(output) => output.paged(&args.output).of_part(args.shard),
         Err(code) => return code,
     };
     match prepared(&args, configured, &output) {
@@ -73,7 +76,7 @@ fn prepared(
 ) -> Result<(Settings, Policy, Option<Requested>), Failure> {
     let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
     let policy = Policy { keeps_versions: output.shows_versions(), ..policy(&args.compare, &settings)? };
-    let set = requested(&args.prune, &args.input)?;
+    let set = requested(&args.prune, &args.input, args.shard.shard)?;
     excluded(args, set.is_some(), output)?;
     Ok((settings, policy, set))
 }
@@ -94,6 +97,10 @@ async fn with_cluster(
     let prune = Planned::prepare(set, &policy.adopt, server, &desired).await?;
     let plan = planned(desired, catalog.clone(), &namespaces, prune.as_ref().map(Planned::set))?;
     let autoscalers = autoscalers(&args.compare, &catalog, &plan);
+    // Whether a namespace or a definition is there, and what becomes of it, matters to what is in another part.
+    let plan = plan.part(args.shard.shard, |need| need >= DependencyKind::Inside);
+
+    let wanted: Vec<ObjectKey> = plan.all().map(|target| target.key.clone()).collect();
 
     let (screen, builder, journal) = (Screen::new(output, false), ReportBuilder::default(), output.journal());
     let events = (&screen, &(&builder, &journal));
@@ -106,7 +113,7 @@ async fn with_cluster(
     let mut report = builder.report(Command::Diff, &gate);
     report.warnings = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
     if let Some(named) = &args.report_unmanaged {
-        report = with_unmanaged(report, named, (&cluster, &catalog), &gate).await?;
+        report = with_unmanaged(report, named, (&cluster, &catalog), (&wanted, args.shard.shard, &gate)).await?;
     }
     Ok(concluded(pass.annotate(report), info, &cluster, interrupt))
 }

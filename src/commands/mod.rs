@@ -7,6 +7,7 @@ mod completion;
 mod config;
 mod diff;
 mod man;
+mod report;
 mod snapshot;
 mod status;
 mod version;
@@ -18,7 +19,7 @@ use crate::diagnostic::Diagnostic;
 use crate::report::EXIT_INVALID;
 use crate::session::configured::configured;
 use crate::session::output::tell;
-use crate::terminal::{ColorChoice, Terminal};
+use crate::terminal::{ColorChoice, Terminal, has_lost_output};
 use crate::text::io_reason;
 
 /// Says why nothing can be run: the system has no threads, files or memory left. This is no drift, so the exit code is that of a
@@ -42,11 +43,12 @@ pub async fn run(typed: Typed) -> ExitCode {
         Command::Status(args) => status::run(args, configured).await,
         Command::Snapshot(args) => Box::pin(snapshot::run(args, configured)).await,
         Command::Access(args) => Box::pin(access::run(args, configured)).await,
+        Command::Report(args) => report::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Completion(args) => completion::run(&args),
         Command::Man(args) => man::run(&args),
         Command::Version(args) => Box::pin(version::run(args)).await,
         Command::Complete(args) => complete::run(args).await,
     };
-    ExitCode::from(code)
+    ExitCode::from(if has_lost_output() { code.max(EXIT_INVALID) } else { code })
 }

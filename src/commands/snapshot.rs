@@ -50,7 +50,7 @@ async fn capture(args: &SnapshotArgs, configured: Configured, terminal: &Termina
     let connecting = connected(&connection, args.console.verbosity, &args.input, terminal, &interrupt);
     let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
     let Connected { cluster, catalog, namespaces, .. } = connected;
-    let plan = planned(desired, catalog, &namespaces, None)?;
+    let plan = planned(desired, catalog, &namespaces, None)?.part(args.shard.shard, |_| false);
     let targets: Vec<&Target> = plan.targets().collect();
     let states = fetch(&cluster, &targets).await;
     if interrupt.is_set() {

@@ -20,7 +20,7 @@ use crate::terminal::Closed;
 /// Runs the command to its exit code.
 pub(super) async fn run(args: StatusArgs, configured: Configured) -> u8 {
     let output = match Output::new(&args.output) {
-        Ok(output) => output.paged(&args.output),
+        Ok(output) => output.paged(&args.output).of_part(args.shard),
         Err(code) => return code,
     };
     match configured {
@@ -52,7 +52,7 @@ async fn observed(
     let connecting = connected(connection, verbosity, &args.input, &output.terminal, interrupt);
     let (desired, connected) = Box::pin(manifests.beside(connecting)).await?;
     let Connected { cluster, catalog, info, namespaces, .. } = connected;
-    let plan = planned(desired, catalog, &namespaces, None)?;
+    let plan = planned(desired, catalog, &namespaces, None)?.part(args.shard.shard, |_| false);
     let watched: Vec<Watched> = plan.targets().map(|target| Watched::of(target, rules)).collect();
     let timeout = args.wait.duration().unwrap_or(Duration::ZERO);
     let screen = Screen::new(output, !timeout.is_zero());

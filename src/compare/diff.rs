@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use structured_merge::{FieldPath, ManagedFieldsEntry, Op};
 
@@ -8,7 +9,7 @@ use super::versions::Versions;
 use super::wanted::IgnoredFields;
 
 /// What has to be done to one object, as reports name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Action {
     /// Nothing: it is in sync.
@@ -26,7 +27,7 @@ pub enum Action {
 }
 
 /// What a verdict rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Evidence {
     /// Proven from the live object's own record of owners.
@@ -38,7 +39,7 @@ pub enum Evidence {
 }
 
 /// Why a field differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Class {
     /// Admission or the server keeps its own value, so that applying changes nothing. Not drift.
@@ -74,7 +75,8 @@ impl Class {
 }
 
 /// Who owns a field.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Owner {
     /// Name of the field manager.
     pub manager: String,
@@ -86,7 +88,7 @@ pub struct Owner {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
     /// Whether it is a manual change.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub manual: bool,
 }
 
@@ -103,23 +105,24 @@ impl From<&ManagedFieldsEntry> for Owner {
 }
 
 /// One difference, with secret values redacted.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FieldChange {
     /// Where.
-    #[serde(serialize_with = "as_text")]
+    #[serde(serialize_with = "as_text", deserialize_with = "path_of")]
     pub path: FieldPath,
     /// How.
     pub op: Op,
     /// Why.
     pub class: Class,
     /// The live value, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "value_of", skip_serializing_if = "Option::is_none")]
     pub live: Option<Value>,
     /// The value that an apply would leave, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "value_of", skip_serializing_if = "Option::is_none")]
     pub desired: Option<Value>,
     /// Who else owns it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub managers: Vec<Owner>,
     /// What the server sets in an added value, as the manifest does not say it; the paths begin at the value.
     #[serde(skip)]
@@ -143,7 +146,8 @@ impl UnmanagedCount {
 }
 
 /// A field that an applier or a controller owns, and the manifest wants otherwise.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "WrittenConflict")]
 pub struct Conflict {
     /// Where.
     #[serde(serialize_with = "as_text")]
@@ -188,6 +192,43 @@ impl FieldChange {
 
 fn as_text<S: Serializer>(path: &FieldPath, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(path)
+}
+
+/// Reads a path as reports write it.
+pub fn path_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<FieldPath, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+}
+
+/// Reads paths as reports write them.
+pub fn paths_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<FieldPath>, D::Error> {
+    let texts = Vec::<String>::deserialize(deserializer)?;
+    texts.iter().map(|text| text.parse().map_err(D::Error::custom)).collect()
+}
+
+/// A value that is there, also one that is null.
+fn value_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+/// A conflict as reports write it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenConflict {
+    #[serde(deserialize_with = "path_of")]
+    path: FieldPath,
+    manager: String,
+    operation: String,
+    subresource: String,
+    time: Option<String>,
+    #[serde(default)]
+    manual: bool,
+}
+
+impl From<WrittenConflict> for Conflict {
+    fn from(written: WrittenConflict) -> Self {
+        let WrittenConflict { path, manager, operation, subresource, time, manual } = written;
+        Self { path, owner: Owner { manager, operation, subresource, time, manual } }
+    }
 }
 
 /// The fields of one live object that were compared with those wanted.

@@ -31,7 +31,9 @@ mod wanted;
 
 pub use classify::{ObjectPair, judge};
 pub use definition::{defines, defines_kind};
-pub use diff::{Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason, UnmanagedCount};
+pub use diff::{
+    Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason, UnmanagedCount, path_of, paths_of,
+};
 pub use finding::{ComparisonResult, Finding};
 pub use machine::{Answer, ComparisonMachine, Question};
 pub use nulls::{leave_out_nulls, may_hold_refused_nulls};

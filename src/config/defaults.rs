@@ -32,7 +32,7 @@ const TAKES: &str = "it takes fields from other managers";
 const WRITES: &str = "a proposed change could write files with it";
 
 /// Every flag of the commands that read a configuration.
-pub(super) const FLAGS: [(&str, Default); 64] = [
+pub(super) const FLAGS: [(&str, Default); 65] = [
     ("adopt", Default::Never(TAKES)),
     ("allow-empty", Default::Never("it would let a run without manifests pass, and prune everything")),
     ("apply", Default::Never(COMMAND)),
@@ -84,6 +84,7 @@ pub(super) const FLAGS: [(&str, Default); 64] = [
     ("request-timeout", Default::Any),
     ("selector", Default::Never(PASSES)),
     ("server", Default::Never(CLUSTER)),
+    ("shard", Default::Never(PASSES)),
     ("show-unmanaged", Default::Any),
     ("sort", Default::Any),
     ("strict-ownership", Default::Any),

@@ -1,17 +1,20 @@
 //! The text behind the objects: where they were written, and the lines that a message may show.
 
+#![expect(clippy::indexing_slicing, reason = "the starts of lines are of the very bytes")]
+
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::yaml::Mark;
 use crate::diagnostic::{Diagnostic, Excerpt, Line, Marked, Place};
 use crate::object::{is_nearly_secret, is_string_data};
 
 /// Where an object was written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Source {
     /// The file as it was named, `stdin` for standard input.
     pub file: Arc<str>,

@@ -1,5 +1,7 @@
 //! The pass of `apply`: every object in its turn, wave by wave, and inside a wave as what it needs is done.
 
+#![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
+
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,9 +12,10 @@ use futures::stream::FuturesUnordered;
 use crate::compare::{Action, ObjectVerdict, defines};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::comparison::Comparison;
+use crate::engine::elsewhere::Patience;
 use crate::engine::event::{Event, Stage};
-use crate::engine::item::{self, Item, blocked, is_change};
-use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Writes, wait_for_discovery, wait_until_established};
+use crate::engine::item::{self, Item, Skip, blocked, is_change};
+use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Writes, Written, wait_for_discovery, wait_until_established};
 use crate::live::fetch::IN_FLIGHT;
 use crate::live::resolve::{Target, resource_of};
 use crate::plan::{Plan, PlanItem, ReadySet};
@@ -39,7 +42,7 @@ impl<'a> ApplyRun<'a> {
         events.receive(Event::Ended(Stage::Compare));
         let items = plan.items.into_iter().zip(decisions);
         let items: Vec<Item> = items.map(|(planned, decision)| Item::new(planned, decision)).collect();
-        for item in &items {
+        for item in items.iter().filter(|item| !item.is_elsewhere()) {
             events.receive(Event::Compared(&item.report));
         }
         Self { comparison, items, wait: None, agreed: false }
@@ -50,9 +53,14 @@ impl<'a> ApplyRun<'a> {
         &self.items
     }
 
+    /// The objects of this part, in the order of the plan.
+    pub fn own(&self) -> impl Iterator<Item = &Item> {
+        self.items.iter().filter(|item| !item.is_elsewhere())
+    }
+
     /// How many objects are not as they are to be.
     pub fn left(&self) -> usize {
-        self.items.iter().filter(|item| !item.report.is_done()).count()
+        self.own().filter(|item| !item.report.is_done()).count()
     }
 
     /// What all comparisons of the run share.
@@ -63,7 +71,9 @@ impl<'a> ApplyRun<'a> {
     /// Creates a Namespace of this input before everything else, where it does not exist.
     pub async fn create_namespace(&mut self, name: &str) {
         let Self { comparison, items, wait, agreed } = self;
-        let is_it = |item: &&mut Item| item.target().key.gvk.is_namespace() && item.target().key.name == name;
+        let is_it = |item: &&mut Item| {
+            item.target().key.gvk.is_namespace() && item.target().key.name == name && !item.is_elsewhere()
+        };
         let Some(item) = items.iter_mut().find(is_it) else { return };
         if item.decision.verdict().action() != Action::Create || comparison.interrupt.is_set() {
             return;
@@ -76,7 +86,8 @@ impl<'a> ApplyRun<'a> {
 
     /// Writes nothing, for a reason that concerns all objects.
     pub fn hold(&mut self, reason: &str) {
-        for Item { report, decision, .. } in self.items.iter_mut().filter(|item| item.report.outcome.is_none()) {
+        let own = self.items.iter_mut().filter(|item| !item.is_elsewhere());
+        for Item { report, decision, .. } in own.filter(|item| item.report.outcome.is_none()) {
             report.outcome = Some(match item::left_alone(report, decision) {
                 Outcome::Unchanged if report.is_ownership_only() => item::skip(report, reason.to_owned()),
                 Outcome::Skipped if report.action != Action::Unknown => item::skip(report, reason.to_owned()),
@@ -93,7 +104,7 @@ impl<'a> ApplyRun<'a> {
 
     /// Returns true if there is something to write.
     pub fn has_work(&self) -> bool {
-        self.items.iter().any(|item| is_change(&item.report))
+        self.own().any(|item| is_change(&item.report))
     }
 
     /// What turns out to differ otherwise, once it can be compared with the server's help, is left alone from here on.
@@ -103,24 +114,28 @@ impl<'a> ApplyRun<'a> {
 
     /// Writes what differs.
     pub async fn act(&mut self) {
+        let patience = Patience::from_now(self.wait, &self.comparison.interrupt);
         let mut start = 0;
         while let Some(wave) = self.items.get(start).map(|item| item.planned.wave) {
             let same = self.items[start..].iter().take_while(|item| item.planned.wave == wave).count();
-            self.write(start..start + same).await;
+            self.write(start..start + same, &patience).await;
             self.build_on(start..start + same).await;
             start += same;
         }
     }
 
-    /// Writes one wave: what does not need each other in parallel.
-    async fn write(&mut self, wave: Range<usize>) {
+    /// Writes one wave: what does not need each other in parallel. What other parts write is waited for.
+    async fn write(&mut self, wave: Range<usize>, patience: &Patience) {
         let Self { comparison, items, wait, agreed } = self;
-        let Comparison { cluster, types, interrupt, events, readiness, .. } = &*comparison;
+        let comparison: &Comparison<'_> = comparison;
+        let Comparison { cluster, types, interrupt, events, readiness, .. } = comparison;
         let writes = writes(comparison, *wait, *agreed);
         let mut queue = ReadySet::of(|index| &items[index].planned.needs, wave);
         let mut under_way = FuturesUnordered::new();
+        // How many of them only wait for other parts. They hold up nothing: what the others wait for may come behind them.
+        let mut looking = 0;
         loop {
-            while under_way.len() < IN_FLIGHT
+            while under_way.len() < IN_FLIGHT + looking
                 && let Some(index) = queue.take()
             {
                 let item = &items[index];
@@ -129,30 +144,49 @@ impl<'a> ApplyRun<'a> {
                     queue.done(index);
                     continue;
                 }
+                if item.is_elsewhere() && !item.is_awaited() {
+                    items[index].looked_at(true);
+                    queue.done(index);
+                    continue;
+                }
+                let is_awaited = item.is_awaited();
+                looking += usize::from(is_awaited);
                 let skip = item::skipped(items, item, interrupt.is_set());
                 let first = wait
                     .filter(|_| is_change(&item.report))
                     .map(|timeout| (timeout, item::explicit(items, item, readiness)));
                 let (planned, decision) = (Arc::clone(&item.planned), Arc::clone(&item.decision));
                 under_way.push(async move {
+                    let target = &planned.target;
+                    if is_awaited {
+                        return (index, Turn::Looked(is_there(comparison, target, patience).await));
+                    }
                     let unready = match first {
                         Some((timeout, first)) if skip.is_none() => {
                             item::unready(cluster, &first, timeout, interrupt).await
                         }
                         _ => None,
                     };
-                    let target = &planned.target;
-                    match skip.or(unready) {
-                        Some(skip) => (index, Err(skip)),
-                        None => (index, Ok(writes.write(target, &decision, types.of(&target.key.gvk)).await)),
-                    }
+                    let result = match skip.or(unready) {
+                        Some(skip) => Err(skip),
+                        None => Ok(writes.write(target, &decision, types.of(&target.key.gvk)).await),
+                    };
+                    (index, Turn::Tried(result))
                 });
             }
-            let Some((index, result)) = under_way.next().await else { break };
-            let was_tried = result.is_ok();
-            let Item { report, decision, .. } = &mut items[index];
-            item::settle(report, decision, result);
-            events.receive(if was_tried { Event::Written(report) } else { Event::Skipped(report) });
+            let Some((index, turn)) = under_way.next().await else { break };
+            match turn {
+                Turn::Looked(is_there) => {
+                    looking -= 1;
+                    items[index].looked_at(is_there);
+                }
+                Turn::Tried(result) => {
+                    let was_tried = result.is_ok();
+                    let Item { report, decision, .. } = &mut items[index];
+                    item::settle(report, decision, result);
+                    events.receive(if was_tried { Event::Written(report) } else { Event::Skipped(report) });
+                }
+            }
             queue.done(index);
         }
     }
@@ -164,7 +198,8 @@ impl<'a> ApplyRun<'a> {
             return;
         }
         self.learn_kinds(&wave).await;
-        let is_open = |item: &Item| item.is_provisional() && blocked(&self.items, item).is_none();
+        let is_open =
+            |item: &Item| item.is_provisional() && !item.is_elsewhere() && blocked(&self.items, item).is_none();
         let again: Vec<usize> = (wave.end..self.items.len()).filter(|index| is_open(&self.items[*index])).collect();
         let targets: Vec<&Target> = again.iter().map(|index| self.items[*index].target()).collect();
         let decisions = self.comparison.compare(&targets).await;
@@ -191,7 +226,9 @@ impl<'a> ApplyRun<'a> {
                 Ok(()) => crds.push(Arc::clone(&item.planned)),
                 Err(trouble) => {
                     item::fail(&mut item.report, trouble);
-                    comparison.events.receive(Event::Revised(&item.report));
+                    if !item.is_elsewhere() {
+                        comparison.events.receive(Event::Revised(&item.report));
+                    }
                 }
             }
         }
@@ -210,6 +247,22 @@ impl<'a> ApplyRun<'a> {
             }
         }
     }
+}
+
+/// What one object's turn came to.
+enum Turn {
+    /// It was written, or skipped for a reason.
+    Tried(Result<Option<Written>, Skip>),
+    /// Another part has it: whether it is there by now.
+    Looked(bool),
+}
+
+/// Waits until another part has written an object: a definition as its manifest says, anything else at all.
+async fn is_there(comparison: &Comparison<'_>, target: &Target, patience: &Patience) -> bool {
+    if target.key.gvk.is_crd() {
+        return patience.until(comparison.cluster, || comparison.is_settled(target)).await;
+    }
+    patience.exists(comparison.cluster, target).await
 }
 
 /// How this run writes. A replacement is not left half-way because others were to be looked at for a short time only.

@@ -15,7 +15,7 @@ use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::judge::{Decision, Judge};
 use crate::live::autoscalers::AutoscalerSource;
-use crate::live::fetch::{IN_FLIGHT, fetch};
+use crate::live::fetch::{IN_FLIGHT, fetch, get};
 use crate::live::types::Types;
 use crate::live::{LiveState, Target};
 use crate::plan::Plan;
@@ -114,7 +114,8 @@ impl<'a> Comparison<'a> {
         let mut unproven = Vec::new();
         let judge = self.judge();
         for (target, found) in targets.iter().zip(found) {
-            unproven.extend(found.unproven.as_ref().map(|why| format!("not proven: {}: {why}", target.key)));
+            let own = found.unproven.as_ref().filter(|_| target.elsewhere().is_none());
+            unproven.extend(own.map(|why| format!("not proven: {}: {why}", target.key)));
             let types_will_change = changing_crds.iter().any(|crd| defines(crd, target));
             let decision = judge.decide(target, found, self.types.of(&target.key.gvk), types_will_change);
             if target.key.gvk.is_crd() && decision.verdict().action() != Action::None {
@@ -124,6 +125,18 @@ impl<'a> Comparison<'a> {
         }
         self.unproven.extend(unproven);
         decisions
+    }
+
+    /// Returns true if a definition that another part has is as its manifest says, as far as can be seen.
+    pub async fn is_settled(&self, crd: &Target) -> bool {
+        let Ok(resource) = &crd.resource else { return true };
+        let state = get(self.cluster, crd, resource).await;
+        if matches!(state, LiveState::Absent) {
+            return false;
+        }
+        let found = self.ask_one(crd, state, false).await;
+        let decision = self.judge().decide(crd, found, self.types.of(&crd.key.gvk), false);
+        matches!(decision.verdict().action(), Action::None | Action::Unknown)
     }
 
     /// The judge of the run.
@@ -154,6 +167,14 @@ impl<'a> Comparison<'a> {
     }
 
     async fn ask_one(&self, target: &Target, state: LiveState, too_early: bool) -> ComparisonResult {
+        // Of what other parts have, only a definition says more than that it is there.
+        if target.elsewhere().is_some() && !target.key.gvk.is_crd() {
+            return match state {
+                LiveState::Present(_) => Finding::Proven(None).into(),
+                LiveState::Absent => Finding::Missing(Evidence::Local).into(),
+                LiveState::Unreadable(trouble) => Finding::Unknown(trouble).into(),
+            };
+        }
         let resource = match &target.resource {
             _ if self.interrupt.is_set() => {
                 let message = "the run was interrupted before this object was compared";

@@ -1,5 +1,7 @@
 //! One object's turn in the pass: whether it is written, and what became of that.
 
+#![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +12,7 @@ use crate::engine::interrupt::Interrupt;
 use crate::engine::wait::{WaitOptions, Watched, observe};
 use crate::engine::write::{Decision, Written};
 use crate::live::Target;
+use crate::object::Shard;
 use crate::plan::{DependencyKind, PlanItem};
 use crate::report::{ObjectReport, Outcome};
 use crate::rules::ReadinessRules;
@@ -42,6 +45,26 @@ impl Item {
         self.decision = Arc::new(decision);
     }
 
+    /// Returns true if another part has it: it is looked at, and neither reported nor written.
+    pub fn is_elsewhere(&self) -> bool {
+        self.target().elsewhere().is_some()
+    }
+
+    /// Returns true if another part still has to write it.
+    pub fn is_awaited(&self) -> bool {
+        self.is_elsewhere() && !matches!(self.decision.verdict().action(), Action::None | Action::Unknown)
+    }
+
+    /// Records whether another part has written it, after it was waited for.
+    pub fn looked_at(&mut self, is_there: bool) {
+        self.report.outcome = Some(match self.decision.verdict().action() {
+            Action::None | Action::Unknown => Outcome::Unchanged,
+            Action::Create if is_there => Outcome::Created,
+            _ if is_there => Outcome::Updated,
+            _ => Outcome::Skipped,
+        });
+    }
+
     /// Returns true if the server could not be asked, as something of this input has to come first.
     pub fn is_provisional(&self) -> bool {
         let verdict = self.decision.verdict();
@@ -72,6 +95,7 @@ impl Item {
 pub(crate) enum Skip {
     Interrupted,
     Needs { what: String, which: &'static str },
+    Elsewhere { what: String, shard: Shard, is_missing: bool },
     Unready { what: String, message: String },
 }
 
@@ -137,7 +161,11 @@ pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
             }
             DependencyKind::Success | DependencyKind::Explicit => true,
         };
-        is_missed.then(|| Skip::Needs { what: other.key.to_string(), which })
+        let what = other.key.to_string();
+        is_missed.then(|| match items[need.on].target().elsewhere() {
+            Some(shard) => Skip::Elsewhere { what, shard, is_missing: other.action == Action::Create },
+            None => Skip::Needs { what, which },
+        })
     })
 }
 
@@ -145,6 +173,11 @@ pub(crate) fn settle(report: &mut ObjectReport, decision: &Decision, result: Res
     report.outcome = Some(match result {
         Err(Skip::Interrupted) => skip(report, "the run was interrupted".to_owned()),
         Err(Skip::Needs { what, which }) => skip(report, format!("it needs {what}, which {which}")),
+        Err(Skip::Elsewhere { what, shard, is_missing }) => {
+            report.hint = Some(format!("run again when shard {shard} was applied"));
+            let which = if is_missing { "is not in the cluster" } else { "is not as its manifest says" };
+            skip(report, format!("it needs {what}, which {which} yet: shard {shard} has it"))
+        }
         Err(Skip::Unready { what, message }) => skip(report, format!("it needs {what}, which is not ready: {message}")),
         Ok(None) => left_alone(report, decision),
         Ok(Some(Written::Created)) => Outcome::Created,

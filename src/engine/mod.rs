@@ -10,6 +10,7 @@
 pub(crate) mod apply_run;
 pub(crate) mod comparison;
 pub mod dry_run;
+pub(crate) mod elsewhere;
 pub(crate) mod event;
 pub(crate) mod interrupt;
 pub(crate) mod item;

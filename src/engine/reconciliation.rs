@@ -9,9 +9,10 @@ use std::time::Duration;
 use crate::compare::Evidence;
 use crate::engine::apply_run::ApplyRun;
 use crate::engine::comparison::Comparison;
+use crate::engine::elsewhere::Patience;
 use crate::engine::event::{Event, Stage};
 use crate::engine::item::Item;
-use crate::engine::prune::{Judged, Planned};
+use crate::engine::prune::{Judged, Left, Planned};
 use crate::engine::wait::Watched;
 use crate::engine::waiting::Waiting;
 use crate::live::Target;
@@ -23,11 +24,14 @@ pub(crate) struct Reconciliation<'a> {
     run: ApplyRun<'a>,
     /// The apply set, where there is one.
     prune: Option<Judged>,
+    /// What other parts have, in a run over a part of the objects.
+    others: Vec<Target>,
 }
 
 impl<'a> Reconciliation<'a> {
     /// Compares the objects of the plan, while the members of the set are listed, and decides which of those are deleted.
-    pub async fn compare(comparison: Comparison<'a>, plan: Plan, prune: Option<Planned>) -> Self {
+    pub async fn compare(comparison: Comparison<'a>, mut plan: Plan, prune: Option<Planned>) -> Self {
+        let others = std::mem::take(&mut plan.others);
         let Comparison { cluster, events, .. } = comparison;
         let listing = async {
             match prune {
@@ -36,16 +40,17 @@ impl<'a> Reconciliation<'a> {
             }
         };
         let (run, listed) = futures::join!(ApplyRun::compare(comparison, plan), listing);
-        let targets: Vec<&Target> = run.items().iter().map(Item::target).collect();
+        // What another part has is wanted as well.
+        let targets: Vec<&Target> = run.items().iter().map(Item::target).chain(&others).collect();
         let Comparison { policy, redactor, .. } = run.comparison();
         let prune = listed.map(|listed| listed.judge(&targets, policy, redactor, events));
-        Self { run, prune }
+        Self { run, prune, others }
     }
 
     /// The objects that were proven in sync.
     pub fn proven(&self) -> impl Iterator<Item = &Target> {
-        let proven = |item: &&Item| item.report.evidence == Some(Evidence::Proven);
-        self.run.items().iter().filter(proven).map(Item::target)
+        let proven = |item: &Item| item.report.evidence == Some(Evidence::Proven);
+        self.run.own().filter(move |item| proven(item)).map(Item::target)
     }
 
     /// Why objects were not proven in sync, a line each.
@@ -66,13 +71,17 @@ impl<'a> Reconciliation<'a> {
     /// Writes what differs, and deletes what nobody wants any more. With `wait`, what an author says comes first has to become
     /// ready in this time each, and deletions may take as long.
     pub async fn act(&mut self, wait: Option<Duration>) {
-        let Self { run, prune } = self;
+        let Self { run, prune, others } = self;
         let Comparison { cluster, events, interrupt, .. } = run.comparison();
         let (cluster, events, interrupt) = (*cluster, *events, interrupt.clone());
         events.receive(Event::Began(Stage::Apply, run.items().len() + prune.as_ref().map_or(0, Judged::len)));
         // The parent of the set is written first, and it may live in a namespace of this input.
         if let Some(namespace) = prune.as_ref().and_then(Judged::new_namespace) {
             run.create_namespace(namespace).await;
+            let is_it = |target: &&Target| target.key.gvk.is_namespace() && target.key.name == namespace;
+            if let Some(coming) = elsewhere(run, others).find(is_it) {
+                Patience::from_now(wait, &interrupt).exists(cluster, coming).await;
+            }
         }
         run.wait_for_dependencies(wait);
         let begun = match prune {
@@ -84,14 +93,18 @@ impl<'a> Reconciliation<'a> {
             Err(reason) => run.hold(&reason),
         }
         if let Some(prune) = prune {
-            prune.act(cluster, run.left(), (wait, &interrupt), events).await;
+            let own = run.left();
+            let others: Vec<&Target> = elsewhere(run, others).filter(|_| own == 0 && prune.deletes()).collect();
+            let patience = Patience::from_now(wait, &interrupt);
+            let elsewhere = &patience.members(cluster, &others, prune.id()).await;
+            prune.act(cluster, Left { own, elsewhere }, (wait, &interrupt), events).await;
         }
         events.receive(Event::Ended(Stage::Apply));
     }
 
     /// Waits until what the pass left in the cluster is ready, for this long at most.
     pub async fn wait(&self, timeout: Duration) {
-        let existing = self.run.items().iter().filter(|item| item.exists()).map(Item::target);
+        let existing = self.run.own().filter(|item| item.exists()).map(Item::target);
         let Comparison { cluster, events, interrupt, readiness, .. } = self.run.comparison();
         let watched: Vec<Watched> = existing.map(|target| Watched::existing(target, readiness)).collect();
         Waiting { cluster, timeout, interrupt, events: *events }.after_pass(&watched).await;
@@ -105,4 +118,9 @@ impl<'a> Reconciliation<'a> {
             None => report,
         }
     }
+}
+
+/// The objects of the input that other parts have.
+fn elsewhere<'t>(run: &'t ApplyRun<'_>, others: &'t [Target]) -> impl Iterator<Item = &'t Target> {
+    run.items().iter().filter(|item| item.is_elsewhere()).map(Item::target).chain(others)
 }

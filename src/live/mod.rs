@@ -29,7 +29,7 @@ use crate::client::{Cluster, Request};
 
 pub use crate::client::{Cause, RequestCounts, RequestError, StatusError};
 pub use discovery::{Discovery, Resolution, Resource};
-pub use resolve::Target;
+pub use resolve::{InPart, Target};
 
 /// What is known of the live object: forbidden is not absent.
 #[derive(Clone, Debug)]

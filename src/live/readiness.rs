@@ -1,23 +1,28 @@
 //! How far an object is on its way to being ready: what a report shows of it.
 
 pub use kstatus::{Outlook, State};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Diagnostic;
 
 /// The readiness of one object: what a report shows of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Readiness {
     /// How far it is.
     pub state: State,
     /// Why, in one sentence.
     pub message: String,
     /// Of a failure: whether it can pass.
-    #[serde(skip)]
+    #[serde(skip, default = "open")]
     pub outlook: Outlook,
     /// Why it is unknown, with what to do about it.
     #[serde(skip)]
     pub trouble: Option<Diagnostic>,
+}
+
+fn open() -> Outlook {
+    Outlook::Open
 }
 
 impl Readiness {

@@ -1,5 +1,7 @@
 //! Manifest → [`Target`]: which resource it belongs to, and which namespace it lives in.
 
+#![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
+
 use std::collections::{BTreeMap, HashMap};
 
 use structured_merge::{GroupVersionKind, KindInfo, ObjectKey};
@@ -8,6 +10,7 @@ use super::discovery::{Discovery, Resolution, Resource};
 use crate::desired::yaml::Step;
 use crate::desired::{DesiredObject, Manifest, Placement, leave_out_copies, repeated};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::object::Shard;
 
 /// A manifest with its place in the cluster.
 #[derive(Clone, Debug)]
@@ -18,9 +21,26 @@ pub struct Target {
     pub resource: Result<Resource, Diagnostic>,
     /// The object as it is sent.
     pub desired: DesiredObject,
+    /// Its place in a run over a part of the objects.
+    pub part: Option<InPart>,
+}
+
+/// What a run over a part of the objects knows of one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InPart {
+    /// Its place in the plan of all objects.
+    pub place: usize,
+    /// The part that has it, where that is another one: this run only looks at it.
+    pub elsewhere: Option<Shard>,
 }
 
 impl Target {
+    /// The other part that has it, if it is not for this run to compare and to write.
+    #[must_use]
+    pub fn elsewhere(&self) -> Option<Shard> {
+        self.part.and_then(|part| part.elsewhere)
+    }
+
     /// What the server says of its kind, where it knows it.
     #[must_use]
     pub fn kind(&self) -> Option<KindInfo> {
@@ -86,7 +106,7 @@ impl From<Placed> for Target {
         let resource = refused(manifest.refused()).map_or(resource, Err);
         let placement = Placement { namespace: key.namespace.as_deref(), status_is_apart };
         let desired = DesiredObject::of(manifest, placement);
-        Self { key, resource, desired }
+        Self { key, resource, desired, part: None }
     }
 }
 

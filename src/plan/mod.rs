@@ -5,10 +5,13 @@
 //! ```
 //! A wave is a phase of the pass that all of its objects share by their kinds; inside it, needs alone decide.
 
+#![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
+
 pub mod access;
 mod depends_on;
 mod graph;
 mod object_index;
+mod part;
 pub mod prune_order;
 mod ready_set;
 mod references;
@@ -40,6 +43,8 @@ pub struct PlanItem {
 pub struct Plan {
     /// One item for each object.
     pub items: Vec<PlanItem>,
+    /// What other parts have, and nothing here needs, in a run over a part of the objects.
+    pub others: Vec<Target>,
 }
 
 impl Plan {
@@ -60,12 +65,17 @@ impl Plan {
             let target = targets[index].take()?;
             Some(PlanItem { target, wave, needs })
         });
-        Ok(Self { items: items.collect() })
+        Ok(Self { items: items.collect(), others: Vec::new() })
     }
 
     /// The objects, in the order of the plan.
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
         self.items.iter().map(|item| &item.target)
+    }
+
+    /// All objects of the input, those of other parts included.
+    pub fn all(&self) -> impl Iterator<Item = &Target> {
+        self.targets().chain(&self.others)
     }
 
     /// The objects, in the order of the plan.

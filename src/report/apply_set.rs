@@ -1,22 +1,27 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use structured_merge::ObjectKey;
 
+use crate::object::Shard;
+
 /// The apply set of a run.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ApplySetInfo {
     /// What its members carry as a label.
     pub id: String,
     /// Its parent object.
     pub parent: ParentInfo,
     /// The namespaces that no manifest names, and in which something is deleted.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deletes_in: Vec<String>,
+    /// The other part of the objects whose run prunes the set; none if this one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pruned_by: Option<Shard>,
 }
 
 /// The parent of an apply set.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ParentInfo {
     /// `v1`
     pub api_version: String,
@@ -30,12 +35,12 @@ pub struct ParentInfo {
     /// What has to be done to its list of kinds and namespaces. That alone is no drift.
     pub action: ParentAction,
     /// The key in full, for display.
-    #[serde(skip)]
+    #[serde(skip, default = "super::parsed::no_key")]
     pub key: ObjectKey,
 }
 
 /// What has to be done to the list that a parent holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ParentAction {
     /// Nothing.
@@ -53,7 +58,7 @@ impl ApplySetInfo {
         let ObjectKey { gvk, namespace, name } = parent.clone();
         let (api_version, key) = (gvk.api_version(), parent.clone());
         let parent = ParentInfo { api_version, kind: gvk.kind, namespace, name, action, key };
-        Self { id: id.to_owned(), parent, deletes_in: Vec::new() }
+        Self { id: id.to_owned(), parent, deletes_in: Vec::new(), pruned_by: None }
     }
 
     /// The same, with the namespaces that no manifest names, and in which something is deleted.

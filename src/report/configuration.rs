@@ -1,9 +1,12 @@
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use crate::text::listed;
 
 /// The configuration of a run: named in every report, so that a change that hides drift by a rule is seen.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ConfigurationInfo {
     /// The file; none where only manifests name fields to ignore.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -12,6 +15,23 @@ pub struct ConfigurationInfo {
     pub rules: usize,
     /// How many manifests name fields to ignore in an annotation.
     pub annotated: usize,
+    /// In a run over a part of the objects: the ignore rules that match none of them, where all were compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unmatched: Option<Vec<String>>,
+}
+
+impl ConfigurationInfo {
+    /// What to say of ignore rules, by their places, that match nothing at all.
+    #[must_use]
+    pub fn unmatched_warning(places: &[String]) -> Option<String> {
+        let count = match places.len() {
+            0 => return None,
+            1 => "an ignore rule matches".to_owned(),
+            more => format!("{more} ignore rules match"),
+        };
+        let places = listed(places.iter().map(String::as_str), 5);
+        Some(format!("{count} no field of the manifests or their live objects: {places}"))
+    }
 }
 
 /// `2 ignore rules of .kubectl-reconcile.yaml in force, 1 in an annotation`

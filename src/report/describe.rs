@@ -42,7 +42,10 @@ fn whole_object(class: Class) -> &'static str {
 
 /// Why a field differs, in a few words; nothing where there is nothing to say.
 pub(super) fn why(change: &FieldChange) -> String {
-    let by = || one_line(&change.managers.iter().map(owner).collect::<Vec<_>>().join("; "), MESSAGE);
+    let by = || match change.managers.as_slice() {
+        [] => "others".to_owned(),
+        managers => one_line(&managers.iter().map(owner).collect::<Vec<_>>().join("; "), MESSAGE),
+    };
     match change.class {
         Class::ChangedByOther => format!("changed by {}", by()),
         Class::Conflict => format!("owned by {}", by()),

@@ -1,4 +1,4 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// In sync (`diff`), everything applied (`apply`), or everything ready (`status`).
 pub const EXIT_SUCCESS: u8 = 0;
@@ -17,7 +17,7 @@ pub const EXIT_INTERRUPTED: u8 = 130;
 
 /// The result of a run. Of several results, the greatest is the worst: the first ones say what was found, and each of the last
 /// ones that more is unknown or undone, or that somebody has to act first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
     /// `diff`: nothing differs. `status`: everything is ready.

@@ -1,8 +1,10 @@
 //! What a run found, one by one: a rule, how much it matters, a sentence and a place. The formats for code review, tests and
 //! annotations show these.
 
+#![expect(clippy::indexing_slicing, reason = "the table of rules is not empty")]
+
 use super::sections::Section;
-use super::{Command, ObjectReport, Report, describe};
+use super::{Command, ObjectReport, Report, describe, outcomes};
 use crate::compare::{Action, Class, FieldChange};
 use crate::diagnostic::{Diagnostic, Severity};
 
@@ -146,7 +148,8 @@ fn location_of(problem: &Diagnostic) -> Option<Location<'_>> {
     problem.place.as_ref().map(|place| Location { file: &place.file, line: place.line, column: place.column })
 }
 
-/// What was found of one object: nothing for one that is in sync and about which there is nothing to know.
+/// What was found of one object, the most important first: nothing for one that is in sync and about which there is nothing to
+/// know.
 pub(super) fn of_object<'r>(
     context: Option<&'r str>,
     object: &'r ObjectReport,
@@ -170,7 +173,10 @@ pub(super) fn of_object<'r>(
     }
     if object.action == Action::Replace {
         let reason = object.reason.as_deref().unwrap_or("a field that cannot be changed differs");
-        found.push(finding(named("replace"), describe::with_hint(reason, object.hint.as_deref()), own.clone()));
+        let one = finding(named("replace"), describe::with_hint(reason, object.hint.as_deref()), own.clone());
+        // What `apply` had to leave needs somebody to act.
+        let level = if object.outcome.is_some() { Level::Error } else { one.level };
+        found.push(Finding { level, ..one });
     } else if let Some(outcome) = stopped_by(object) {
         found.push(finding(named("notApplied"), outcome, own.clone()));
     }
@@ -191,12 +197,21 @@ pub(super) fn of_object<'r>(
     for warning in &object.warnings {
         found.push(finding(named("warning"), describe::message(warning), own.clone()));
     }
-    // What was done is no drift any more.
-    let is_done = object.is_done();
-    found.into_iter().map(move |found| {
-        let settled = is_done && found.rule.id != "notReady";
-        Finding { level: if settled { Level::Note } else { found.level }, ..found }
-    })
+    if object.is_done() {
+        found.iter_mut().filter(|one| !matches!(one.rule.id, "notReady" | "warning")).for_each(settle);
+    }
+    found.sort_by_key(|one| std::cmp::Reverse(one.level));
+    found.into_iter()
+}
+
+/// What was done is no difference any more: `updated: spec.replicas: 5 → 2`.
+fn settle(found: &mut Finding<'_>) {
+    let state = found.object.and_then(|object| object.outcome).map(outcomes::name).unwrap_or_default();
+    found.level = Level::Note;
+    found.message = match found.path.as_str() {
+        "" => state.to_owned(),
+        _ => format!("{state}: {}", found.message),
+    };
 }
 
 /// Why an object could not be compared or applied: each mistake in the manifest at its place, or one problem.

@@ -47,7 +47,10 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
 /// What a cluster came to, the problems of the run, and the table.
 fn head(comment: &mut Comment, section: &Section<'_>, view: &View) {
     let report = section.report;
-    comment.push(&format!("\n{}\n", sentence(&describe::result(report))));
+    let result = describe::result(report);
+    if section.context.is_some() || result != describe::verdict(report.verdict) {
+        comment.push(&format!("\n{}\n", sentence(&result)));
+    }
     for found in of_run(section) {
         let level = if found.level == Level::Error { "**error:** " } else { "" };
         comment.push(&format!("\n- {level}{}{}\n", code(&found.message), placed(&found, view)));
@@ -95,13 +98,13 @@ fn shown<'r>(section: &Section<'r>, view: &View) -> impl Iterator<Item = (&'r Ob
 
 fn sign(object: &ObjectReport) -> &'static str {
     match object.action {
-        _ if object.error.is_some() || !object.conflicts.is_empty() => "❗",
-        Action::Create => "➕",
-        Action::Update => "✏️",
-        Action::Replace => "♻️",
-        Action::Delete => "➖",
-        Action::Unknown => "❗",
-        Action::None => "💬",
+        _ if object.error.is_some() || !object.conflicts.is_empty() => "`!`",
+        Action::Create => "`+`",
+        Action::Update => "`~`",
+        Action::Replace => "`-/+`",
+        Action::Delete => "`-`",
+        Action::Unknown => "`!`",
+        Action::None => "`=`",
     }
 }
 

@@ -1,4 +1,4 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::apply_set::ApplySetInfo;
 use super::command::Command;
@@ -7,20 +7,24 @@ use super::diagnostic;
 use super::exit::Verdict;
 use super::gate::FailOn;
 use super::object::ObjectReport;
+use super::parsed;
 use super::summary::Summary;
 use super::unmanaged::UnmanagedObject;
 use crate::compare::Action;
 use crate::diagnostic::Diagnostic;
 use crate::live::RequestCounts;
+use crate::object::Shard;
 
 /// Everything that a run found and did: the contract behind `-o json`, and what every format shows.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Report {
     /// Always `kubectl-reconcile/v1`.
-    pub api_version: &'static str,
+    #[serde(deserialize_with = "parsed::api_version")]
+    pub api_version: Fixed,
     /// Always `Report`.
-    pub kind: &'static str,
+    #[serde(deserialize_with = "parsed::kind")]
+    pub kind: Fixed,
     /// The command.
     pub command: Command,
     /// The result.
@@ -28,11 +32,14 @@ pub struct Report {
     /// The exit code of the process.
     pub exit_code: u8,
     /// The differences that make it fail, where they were chosen.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "parsed::classes")]
     pub fail_on: Vec<&'static str>,
     /// The cluster; none offline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterInfo>,
+    /// Which part of the objects it is about; none where it is about all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
     /// The configuration, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub configuration: Option<ConfigurationInfo>,
@@ -49,15 +56,19 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmanaged: Option<Vec<UnmanagedObject>>,
     /// Warnings about the run as a whole.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Problems of the input or of the run as a whole.
-    #[serde(serialize_with = "diagnostic::of_run")]
+    #[serde(serialize_with = "diagnostic::of_run", deserialize_with = "parsed::errors")]
     pub errors: Vec<Diagnostic>,
 }
 
+/// A text that is always the same.
+pub type Fixed = &'static str;
+
 /// The cluster of the run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ClusterInfo {
     /// The context of the kubeconfig, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,6 +121,7 @@ impl Report {
             exit_code: verdict.exit_code(false),
             fail_on: Vec::new(),
             cluster: None,
+            shard: None,
             configuration: None,
             apply_set: None,
             summary: Summary::default(),

@@ -10,7 +10,7 @@ use crate::text::visible;
 #[must_use]
 pub fn render(report: &Report, view: &View) -> String {
     let objects = view.sorted(report).into_iter().filter(|object| is_meant(object, report.command));
-    objects.map(|object| format!("{}\n", name(object))).collect()
+    lines(objects.map(name))
 }
 
 /// A line for each object of any context.
@@ -21,16 +21,19 @@ pub fn render_all(reports: &Reports, view: &View) -> String {
         .contexts
         .iter()
         .flat_map(|one| view.sorted(&one.report).into_iter().filter(|object| is_meant(object, one.report.command)));
-    objects.map(name).filter(|name| seen.insert(name.clone())).map(|name| format!("{name}\n")).collect()
+    lines(objects.map(name).filter(|name| seen.insert(name.clone())))
+}
+
+fn lines(names: impl Iterator<Item = String>) -> String {
+    names.fold(String::new(), |lines, name| lines + &name + "\n")
 }
 
 /// Returns true for what differs, what was done, and what is not ready. Of an object that could not be compared nobody knows.
 fn is_meant(object: &ObjectReport, command: Command) -> bool {
     match command {
         Command::Status => object.is_unready(),
-        _ if object.outcome.is_some() => object.is_changed(),
-        Command::Apply => false,
-        _ => !matches!(object.action, Action::None | Action::Unknown),
+        Command::Apply => object.is_changed(),
+        Command::Diff => !matches!(object.action, Action::None | Action::Unknown),
     }
 }
 

@@ -1,13 +1,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use structured_merge::{FieldPath, ObjectKey};
 
-use super::diagnostic;
+use super::{diagnostic, parsed};
 use crate::compare::{
     Action, Assessment, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
-    UnmanagedCount, Versions,
+    UnmanagedCount, Versions, paths_of,
 };
 use crate::desired::Source;
 use crate::diagnostic::{Code, Diagnostic};
@@ -19,7 +19,7 @@ use crate::rules::RuleRef;
 const LINES: usize = 1_000;
 
 /// What `apply` did with one object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
     /// It exists now.
@@ -45,8 +45,8 @@ pub enum Outcome {
 }
 
 /// One object of the report.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ObjectReport {
     /// `apps/v1`
     pub api_version: String,
@@ -60,6 +60,9 @@ pub struct ObjectReport {
     /// Its place in the manifests; `None` for a member of an apply set that is no longer in them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
+    /// Its place in the order of all objects, in a run over a part of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<usize>,
     /// What `apply` has to do.
     pub action: Action,
     /// How that was determined.
@@ -70,18 +73,28 @@ pub struct ObjectReport {
     /// Fields of the manifest that other managers own.
     pub conflicts: Vec<Conflict>,
     /// Items that manual changes added to lists of the manifest.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_texts")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        serialize_with = "as_texts",
+        deserialize_with = "paths_of"
+    )]
     pub beside: Vec<FieldPath>,
     /// How many fields others added.
     #[serde(skip)]
     pub unmanaged: UnmanagedCount,
     /// Differences that rules ignore, by rule.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<IgnoredFields>,
     /// Warnings for the author of the manifest.
     pub warnings: Vec<String>,
     /// Why it could not be compared or written.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "diagnostic::of_object")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "diagnostic::of_object",
+        deserialize_with = "parsed::error"
+    )]
     pub error: Option<Diagnostic>,
     /// Why it is to be replaced, or was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,7 +109,7 @@ pub struct ObjectReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub readiness: Option<Readiness>,
     /// Whether it changed during the run, so that its differences are no longer those that were shown.
-    #[serde(skip)]
+    #[serde(rename = "moved", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_moved: bool,
     /// The warnings that only the write returned.
     #[serde(skip)]
@@ -114,7 +127,7 @@ pub struct ObjectReport {
     #[serde(skip)]
     pub rules: BTreeSet<RuleRef>,
     /// The key in full, for sorting and display.
-    #[serde(skip)]
+    #[serde(skip, default = "parsed::no_key")]
     pub key: ObjectKey,
 }
 
@@ -131,6 +144,7 @@ impl ObjectReport {
         report.source = Some(target.desired.origin.source.clone());
         report.is_annotated = !target.desired.ignored().is_empty();
         report.find_lines(target);
+        report.place = target.part.map(|part| part.place);
         report
     }
 
@@ -147,6 +161,7 @@ impl ObjectReport {
             namespace: key.namespace.clone(),
             name: key.name.clone(),
             source: None,
+            place: None,
             action: verdict.action(),
             evidence: verdict.evidence(),
             changes: Vec::new(),

@@ -1,6 +1,7 @@
 //! The text about how far objects are on their way to being ready.
 
 use super::styled::{Role, Styled};
+use super::summary_line::of_shard;
 use super::text::grouped;
 use super::{ObjectReport, ReadinessCounts, Report, Verdict, View};
 use crate::live::readiness::{Readiness, State};
@@ -20,7 +21,7 @@ pub fn whole(report: &Report, view: &View) -> Styled {
     if report.verdict == Verdict::Interrupted {
         sentence = format!("interrupted: {sentence}");
     }
-    text.push(Role::Plain, sentence);
+    text.push(Role::Plain, of_shard(report, &sentence));
     text.line_end();
     text
 }
@@ -93,9 +94,8 @@ pub fn news(name: &str, readiness: &Readiness, time: &str, says_why: bool) -> Op
     let mut text = Styled::new().with(Role::Note, format!("{time} ")).with(role, format!("{word} "));
     text.push(Role::Name, name);
     match readiness.state {
-        State::Current => {}
         State::Failed if says_why => text.push(Role::Plain, format!(": {}", readiness.message)),
-        State::Failed => {}
+        State::Current | State::Failed => {}
         _ => return None,
     }
     text.line_end();

@@ -1,12 +1,12 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::object::ObjectReport;
 use crate::compare::{Action, Evidence};
 use crate::live::readiness::State;
 
 /// Counts of objects.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Summary {
     /// All of them.
     pub objects: usize,
@@ -45,8 +45,8 @@ pub struct Summary {
 }
 
 /// Counts of objects by readiness.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReadinessCounts {
     /// Ready.
     pub current: usize,
@@ -63,7 +63,7 @@ pub struct ReadinessCounts {
 }
 
 impl Summary {
-    /// Adds the counts of another context.
+    /// Adds the counts of another report.
     pub(super) fn add(&mut self, other: &Self) {
         let Self {
             objects,
@@ -83,22 +83,22 @@ impl Summary {
             kept,
             readiness,
         } = other;
-        self.objects += objects;
-        self.in_sync += in_sync;
-        self.create += create;
-        self.update += update;
-        self.replace += replace;
-        self.delete += delete;
-        self.unknown += unknown;
-        self.proven += proven;
-        self.conflict += conflict;
-        self.adopted += adopted;
-        self.beside += beside;
-        self.unmanaged += unmanaged;
-        self.unmanaged_manual += unmanaged_manual;
-        self.ignored += ignored;
+        self.objects = self.objects.saturating_add(*objects);
+        self.in_sync = self.in_sync.saturating_add(*in_sync);
+        self.create = self.create.saturating_add(*create);
+        self.update = self.update.saturating_add(*update);
+        self.replace = self.replace.saturating_add(*replace);
+        self.delete = self.delete.saturating_add(*delete);
+        self.unknown = self.unknown.saturating_add(*unknown);
+        self.proven = self.proven.saturating_add(*proven);
+        self.conflict = self.conflict.saturating_add(*conflict);
+        self.adopted = self.adopted.saturating_add(*adopted);
+        self.beside = self.beside.saturating_add(*beside);
+        self.unmanaged = self.unmanaged.saturating_add(*unmanaged);
+        self.unmanaged_manual = self.unmanaged_manual.saturating_add(*unmanaged_manual);
+        self.ignored = self.ignored.saturating_add(*ignored);
         if let Some(kept) = kept {
-            *self.kept.get_or_insert_default() += kept;
+            self.kept = Some(self.kept.unwrap_or_default().saturating_add(*kept));
         }
         if let Some(counts) = readiness {
             self.readiness.get_or_insert_default().add(*counts);
@@ -132,12 +132,12 @@ impl Summary {
 impl ReadinessCounts {
     fn add(&mut self, other: Self) {
         let Self { current, in_progress, failed, terminating, not_found, unknown } = other;
-        self.current += current;
-        self.in_progress += in_progress;
-        self.failed += failed;
-        self.terminating += terminating;
-        self.not_found += not_found;
-        self.unknown += unknown;
+        self.current = self.current.saturating_add(current);
+        self.in_progress = self.in_progress.saturating_add(in_progress);
+        self.failed = self.failed.saturating_add(failed);
+        self.terminating = self.terminating.saturating_add(terminating);
+        self.not_found = self.not_found.saturating_add(not_found);
+        self.unknown = self.unknown.saturating_add(unknown);
     }
 
     /// Returns `None` if readiness was not requested.

@@ -10,6 +10,9 @@ use super::{ApplySetInfo, Command, Summary, Verdict, View, beside, ignored, outc
 pub fn summary(report: &Report, view: &View) -> Styled {
     let mut sentence =
         if report.command == Command::Apply { outcomes::done(report) } else { to_do(&report.summary, view) };
+    if let Some(pruned_by) = report.apply_set.as_ref().and_then(|set| set.pruned_by) {
+        sentence = format!("{sentence}; shard {pruned_by} prunes");
+    }
     if let Some(elsewhere) = report.apply_set.as_ref().and_then(ApplySetInfo::elsewhere) {
         sentence = format!("{sentence}; deletions in {elsewhere}");
     }
@@ -39,13 +42,18 @@ pub fn summary(report: &Report, view: &View) -> Styled {
     if report.verdict == Verdict::Interrupted {
         sentence = format!("interrupted: {sentence}");
     }
-    sentence_line(sentence)
+    sentence_line(of_shard(report, &sentence))
 }
 
 /// What a pass would do, in one line.
 #[must_use]
 pub fn plan(report: &Report, view: &View) -> Styled {
     sentence_line(to_do(&report.summary, view))
+}
+
+/// `shard 0/4: …`, in a run over a part of the objects.
+pub(super) fn of_shard(report: &Report, sentence: &str) -> String {
+    report.shard.map_or_else(|| sentence.to_owned(), |shard| format!("shard {shard}: {sentence}"))
 }
 
 fn sentence_line(sentence: String) -> Styled {

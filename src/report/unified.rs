@@ -46,8 +46,8 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
         }
         for object in view.sorted(section.report) {
             let pair = pair(&section, object, &mut names);
-            if pair.is_some() || object.is_incomplete() {
-                remarks(&mut patch, &section, object);
+            if object.action != Action::None || object.is_incomplete() {
+                remarks(&mut patch, &section, object, pair.is_some());
             }
             if let Some(pair) = pair {
                 patch_of(&mut patch, &pair);
@@ -113,11 +113,11 @@ fn encoded(part: &str) -> String {
 }
 
 /// What is to be known of an object beside its patch.
-fn remarks(patch: &mut String, section: &Section<'_>, object: &ObjectReport) {
+fn remarks(patch: &mut String, section: &Section<'_>, object: &ObjectReport, has_patch: bool) {
     let name = describe::name(object);
     for found in findings::of_object(section.context, object, section.report.command) {
         let is_field = object.changes.iter().any(|change| change.path.to_string() == found.path);
-        if !is_field {
+        if !is_field || !has_patch {
             remark(patch, &format!("{name}: {}: {}", found.rule.id, found.message));
         }
     }

@@ -1,7 +1,7 @@
 use std::fmt;
 
-use serde::Serialize;
-use structured_merge::ObjectKey;
+use serde::{Deserialize, Serialize};
+use structured_merge::{GroupVersionKind, ObjectKey};
 
 use super::styled::{Role, Styled};
 use super::text::grouped;
@@ -11,8 +11,8 @@ use super::{Report, Verdict, View};
 const SHOWN: usize = 100;
 
 /// An object by its name, with nothing of what is in it: one that no manifest, owner or apply set explains.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UnmanagedObject {
     api_version: String,
     kind: String,
@@ -29,6 +29,14 @@ impl From<&ObjectKey> for UnmanagedObject {
             namespace: namespace.clone(),
             name: name.clone(),
         }
+    }
+}
+
+impl UnmanagedObject {
+    /// Its key.
+    pub(super) fn key(&self) -> ObjectKey {
+        let Self { api_version, kind, namespace, name } = self.clone();
+        ObjectKey { gvk: GroupVersionKind::new(&api_version, &kind), namespace, name }
     }
 }
 

@@ -2,10 +2,15 @@
 
 use crate::cli::{InputArgs, PruneArgs};
 use crate::engine::prune::{Reference, Requested};
+use crate::object::Shard;
 use crate::report::Failure;
 
 /// The apply set that the flags name, if they do.
-pub(crate) fn requested(args: &PruneArgs, input: &InputArgs) -> Result<Option<Requested>, Failure> {
+pub(crate) fn requested(
+    args: &PruneArgs,
+    input: &InputArgs,
+    shard: Option<Shard>,
+) -> Result<Option<Requested>, Failure> {
     if args.applyset_recover && !(args.prune && args.applyset.is_some()) {
         let hint = "name the set whose lost members may be deleted, as in `--prune --applyset=NAME --applyset-recover`";
         return Err(Failure::refused("`--applyset-recover` needs `--prune` and `--applyset`", hint));
@@ -29,7 +34,7 @@ pub(crate) fn requested(args: &PruneArgs, input: &InputArgs) -> Result<Option<Re
         return Err(Failure::refused("`--prune` and `--selector` exclude each other", hint));
     }
     match Reference::parse(set) {
-        Ok(reference) => Ok(Some(Requested { reference, recovers: args.applyset_recover })),
+        Ok(reference) => Ok(Some(Requested { reference, recovers: args.applyset_recover, shard })),
         Err(message) => Err(Failure::refused(message, "write `NAME` for a Secret, or `RESOURCE[.GROUP]/NAME`")),
     }
 }

@@ -31,7 +31,7 @@ pub(crate) async fn without_cluster(
     let default = required.clone().unwrap_or_else(|| "default".to_owned());
     let mut catalog = Discovery::builtin();
     snapshot.objects().for_each(|object| catalog.learn(object));
-    let mut plan = planned(desired, catalog.clone(), &Namespaces { required, default }, None)?;
+    let plan = planned(desired, catalog.clone(), &Namespaces { required, default }, None)?;
     let mut policy = policy.clone();
     if let Some(source) = autoscalers(&args.compare, &catalog, &plan) {
         let known = Arc::make_mut(&mut policy.autoscalers);
@@ -39,6 +39,7 @@ pub(crate) async fn without_cluster(
             known.add(autoscaler);
         }
     }
+    let mut plan = plan.part(args.shard.shard, |_| false);
     let types = Types::default();
     leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
     let judge = Judge { policy: &policy, redactor: &Redactor::default() };

@@ -16,7 +16,6 @@ use crate::report::{Command as ReportedCommand, ConfigurationInfo, ObjectReport,
 use crate::rules::{IgnoreRules, ReadinessRules, RuleRef};
 use crate::session::failure::Failure;
 use crate::terminal::Terminal;
-use crate::text::listed;
 
 /// The configuration of a command, or why it cannot be used.
 pub(crate) type Configured = Result<Configuration, Failure>;
@@ -29,7 +28,12 @@ pub(crate) fn configured(typed: Typed) -> (Cli, Configured) {
         Command::Status(args) => &args.input,
         Command::Snapshot(args) => &args.input,
         Command::Access(args) => &args.input,
-        Command::Config(_) | Command::Completion(_) | Command::Man(_) | Command::Version(_) | Command::Complete(_) => {
+        Command::Report(_)
+        | Command::Config(_)
+        | Command::Completion(_)
+        | Command::Man(_)
+        | Command::Version(_)
+        | Command::Complete(_) => {
             return (typed.cli, Ok(Configuration::default()));
         }
     };
@@ -97,6 +101,7 @@ impl Settings {
     /// A report that names the configuration, and says what is to be said about it. Of a part of the input, rules that match nothing
     /// are no mistake.
     pub fn told_in(&self, report: Report, is_whole_input: bool) -> Report {
+        let is_whole_input = is_whole_input && report.shard.is_none();
         let mut report = self.named_in(report);
         let warnings = self.warnings.iter().cloned().chain(self.unmatched([&report]).filter(|_| is_whole_input));
         report.warnings.splice(..0, warnings.collect::<Vec<_>>());
@@ -106,27 +111,23 @@ impl Settings {
     /// A warning about rules that match no field of any object, if there are some. Nothing is said where an object could not be
     /// compared, or none was: its fields may be those that the rule is for.
     pub fn unmatched<'r>(&self, reports: impl IntoIterator<Item = &'r Report>) -> Option<String> {
+        self.unmatched_places(reports).as_deref().and_then(ConfigurationInfo::unmatched_warning)
+    }
+
+    fn unmatched_places<'r>(&self, reports: impl IntoIterator<Item = &'r Report>) -> Option<Vec<String>> {
         let mut matched: BTreeSet<RuleRef> = BTreeSet::new();
         for report in reports {
             let is_unknown = |object: &ObjectReport| object.action == Action::Unknown;
             let is_compared = matches!(report.command, ReportedCommand::Diff | ReportedCommand::Apply);
-            if !is_compared || report.objects.is_empty() || report.objects.iter().any(is_unknown) {
+            let is_empty = report.objects.is_empty() && report.shard.is_none();
+            if !is_compared || is_empty || report.objects.iter().any(is_unknown) {
                 return None;
             }
             matched.extend(report.objects.iter().flat_map(|object| &object.rules));
         }
         let rules = self.ignore.iter().enumerate();
         let unmatched = rules.filter(|(index, _)| !matched.contains(&RuleRef::Configured(*index)));
-        let places: Vec<String> = unmatched.map(|(_, rule)| rule.place.to_string()).collect();
-        let count = match places.len() {
-            0 => return None,
-            1 => "an ignore rule matches".to_owned(),
-            more => format!("{more} ignore rules match"),
-        };
-        Some(format!(
-            "{count} no field of the manifests or their live objects: {}",
-            listed(places.iter().map(String::as_str), 5)
-        ))
+        Some(unmatched.map(|(_, rule)| rule.place.to_string()).collect())
     }
 
     /// A report that names the configuration.
@@ -134,7 +135,9 @@ impl Settings {
         let file = self.configuration.source.as_ref().map(|source| source.file.to_string());
         let annotated = report.objects.iter().filter(|object| object.is_annotated).count();
         if file.is_some() || annotated > 0 {
-            report.configuration = Some(ConfigurationInfo { file, rules: self.ignore.len(), annotated });
+            // Of a part of the objects, it only counts together with the others.
+            let unmatched = report.shard.and_then(|_| self.unmatched_places([&report]));
+            report.configuration = Some(ConfigurationInfo { file, rules: self.ignore.len(), annotated, unmatched });
         }
         report
     }

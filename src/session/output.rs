@@ -6,8 +6,9 @@ use std::sync::{Mutex, PoisonError};
 
 use jiff::Timestamp;
 
-use crate::cli::{OutputArgs, OutputTarget};
+use crate::cli::{OutputArgs, OutputTarget, ShardArgs};
 use crate::diagnostic::Diagnostic;
+use crate::object::Shard;
 use crate::report::format::{Format, Render};
 use crate::report::styled::{Role, Styled};
 use crate::report::{Command, EXIT_INVALID, EXIT_SUCCESS, Report, Reports, Sections, View, excerpt, unified};
@@ -39,6 +40,8 @@ pub(crate) struct Output {
     quiet: bool,
     /// The pager, if text is to be shown page by page.
     paging: Paging,
+    /// The part of the objects that the run is about.
+    pub shard: Option<Shard>,
     /// Text that is shown later: that of one of several contexts.
     held_back: Option<Mutex<Styled>>,
 }
@@ -74,8 +77,21 @@ impl Output {
         let has_lines = lines_on_stdout || !streamed.is_empty();
         let lines = has_lines.then(|| Arc::new(Lines::new(&terminal, lines_on_stdout, streamed)));
         let files = Mutex::new(files.into_iter().map(|(.., file)| file).collect());
-        let (quiet, paging, held_back, context) = (args.quiet, Paging::default(), None, None);
-        Ok(Self { terminal, view, targets, lines, external_diff, context, has_text, files, quiet, paging, held_back })
+        let (quiet, paging, shard, held_back, context) = (args.quiet, Paging::default(), None, None, None);
+        Ok(Self {
+            terminal,
+            view,
+            targets,
+            lines,
+            external_diff,
+            context,
+            has_text,
+            files,
+            quiet,
+            paging,
+            shard,
+            held_back,
+        })
     }
 
     /// The same, with the text in a pager if a person reads it on a terminal: for commands that neither write nor ask.
@@ -83,6 +99,11 @@ impl Output {
     pub fn paged(self, args: &OutputArgs) -> Self {
         let is_wanted = self.shows_text() && self.terminal.is_watched() && !args.no_pager && !args.summary;
         Self { paging: if is_wanted { Paging::wanted() } else { Paging::default() }, ..self }
+    }
+
+    /// The same, for a run over a part of the objects.
+    pub fn of_part(self, ShardArgs { shard }: ShardArgs) -> Self {
+        Self { shard, ..self }
     }
 
     /// The output of one of several contexts: its notes begin with its name, and its text is kept until it is taken.
@@ -98,6 +119,7 @@ impl Output {
             files: Mutex::default(),
             quiet: self.quiet,
             paging: Paging::default(),
+            shard: self.shard,
             held_back: Some(Mutex::default()),
         }
     }
@@ -135,17 +157,17 @@ impl Output {
         self.has_text && !self.terminal.is_quiet()
     }
 
-    /// Writes the reports that go to files, and data that goes to stdout. Returns the exit code.
-    pub fn finish(&self, report: &Report) -> Result<u8, Closed> {
+    /// Writes the reports that go to files, also where stdout is closed, and data that goes to stdout. Returns the exit code.
+    pub fn finish(&self, report: &Report) -> u8 {
         self.write(report.exit_code, report, |format| &format.render)
     }
 
     /// The same for the reports of several contexts.
-    pub fn finish_all(&self, reports: &Reports) -> Result<u8, Closed> {
+    pub fn finish_all(&self, reports: &Reports) -> u8 {
         self.write(reports.exit_code, reports, |format| &format.render_all)
     }
 
-    fn write<R: Sections>(&self, exit_code: u8, report: &R, render: fn(&Format) -> &Render<R>) -> Result<u8, Closed> {
+    fn write<R: Sections>(&self, exit_code: u8, report: &R, render: fn(&Format) -> &Render<R>) -> u8 {
         let mut code = exit_code;
         let mut files = std::mem::take(&mut *self.files.lock().unwrap_or_else(PoisonError::into_inner)).into_iter();
         let mut lines = self.lines.as_ref();
@@ -154,11 +176,11 @@ impl Output {
             match (&target.file, render(target.format)) {
                 // The command has printed it.
                 (None, Render::Text(_)) => {}
-                (None, Render::Data(data)) => code = code.max(self.print(report, *data)?),
+                (None, Render::Data(data)) => code = code.max(self.print(report, *data)),
                 // The same lines go wherever they were asked for.
                 (_, Render::Lines(last)) => {
                     if let Some(lines) = lines.take() {
-                        unwritten.extend(lines.end(&last(report, &self.view))?);
+                        unwritten.extend(lines.end(&last(report, &self.view)));
                     }
                 }
                 (Some(file), render) => {
@@ -172,18 +194,20 @@ impl Output {
             tell(&self.terminal, &[unwritable(&file, &error)]);
             code = code.max(EXIT_INVALID);
         }
-        Ok(code)
+        code
     }
 
     /// Prints data on stdout, or has a program show the difference. Returns what that comes to.
-    fn print<R: Sections>(&self, report: &R, data: fn(&R, &View) -> String) -> Result<u8, Closed> {
+    fn print<R: Sections>(&self, report: &R, data: fn(&R, &View) -> String) -> u8 {
         let Some(program) = self.external_diff.as_ref().filter(|_| report.command() == Command::Diff) else {
-            return self.terminal.data(&data(report, &self.view)).map(|()| EXIT_SUCCESS);
+            // Reports to files are written all the same.
+            drop(self.terminal.data(&data(report, &self.view)));
+            return EXIT_SUCCESS;
         };
-        Ok(program.show(&unified::files(report)).unwrap_or_else(|problem| {
+        program.show(&unified::files(report)).unwrap_or_else(|problem| {
             tell(&self.terminal, &[problem]);
             EXIT_INVALID
-        }))
+        })
     }
 
     /// Prints progress on stderr, unless quiet.
@@ -213,8 +237,9 @@ impl Output {
     /// Reports a run that ended before it compared anything. Returns the exit code.
     pub fn failed(&self, command: Command, failure: Failure) -> u8 {
         tell(&self.terminal, &failure.problems);
-        let report = Report::stopped(command, failure.verdict, failure.problems);
-        self.finish(&report).unwrap_or(report.exit_code)
+        let stopped = Report::stopped(command, failure.verdict, failure.problems);
+        let report = Report { shard: self.shard, ..stopped };
+        self.finish(&report)
     }
 }
 

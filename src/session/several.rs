@@ -41,9 +41,8 @@ impl Task<'_> {
     ) -> u8 {
         match self.reports(contexts, work, show).await {
             Ok(reports) => {
-                let text = self.output.text(&matrix::together(&reports, &self.output.view));
-                let code = text.and_then(|()| self.output.finish_all(&reports));
-                code.unwrap_or(reports.exit_code)
+                drop(self.output.text(&matrix::together(&reports, &self.output.view)));
+                self.output.finish_all(&reports)
             }
             Err(failure) => self.output.failed(self.command, failure),
         }
@@ -88,14 +87,14 @@ impl Task<'_> {
                 };
                 let report = match result {
                     Ok(report) => {
-                        let report = settings.named_in(report);
+                        let report = settings.named_in(Report { shard: own.shard, ..report });
                         // What a context has to say is held back, so that no reader can be gone.
                         let _ = show(&report, own);
                         report
                     }
                     Err(Failure { verdict, problems }) => {
                         tell(&own.terminal, &problems);
-                        Report::stopped(*command, verdict, problems)
+                        Report { shard: own.shard, ..Report::stopped(*command, verdict, problems) }
                     }
                 };
                 agreement.over(at);
@@ -122,7 +121,9 @@ impl Task<'_> {
         let asked = agreement.ask(&outputs, output, &interrupt, || drop(progress.take()));
         let (reports, ()) = futures::join!(shown, asked);
         drop(progress.take());
-        let unmatched = settings.unmatched(reports.iter().map(|one| &one.report)).filter(|_| input.selector.is_none());
+        let unmatched = settings
+            .unmatched(reports.iter().map(|one| &one.report))
+            .filter(|_| input.selector.is_none() && output.shard.is_none());
         if let Some(unmatched) = unmatched {
             output.terminal.note(Role::Note, &format!("warning: {unmatched}"));
             warnings.push(unmatched);

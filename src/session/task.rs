@@ -53,9 +53,10 @@ impl Task<'_> {
     pub fn ended(&self, result: Result<Report, Failure>, show: Show<'_>) -> u8 {
         match result {
             Ok(report) => {
+                let report = Report { shard: self.output.shard, ..report };
                 let report = self.settings.told_in(report, self.input.selector.is_none());
-                let shown = show(&report, self.output).and_then(|()| self.output.finish(&report));
-                shown.unwrap_or(report.exit_code)
+                drop(show(&report, self.output));
+                self.output.finish(&report)
             }
             Err(failure) => self.output.failed(self.command, failure),
         }

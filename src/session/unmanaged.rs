@@ -7,7 +7,7 @@ use structured_merge::ObjectKey;
 use crate::client::Cluster;
 use crate::engine::unmanaged::Unmanaged;
 use crate::live::Discovery;
-use crate::object::{DNS_LABEL, is_dns_label};
+use crate::object::{DNS_LABEL, Shard, is_dns_label};
 use crate::report::{FailOn, Report};
 use crate::session::failure::Failure;
 
@@ -16,11 +16,14 @@ pub(crate) async fn with_unmanaged(
     mut report: Report,
     named: &[String],
     (cluster, catalog): (&Cluster, &Discovery),
-    gate: &FailOn,
+    (wanted, shard, gate): (&[ObjectKey], Option<Shard>, &FailOn),
 ) -> Result<Report, Failure> {
-    let wanted: Vec<&ObjectKey> = report.objects.iter().map(|object| &object.key).collect();
+    // Members of an apply set that go are no objects of the manifests.
+    let wanted: BTreeSet<&ObjectKey> = report.objects.iter().map(|object| &object.key).chain(wanted).collect();
+    let wanted: Vec<&ObjectKey> = wanted.into_iter().collect();
     let namespaces = namespaces_of(named, &wanted)?;
-    let unmanaged = Unmanaged::search(cluster, catalog, &namespaces, &wanted).await;
+    let mut unmanaged = Unmanaged::search(cluster, catalog, &namespaces, &wanted).await;
+    unmanaged.objects.retain(|key| shard.is_none_or(|shard| shard.has(key)));
     report.warnings.extend(unmanaged.warnings);
     Ok(report.with_unmanaged(&unmanaged.objects, gate.fails_on_unmanaged_objects()))
 }

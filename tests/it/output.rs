@@ -273,8 +273,12 @@ fn on_a_terminal_long_text_goes_through_the_pager_of_the_person() {
     let paged = || fs::read_to_string(ws.folder().join("paged.txt")).unwrap_or_default();
     let shown = |pager: &str, arguments: &[&str], code: i32| {
         let _ = fs::remove_file(ws.folder().join("paged.txt"));
-        let caller =
-            ws.as_user("admin").printing_on_terminal().env("KUBECTL_RECONCILE_PAGER", pager).env("NO_COLOR", "1").env("PAGER", "false");
+        let caller = ws
+            .as_user("admin")
+            .printing_on_terminal()
+            .env("KUBECTL_RECONCILE_PAGER", pager)
+            .env("NO_COLOR", "1")
+            .env("PAGER", "false");
         let run = caller.reconcile(arguments).exits_with(code);
         (run.stderr, paged())
     };

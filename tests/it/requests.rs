@@ -130,6 +130,7 @@ fn target(key: &ObjectKey, plural: &str) -> Target {
         key: key.clone(),
         resource: Ok(resource),
         desired: DesiredObject::exactly(object, manifest.origin().clone()),
+        part: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::object::{FieldPath, PathElement, SERVER_METADATA, Scalar};
@@ -10,7 +10,7 @@ use crate::path_stack::PathStack;
 use crate::schema::{ListKind, TypeRef, item_element};
 
 /// How a value differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Op {
     /// Only the second object has it.
@@ -119,7 +119,7 @@ fn elements<'v>(items: &'v [Value], of: TypeRef<'_>) -> Option<Vec<Item<'v>>> {
     let elements = elements?;
     let mut seen: Vec<&PathElement> = elements.iter().map(|(element, _)| element).collect();
     seen.sort();
-    let unique = seen.windows(2).all(|pair| pair[0] != pair[1]);
+    let unique = seen.windows(2).all(|pair| pair.first() != pair.last());
     unique.then_some(elements)
 }
 

@@ -88,6 +88,10 @@
 //! Admission plugins, conversion webhooks and most defaults run in the server only. [`prove`] says [`Proof::Inconclusive`] where
 //! they may matter, and never guesses; [`predict`] guesses, and is meant for where no server can be asked.
 
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::indexing_slicing)
+)]
 #![forbid(unsafe_code)]
 
 mod applier;
@@ -114,8 +118,9 @@ pub use claimants::{ClaimStrength, Claimants, claim_strength};
 pub use merge::merge;
 pub use node_ports::with_node_ports;
 pub use object::{
-    FieldPath, FieldSet, FieldsV1Error, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry, ObjectKey,
-    ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields, without_system_fields,
+    FieldPath, FieldSet, FieldsV1Error, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry, NotAPath,
+    ObjectKey, ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields,
+    without_system_fields,
 };
 pub use ownership::Ownership;
 pub use predict::{Prediction, predict, predict_displacing};

@@ -41,13 +41,14 @@ pub use caller::Caller;
 pub use component::Component;
 pub use fault::{ConnectionFault, Fault};
 pub use patience::wait_until;
-pub use proxy::Proxy;
+pub use proxy::{PREFIX, Proxy};
 pub use relay::Relay;
 pub use replaced::Replaced;
 pub use run::Run;
 pub use running::Running;
 pub use secrets::{base64, leaked_secret};
 pub use server::ControlPlane;
+pub use target::program;
 pub use workspace::Workspace;
 
 use std::path::PathBuf;

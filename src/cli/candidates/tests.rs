@@ -79,7 +79,7 @@ fn names_that_would_forge_candidates_are_left_out() {
 /// A new flag is a decision: what can its value be?
 #[test]
 fn every_flag_without_listed_values_is_decided_about() {
-    const FREE: [&str; 11] = [
+    const FREE: [&str; 12] = [
         "as",
         "as-group",
         "as-uid",
@@ -87,6 +87,7 @@ fn every_flag_without_listed_values_is_decided_about() {
         "name",
         "selector",
         "server",
+        "shard",
         "tls-server-name",
         "token",
         "v",

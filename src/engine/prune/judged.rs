@@ -19,10 +19,26 @@ use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::DEFAULT_DELETE_TIMEOUT;
 use crate::live::Target;
+use crate::object::Shard;
 use crate::report::{ApplySetInfo, Command, ObjectReport, Outcome, ParentAction, Report};
 
 /// How often what changes meanwhile is read again.
 const ROUNDS: usize = 5;
+
+/// What is not as its manifest says after the pass.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Left<'a> {
+    /// How many objects of the run.
+    pub own: usize,
+    /// The objects of other parts that are no members of the set.
+    pub elsewhere: &'a [&'a ObjectKey],
+}
+
+impl Left<'_> {
+    fn is_none(&self) -> bool {
+        self.own == 0 && self.elsewhere.is_empty()
+    }
+}
 
 /// An apply set whose members are judged.
 pub(crate) struct Judged {
@@ -38,6 +54,8 @@ pub(crate) struct Judged {
     replaces: bool,
     /// The namespaces that manifests name.
     named_namespaces: BTreeSet<String>,
+    /// The other part of the objects whose run prunes: here, members are only recorded.
+    pruned_by: Option<Shard>,
 }
 
 impl Judged {
@@ -50,7 +68,24 @@ impl Judged {
         let parent_action = parent.action(desired.inventory());
         let named_namespaces = targets.iter().filter_map(|target| concerned(&target.key)).collect();
         let replaces = policy.replace == Replace::Immutable;
-        Self { parent, coverage, desired, entries, parent_action, notes, is_held: false, replaces, named_namespaces }
+        let (is_held, pruned_by) = (false, None);
+        Self {
+            parent,
+            coverage,
+            desired,
+            entries,
+            parent_action,
+            notes,
+            is_held,
+            replaces,
+            named_namespaces,
+            pruned_by,
+        }
+    }
+
+    /// The same, where another part of the objects prunes.
+    pub(super) fn pruned_by(self, pruned_by: Option<Shard>) -> Self {
+        Self { pruned_by, ..self }
     }
 
     /// How many members there are that no manifest names.
@@ -60,7 +95,17 @@ impl Judged {
 
     /// Returns true if there is anything to write: members to delete, or the parent's list.
     pub fn has_work(&self) -> bool {
-        self.parent_action != ParentAction::None || self.entries.iter().any(|entry| entry.decision.is_prune())
+        self.parent_action != ParentAction::None || self.deletes()
+    }
+
+    /// Returns true if there are members to delete.
+    pub fn deletes(&self) -> bool {
+        self.entries.iter().any(|entry| entry.decision.is_prune())
+    }
+
+    /// The id of the set.
+    pub fn id(&self) -> &str {
+        &self.parent.set.id
     }
 
     /// The namespace of a parent that does not exist yet.
@@ -107,7 +152,7 @@ impl Judged {
     pub async fn act(
         &mut self,
         cluster: &Cluster,
-        left: usize,
+        left: Left<'_>,
         (timeout, interrupt): (Option<Duration>, &Interrupt),
         events: &dyn EventSink,
     ) {
@@ -118,20 +163,28 @@ impl Judged {
         self.delete(cluster, self.held(left, interrupt), (timeout, interrupt), events).await;
         let staying = self.entries.iter().filter(|entry| entry.report.outcome != Some(Outcome::Deleted));
         staying.for_each(|entry| events.receive(Event::Revised(&entry.report)));
-        let is_complete = left == 0 && self.entries.iter().all(|entry| entry.report.is_done());
+        let is_complete =
+            self.pruned_by.is_none() && left.is_none() && self.entries.iter().all(|entry| entry.report.is_done());
         if is_complete && self.notes.errors.is_empty() && !interrupt.is_set() {
             self.end(cluster).await;
         }
     }
 
     /// Why nothing is deleted, if so.
-    fn held(&self, left: usize, interrupt: &Interrupt) -> Option<String> {
+    fn held(&self, left: Left<'_>, interrupt: &Interrupt) -> Option<String> {
         match left {
             _ if interrupt.is_set() => Some(INTERRUPTED.to_owned()),
-            0 if self.is_held => Some("the parent of the apply set could not be written".to_owned()),
-            0 => None,
-            1 => Some("nothing is pruned, because an object was not applied".to_owned()),
-            left => Some(format!("nothing is pruned, because {left} objects were not applied")),
+            Left { own: 1, .. } => Some("nothing is pruned, because an object was not applied".to_owned()),
+            Left { own: left @ 2.., .. } => Some(format!("nothing is pruned, because {left} objects were not applied")),
+            _ if self.is_held => Some("the parent of the apply set could not be written".to_owned()),
+            Left { elsewhere: [], .. } => None,
+            Left { elsewhere: [only], .. } => {
+                Some(format!("nothing is pruned, because another shard has not applied {only} yet"))
+            }
+            Left { elsewhere: [first, rest @ ..], .. } => {
+                let more = rest.len();
+                Some(format!("nothing is pruned, because other shards have not applied {first} and {more} more yet"))
+            }
         }
     }
 
@@ -187,6 +240,7 @@ impl Judged {
         let elsewhere = elsewhere.difference(&self.named_namespaces).cloned().collect();
         let set = &self.parent.set;
         let set = ApplySetInfo::new(&set.id, &set.parent, self.parent_action).deleting_in(elsewhere);
+        let set = ApplySetInfo { pruned_by: self.pruned_by, ..set };
         let mut report = report.with_apply_set(set);
         report.warnings.extend(self.notes.warnings.iter().cloned());
         let is_in_the_way = |object: &&ObjectReport| match object.action {

@@ -13,6 +13,7 @@ use super::{Coverage, Notes};
 use crate::compare::{Policy, Redactor};
 use crate::engine::event::{Event, EventSink};
 use crate::live::{Resource, Target};
+use crate::object::Shard;
 use crate::plan::prune_order::{PruneStep, prune_order};
 
 /// The annotation and its value that keep an object from being pruned.
@@ -61,13 +62,15 @@ pub(crate) struct Listed {
     /// Members that were listed and cannot be read.
     pub(super) unreadable: Vec<ObjectKey>,
     pub(super) recovers: bool,
+    /// The other part of the objects whose run prunes.
+    pub(super) pruned_by: Option<Shard>,
     pub(super) notes: Notes,
 }
 
 impl Listed {
     /// Decides which members are deleted, after the redactor has shown all objects of the manifests.
     pub fn judge(self, targets: &[&Target], policy: &Policy, redactor: &Redactor, events: &dyn EventSink) -> Judged {
-        let Self { parent, coverage, members, unseen, unreadable, recovers, notes } = self;
+        let Self { parent, coverage, members, unseen, unreadable, recovers, pruned_by, notes } = self;
         let rules = Rules { trust: trust(policy), keep: KEEP, recover: recovers, unseen };
         let mut desired = DesiredMembers::new(&parent.set, rules);
         for target in targets {
@@ -87,7 +90,7 @@ impl Listed {
         for entry in &entries {
             events.receive(Event::Compared(&entry.report));
         }
-        Judged::new((parent, coverage, notes), desired, entries, (targets, policy))
+        Judged::new((parent, coverage, notes), desired, entries, (targets, policy)).pruned_by(pruned_by)
     }
 }
 

@@ -21,7 +21,7 @@ mod reference;
 mod write_parent;
 
 pub(crate) use find::searchable;
-pub(crate) use judged::Judged;
+pub(crate) use judged::{Judged, Left};
 pub(crate) use planned::{Planned, Requested};
 pub(crate) use reach::reach;
 pub(crate) use reference::Reference;

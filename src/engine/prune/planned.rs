@@ -16,6 +16,7 @@ use crate::desired::DesiredSet;
 use crate::diagnostic::Diagnostic;
 use crate::live::resolve::Namespaces;
 use crate::live::{Discovery, Resolution};
+use crate::object::Shard;
 use crate::report::Failure;
 
 /// What is asked for.
@@ -24,6 +25,8 @@ pub(crate) struct Requested {
     pub reference: Reference,
     /// Whether members that the parent does not list are pruned, too.
     pub recovers: bool,
+    /// The part of the objects that the run is about. Members are pruned by the part that has the parent, as an object of its key.
+    pub shard: Option<Shard>,
 }
 
 /// An apply set whose parent is known, and whose members are still to be listed.
@@ -36,6 +39,8 @@ pub(crate) struct Planned {
     /// Kinds whose members cannot be looked for, with the namespace where it is only one.
     unseen: Vec<(GroupKind, Option<String>)>,
     recovers: bool,
+    /// The other part of the objects whose run prunes.
+    pruned_by: Option<Shard>,
     notes: Notes,
 }
 
@@ -47,7 +52,7 @@ impl Planned {
         server: (&Cluster, &Discovery, &Namespaces),
         desired: &DesiredSet,
     ) -> Result<Option<Self>, Failure> {
-        let Some(Requested { reference, recovers }) = requested else { return Ok(None) };
+        let Some(Requested { reference, recovers, shard }) = requested else { return Ok(None) };
         let (_, catalog, namespaces) = server;
         let parent = Parent::find(reference, adopt, server).await?;
         refuse_labelled(&desired.manifests, &parent.set, &namespaces.default)?;
@@ -64,15 +69,28 @@ impl Planned {
             unknown: Vec::new(),
             unseen: Vec::new(),
             recovers: *recovers,
+            pruned_by: None,
             notes: Notes::default(),
         };
+        let holder = shard.map(|shard| shard.holding(&planned.parent.set.parent));
+        planned.pruned_by = holder.filter(|holder| Some(*holder) != *shard);
         planned.plan_search(catalog);
+        if planned.pruned_by.is_some() {
+            planned.leave_members_alone();
+        }
         Ok(Some(planned))
     }
 
     /// The set that the objects of the manifests join.
     pub fn set(&self) -> &ApplySet {
         &self.parent.set
+    }
+
+    /// What another part prunes is neither searched here, nor is it told here that it cannot be.
+    fn leave_members_alone(&mut self) {
+        self.searches.clear();
+        self.coverage.listed.kinds.extend(std::mem::take(&mut self.unknown));
+        self.notes = Notes::default();
     }
 
     /// Plans the search: the kinds and namespaces that the parent lists; and all kinds everywhere where it does not say, where
@@ -154,9 +172,9 @@ impl Planned {
         let members = members.map(|(resource, object)| Found::new(resource, object, &self.parent, &self.coverage));
         let members = members.collect();
         self.look_for_definitions(cluster).await;
-        let Self { parent, coverage, unseen, recovers, notes, .. } = self;
+        let Self { parent, coverage, unseen, recovers, pruned_by, notes, .. } = self;
         let unreadable = found.unreadable.into_iter().map(|member| member.key).collect();
-        Listed { parent, coverage, members, unseen, unreadable, recovers, notes }
+        Listed { parent, coverage, members, unseen, unreadable, recovers, pruned_by, notes }
     }
 
     /// A kind that is not served took its objects along only if its definition is gone, too.

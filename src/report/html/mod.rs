@@ -24,7 +24,6 @@ use markup::Markup;
 use object::Objects;
 use section::{Section, facts, heading};
 
-use super::summary_line;
 use super::view::View;
 use super::{Command, Report, Reports};
 
@@ -44,14 +43,14 @@ fn render_within(report: &Report, view: &View, limits: Limits) -> String {
     let objects = Objects { numbers: facets.numbers(), limits, view };
     let section = Section { report, number: 0 };
     let mut header = Markup::default();
-    let sentence = styled::sentence(&summary_line::summary(report, view));
-    header.element("<h1", heading(report.verdict, report.command), "</h1>").element("<p", &sentence, "</p>");
+    let title = heading(report.verdict, report.command);
+    header.element("<h1", title, "</h1>").element("<p", &section::result(report), "</p>");
     facts(&mut header, report);
     let mut body = Markup::default();
     section.write(&mut body, &objects, section.shown() <= OPEN);
     let context = report.cluster.as_ref().and_then(|cluster| cluster.context.as_deref());
-    let title = [Some(heading(report.verdict, report.command)), context];
-    page(&title.into_iter().flatten().collect::<Vec<_>>().join(" · "), report.command, &header, &facets, &body)
+    let titles: Vec<&str> = [Some(title), context].into_iter().flatten().collect();
+    page(&titles.join(" · "), report.command, &header, &facets, &body)
 }
 
 /// The page of the reports of several contexts: the matrix, and a section for each context.
@@ -119,8 +118,8 @@ fn controls(page: &mut Markup, facets: &Facets<'_>) {
     page.raw("<button type=\"button\" data-do=\"side\" aria-pressed=\"false\">Side by side</button>");
     page.raw("<button type=\"button\" data-do=\"dark\" aria-pressed=\"false\">Dark</button>");
     page.raw("<button type=\"button\" data-do=\"help\" aria-label=\"Keyboard shortcuts\">?</button></div></div>\n");
-    page.raw("<div class=\"row\"><label class=\"search\"><span>Search</span> <input type=\"search\" id=\"search\" ");
-    page.raw("placeholder=\"Search names, fields and values\" autocomplete=\"off\" spellcheck=\"false\"></label>");
+    page.raw("<div class=\"row\"><input type=\"search\" id=\"search\" aria-label=\"Search\" ");
+    page.raw("placeholder=\"Search names, fields and values\" autocomplete=\"off\" spellcheck=\"false\">");
     facets.lists(page);
     page.raw("<button type=\"button\" data-do=\"reset\" id=\"reset\" hidden>Reset</button>");
     page.raw("<p id=\"count\" role=\"status\"></p></div>\n</div>\n");

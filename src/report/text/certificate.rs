@@ -44,8 +44,11 @@ pub(super) fn sentences(text: &str) -> Option<Vec<String>> {
     Some(certificates(text)?.iter().map(Certificate::sentence).collect())
 }
 
+/// Reads one field.
+type Reading = fn(&Certificate) -> &String;
+
 fn of_pair(base: &FieldPath, old: &Certificate, new: &Certificate) -> Vec<FieldChange> {
-    let fields: [(&str, fn(&Certificate) -> &String); 6] = [
+    let fields: [(&str, Reading); 6] = [
         ("subject", |of| &of.subject),
         ("issuer", |of| &of.issuer),
         ("notBefore", |of| &of.not_before),
@@ -54,7 +57,7 @@ fn of_pair(base: &FieldPath, old: &Certificate, new: &Certificate) -> Vec<FieldC
         ("serial", |of| &of.serial),
     ];
     let differing = fields.iter().filter(|(_, of)| of(old) != of(new));
-    let change = |(name, of): &(&str, fn(&Certificate) -> &String)| {
+    let change = |(name, of): &(&str, Reading)| {
         let (live, desired) = (Value::from(of(old).as_str()), Value::from(of(new).as_str()));
         difference(&base.field(name), Op::Change, Some(&live), Some(&desired))
     };

@@ -176,7 +176,7 @@ fn changed(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value) 
         sheet.row(left, &place.note, place.indent + GAP);
         let most = sheet.most().min(parts.changes.len());
         let all: Vec<&FieldChange> = parts.changes.iter().collect();
-        let shown = below(sheet, &all[..most], place.indent + GAP);
+        let shown = below(sheet, all.get(..most).unwrap_or_default(), place.indent + GAP);
         return more(sheet, parts.changes.len() - shown, "change", place.indent + GAP);
     }
     let is_lines = |value: &Value| match value {
@@ -184,9 +184,9 @@ fn changed(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value) 
         _ => is_long(value),
     };
     if is_lines(live) || is_lines(desired) {
-        in_lines(sheet, place, live, desired)
+        in_lines(sheet, place, live, desired);
     } else {
-        on_line(sheet, place, live, desired)
+        on_line(sheet, place, live, desired);
     }
 }
 
@@ -273,7 +273,7 @@ pub(super) fn put_lines(sheet: &mut Sheet<'_>, groups: &[Vec<Line<'_>>], indent:
         if index > 0 && left > 0 {
             sheet.line(Role::Note, format!("{}…", " ".repeat(indent)));
         }
-        let shown = &group[..group.len().min(left)];
+        let shown = group.get(..left).unwrap_or(group);
         left -= shown.len();
         put_group(sheet, shown, indent, equal.unwrap_or(Role::Note));
     }
@@ -281,21 +281,23 @@ pub(super) fn put_lines(sheet: &mut Sheet<'_>, groups: &[Vec<Line<'_>>], indent:
 }
 
 fn put_group(sheet: &mut Sheet<'_>, mut lines: &[Line<'_>], indent: usize, equal: Role) {
-    let run = |lines: &[Line<'_>], tag: ChangeTag| lines.iter().take_while(|(of, _)| *of == tag).count();
-    while let Some((tag, content)) = lines.first() {
-        let deleted = run(lines, ChangeTag::Delete);
-        let inserted = run(&lines[deleted..], ChangeTag::Insert);
-        if deleted > 0 && deleted == inserted {
-            let (old, rest) = lines.split_at(deleted);
-            let (new, rest) = rest.split_at(inserted);
-            if deleted == 1 {
-                pair(sheet, &Contrast::of(old[0].1, new[0].1), indent);
-                lines = rest;
-                continue;
+    let mut last = ChangeTag::Equal;
+    loop {
+        lines = match lines {
+            [] => return,
+            // One line became another one: the words that differ are emphasised.
+            [(ChangeTag::Delete, old), (ChangeTag::Insert, new), rest @ ..]
+                if last == ChangeTag::Equal && !matches!(rest, [(ChangeTag::Insert, _), ..]) =>
+            {
+                pair(sheet, &Contrast::of(old, new), indent);
+                rest
             }
-        }
-        put_line(sheet, *tag, content, indent, equal);
-        lines = &lines[1..];
+            [(tag, content), rest @ ..] => {
+                put_line(sheet, *tag, content, indent, equal);
+                last = *tag;
+                rest
+            }
+        };
     }
 }
 

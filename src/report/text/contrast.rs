@@ -33,8 +33,8 @@ impl Contrast {
         let (old, new) = (words(live), words(desired));
         let mut sides = (Vec::new(), Vec::new());
         for (old_range, new_range, differs) in ops(&old, &new) {
-            for (side, words) in [(&mut sides.0, &old[old_range]), (&mut sides.1, &new[new_range])] {
-                side.push(Part { text: words.concat(), differs });
+            for (side, words) in [(&mut sides.0, old.get(old_range)), (&mut sides.1, new.get(new_range))] {
+                side.push(Part { text: words.unwrap_or_default().concat(), differs });
             }
         }
         join_short(&mut sides.0, &mut sides.1);
@@ -60,7 +60,7 @@ fn ops(old: &[&str], new: &[&str]) -> Vec<(std::ops::Range<usize>, std::ops::Ran
         return diff.ops().iter().map(of).collect();
     }
     let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let (old_rest, new_rest) = (&old[start..], &new[start..]);
+    let (old_rest, new_rest) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
     let end = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
     let (old_end, new_end) = (old.len() - end, new.len() - end);
     vec![
@@ -76,12 +76,12 @@ fn words(text: &str) -> Vec<&str> {
     let mut start = 0;
     let mut in_word = false;
     for (at, c) in text.char_indices() {
-        let is_word = c.is_alphanumeric() || c == '_';
-        if at > start && !(in_word && is_word) {
+        let is_letter = c.is_alphanumeric() || c == '_';
+        if at > start && !(in_word && is_letter) {
             words.push(&text[start..at]);
             start = at;
         }
-        in_word = is_word;
+        in_word = is_letter;
     }
     if start < text.len() {
         words.push(&text[start..]);
@@ -91,11 +91,14 @@ fn words(text: &str) -> Vec<&str> {
 
 /// A dot between two differences is not worth being told from them. Both sides have the same parts.
 fn join_short(live: &mut [Part], desired: &mut [Part]) {
-    for at in 1..live.len().saturating_sub(1) {
-        let is_short = live[at].text.chars().count() <= 2;
-        if is_short && live[at - 1].differs && live[at + 1].differs {
-            (live[at].differs, desired[at].differs) = (true, true);
+    let mut is_after_difference = false;
+    for at in 0..live.len() {
+        let is_before_difference = live.get(at + 1).is_some_and(|next| next.differs);
+        let (Some(live), Some(desired)) = (live.get_mut(at), desired.get_mut(at)) else { return };
+        if is_after_difference && is_before_difference && live.text.chars().count() <= 2 {
+            (live.differs, desired.differs) = (true, true);
         }
+        is_after_difference = live.differs;
     }
 }
 

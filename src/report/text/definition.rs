@@ -41,19 +41,19 @@ pub(super) fn versions(sheet: &mut Sheet<'_>, object: &ObjectReport, changes: &[
     let (Some(live), Some(desired)) = (change.live.as_ref(), change.desired.as_ref()) else { return 0 };
     let versions = Versions::of(live, desired);
     let margin = " ".repeat(MARGIN);
-    let mut line = format!("{margin}versions:");
+    let mut written = format!("{margin}versions:");
     for (at, clause) in versions.clauses().iter().enumerate() {
         let separator = if at == 0 { " " } else { " · " };
-        if width(&line) + width(separator) + width(clause) <= sheet.view.width {
-            line.push_str(separator);
-            line.push_str(clause);
+        if width(&written) + width(separator) + width(clause) <= sheet.view.width {
+            written.push_str(separator);
+            written.push_str(clause);
             continue;
         }
         for part in lines_of(clause, sheet.view.width.saturating_sub(MARGIN + GAP)) {
-            sheet.line(Role::Plain, std::mem::replace(&mut line, format!("{margin}  {part}")));
+            sheet.line(Role::Plain, std::mem::replace(&mut written, format!("{margin}  {part}")));
         }
     }
-    sheet.line(Role::Plain, line);
+    sheet.line(Role::Plain, written);
     let dangers = versions.dangers();
     let most = if sheet.view.full { usize::MAX } else { NAMED };
     for danger in dangers.iter().take(most) {
@@ -124,13 +124,13 @@ impl<'v> Versions<'v> {
             list.iter().find(|(known, _)| *known == name).map(|(_, version)| *version)
         };
         let mut seen = BTreeSet::new();
-        let names = old.iter().chain(&new).map(|(name, _)| *name).filter(|name| seen.insert(*name));
+        let all = old.iter().chain(&new).map(|(name, _)| *name).filter(|name| seen.insert(*name));
         let pair = |name: &'v str| {
             let (live, desired) = (find(&old, name), find(&new, name));
             let fields = live.zip(desired).map(|(live, desired)| Fields::of(live, desired)).unwrap_or_default();
             Pair { name, live, desired, fields }
         };
-        Self { pairs: names.map(pair).collect() }
+        Self { pairs: all.map(pair).collect() }
     }
 
     fn clauses(&self) -> Vec<String> {

@@ -27,13 +27,13 @@ fn level(sheet: &mut Sheet<'_>, changes: &[&FieldChange], from: usize, indent: u
         let (count, shared) = group(rest, from);
         let (run, others) = rest.split_at(count);
         if count > 1 {
-            let parent = FieldPath::from(first.path.elements()[from..shared].to_vec());
+            let parent = part_of(&first.path, from, shared);
             sheet.line(Role::Plain, format!("{}{parent}", " ".repeat(indent)));
             shown += level(sheet, run, shared, indent + GAP);
         } else {
             let item = item_in_long(sheet, first, from, indent);
             if let Some(item) = item {
-                let parent = FieldPath::from(first.path.elements()[from..item].to_vec());
+                let parent = part_of(&first.path, from, item);
                 sheet.line(Role::Plain, format!("{}{parent}", " ".repeat(indent)));
             }
             let indent = if item.is_some() { indent + GAP } else { indent };
@@ -43,6 +43,11 @@ fn level(sheet: &mut Sheet<'_>, changes: &[&FieldChange], from: usize, indent: u
         rest = others;
     }
     shown
+}
+
+/// What of a path is between two of its steps.
+fn part_of(path: &FieldPath, from: usize, to: usize) -> FieldPath {
+    FieldPath::from(path.elements().get(from..to).unwrap_or_default().to_vec())
 }
 
 /// Where the outermost list item of a path ends that would leave little of the line to the values.
@@ -68,7 +73,7 @@ fn group(changes: &[&FieldChange], from: usize) -> (usize, usize) {
     };
     let run = |to: usize| changes.iter().take_while(|change| shares(change, to)).count();
     let is_item = |element: &PathElement| !matches!(element, PathElement::Field(_));
-    let is_worth_it = |to: &usize| *to >= from + 2 || path[from..*to].iter().any(is_item);
+    let is_worth_it = |to: &usize| *to >= from + 2 || path.get(from..*to).unwrap_or_default().iter().any(is_item);
     let Some((count, shortest)) =
         (from + 1..path.len()).filter(is_worth_it).map(|to| (run(to), to)).find(|(count, _)| *count > 1)
     else {

@@ -102,14 +102,19 @@ fn names(sheet: &mut Sheet<'_>, group: &[&ObjectReport]) {
             Some(_) => format!("; {} {name}", object.kind),
         };
         let rest = group.len() - at - 1;
-        let end = if rest == 0 { String::new() } else { format!(" … {} more", grouped(rest)) };
+        let end = if rest == 0 { String::new() } else { and_more(rest) };
         if at > 0 && width(&line) + width(&next) + width(&end) > room {
-            line.push_str(&format!(" … {} more", grouped(group.len() - at)));
+            line.push_str(&and_more(group.len() - at));
             break;
         }
         line.push_str(&next);
     }
     sheet.line(Role::Plain, format!("{MARGIN}{line}"));
+}
+
+/// ` … 32 more`
+fn and_more(count: usize) -> String {
+    format!(" … {} more", grouped(count))
 }
 
 /// `kyverno.yaml:70, 92, 118 … 32 more`
@@ -130,7 +135,7 @@ pub(in crate::report) fn places(group: &[&ObjectReport], view: &View) -> String 
         file = Some(&source.file);
     }
     if let Some(more @ 1..) = sources.len().checked_sub(PLACES) {
-        text.push_str(&format!(" … {} more", grouped(more)));
+        text.push_str(&and_more(more));
     }
     text
 }

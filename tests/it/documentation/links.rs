@@ -1,6 +1,7 @@
 //! Links of the documents: relative ones lead to a file that exists, and to a heading of it.
 
 use std::fs;
+use std::path::Path;
 
 use super::{documents, root};
 
@@ -98,7 +99,7 @@ fn every_document_is_linked() {
             else {
                 continue;
             };
-            if target.ends_with(".md") && !reached.contains(&target) {
+            if Path::new(&target).extension().is_some_and(|extension| extension == "md") && !reached.contains(&target) {
                 reached.push(target);
             }
         }

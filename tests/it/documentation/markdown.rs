@@ -68,6 +68,16 @@ pub fn agrees(expected: &str, printed: &str) -> bool {
     matches(&lines(expected), &lines(printed))
 }
 
+/// What is printed, with the lines of a block that stand for more than one text.
+pub fn updated(expected: &str, printed: &str) -> String {
+    let patterns: Vec<&str> = expected.lines().filter(|line| line.contains('…') && !line.starts_with("$ ")).collect();
+    let line = |line: &str| {
+        let pattern = patterns.iter().find(|pattern| line_matches(&squeezed(pattern), &squeezed(line)));
+        format!("{}\n", pattern.copied().unwrap_or(line))
+    };
+    printed.lines().map(line).collect()
+}
+
 fn squeezed(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -40,10 +40,12 @@ fn runs(document: &str) -> bool {
     !NOT_RUN.iter().any(|prefix| document.starts_with(prefix))
 }
 
-/// `UPDATE_DOCS=1 cargo test --test it documentation` writes what the commands print into the documents: read the difference.
+/// `UPDATE_DOCS=1 cargo test --test it documentation` writes what the commands print into the blocks that say something else, and
+/// `UPDATE_DOCS=all` into all blocks: read the difference.
 #[test]
 fn commands_of_the_documentation_do_what_it_says() {
     let documents: Vec<String> = documents().into_iter().filter(|document| runs(document)).collect();
+    let update = std::env::var("UPDATE_DOCS").ok();
     let (mut problems, mut run) = (Vec::new(), 0);
     for document in &documents {
         let text = fs::read_to_string(root().join(document)).expect("a document");
@@ -56,19 +58,22 @@ fn commands_of_the_documentation_do_what_it_says() {
         for block in blocks.iter().filter(|block| block.is_run()) {
             run += 1;
             match scene.play(block) {
-                Ok(printed) if block.language == Language::Console && !markdown::agrees(&block.text, &printed) => {
-                    updated = updated.replacen(&block.text, &printed, 1);
-                    let line = block.line;
-                    problems.push(format!(
-                        "{document}:{line}: not what is printed:\n{printed}--- expected\n{}",
-                        block.text
-                    ));
+                Ok(printed) if block.language == Language::Console => {
+                    let agrees = markdown::agrees(&block.text, &printed);
+                    if !agrees || update.as_deref() == Some("all") {
+                        updated = updated.replacen(&block.text, &markdown::updated(&block.text, &printed), 1);
+                    }
+                    if !agrees {
+                        let (line, text) = (block.line, &block.text);
+                        problems
+                            .push(format!("{document}:{line}: not what is printed:\n{printed}--- expected\n{text}"));
+                    }
                 }
                 Ok(_) => {}
                 Err(problem) => problems.push(format!("{document}:{}: {problem}", block.line)),
             }
         }
-        if std::env::var_os("UPDATE_DOCS").is_some() && updated != text {
+        if update.is_some() && updated != text {
             fs::write(root().join(document), updated).expect("a document that can be written");
         }
     }

@@ -1,6 +1,7 @@
 //! Where the commands of a document run: a namespace that the documents call `shop`, a folder with `testdata/docs`, and kubectl with
 //! the plugin.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -60,15 +61,16 @@ impl Scene {
             return Ok(String::new());
         }
         let commands = commands(&block.text);
-        let script: String = commands
-            .iter()
-            .map(|command| format!("(exit ${{code:-0}})\n{}\ncode=$?\necho {MARK}\n", command.replace("\n> ", "\n")))
-            .collect();
+        let mut script = String::new();
+        for command in &commands {
+            let command = command.replace("\n> ", "\n");
+            let _ = write!(script, "(exit ${{code:-0}})\n{command}\ncode=$?\necho {MARK}\n");
+        }
         let printed = self.run(&format!("{script}:"))?;
         self.codes_are_results(&printed, true)?;
         let mut text = String::new();
         for (command, output) in commands.iter().zip(printed.split(&format!("{MARK}\n"))) {
-            text += &format!("$ {command}\n");
+            let _ = writeln!(text, "$ {command}");
             let output = self.as_documented(output);
             text += &output;
             text += if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
@@ -147,7 +149,7 @@ impl Scene {
     fn as_documented(&self, output: &str) -> String {
         let text = output.replace(self.workspace.namespace(), "shop");
         let text = text.replace(self.workspace.plane().url(), "https://cluster.example.com");
-        let lines = text.lines().map(|line| with_fixed_times(line).trim_end().to_owned() + "\n");
+        let lines = text.lines().map(|line| without_ids(&with_fixed_times(line)).trim_end().to_owned() + "\n");
         lines.collect()
     }
 }
@@ -190,6 +192,15 @@ fn with_fixed_times(line: &str) -> String {
         }
     }
     text
+}
+
+/// The id of an apply set depends on the namespace.
+fn without_ids(line: &str) -> String {
+    let Some((before, rest)) = line.split_once("applyset-") else { return line.to_owned() };
+    match rest.split_once("-v1") {
+        Some((id, after)) if id.len() == 43 => format!("{before}applyset-…-v1{}", without_ids(after)),
+        _ => format!("{before}applyset-{}", without_ids(rest)),
+    }
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -8,6 +8,7 @@ mod managed_fields;
 mod metadata;
 mod object_meta;
 mod path;
+mod path_text;
 mod quantity;
 mod scalar;
 
@@ -21,5 +22,6 @@ pub use managed_fields::{
 pub use metadata::{SERVER_METADATA, without_system_fields};
 pub use object_meta::ObjectMeta;
 pub use path::{FieldPath, PathElement};
+pub use path_text::NotAPath;
 pub use quantity::Quantity;
 pub use scalar::Scalar;

@@ -1,0 +1,46 @@
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::OutputArgs;
+
+pub(super) const AFTER_HELP: &str = "\
+Exit codes: the worst of the merged reports (130, 2, 4, 3, 5, 1, 0); 4 if the report of a shard is missing, and 2 if a file is no
+report or the reports do not belong together.
+
+Examples:
+  # Join the reports of four shards, and show the whole as text
+  kubectl reconcile report merge shard-*.json
+
+  # The same as one JSON report in a file, with the text on standard output
+  kubectl reconcile report merge shard-*.json -o text -o json=report.json
+
+  # Compare clusters whose reports were written one by one
+  kubectl reconcile report merge eu.json us.json";
+
+/// `report`
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// What to do with reports
+    #[command(subcommand)]
+    pub command: ReportCommand,
+}
+
+/// What can be done with reports.
+#[derive(Debug, Subcommand)]
+pub enum ReportCommand {
+    /// Join the JSON reports of shards into one, or show those of several clusters together
+    #[command(after_long_help = AFTER_HELP)]
+    Merge(MergeArgs),
+}
+
+/// `report merge`
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// Report that a run wrote with `-o json` (repeatable)
+    #[arg(value_name = "FILE", required = true, num_args = 1..)]
+    pub files: Vec<PathBuf>,
+    /// How to show the result
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

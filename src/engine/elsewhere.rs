@@ -1,0 +1,94 @@
+//! What other parts of the objects have: a run over one part looks at it, waits for it where its own objects need it, and never
+//! writes it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use apply_set::part_of;
+use structured_merge::ObjectKey;
+use tokio::sync::Semaphore;
+
+use crate::client::Cluster;
+use crate::engine::interrupt::Interrupt;
+use crate::live::fetch::{IN_FLIGHT, fetch, find};
+use crate::live::{LiveState, Target};
+
+/// How long objects of other parts are waited for in one pass, unless `--wait` comes with a time.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// The first and the longest pause between two looks at an object.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const LONGEST_PAUSE: Duration = Duration::from_secs(3);
+
+/// How long the objects of other parts are waited for.
+#[derive(Clone)]
+pub(crate) struct Patience {
+    until: Instant,
+    interrupt: Interrupt,
+    looks: Arc<Semaphore>,
+}
+
+impl Patience {
+    /// From now on, for the time that is given for waiting, or else a minute.
+    pub fn from_now(wait: Option<Duration>, interrupt: &Interrupt) -> Self {
+        let until = Instant::now() + wait.unwrap_or(PATIENCE);
+        Self { until, interrupt: interrupt.clone(), looks: Arc::new(Semaphore::new(IN_FLIGHT)) }
+    }
+
+    /// Asks until the answer is yes: at least once, and again while there is time. Returns whether it was yes in the end.
+    pub async fn until<F: Future<Output = bool>>(&self, cluster: &Cluster, mut question: impl FnMut() -> F) -> bool {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let turn = self.looks.acquire().await;
+            if question().await {
+                return true;
+            }
+            drop(turn);
+            let left = self.until.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.interrupt.is_set() {
+                return false;
+            }
+            cluster.pause(pause.min(left)).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Waits until an object is in the cluster. One that cannot be read counts as there: what needs it will show.
+    pub async fn exists(&self, cluster: &Cluster, target: &Target) -> bool {
+        let Ok(resource) = &target.resource else { return true };
+        self.until(cluster, async || !matches!(find(cluster, resource, &target.key).await, LiveState::Absent)).await
+    }
+
+    /// Waits until all of these are members of an apply set; returns those that are not.
+    pub async fn members<'t>(&self, cluster: &Cluster, targets: &[&'t Target], id: &str) -> Vec<&'t ObjectKey> {
+        let mut missing: Vec<&'t Target> = targets.to_vec();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let states = read(cluster, &missing).await;
+            let is_missing = |state: &LiveState| match state {
+                LiveState::Present(object) => part_of(object) != Some(id),
+                LiveState::Absent | LiveState::Unreadable(_) => true,
+            };
+            let both = missing.into_iter().zip(&states);
+            missing = both.filter(|(_, state)| is_missing(state)).map(|(target, _)| target).collect();
+            let left = self.until.saturating_duration_since(Instant::now());
+            if missing.is_empty() || left.is_zero() || self.interrupt.is_set() {
+                return missing.into_iter().map(|target| &target.key).collect();
+            }
+            cluster.pause(pause.min(left)).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+}
+
+/// Reads objects, also those of kinds that were not served when the run began.
+async fn read(cluster: &Cluster, targets: &[&Target]) -> Vec<LiveState> {
+    let mut states = fetch(cluster, targets).await;
+    for (target, state) in targets.iter().zip(&mut states) {
+        if let Ok(resource) = &target.resource
+            && resource.pending
+        {
+            *state = find(cluster, resource, &target.key).await;
+        }
+    }
+    states
+}

@@ -1,0 +1,11 @@
+//! The examples, run as they are written.
+
+mod jobs;
+mod pod;
+
+use std::path::PathBuf;
+
+/// A file or a folder of the examples.
+pub fn example(path: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples").join(path)
+}

@@ -41,7 +41,7 @@ fn change(path: FieldPath, class: Class, live: Option<Value>, desired: Option<Va
         (_, None) => Op::Remove,
         _ => Op::Change,
     };
-    FieldChange { path, op, class, live, desired, managers: Vec::new() }
+    FieldChange { path, op, class, live, desired, managers: Vec::new(), defaulted: Vec::new() }
 }
 
 fn object(key: &ObjectKey, place: Option<(&str, u32)>, verdict: ObjectVerdict) -> ObjectReport {
@@ -130,6 +130,7 @@ fn objects(text: &str) -> Vec<ObjectReport> {
             live: None,
             desired: None,
             managers: Vec::new(),
+            defaulted: Vec::new(),
         }],
         ..FieldDiff::none(Evidence::Proven)
     };

@@ -44,7 +44,9 @@ fn every_property_holds_for_random_changes() {
     for (name, property) in fuzz::ALL {
         let corpus = corpus(name);
         assert!(corpus.len() >= 3, "{name}: {} inputs", corpus.len());
-        corpus.iter().for_each(|input| property(input));
+        for input in &corpus {
+            property(input);
+        }
         let new = prop_oneof![
             prop::collection::vec(any::<u8>(), 0..4),
             prop::sample::select(&WORDS[..]).prop_map(|word| word.as_bytes().to_vec()),

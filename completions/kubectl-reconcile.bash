@@ -26,7 +26,8 @@ _kubectl_reconcile() {
     done
     word=${words[${#words[@]} - 1]}
 
-    out=$("${words[0]}" __complete "${words[@]:1}" 2>/dev/null) || return 0
+    # The program from PATH, whatever path was typed: TAB runs nothing from the working directory.
+    out=$(command kubectl-reconcile __complete "${words[@]:1}" 2>/dev/null) || return 0
     directive=${out##*:}
     out=${out%:*}
     # Of a value behind `--flag=`, the flag is not part of the candidates; of others, Bash keeps what is before the last `=` or `:`.

@@ -5,7 +5,8 @@ function __kubectl_reconcile_complete
     set -l words (commandline -opc)
     set -l word (commandline -ct)
     set -l words (string replace -r '^~/' "$HOME/" -- $words)
-    set -l lines ($words[1] __complete $words[2..-1] "$word" 2>/dev/null)
+    # The program from PATH, whatever path was typed: TAB runs nothing from the working directory.
+    set -l lines (command kubectl-reconcile __complete $words[2..-1] "$word" 2>/dev/null)
     or return
     set -l directive $lines[-1]
     # Of a value behind `--flag=`, the flag is not part of the candidates.

@@ -37,6 +37,7 @@
 //! | 4 | [`report::EXIT_INCOMPLETE`] | at least one object could not be compared or applied; the others were |
 //! | 5 | [`report::EXIT_NOT_READY`] | applied, but not ready; or not ready (`status`) |
 //! | 130 | [`report::EXIT_INTERRUPTED`] | interrupted; the report shows what was done |
+//! | 101 | | a bug: the program panicked ([`terminal::report_panics`]) |
 
 pub mod cli;
 pub mod client;

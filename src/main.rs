@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use kubectl_reconcile::{cli::Typed, commands};
+use kubectl_reconcile::{cli::Typed, commands, terminal::report_panics};
 use mimalloc::MiMalloc;
 use tokio::runtime::Runtime;
 
@@ -10,6 +10,7 @@ use tokio::runtime::Runtime;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
+    report_panics();
     let typed = Typed::parse();
     let runtime = match Runtime::new() {
         Ok(runtime) => runtime,

@@ -91,12 +91,20 @@ impl FromStr for OutputTarget {
                 return Err(format!("`{name}` is not a format: did you mean `{meant}`?"));
             }
             let names: Vec<String> = FORMATS.iter().map(|format| format!("`{}`", format.name)).collect();
-            return Err(format!("`{name}` is not a format: use {}", names.join(" or ")));
+            return Err(format!("`{name}` is not a format: use {}", alternatives(&names)));
         };
         if file == Some("") {
             return Err("the file name after `=` is missing".to_owned());
         }
         Ok(Self { format, file: file.map(ToOwned::to_owned) })
+    }
+}
+
+/// `a, b or c`
+fn alternatives(names: &[String]) -> String {
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => names.concat(),
     }
 }
 
@@ -133,7 +141,8 @@ mod tests {
     #[test]
     fn an_unknown_format_and_a_missing_file_name_are_explained() {
         let refused = |text: &str| text.parse::<OutputTarget>().unwrap_err();
-        assert_eq!(refused("xml"), "`xml` is not a format: use `text` or `json`");
+        let told = refused("xml");
+        assert!(told.starts_with("`xml` is not a format: use `text`, `unified`, `json`, "), "{told}");
         assert_eq!(refused("jsn=report.json"), "`jsn` is not a format: did you mean `json`?");
         assert_eq!(refused("json="), "the file name after `=` is missing");
     }

@@ -9,7 +9,7 @@ use super::auth::error::ExecError;
 use super::status::StatusError;
 use crate::diagnostic::Diagnostic;
 use crate::object::Permission;
-use crate::text::{io_reason, listed};
+use crate::text::{io_reason, listed, one_line, similar};
 
 /// How many names a hint lists.
 const NAMES_SHOWN: usize = 10;
@@ -28,7 +28,9 @@ pub(super) fn not_found(what: &str, name: &str, existing: &[String], looked_at: 
         format!("there is no {what} in {}", files(looked_at))
     } else {
         let names = listed(existing.iter().map(String::as_str), NAMES_SHOWN);
-        format!("{} in {}: {names}", plural(what, existing.len()), files(looked_at))
+        let meant = similar(name, existing.iter().map(String::as_str));
+        let meant = meant.map(|meant| format!("did you mean `{}`? ", one_line(meant, 253))).unwrap_or_default();
+        format!("{meant}{} in {}: {names}", plural(what, existing.len()), files(looked_at))
     };
     Diagnostic::general(format!("{what} `{name}` does not exist in the kubeconfig")).with_hint(hint)
 }

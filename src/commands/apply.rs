@@ -50,7 +50,7 @@ fn prepared(
     output: &Output,
 ) -> Result<(Settings, Policy, Option<Requested>), Failure> {
     let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
-    let policy = writing_policy(args, &settings)?;
+    let policy = Policy { keeps_versions: output.shows_versions(), ..writing_policy(args, &settings)? };
     let set = requested(&args.prune, &args.input, args.shard.shard)?;
     Ok((settings, policy, set))
 }
@@ -89,10 +89,11 @@ async fn pass(
     let wait = args.wait.duration();
     let (screen, builder) =
         (Screen::new(output, wait.is_some_and(|timeout| !timeout.is_zero())), ReportBuilder::default());
-    let events = (&screen, &builder);
+    let journal = output.journal();
+    let events = (&screen, &(&builder, &journal));
     let comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone(), &events);
     let comparison = comparison.respecting(autoscalers).with_readiness(rules);
-    let mut pass = Reconciliation::compare(comparison, plan, prune).await;
+    let mut pass = Box::pin(Reconciliation::compare(comparison, plan, prune)).await;
     output.details(verbosity, pass.unproven());
 
     let would_be = pass.annotate(builder.report(Command::Diff, &FailOn::default()));

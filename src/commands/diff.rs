@@ -75,7 +75,7 @@ fn prepared(
     output: &Output,
 ) -> Result<(Settings, Policy, Option<Requested>), Failure> {
     let settings = Settings::of(configured?, args.output.console.verbosity, &output.terminal);
-    let policy = policy(&args.compare, &settings)?;
+    let policy = Policy { keeps_versions: output.shows_versions(), ..policy(&args.compare, &settings)? };
     let set = requested(&args.prune, &args.input, args.shard.shard)?;
     excluded(args, set.is_some(), output)?;
     Ok((settings, policy, set))
@@ -102,8 +102,8 @@ async fn with_cluster(
 
     let wanted: Vec<ObjectKey> = plan.all().map(|target| target.key.clone()).collect();
 
-    let (screen, builder) = (Screen::new(output, false), ReportBuilder::default());
-    let events = (&screen, &builder);
+    let (screen, builder, journal) = (Screen::new(output, false), ReportBuilder::default(), output.journal());
+    let events = (&screen, &(&builder, &journal));
     let comparison = Comparison::new(&cluster, policy, cache.as_deref(), interrupt.clone(), &events);
     let comparison = comparison.respecting(autoscalers);
     let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, prune), admission);

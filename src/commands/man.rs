@@ -1,5 +1,6 @@
 //! `man`: manual pages generated from the definition of the command line.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -93,11 +94,11 @@ fn sections(after: &str) -> String {
         if heading.is_some() || !open {
             let title = heading.unwrap_or("Notes").to_uppercase();
             page.push_str(if open { ".fi\n" } else { "" });
-            page.push_str(&format!(".SH \"{}\"\n.nf\n", escaped(&title)));
+            let _ = write!(page, ".SH \"{}\"\n.nf\n", escaped(&title));
             open = true;
         }
         if heading.is_none() {
-            page.push_str(&format!("{}\n", escaped(line)));
+            let _ = writeln!(page, "{}", escaped(line));
         }
     }
     page + if open { ".fi\n" } else { "" }

@@ -19,7 +19,7 @@ use crate::diagnostic::Diagnostic;
 use crate::report::EXIT_INVALID;
 use crate::session::configured::configured;
 use crate::session::output::tell;
-use crate::terminal::{ColorChoice, Terminal};
+use crate::terminal::{ColorChoice, Terminal, has_lost_output};
 use crate::text::io_reason;
 
 /// Says why nothing can be run: the system has no threads, files or memory left. This is no drift, so the exit code is that of a
@@ -50,5 +50,5 @@ pub async fn run(typed: Typed) -> ExitCode {
         Command::Version(args) => Box::pin(version::run(args)).await,
         Command::Complete(args) => complete::run(args).await,
     };
-    ExitCode::from(code)
+    ExitCode::from(if has_lost_output() { code.max(EXIT_INVALID) } else { code })
 }

@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use crate::cli::{MergeArgs, ReportArgs, ReportCommand};
+use crate::cli::{MergeArgs, OutputTarget, ReportArgs, ReportCommand};
 use crate::diagnostic::Diagnostic;
 use crate::report::{EXIT_INVALID, Merged, Part, matrix, merged, text};
 use crate::session::output::{Output, tell};
+use crate::terminal::Terminal;
 use crate::text::io_reason;
 
 /// The largest report that is read, in bytes.
@@ -17,6 +18,13 @@ const IN_ALL: u64 = 1 << 30;
 
 /// Runs the command to its exit code.
 pub(super) fn run(ReportArgs { command: ReportCommand::Merge(args) }: &ReportArgs) -> u8 {
+    let needs_run = |target: &&OutputTarget| target.format.shows_versions() || target.format.is_lines();
+    if let Some(OutputTarget { format, .. }) = args.output.output.iter().find(needs_run) {
+        let message = format!("`-o {}` shows more than a JSON report has", format.name);
+        let problem = Diagnostic::general(message).with_hint("write it in the runs themselves");
+        tell(&Terminal::new(args.output.console.color, false), &[problem]);
+        return EXIT_INVALID;
+    }
     let output = match Output::new(&args.output) {
         Ok(output) => output,
         Err(code) => return code,
@@ -24,12 +32,13 @@ pub(super) fn run(ReportArgs { command: ReportCommand::Merge(args) }: &ReportArg
     match read(args).and_then(|parts| merged(parts).map_err(|problem| vec![problem])) {
         Ok(Merged::One(report)) => {
             output.warn(&report);
-            let shown = output.text(&text::whole(&report, &output.view)).and_then(|()| output.finish(&report));
-            shown.unwrap_or(report.exit_code)
+            // A reader that went away changes nothing about the files.
+            drop(output.text(&text::whole(&report, &output.view)));
+            output.finish(&report)
         }
         Ok(Merged::Several(reports)) => {
-            let shown = output.text(&matrix::whole(&reports, &output.view)).and_then(|()| output.finish_all(&reports));
-            shown.unwrap_or(reports.exit_code)
+            drop(output.text(&matrix::whole(&reports, &output.view)));
+            output.finish_all(&reports)
         }
         Err(problems) => {
             tell(&output.terminal, &problems);

@@ -56,7 +56,8 @@ async fn observed(
     let watched: Vec<Watched> = plan.targets().map(|target| Watched::of(target, rules)).collect();
     let timeout = args.wait.duration().unwrap_or(Duration::ZERO);
     let screen = Screen::new(output, !timeout.is_zero());
-    let waiting = Waiting { cluster: &cluster, timeout, interrupt, events: &screen };
+    let journal = output.journal();
+    let waiting = Waiting { cluster: &cluster, timeout, interrupt, events: &(&screen, &journal) };
     let readiness = waiting.observe(&watched).await;
     let objects = plan.targets().zip(readiness).map(|(target, readiness)| ObjectReport::observed(target, readiness));
     let report = Report::observed(Command::Status, objects.collect());

@@ -37,7 +37,7 @@ pub(super) async fn run(args: VersionArgs) -> u8 {
 fn show(report: &VersionReport, format: VersionFormat, terminal: &Terminal) -> Result<(), Failure> {
     let _ = match format {
         VersionFormat::Text => terminal.text(&report.text()),
-        VersionFormat::Json => terminal.data(&as_json::render(report)),
+        VersionFormat::Json => terminal.data(&as_json::document(report)),
         VersionFormat::Yaml => {
             terminal.document(&serde_saphyr::to_string(report).context("the versions cannot be written as YAML")?)
         }

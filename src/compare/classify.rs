@@ -131,6 +131,7 @@ pub fn judge(
             unmanaged: counted,
             ignored: Vec::new(),
             held,
+            versions: None,
         },
         warnings,
     )

@@ -1,8 +1,11 @@
+use std::sync::Arc;
+
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use structured_merge::{FieldPath, ManagedFieldsEntry, Op};
 
+use super::versions::Versions;
 use super::wanted::IgnoredFields;
 
 /// What has to be done to one object, as reports name it.
@@ -234,6 +237,8 @@ pub struct FieldDiff {
     pub ignored: Vec<IgnoredFields>,
     /// Why the object is left alone, if there is more to say than the conflicts do.
     pub held: Option<Reason>,
+    /// The object before and after, where that was asked for.
+    pub versions: Option<Arc<Versions>>,
 }
 
 impl FieldDiff {
@@ -241,7 +246,16 @@ impl FieldDiff {
     #[must_use]
     pub fn none(evidence: Evidence) -> Self {
         let (changes, conflicts, beside, ignored) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { evidence, changes, conflicts, beside, unmanaged: UnmanagedCount::default(), ignored, held: None }
+        Self {
+            evidence,
+            changes,
+            conflicts,
+            beside,
+            unmanaged: UnmanagedCount::default(),
+            ignored,
+            held: None,
+            versions: None,
+        }
     }
 
     /// Returns true if a value differs, so that it is drift.

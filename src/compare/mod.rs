@@ -26,6 +26,7 @@ mod rejection;
 mod replacement;
 mod secrecy;
 mod verdict;
+mod versions;
 mod wanted;
 
 pub use classify::{ObjectPair, judge};
@@ -44,4 +45,5 @@ pub use refusal::{Refusal, refusal};
 pub use replacement::{REPLACE, cost, probe_object, replace_guard};
 pub use secrecy::Secrecy;
 pub use verdict::{CompareContext, offline, verdict};
+pub use versions::{Versions, masked};
 pub use wanted::{IgnoredFields, Wanted};

@@ -52,6 +52,8 @@ pub struct Policy {
     pub force: ForceConflicts,
     /// Whether fields that others added are shown.
     pub show_unmanaged: bool,
+    /// Whether objects that differ are kept as a whole, before and after: a report shows them.
+    pub keeps_versions: bool,
     /// How a verdict may be come by.
     pub evidence: EvidenceMode,
     /// Whether the server is asked, before anything is written, if it would create what is missing.
@@ -76,6 +78,7 @@ impl Policy {
             manager: manager.to_owned(),
             force: ForceConflicts::default(),
             show_unmanaged: false,
+            keeps_versions: false,
             evidence: EvidenceMode::default(),
             tries_creations: true,
             manual_managers: BTreeSet::new(),

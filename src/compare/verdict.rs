@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, ObjectMeta as _, Ownership, Proof, TypeRef, prove};
@@ -16,6 +17,7 @@ use super::redact::{Redactor, is_withheld};
 use super::refusal::Refusal;
 use super::replacement::{cost, replace_guard};
 use super::secrecy::Secrecy;
+use super::versions::Versions;
 use super::wanted::Wanted;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::{LiveState, Target};
@@ -158,6 +160,11 @@ impl Compared {
         };
         let (mut fields, warnings) = judge(subject, &prediction, policy, redactor);
         fields.ignored = wanted.hidden(target, live, of, policy);
+        if policy.keeps_versions && fields.has_drift() {
+            let secrecy = Secrecy::of(&target.key.gvk, Some(target.desired.object()), Some(live));
+            let versions = Versions::of(live, &prediction.object, &secrecy, subject.status_is_apart);
+            fields.versions = Some(Arc::new(versions));
+        }
         Self { fields, warnings, rules: wanted.covering }
     }
 }

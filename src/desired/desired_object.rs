@@ -84,6 +84,12 @@ impl DesiredObject {
         &self.ignored
     }
 
+    /// The line of a field in its file, or of what is nearest to it there.
+    #[must_use]
+    pub fn line_of(&self, path: &FieldPath) -> u32 {
+        self.origin.positions.nearest(&steps_in(path, &self.object)).line
+    }
+
     /// Adds what its author should know.
     pub fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
@@ -132,6 +138,32 @@ impl DesiredObject {
         let Value::Object(object) = &mut self.object else { return None };
         object.remove(field).filter(|value| !is_nothing(value)).map(|_| format!("`{field}`"))
     }
+}
+
+/// The steps to a field, with items of lists found in the object by their keys; as far as they exist.
+fn steps_in<'p>(path: &'p FieldPath, object: &Value) -> Vec<Step<'p>> {
+    let mut steps = Vec::new();
+    let mut at = Some(object);
+    for element in path.elements() {
+        let step = match element {
+            PathElement::Field(name) => Step::Key(name),
+            PathElement::Index(index) => Step::Index(usize::try_from(*index).unwrap_or(usize::MAX)),
+            PathElement::Key(_) | PathElement::Member(_) => {
+                let item = FieldPath::from(vec![element.clone()]);
+                let list = at.and_then(Value::as_array);
+                let found = list.zip(at.and_then(|list| item.value_in(list)));
+                let index = found.and_then(|(list, found)| list.iter().position(|one| std::ptr::eq(one, found)));
+                let Some(index) = index else { break };
+                Step::Index(index)
+            }
+        };
+        at = at.and_then(|value| match &step {
+            Step::Key(name) => value.get(name),
+            Step::Index(index) => value.get(index),
+        });
+        steps.push(step);
+    }
+    steps
 }
 
 fn steps(path: &FieldPath) -> Vec<Step<'_>> {

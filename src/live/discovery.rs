@@ -8,6 +8,7 @@ use futures::StreamExt as _;
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectMeta as _};
 
+use super::answer::unexpected;
 use super::fetch::IN_FLIGHT;
 use crate::client::{Address, Cluster, Request, RequestError, is_path_segment};
 
@@ -131,10 +132,13 @@ impl Discovery {
         let mut catalog = Self::default();
         let mut legacy = Vec::new();
         for (document, is_core) in [(core, true), (groups, false)] {
-            if document.get("kind").is_some_and(|kind| kind == "APIGroupDiscoveryList") {
-                catalog.add_aggregated(&document);
-            } else {
-                legacy.extend(legacy_group_versions(&document, is_core));
+            match (text(&document, "kind"), is_core) {
+                ("APIGroupDiscoveryList", _) => catalog.add_aggregated(&document),
+                ("APIVersions", true) | ("APIGroupList", false) => {
+                    legacy.extend(legacy_group_versions(&document, is_core));
+                }
+                // An empty catalog would say that the server knows no kind at all.
+                _ => return Err(unexpected(cluster, "it does not list API groups")),
             }
         }
         let documents = legacy.into_iter().map(|(group, version)| async move {
@@ -146,9 +150,11 @@ impl Discovery {
         let documents: Vec<_> = futures::stream::iter(documents).buffered(IN_FLIGHT).collect().await;
         for (group, version, document) in documents {
             match document {
-                Ok(document) => catalog.add_legacy(&group, &version, &document),
+                Ok(document) if text(&document, "kind") == "APIResourceList" => {
+                    catalog.add_legacy(&group, &version, &document);
+                }
                 Err(error) if error.is_whole_run() => return Err(error),
-                Err(_) => drop(catalog.unavailable.insert((group, version))),
+                Ok(_) | Err(_) => drop(catalog.unavailable.insert((group, version))),
             }
         }
         Ok(catalog)

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::{Serialize, Serializer};
 
 use super::diagnostic::of_run;
-use super::json::render;
+use super::json::document;
 use super::styled::{Role, Styled};
 use super::{ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_SUCCESS, Failure};
 use crate::diagnostic::Diagnostic;
@@ -87,7 +87,7 @@ impl AccessReport {
     /// `-o json`
     #[must_use]
     pub fn json(&self) -> String {
-        render(self)
+        document(self)
     }
 
     /// `-o yaml`: the roles, each after a comment that says what it is for. An error where an object cannot be written.

@@ -2,7 +2,9 @@
 
 use super::styled::Styled;
 use super::view::View;
-use super::{Report, Reports, html, json, matrix, text};
+use super::{
+    Report, Reports, github, gitlab, html, json, jsonl, junit, markdown, matrix, prometheus, sarif, text, unified, yaml,
+};
 
 /// An output format.
 #[derive(Debug)]
@@ -24,10 +26,13 @@ pub enum Render<R> {
     Text(fn(&R, &View) -> Styled),
     /// Data for programs: written as it is, once the run is over.
     Data(fn(&R, &View) -> String),
+    /// Lines for programs: one for each event while the run goes on, and these at the end.
+    Lines(fn(&R, &View) -> String),
 }
 
 /// All formats; the first is the default.
-pub const FORMATS: &[Format] = &[TEXT, JSON, HTML];
+pub const FORMATS: &[Format] =
+    &[TEXT, UNIFIED, JSON, YAML, JSONL, MARKDOWN, JUNIT, SARIF, GITHUB, GITLAB, PROMETHEUS, HTML];
 
 const TEXT: Format = Format {
     name: "text",
@@ -38,8 +43,62 @@ const TEXT: Format = Format {
 const JSON: Format = Format {
     name: "json",
     help: "For programs: the complete report",
-    render: Render::Data(|report, _| json::render(report)),
-    render_all: Render::Data(|reports, _| json::render(reports)),
+    render: Render::Data(json::render),
+    render_all: Render::Data(json::render),
+};
+const UNIFIED: Format = Format {
+    name: "unified",
+    help: "For people: a patch, as `kubectl diff` prints it",
+    render: Render::Data(unified::render),
+    render_all: Render::Data(unified::render),
+};
+const YAML: Format = Format {
+    name: "yaml",
+    help: "For programs: the document of `json` as YAML",
+    render: Render::Data(yaml::render),
+    render_all: Render::Data(yaml::render),
+};
+const JSONL: Format = Format {
+    name: "jsonl",
+    help: "For programs: an event a line, as it happens",
+    render: Render::Lines(jsonl::render),
+    render_all: Render::Lines(jsonl::render),
+};
+const MARKDOWN: Format = Format {
+    name: "markdown",
+    help: "For a pull request: a comment, or the summary of a job",
+    render: Render::Data(markdown::render),
+    render_all: Render::Data(markdown::render),
+};
+const JUNIT: Format = Format {
+    name: "junit",
+    help: "For test reports: a test case for each object",
+    render: Render::Data(junit::render),
+    render_all: Render::Data(junit::render),
+};
+const SARIF: Format = Format {
+    name: "sarif",
+    help: "For code scanning: SARIF 2.1.0, with files and lines",
+    render: Render::Data(sarif::render),
+    render_all: Render::Data(sarif::render),
+};
+const GITHUB: Format = Format {
+    name: "github",
+    help: "For GitHub workflows: annotations",
+    render: Render::Data(github::render),
+    render_all: Render::Data(github::render),
+};
+const GITLAB: Format = Format {
+    name: "gitlab",
+    help: "For GitLab: a Code Quality report",
+    render: Render::Data(gitlab::render),
+    render_all: Render::Data(gitlab::render),
+};
+const PROMETHEUS: Format = Format {
+    name: "prometheus",
+    help: "For Prometheus: metrics for the textfile collector",
+    render: Render::Data(prometheus::render),
+    render_all: Render::Data(prometheus::render),
 };
 const HTML: Format = Format {
     name: "html",
@@ -53,6 +112,18 @@ impl Format {
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         FORMATS.iter().find(|format| format.name == name)
+    }
+
+    /// Returns true if it shows objects as a whole, which a comparison keeps only for this.
+    #[must_use]
+    pub fn shows_versions(&self) -> bool {
+        self.name == UNIFIED.name
+    }
+
+    /// Returns true if events are written as they happen.
+    #[must_use]
+    pub fn is_lines(&self) -> bool {
+        matches!(self.render, Render::Lines(_))
     }
 
     /// Returns true if this is text for people.

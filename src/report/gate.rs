@@ -68,7 +68,8 @@ impl FailClass {
         matches!(self.matches, Matches::Manual | Matches::Of(Class::Unmanaged))
     }
 
-    fn is_in(self, object: &ObjectReport) -> bool {
+    /// Returns true if an object has such a difference.
+    pub(super) fn is_in(self, object: &ObjectReport) -> bool {
         match self.matches {
             Matches::Drift => object.action != Action::None,
             Matches::Manual => !object.beside.is_empty() || object.changes.iter().any(FieldChange::is_manual),

@@ -7,7 +7,7 @@ const CONTEXT: usize = 2;
 
 /// From this many lines on, on both sides together and without what is alike at both ends, texts are not matched: the cost grows
 /// faster than the texts. The bound is one of size, as the same texts have to give the same lines on every machine.
-const MATCHED: usize = 30_000;
+pub(super) const MATCHED: usize = 30_000;
 
 /// One line, and whether it goes, comes or stays.
 pub(super) type Line<'t> = (ChangeTag, &'t str);
@@ -19,7 +19,16 @@ pub(super) fn groups<'t>(old: &'t str, new: &'t str) -> Vec<Vec<Line<'t>>> {
 
 fn groups_within<'t>(bound: usize, old: &'t str, new: &'t str) -> Vec<Vec<Line<'t>>> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
-    let start = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let lines = |op: &DiffOp| -> Vec<Line<'t>> {
+        op.iter_changes(&old, &new).map(|change| (change.tag(), change.value().trim_end_matches('\n'))).collect()
+    };
+    let groups = grouped((bound, CONTEXT), &old, &new);
+    groups.iter().map(|group| group.iter().flat_map(lines).collect()).collect()
+}
+
+/// The same as operations on lines, with a bound for what is matched and the number of lines around a change.
+pub(super) fn grouped((bound, context): (usize, usize), old: &[&str], new: &[&str]) -> Vec<Vec<DiffOp>> {
+    let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
     let end = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
     let (old_len, new_len) = (old_rest.len() - end, new_rest.len() - end);
@@ -30,13 +39,10 @@ fn groups_within<'t>(bound: usize, old: &'t str, new: &'t str) -> Vec<Vec<Line<'
             DiffOp::Equal { old_index: start + old_len, new_index: start + new_len, len: end },
         ]
     } else {
-        TextDiff::from_slices(&old, &new).ops().to_vec()
+        TextDiff::from_slices(old, new).ops().to_vec()
     };
     let ops = ops.into_iter().filter(|op| !op.old_range().is_empty() || !op.new_range().is_empty()).collect();
-    let lines = |op: &DiffOp| -> Vec<Line<'t>> {
-        op.iter_changes(&old, &new).map(|change| (change.tag(), change.value().trim_end_matches('\n'))).collect()
-    };
-    group_diff_ops(ops, CONTEXT).iter().map(|group| group.iter().flat_map(lines).collect()).collect()
+    group_diff_ops(ops, context)
 }
 
 #[cfg(test)]

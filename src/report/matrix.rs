@@ -192,6 +192,12 @@ pub(super) fn cell(object: &ObjectReport) -> Cell {
     }
 }
 
+/// What has to be done to an object, or was done, in a word, and what it looks like.
+pub(super) fn state(object: &ObjectReport) -> (&'static str, Role) {
+    let Cell { word, role } = cell(object);
+    (word, role)
+}
+
 fn matrix(contexts: &[&ContextReport], rows: &[&Row]) -> Styled {
     let shown = &rows[..rows.len().min(SHOWN)];
     let is_numbered = contexts.iter().any(|one| width(&one.context) > HEAD);

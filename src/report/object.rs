@@ -1,4 +1,5 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
 use structured_merge::{FieldPath, ObjectKey};
@@ -6,13 +7,16 @@ use structured_merge::{FieldPath, ObjectKey};
 use super::{diagnostic, parsed};
 use crate::compare::{
     Action, Assessment, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
-    UnmanagedCount, paths_of,
+    UnmanagedCount, Versions, paths_of,
 };
 use crate::desired::Source;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
 use crate::live::readiness::{Readiness, State};
 use crate::rules::RuleRef;
+
+/// How many changed fields of an object are looked for in its manifest: each costs a search.
+const LINES: usize = 1_000;
 
 /// What `apply` did with one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,6 +117,12 @@ pub struct ObjectReport {
     /// Whether its manifest names fields to ignore.
     #[serde(skip)]
     pub is_annotated: bool,
+    /// The lines of the changed fields in the manifest.
+    #[serde(skip)]
+    pub lines: BTreeMap<FieldPath, u32>,
+    /// The object as it is and as an apply would leave it, where that was asked for.
+    #[serde(skip)]
+    pub versions: Option<Arc<Versions>>,
     /// The ignore rules that cover a field of it, whether or not the field differs.
     #[serde(skip)]
     pub rules: BTreeSet<RuleRef>,
@@ -134,6 +144,7 @@ impl ObjectReport {
         report.source = Some(target.desired.origin.source.clone());
         report.is_annotated = !target.desired.ignored().is_empty();
         report.place = target.part.map(|part| part.place);
+        report.find_lines(target);
         report
     }
 
@@ -166,6 +177,8 @@ impl ObjectReport {
             outcome: None,
             is_moved: false,
             is_annotated: false,
+            lines: BTreeMap::new(),
+            versions: None,
             notes: Vec::new(),
             readiness: None,
             key: key.clone(),
@@ -186,8 +199,20 @@ impl ObjectReport {
         report
     }
 
+    /// Finds where the changed fields are written.
+    fn find_lines(&mut self, target: &Target) {
+        let paths = self.changes.iter().map(|change| &change.path).filter(|path| !path.elements().is_empty());
+        self.lines = paths.take(LINES).map(|path| (path.clone(), target.desired.line_of(path))).collect();
+    }
+
+    /// The line of a changed field in the manifest, or of what is nearest to it there, as far as it is known.
+    #[must_use]
+    pub fn line_of(&self, path: &FieldPath) -> Option<u32> {
+        self.lines.get(path).copied()
+    }
+
     fn fill(&mut self, fields: FieldDiff, reason: Option<Reason>) {
-        (self.changes, self.conflicts) = (fields.changes, fields.conflicts);
+        (self.changes, self.conflicts, self.versions) = (fields.changes, fields.conflicts, fields.versions);
         (self.beside, self.ignored, self.unmanaged) = (fields.beside, fields.ignored, fields.unmanaged);
         (self.reason, self.hint) = reason.map_or((None, None), |Reason { text, hint }| (Some(text), hint));
     }
@@ -196,6 +221,7 @@ impl ObjectReport {
     pub fn move_to(&mut self, verdict: ObjectVerdict) {
         let now = Self::of(&self.key, verdict.into());
         (self.action, self.changes, self.conflicts) = (now.action, now.changes, now.conflicts);
+        self.versions = now.versions;
         self.is_moved = true;
     }
 

@@ -25,6 +25,11 @@ fn word(outcome: Outcome) -> Option<(&'static str, Role)> {
     }
 }
 
+/// An outcome in a word.
+pub(super) fn name(outcome: Outcome) -> &'static str {
+    word(outcome).map_or("unchanged", |(word, _)| word)
+}
+
 /// The line about one object that was written.
 #[must_use]
 pub fn outcome(object: &ObjectReport) -> Styled {

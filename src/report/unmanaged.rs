@@ -1,3 +1,5 @@
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use structured_merge::{GroupVersionKind, ObjectKey};
 
@@ -7,7 +9,7 @@ use super::{Report, Verdict};
 /// Most objects that the text names.
 const SHOWN: usize = 100;
 
-/// An object that no manifest, owner or apply set explains: its name, and nothing of what is in it.
+/// An object by its name, with nothing of what is in it: one that no manifest, owner or apply set explains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UnmanagedObject {
@@ -34,6 +36,17 @@ impl UnmanagedObject {
     pub(super) fn key(&self) -> ObjectKey {
         let Self { api_version, kind, namespace, name } = self.clone();
         ObjectKey { gvk: GroupVersionKind::new(&api_version, &kind), namespace, name }
+    }
+}
+
+/// `ConfigMap shop/web`
+impl fmt::Display for UnmanagedObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.kind)?;
+        if let Some(namespace) = &self.namespace {
+            write!(f, "{namespace}/")?;
+        }
+        f.write_str(&self.name)
     }
 }
 

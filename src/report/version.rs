@@ -1,6 +1,6 @@
 //! What `version` reports: the program, the server, and whether they were tested together.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::diagnostic::of_run;
 use super::styled::{Role, Styled};
@@ -56,14 +56,8 @@ pub enum Support {
 #[derive(Debug, Serialize)]
 struct Skew {
     support: Support,
-    #[serde(serialize_with = "of_minor")]
-    oldest: u32,
-    #[serde(serialize_with = "of_minor")]
-    newest: u32,
-}
-
-fn of_minor<S: Serializer>(minor: &u32, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(&format_args!("1.{minor}"))
+    oldest: String,
+    newest: String,
 }
 
 impl VersionReport {
@@ -81,7 +75,7 @@ impl VersionReport {
     /// The same beside the version of a server.
     #[must_use]
     pub fn beside(self, cluster: ClusterInfo) -> Self {
-        let (oldest, newest) = TESTED_SERVERS;
+        let [oldest, newest] = [TESTED_SERVERS.0, TESTED_SERVERS.1].map(|minor| format!("1.{minor}"));
         let support = Support::of(cluster.version.as_deref());
         Self { cluster: Some(cluster), skew: Some(Skew { support, oldest, newest }), ..self }
     }
@@ -103,7 +97,7 @@ impl VersionReport {
             let version = version.as_deref().unwrap_or("unknown");
             line(&mut text, "server", &format!("{version} ({context}{server})"));
         }
-        if let Some(Skew { support, .. }) = self.skew {
+        if let Some(Skew { support, .. }) = &self.skew {
             let (role, said) = support.said();
             text.push(Role::Plain, "skew:   ");
             text.push(role, said);

@@ -19,6 +19,8 @@ pub struct View {
     pub verbosity: u8,
     /// The folder from which the paths of files are told, where it is known; absolute.
     pub folder: Option<Arc<Path>>,
+    /// The root of the repository that the folder is in, if it is in one; absolute.
+    pub repository: Option<Arc<Path>>,
 }
 
 /// The order in which objects are shown.
@@ -37,7 +39,15 @@ pub enum Sort {
 
 impl Default for View {
     fn default() -> Self {
-        Self { width: Self::WIDTH, full: false, summary: false, sort: Sort::Plan, verbosity: 0, folder: None }
+        Self {
+            width: Self::WIDTH,
+            full: false,
+            summary: false,
+            sort: Sort::Plan,
+            verbosity: 0,
+            folder: None,
+            repository: None,
+        }
     }
 }
 

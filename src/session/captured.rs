@@ -6,6 +6,7 @@ use crate::cli::DiffArgs;
 use crate::client::namespace_flag;
 use crate::compare::{Policy, Redactor, leave_out_nulls};
 use crate::desired::files::Inputs;
+use crate::engine::event::{Event, EventSink as _};
 use crate::engine::judge::Judge;
 use crate::live::{Discovery, resolve::Namespaces, snapshot::Snapshot, types::Types};
 use crate::report::{Command, ObjectReport, Report};
@@ -42,8 +43,12 @@ pub(crate) async fn without_cluster(
     let types = Types::default();
     leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
     let judge = Judge { policy: &policy, redactor: &Redactor::default() };
+    let journal = output.journal();
     let judged = plan.targets().map(|target| {
-        ObjectReport::new(target, judge.captured(target, &snapshot.state(&target.key), types.of(&target.key.gvk)))
+        let assessment = judge.captured(target, &snapshot.state(&target.key), types.of(&target.key.gvk));
+        let object = ObjectReport::new(target, assessment);
+        journal.receive(Event::Compared(&object));
+        object
     });
     Ok(Report::compared(Command::Diff, judged.collect(), &gate(args)))
 }

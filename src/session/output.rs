@@ -9,9 +9,11 @@ use crate::diagnostic::Diagnostic;
 use crate::object::Shard;
 use crate::report::format::{Format, Render};
 use crate::report::styled::{Role, Styled};
-use crate::report::{Command, EXIT_INVALID, Report, Reports, View, excerpt};
+use crate::report::{Command, EXIT_INVALID, EXIT_SUCCESS, Report, Reports, Sections, View, excerpt, unified};
+use crate::session::external_diff::ExternalDiff;
 use crate::session::failure::Failure;
-use crate::session::report_file::{Readers, ReportFile};
+use crate::session::journal::{Journal, Lines};
+use crate::session::report_file::{Readers, ReportFile, is_stream};
 use crate::terminal::{self, Closed, Terminal, plain};
 use crate::text::io_reason;
 
@@ -22,6 +24,12 @@ pub(crate) struct Output {
     /// How the text is shown.
     pub view: View,
     targets: Vec<OutputTarget>,
+    /// The lines about events, where they were asked for.
+    lines: Option<Arc<Lines>>,
+    /// The program that shows differences in the place of the patch, where the environment names one.
+    external_diff: Option<ExternalDiff>,
+    /// The context, where there are several.
+    context: Option<String>,
     /// Whether text goes to stdout, as it does unless another format does.
     has_text: bool,
     /// The files of the targets, in their order, until they are written.
@@ -49,26 +57,23 @@ impl Output {
             return Err(EXIT_INVALID);
         }
         let has_text = on_stdout.iter().all(|format| format.is_text());
-        let open =
-            |file: &String| ReportFile::open(Path::new(file), Readers::Usual).map_err(|error| unwritable(file, &error));
-        let files: Result<Vec<ReportFile>, Diagnostic> =
-            targets.iter().filter_map(|target| target.file.as_ref()).map(open).collect();
-        match files {
-            Ok(files) => Ok(Self {
-                terminal,
-                view,
-                targets,
-                has_text,
-                files: Mutex::new(files),
-                quiet: args.quiet,
-                shard: None,
-                held_back: None,
-            }),
-            Err(problem) => {
-                tell(&terminal, &[problem]);
-                Err(EXIT_INVALID)
-            }
-        }
+        let patches = on_stdout.iter().any(|format| format.shows_versions());
+        let external_diff = if patches { ExternalDiff::from_environment() } else { Ok(None) };
+        let opened = external_diff.and_then(|external_diff| Ok((external_diff, opened(&targets)?)));
+        let (external_diff, files) = opened.map_err(|problem| {
+            tell(&terminal, &[problem]);
+            EXIT_INVALID
+        })?;
+        let (streamed, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|(format, ..)| format.is_lines());
+        let (lines_on_stdout, streamed) = (
+            on_stdout.iter().any(|format| format.is_lines()),
+            streamed.into_iter().map(|(_, name, file)| (name, file)).collect::<Vec<_>>(),
+        );
+        let has_lines = lines_on_stdout || !streamed.is_empty();
+        let lines = has_lines.then(|| Arc::new(Lines::new(&terminal, lines_on_stdout, streamed)));
+        let files = Mutex::new(files.into_iter().map(|(.., file)| file).collect());
+        let (quiet, shard, held_back, context) = (args.quiet, None, None, None);
+        Ok(Self { terminal, view, targets, lines, external_diff, context, has_text, files, quiet, shard, held_back })
     }
 
     /// The same, for a run over a part of the objects.
@@ -82,12 +87,25 @@ impl Output {
             terminal: self.terminal.labelled(name),
             view: self.view.clone(),
             targets: Vec::new(),
+            lines: self.lines.clone(),
+            external_diff: None,
+            context: Some(name.to_owned()),
             has_text: self.has_text,
             files: Mutex::default(),
             quiet: self.quiet,
             shard: self.shard,
             held_back: Some(Mutex::default()),
         }
+    }
+
+    /// Receives the events of the run.
+    pub fn journal(&self) -> Journal {
+        Journal { lines: self.lines.clone(), context: self.context.clone(), view: self.view.clone() }
+    }
+
+    /// Returns true if a format shows objects as a whole.
+    pub fn shows_versions(&self) -> bool {
+        self.targets.iter().any(|target| target.format.shows_versions())
     }
 
     /// The text of one of several contexts that was not taken yet.
@@ -113,35 +131,57 @@ impl Output {
         self.has_text && !self.terminal.is_quiet()
     }
 
-    /// Writes the reports that go to files, and data that goes to stdout. Returns the exit code.
-    pub fn finish(&self, report: &Report) -> Result<u8, Closed> {
+    /// Writes the reports that go to files, also where stdout is closed, and data that goes to stdout. Returns the exit code.
+    pub fn finish(&self, report: &Report) -> u8 {
         self.write(report.exit_code, report, |format| &format.render)
     }
 
     /// The same for the reports of several contexts.
-    pub fn finish_all(&self, reports: &Reports) -> Result<u8, Closed> {
+    pub fn finish_all(&self, reports: &Reports) -> u8 {
         self.write(reports.exit_code, reports, |format| &format.render_all)
     }
 
-    fn write<R>(&self, exit_code: u8, report: &R, render: fn(&Format) -> &Render<R>) -> Result<u8, Closed> {
+    fn write<R: Sections>(&self, exit_code: u8, report: &R, render: fn(&Format) -> &Render<R>) -> u8 {
         let mut code = exit_code;
         let mut files = std::mem::take(&mut *self.files.lock().unwrap_or_else(PoisonError::into_inner)).into_iter();
+        let mut lines = self.lines.as_ref();
+        let mut unwritten = Vec::new();
         for target in &self.targets {
             match (&target.file, render(target.format)) {
                 // The command has printed it.
                 (None, Render::Text(_)) => {}
-                (None, Render::Data(data)) => self.terminal.data(&data(report, &self.view))?,
-                (Some(file), render) => {
-                    let written =
-                        files.next().map_or(Ok(()), |to| to.write(content(report, render, &self.view).as_bytes()));
-                    if let Err(error) = written {
-                        tell(&self.terminal, &[unwritable(file, &error)]);
-                        code = code.max(EXIT_INVALID);
+                (None, Render::Data(data)) => code = code.max(self.print(report, *data)),
+                // The same lines go wherever they were asked for.
+                (_, Render::Lines(last)) => {
+                    if let Some(lines) = lines.take() {
+                        unwritten.extend(lines.end(&last(report, &self.view)));
                     }
+                }
+                (Some(file), render) => {
+                    let content = content(report, render, &self.view);
+                    let written = files.next().map_or(Ok(()), |to| to.write(content.as_bytes()));
+                    unwritten.extend(written.err().map(|error| (file.clone(), error)));
                 }
             }
         }
-        Ok(code)
+        for (file, error) in unwritten {
+            tell(&self.terminal, &[unwritable(&file, &error)]);
+            code = code.max(EXIT_INVALID);
+        }
+        code
+    }
+
+    /// Prints data on stdout, or has a program show the difference. Returns what that comes to.
+    fn print<R: Sections>(&self, report: &R, data: fn(&R, &View) -> String) -> u8 {
+        let Some(program) = self.external_diff.as_ref().filter(|_| report.command() == Command::Diff) else {
+            // Reports to files are written all the same.
+            drop(self.terminal.data(&data(report, &self.view)));
+            return EXIT_SUCCESS;
+        };
+        program.show(&unified::files(report)).unwrap_or_else(|problem| {
+            tell(&self.terminal, &[problem]);
+            EXIT_INVALID
+        })
     }
 
     /// Prints progress on stderr, unless quiet.
@@ -172,9 +212,23 @@ impl Output {
     pub fn failed(&self, command: Command, failure: Failure) -> u8 {
         tell(&self.terminal, &failure.problems);
         let stopped = Report::stopped(command, failure.verdict, failure.problems);
-        let report = Report { shard: self.shard, ..stopped };
-        self.finish(&report).unwrap_or(report.exit_code)
+        self.finish(&Report { shard: self.shard, ..stopped })
     }
+}
+
+/// Opens the files of the targets, each of which holds one report.
+fn opened(targets: &[OutputTarget]) -> Result<Vec<(&'static Format, String, ReportFile)>, Diagnostic> {
+    let mut files: Vec<(&Format, String, ReportFile)> = Vec::new();
+    for (format, name) in targets.iter().filter_map(|target| Some((target.format, target.file.as_ref()?))) {
+        let path = Path::new(name);
+        if !is_stream(path) && files.iter().any(|(_, other, _)| other == name) {
+            let problem = Diagnostic::of_file(name, "two reports cannot share a file");
+            return Err(problem.with_hint("give each of them a file of its own"));
+        }
+        let file = ReportFile::open(path, Readers::Usual).map_err(|error| unwritable(name, &error))?;
+        files.push((format, name.clone(), file));
+    }
+    Ok(files)
 }
 
 /// The problem of a file that cannot be written.
@@ -193,19 +247,23 @@ pub(crate) fn tell(terminal: &Terminal, problems: &[Diagnostic]) {
 fn content<R>(report: &R, render: &Render<R>, view: &View) -> String {
     let view = View { width: terminal::width_elsewhere(), ..view.clone() };
     match render {
-        Render::Data(data) => data(report, &view),
+        Render::Data(data) | Render::Lines(data) => data(report, &view),
         Render::Text(text) => plain(&text(report, &view)),
     }
 }
 
 /// How text is shown on standard output.
 fn view(args: &OutputArgs, terminal: &Terminal) -> View {
+    let folder = std::env::current_dir().ok();
+    let is_root = |folder: &&Path| folder.join(".git").exists();
+    let repository = folder.as_deref().and_then(|folder| folder.ancestors().find(is_root)).map(Arc::from);
     View {
         width: terminal.width(),
         full: args.full,
         summary: args.summary,
         sort: args.sort.into(),
         verbosity: args.console.verbosity,
-        folder: std::env::current_dir().ok().map(Arc::from),
+        folder: folder.map(Arc::from),
+        repository,
     }
 }

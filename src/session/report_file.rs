@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 /// How often another name is tried for the draft.
 const ATTEMPTS: usize = 16;
 
+/// The variable in which GitHub names the file that a step adds its summary to.
+const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
 /// Where the system shows what is open already.
 const STREAMS: [&str; 4] = ["/dev/fd", "/dev/stderr", "/dev/stdout", "/proc"];
 
@@ -21,17 +24,22 @@ pub(crate) enum Readers {
 }
 
 /// A file that can be written. A former file stays until all of the new one is there, and a link is replaced, not followed:
-/// somebody else may have put it there. Devices and pipes are written to directly.
+/// somebody else may have put it there. Devices and pipes are written to directly. To the summary of a GitHub step is added, as other
+/// commands of the step write there, too.
 #[derive(Debug)]
 pub(crate) struct ReportFile {
     file: File,
     place: Place,
+    /// The first problem of what was written before the end.
+    failed: Option<Error>,
 }
 
 #[derive(Debug)]
 enum Place {
     /// A device or a pipe.
     Direct,
+    /// A file that is added to, with the length that it had.
+    Shared { before: u64 },
     /// A draft beside the file, until it takes its name.
     Draft { draft: PathBuf, path: PathBuf },
 }
@@ -41,12 +49,17 @@ impl ReportFile {
     pub fn open(path: &Path, readers: Readers) -> Result<Self> {
         let metadata = std::fs::metadata(path);
         // What is behind `/dev/stdout` may be a regular file that others write to as well.
-        let is_stream = STREAMS.iter().any(|stream| path.starts_with(stream));
+        let is_stream = is_stream(path);
         match &metadata {
             Ok(metadata) if metadata.is_dir() => return Err(Error::from(ErrorKind::IsADirectory)),
             Ok(metadata) if is_stream || !metadata.is_file() => {
                 let file = OpenOptions::new().append(true).open(path)?;
-                return Ok(Self { file, place: Place::Direct });
+                return Ok(Self { file, place: Place::Direct, failed: None });
+            }
+            _ if is_shared(path) => {
+                let file = OpenOptions::new().append(true).create(true).open(path)?;
+                let before = file.metadata()?.len();
+                return Ok(Self { file, place: Place::Shared { before }, failed: None });
             }
             _ => {}
         }
@@ -55,19 +68,33 @@ impl ReportFile {
             OpenOptions::new().write(true).open(path)?;
         }
         let (file, draft) = draft(path, readers)?;
-        let report = Self { file, place: Place::Draft { draft, path: path.to_owned() } };
+        let report = Self { file, place: Place::Draft { draft, path: path.to_owned() }, failed: None };
         if let Some(former) = former.filter(|_| readers == Readers::Usual) {
             report.file.set_permissions(former.permissions())?;
         }
         Ok(report)
     }
 
-    /// Writes the content, and gives the file its name.
+    /// Writes a part of the content before the rest is known. A problem of it is told by [`ReportFile::write`].
+    pub fn append(&mut self, content: &[u8]) {
+        if self.failed.is_none() {
+            self.failed = self.file.write_all(content).err();
+        }
+    }
+
+    /// Writes the rest of the content, and gives the file its name.
     pub fn write(mut self, content: &[u8]) -> Result<()> {
-        self.file.write_all(content)?;
+        self.append(content);
+        if let Some(error) = self.failed.take() {
+            if let Place::Shared { before } = self.place {
+                // What is there of it is no report.
+                let _ = self.file.set_len(before);
+            }
+            return Err(error);
+        }
         self.file.flush()?;
         match &self.place {
-            Place::Direct => Ok(()),
+            Place::Direct | Place::Shared { .. } => Ok(()),
             Place::Draft { draft, path } => std::fs::rename(draft, path),
         }
     }
@@ -80,6 +107,15 @@ impl Drop for ReportFile {
             let _ = std::fs::remove_file(draft);
         }
     }
+}
+
+/// Returns true if a path names what is open already.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    STREAMS.iter().any(|stream| path.starts_with(stream))
+}
+
+fn is_shared(path: &Path) -> bool {
+    std::env::var_os(STEP_SUMMARY).is_some_and(|summary| !summary.is_empty() && path == Path::new(&summary))
 }
 
 /// A new file in the folder of `path`, whose name nobody can foresee.

@@ -41,9 +41,8 @@ impl Task<'_> {
     ) -> u8 {
         match self.reports(contexts, work, show).await {
             Ok(reports) => {
-                let text = self.output.text(&matrix::together(&reports, &self.output.view));
-                let code = text.and_then(|()| self.output.finish_all(&reports));
-                code.unwrap_or(reports.exit_code)
+                drop(self.output.text(&matrix::together(&reports, &self.output.view)));
+                self.output.finish_all(&reports)
             }
             Err(failure) => self.output.failed(self.command, failure),
         }

@@ -1,12 +1,16 @@
 //! Ctrl-C: once finishes the writes under way and reports, twice stops at once, but for an object that is being replaced: it would
 //! be lost.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use structured_merge::ObjectKey;
 
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::GRACE;
 use crate::report::EXIT_INTERRUPTED;
 use crate::report::styled::Role;
+use crate::session::private_folder;
 use crate::terminal::Terminal;
 
 /// Listens from now on, also for the signal with which pipelines end a job.
@@ -18,6 +22,7 @@ pub(crate) fn listen(terminal: &Terminal) -> Interrupt {
             let is_repeated = to_set.set();
             let end = || {
                 if is_repeated {
+                    private_folder::remove_all();
                     std::process::exit(i32::from(EXIT_INTERRUPTED));
                 }
             };
@@ -53,4 +58,29 @@ async fn signal() -> std::io::Result<()> {
 #[cfg(not(unix))]
 async fn signal() -> std::io::Result<()> {
     tokio::signal::ctrl_c().await
+}
+
+/// Whether a signal came since: from now on, none ends the process by itself.
+pub(crate) fn noticed() -> std::io::Result<Arc<AtomicBool>> {
+    let noticed = Arc::new(AtomicBool::new(false));
+    let to_set = Arc::clone(&noticed);
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            to_set.store(true, Ordering::Relaxed);
+        });
+    }
+    #[cfg(not(unix))]
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            to_set.store(true, Ordering::Relaxed);
+        }
+    });
+    Ok(noticed)
 }

@@ -52,8 +52,8 @@ impl Task<'_> {
             Ok(report) => {
                 let report = Report { shard: self.output.shard, ..report };
                 let report = self.settings.told_in(report, self.input.selector.is_none());
-                let shown = show(&report, self.output).and_then(|()| self.output.finish(&report));
-                shown.unwrap_or(report.exit_code)
+                drop(show(&report, self.output));
+                self.output.finish(&report)
             }
             Err(failure) => self.output.failed(self.command, failure),
         }

@@ -1,16 +1,19 @@
 //! The only door to stdout and stderr: colours, and untrusted text made visible.
 
+mod bug;
 mod progress;
 mod question;
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 
 use crate::report::View;
 use crate::report::styled::{Role, Styled};
-use crate::text::visible;
+use crate::text::{io_reason, visible};
+pub use bug::report_panics;
 use progress::Live;
 pub use question::{can_ask, line};
 
@@ -66,9 +69,18 @@ impl Drop for Progress {
     }
 }
 
-/// Stdout was closed by its reader: the run ends quietly.
+/// Stdout takes nothing more. Where its reader closed it, the run ends quietly; any other reason is told on stderr.
 #[derive(Debug)]
 pub struct Closed;
+
+/// Something that was printed to stdout is lost: the disk behind it is full, for example.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Returns true if something that was printed to stdout is lost, and not because its reader closed it.
+#[must_use]
+pub fn has_lost_output() -> bool {
+    LOST.load(Ordering::Relaxed)
+}
 
 impl Terminal {
     /// Decides on colours.
@@ -116,9 +128,16 @@ impl Terminal {
 
     /// Prints a document to stdout as it is.
     pub fn data(&self, text: &str) -> Result<(), Closed> {
-        self.aside(|| {
+        let written = self.aside(|| {
             let mut stdout = std::io::stdout().lock();
-            stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|_| Closed)
+            stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+        });
+        written.map_err(|error| {
+            if error.kind() != ErrorKind::BrokenPipe && !LOST.swap(true, Ordering::Relaxed) {
+                let reason = io_reason(&error);
+                self.note(Role::Problem, &format!("error: standard output cannot be written: {reason}"));
+            }
+            Closed
         })
     }
 

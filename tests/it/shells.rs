@@ -138,6 +138,16 @@ impl Drop for Shell {
     }
 }
 
+/// TAB runs nothing from the working directory, even if that is what was typed.
+fn lay_trap(place: &Place) -> std::path::PathBuf {
+    let trap = place.folder.path().join("trap");
+    fs::create_dir(&trap).unwrap();
+    let program = trap.join("kubectl-reconcile");
+    fs::write(&program, "#!/bin/sh\ntouch ran\n").unwrap();
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    place.folder.path().join("ran")
+}
+
 const SHOW: &str = "show() { printf '<%s>' \"$@\"; echo; }\n";
 
 #[test]
@@ -149,6 +159,9 @@ fn bash_completes() {
     let mut shell = Shell::start(place.command("bash").args(["--noprofile", "--norc", "-i"]));
     shell.type_until(&format!("{SHOW}source {}; echo sour''ced\n", script("kubectl-reconcile.bash")), "sourced");
     shell.completes("bash");
+    let ran = lay_trap(&place);
+    assert_eq!(shell.words("trap/kubectl-reconcile", "dif\t"), "<diff>");
+    assert!(!ran.exists());
 }
 
 #[test]
@@ -165,6 +178,9 @@ fn zsh_completes_with_and_without_kubectl() {
     );
     shell.type_until(&format!("{SHOW}{setup}"), "sourced");
     shell.completes("zsh");
+    let ran = lay_trap(&place);
+    assert_eq!(shell.words("trap/kubectl-reconcile", "dif\t"), "<diff>");
+    assert!(!ran.exists());
 
     shell.type_until("source <(kubectl completion zsh); echo sour''ced\n", "sourced");
     assert_eq!(shell.words("kubectl", "reconcile dif\t"), "<reconcile><diff>");

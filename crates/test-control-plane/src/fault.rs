@@ -46,6 +46,8 @@ pub enum Fault {
     AnswerStalled,
     /// The server acts on it, but another answer arrives.
     Rewritten(Rewrite),
+    /// The server is asked for plain JSON, whatever the client accepts: older servers know no other documents.
+    PlainJson,
     /// Something happens just before the server sees it.
     After(Arc<dyn Fn() + Send + Sync>),
 }

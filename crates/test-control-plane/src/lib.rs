@@ -41,7 +41,7 @@ pub use caller::Caller;
 pub use component::Component;
 pub use fault::{ConnectionFault, Fault};
 pub use patience::wait_until;
-pub use proxy::Proxy;
+pub use proxy::{PREFIX, Proxy};
 pub use relay::Relay;
 pub use replaced::Replaced;
 pub use run::Run;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use http::{Request, Response, header};
+use http::{HeaderValue, Request, Response, header};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -26,6 +26,9 @@ use super::api::{Api, RUNTIME};
 use super::credentials::ADMIN;
 use super::fault::{self, Answer, BoxError, ConnectionFault, End, Fault, Injected};
 use super::workspace::Workspace;
+
+/// A path under which the same server is found as well, as behind a gateway of many clusters.
+pub const PREFIX: &str = "/k8s/clusters/c-1";
 
 /// A proxy with the certificate of the API server. It passes tokens on, and asks as the administrator where there is none: who owns a
 /// client certificate cannot be passed on.
@@ -122,6 +125,9 @@ impl State {
         let (mut parts, body) = request.into_parts();
         for name in [header::HOST, header::CONNECTION, header::TRANSFER_ENCODING, header::CONTENT_LENGTH] {
             parts.headers.remove(name);
+        }
+        if let Some(path) = parts.uri.path_and_query().and_then(|path| path.as_str().strip_prefix(PREFIX)) {
+            parts.uri = path.parse()?;
         }
         let api = if parts.headers.contains_key(header::AUTHORIZATION) { &self.anyone } else { &self.administrator };
         let body = Body::from(body.collect().await?.to_bytes());
@@ -237,6 +243,11 @@ async fn answer(state: Arc<State>, resets: Arc<AtomicBool>, request: Request<Inc
         Some(Fault::AnswerStalled) => fault::half(state.forward(request).await?, End::Stall).await,
         Some(Fault::AnswerCutAfter(time)) => Ok(fault::cut_after(state.forward(request).await?, time)),
         Some(Fault::Rewritten(rewrite)) => fault::rewritten(state.forward(request).await?, &rewrite).await,
+        Some(Fault::PlainJson) => {
+            let (mut parts, body) = request.into_parts();
+            parts.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
+            Ok(fault::whole(state.forward(Request::from_parts(parts, body)).await?))
+        }
         Some(Fault::After(event)) => {
             tokio::task::spawn_blocking(move || event()).await?;
             Ok(fault::whole(state.forward(request).await?))

@@ -26,8 +26,11 @@ impl<K: Ord> Facet<K> {
         }
     }
 
-    fn numbers(&self) -> BTreeMap<&K, usize> {
-        self.counts.keys().enumerate().map(|(number, value)| (value, number)).collect()
+    fn numbers(&self) -> BTreeMap<K, usize>
+    where
+        K: Copy,
+    {
+        self.counts.keys().enumerate().map(|(number, value)| (*value, number)).collect()
     }
 }
 
@@ -43,11 +46,11 @@ pub(super) struct Facets<'r> {
 
 /// The numbers of the values of all facets.
 pub(super) struct Numbers<'f> {
-    states: BTreeMap<&'f (u8, &'static str, &'static str), usize>,
-    kinds: BTreeMap<&'f &'f str, usize>,
-    namespaces: BTreeMap<&'f Option<&'f str>, usize>,
-    classes: BTreeMap<&'f Class, usize>,
-    managers: BTreeMap<&'f &'f str, usize>,
+    states: BTreeMap<(u8, &'static str, &'static str), usize>,
+    kinds: BTreeMap<&'f str, usize>,
+    namespaces: BTreeMap<Option<&'f str>, usize>,
+    classes: BTreeMap<Class, usize>,
+    managers: BTreeMap<&'f str, usize>,
 }
 
 impl<'r> Facets<'r> {
@@ -92,14 +95,14 @@ impl<'r> Facets<'r> {
 
     /// The lists that choose one value of each of the other facets.
     pub fn lists(&self, page: &mut Markup) {
-        let rows = |counts: &BTreeMap<&str, usize>| counts.iter().map(|(k, n)| ((*k).to_owned(), *n)).collect();
-        list(page, ("Kind", "kind"), "All kinds", rows(&self.kinds.counts));
-        let namespaces = self.namespaces.counts.iter();
-        let name = |name: &Option<&str>| name.unwrap_or("(cluster-scoped)").to_owned();
-        list(page, ("Namespace", "namespace"), "All namespaces", namespaces.map(|(k, n)| (name(k), *n)).collect());
-        let classes = self.classes.counts.iter();
-        list(page, ("Class", "class"), "All classes", classes.map(|(k, n)| (help(*k), *n)).collect());
-        list(page, ("Manager", "manager"), "All managers", rows(&self.managers.counts));
+        fn rows<K: Copy>(facet: &Facet<K>, name: impl Fn(K) -> String) -> Vec<(String, usize)> {
+            facet.counts.iter().map(|(value, count)| (name(*value), *count)).collect()
+        }
+        list(page, ("Kind", "kind"), "All kinds", &rows(&self.kinds, str::to_owned));
+        let namespace = |name: Option<&str>| name.unwrap_or("(cluster-scoped)").to_owned();
+        list(page, ("Namespace", "namespace"), "All namespaces", &rows(&self.namespaces, namespace));
+        list(page, ("Class", "class"), "All classes", &rows(&self.classes, help));
+        list(page, ("Manager", "manager"), "All managers", &rows(&self.managers, str::to_owned));
     }
 }
 
@@ -110,10 +113,10 @@ impl Numbers<'_> {
         let state = some(self.states.get(&state_of(object)));
         let (kind, namespace) = (object.kind.as_str(), object.namespace.as_deref());
         page.raw(" data-state=\"").numbers(&state);
-        page.raw("\" data-kind=\"").numbers(&some(self.kinds.get(&kind)));
+        page.raw("\" data-kind=\"").numbers(&some(self.kinds.get(kind)));
         page.raw("\" data-namespace=\"").numbers(&some(self.namespaces.get(&namespace)));
         let classes: Vec<usize> = classes(object).filter_map(|class| self.classes.get(&class).copied()).collect();
-        let managers: Vec<usize> = managers(object).filter_map(|name| self.managers.get(&name).copied()).collect();
+        let managers: Vec<usize> = managers(object).filter_map(|name| self.managers.get(name).copied()).collect();
         if !classes.is_empty() {
             page.raw("\" data-class=\"").numbers(&classes);
         }
@@ -153,15 +156,15 @@ fn help(class: Class) -> String {
     FAIL_CLASSES.iter().find(|one| one.name == name).map_or(name, |one| one.help.to_owned())
 }
 
-fn list(page: &mut Markup, (label, name): (&'static str, &'static str), all: &'static str, rows: Vec<(String, usize)>) {
+fn list(page: &mut Markup, (label, name): (&'static str, &'static str), all: &'static str, rows: &[(String, usize)]) {
     if rows.len() < 2 && name != "class" || rows.is_empty() {
         return;
     }
-    page.raw("<label><span>").raw(label).raw("</span> <select data-filter=\"").raw(name).raw("\">");
+    page.raw("<select aria-label=\"").raw(label).raw("\" data-filter=\"").raw(name).raw("\">");
     page.raw("<option value=\"\">").raw(all).raw("</option>");
     for (number, (value, count)) in rows.iter().enumerate() {
         page.raw("<option value=\"").number(number).raw("\">").text(value);
         page.raw(" (").text(&grouped(*count)).raw(")</option>");
     }
-    page.raw("</select></label>");
+    page.raw("</select>");
 }

@@ -28,7 +28,7 @@ pub(super) fn matrix(page: &mut Markup, reports: &Reports, view: &View) {
         .map(|one| view.sorted(&one.report).iter().enumerate().map(|(at, object)| (id(object), at)).collect())
         .collect();
     page.raw("<section class=\"matrix\" aria-labelledby=\"matrix\"><h2 id=\"matrix\">Contexts</h2>");
-    page.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"matrix\"><table><thead><tr>");
+    page.raw("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-labelledby=\"matrix\"><table><thead><tr>");
     page.raw("<th scope=\"col\">Object</th>");
     for one in &contexts {
         page.element("<th scope=\"col\"", &one.context, "</th>");

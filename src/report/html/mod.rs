@@ -119,8 +119,8 @@ fn controls(page: &mut Markup, facets: &Facets<'_>) {
     page.raw("<button type=\"button\" data-do=\"side\" aria-pressed=\"false\">Side by side</button>");
     page.raw("<button type=\"button\" data-do=\"dark\" aria-pressed=\"false\">Dark</button>");
     page.raw("<button type=\"button\" data-do=\"help\" aria-label=\"Keyboard shortcuts\">?</button></div></div>\n");
-    page.raw("<div class=\"row\"><label class=\"search\"><span>Search</span> <input type=\"search\" id=\"search\" ");
-    page.raw("placeholder=\"Search names, fields and values\" autocomplete=\"off\" spellcheck=\"false\"></label>");
+    page.raw("<div class=\"row\"><input type=\"search\" id=\"search\" aria-label=\"Search\" ");
+    page.raw("placeholder=\"Search names, fields and values\" autocomplete=\"off\" spellcheck=\"false\">");
     facets.lists(page);
     page.raw("<button type=\"button\" data-do=\"reset\" id=\"reset\" hidden>Reset</button>");
     page.raw("<p id=\"count\" role=\"status\"></p></div>\n</div>\n");

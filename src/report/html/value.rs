@@ -80,7 +80,7 @@ pub(super) fn whole(page: &mut Markup, text: &str, limits: &Limits) {
     let mut left = Left::new(limits, page);
     let shown = left.take(&lines, page);
     page.raw("<div class=\"r w\"><div>");
-    shown.iter().for_each(|(_, line)| plain(page, line));
+    plain(page, shown);
     page.raw("</div></div>");
     left.rest(page);
     page.raw("</div>");
@@ -106,14 +106,16 @@ fn context(page: &mut Markup, lines: &[Line<'_>]) {
         return;
     }
     page.raw("<div class=\"r q\"><div>");
-    lines.iter().for_each(|(_, line)| plain(page, line));
+    plain(page, lines);
     page.raw("</div><div aria-hidden=\"true\">");
-    lines.iter().for_each(|(_, line)| plain(page, line));
+    plain(page, lines);
     page.raw("</div></div>");
 }
 
-fn plain(page: &mut Markup, line: &str) {
-    page.raw("<span>").append(&words::cut(line)).raw("</span>");
+fn plain(page: &mut Markup, lines: &[Line<'_>]) {
+    for (_, line) in lines {
+        page.raw("<span>").append(&words::cut(line)).raw("</span>");
+    }
 }
 
 /// Lines that go, and beside them those that come.

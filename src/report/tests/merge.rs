@@ -2,7 +2,12 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::object::Shard;
-use crate::report::json::render;
+use crate::report::View;
+use crate::report::json;
+
+fn render<R: crate::report::Sections + serde::Serialize + Clone>(report: &R) -> String {
+    json::render(report, &View { full: true, ..View::default() })
+}
 
 /// A report with objects that are in sync: `NAME@PLACE` of these ConfigMaps, all of them in the shard.
 fn report(shard: Option<Shard>, verdict: &str, code: u8, objects: &[(String, usize)]) -> Value {
@@ -185,10 +190,10 @@ fn clusters_stand_side_by_side() {
     assert_eq!(names, ["prod", "test", "4.json"]);
     assert_eq!((reports.contexts[1].report.objects.len(), reports.exit_code), (12, 3));
     // And again, as a document of its own.
-    let text = render(&reports);
+    let text = render(&*reports);
     let again = merged(Part::read("all.json", text.as_bytes()).unwrap()).unwrap();
     let Merged::Several(again) = again else { panic!("one report") };
-    assert_eq!(render(&again), text);
+    assert_eq!(render(&*again), text);
 }
 
 /// It belongs to the run of the others.

@@ -1,7 +1,12 @@
 use serde_json::json;
 
 use super::*;
-use crate::report::json::render;
+use crate::report::View;
+use crate::report::json;
+
+fn render<R: crate::report::Sections + serde::Serialize + Clone>(report: &R) -> String {
+    json::render(report, &View { full: true, ..View::default() })
+}
 
 /// A report with everything that one can have.
 fn full() -> Value {

@@ -1,5 +1,6 @@
 //! Requests that many objects share: discovery, OpenAPI documents, lists and watches. Each run has one fault.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,16 +27,17 @@ impl Case {
     }
 }
 
+/// Each fault with one of the requests, in turn, or with all of them where there is time for more than one round.
 fn cases(shared: &[Shared]) -> Vec<Case> {
     let mut cases = Vec::new();
     for round in 0..rounds() {
         for (index, mishap) in of_requests().into_iter().chain(of_runs()).enumerate() {
-            for (number, shared) in shared.iter().enumerate() {
-                // One of the two numbers in turn: a run of its own for each combination takes its time.
-                let all = times(round);
-                let chosen = if rounds() > 1 { &all[..] } else { std::slice::from_ref(&all[(index + number) % 2]) };
-                let with = |times: &usize| Case { shared: *shared, mishap: mishap.clone(), times: *times };
-                cases.extend(chosen.iter().map(with));
+            let all = times(round);
+            let case = |shared: &Shared, times: usize| Case { shared: *shared, mishap: mishap.clone(), times };
+            if rounds() == 1 {
+                cases.push(case(&shared[index % shared.len()], all[index / shared.len() % 2]));
+            } else {
+                cases.extend(shared.iter().flat_map(|shared| all.map(|times| case(shared, times))));
             }
         }
     }
@@ -51,7 +53,8 @@ fn run(ws: &Workspace, case: &Case, arguments: &[&str]) -> Run {
 fn run_during(ws: &Workspace, case: &Case, arguments: &[&str], event: impl FnOnce(&Proxy) + Send) -> Run {
     let proxy = Proxy::new(ws);
     proxy.inject(case.times, case.shared.0, case.shared.1, case.mishap.fault.clone());
-    let cache = ws.home().join(format!("cache-{}", proxy.url().rsplit(':').next().unwrap_or_default()));
+    static CACHES: AtomicUsize = AtomicUsize::new(0);
+    let cache = ws.home().join(format!("cache-{}", CACHES.fetch_add(1, Ordering::Relaxed)));
     let cache = format!("--cache-dir={}", cache.display());
     let run = thread::scope(|scope| {
         scope.spawn(|| event(&proxy));

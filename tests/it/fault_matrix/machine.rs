@@ -41,27 +41,41 @@ fn with_drift() -> Workspace {
 }
 
 #[test]
-fn closed_and_full_streams_change_no_exit_code() {
+fn closed_streams_change_no_exit_code_and_lose_no_report() {
     let ws = with_drift();
-    for stream in [
-        ">&-",
-        "2>&-",
-        ">&- 2>&-",
-        ">/dev/full",
-        "2>/dev/full",
-        ">/dev/full 2>&1",
-        "| true; exit ${PIPESTATUS[0]}",
-        "0<&- >&- 2>&-",
-    ] {
+    let report = ws.folder().join("report.json");
+    for stream in [">&-", "2>&-", ">&- 2>&-", "0<&- >&- 2>&-", "2>/dev/full", "| true; exit ${PIPESTATUS[0]}"] {
         for format in ["text", "json"] {
-            let output = in_shell(&ws, &format!("$RUN {stream}"), &["diff", "-f", "it.yaml", "-o", format]);
+            let flags = ["diff", "-f", "it.yaml", "-o", format, "-o", "json=report.json"];
+            let output = in_shell(&ws, &format!("$RUN {stream}"), &flags[..if format == "json" { 5 } else { 7 }]);
             assert_eq!(code(&output), 1, "{stream} {format}: {output:?}");
         }
-        let output = in_shell(&ws, &format!("$RUN {stream}"), &["apply", "-f", "it.yaml"]);
+        let output = in_shell(&ws, &format!("$RUN {stream}"), &["apply", "-f", "it.yaml", "-o", "json=report.json"]);
         assert_eq!(code(&output), 0, "{stream}: {output:?}");
+        let written: serde_json::Value =
+            serde_json::from_slice(&fs::read(&report).expect("a report")).expect("a report");
+        assert_eq!(written["objects"][0]["outcome"], "updated", "{stream}");
+        fs::remove_file(&report).expect("a report");
         assert_eq!(ws.get("ConfigMap", "it")["data"]["v"], "new");
         ws.apply_as("kubectl-reconcile", IT);
     }
+}
+
+#[test]
+fn what_cannot_be_printed_is_an_error() {
+    let ws = with_drift();
+    for format in ["text", "json"] {
+        let output = in_shell(&ws, "$RUN >/dev/full", &["diff", "-f", "it.yaml", "-o", format]);
+        assert_eq!(code(&output), 2, "{output:?}");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(told, "error: standard output cannot be written: no space left on device\n");
+    }
+    let output = in_shell(&ws, "$RUN >/dev/full", &["apply", "-f", "it.yaml", "-o", "json=report.json"]);
+    assert_eq!(code(&output), 2, "{output:?}");
+    assert_eq!(ws.get("ConfigMap", "it")["data"]["v"], "new", "the work is done all the same");
+    assert!(ws.folder().join("report.json").exists());
+    let output = in_shell(&ws, "$RUN >/dev/full 2>&1", &["diff", "-f", "it.yaml"]);
+    assert_eq!(code(&output), 2, "{output:?}");
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 
 use super::catalog::of_runs;
 use super::oracle::{Wanted, ended_well, held, is_truthful, wrote_once};
@@ -12,6 +13,9 @@ use crate::control_plane::{Fault, Proxy, Run, Workspace};
 
 /// How many points of a pass it is killed at.
 const POINTS: usize = 50;
+
+/// How many objects there are of each sort.
+const EACH: usize = 9;
 
 const ARGUMENTS: [&str; 7] =
     ["apply", "-f", ".", "--prune", "--applyset=set", "--replace=immutable", "--request-timeout=4s"];
@@ -51,7 +55,7 @@ impl Pass {
     fn wanted(&self) -> Wanted {
         let value = format!("v{}", self.version);
         let mut wanted = Wanted::new();
-        for number in 0..5 {
+        for number in 0..EACH {
             wanted.insert(format!("plain-{number}"), Some(value.clone()));
             wanted.insert(format!("fixed-{number}"), Some(value.clone()));
             wanted.insert(format!("even-{number}"), (self.version % 2 == 0).then(|| value.clone()));
@@ -103,8 +107,11 @@ const REQUESTS: [(&str, &str); 8] = [
 
 #[test]
 fn a_pass_whose_connection_breaks_is_finished_by_the_next() {
-    let cases: Vec<_> =
-        of_runs().into_iter().flat_map(|mishap| REQUESTS.map(|request| (mishap.clone(), request))).collect();
+    let all = of_runs().into_iter().flat_map(|mishap| REQUESTS.map(|request| (mishap.clone(), request)));
+    // Each fault at two of the requests, in turn, or at all of them.
+    let is_in_turn = |index: usize| (index % REQUESTS.len() + index / REQUESTS.len()) % 4 == 0;
+    let cases = all.enumerate().filter(|(index, _)| rounds() > 1 || is_in_turn(*index)).map(|(_, case)| case);
+    let cases: Vec<_> = cases.collect();
     let groups: Vec<_> = cases.chunks(cases.len().div_ceil(6)).collect();
     side_by_side(6, &groups, |cases| {
         let mut pass = Pass::new();
@@ -125,43 +132,47 @@ fn a_pass_whose_connection_breaks_is_finished_by_the_next() {
     });
 }
 
+/// Runs a pass that is killed when its request of this number arrives, which still reaches the server. Says whether there was one.
+fn killed_at(point: usize, pass: &Pass) -> bool {
+    let proxy = Proxy::new(&pass.ws);
+    let (tell, told) = mpsc::channel::<u32>();
+    let told = Mutex::new(told);
+    let kill = move || {
+        let pid = told.lock().expect("one request").recv().expect("the process");
+        let status = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
+        assert!(status.is_ok_and(|status| status.success()));
+    };
+    proxy.inject(point - 1, "*", "/", Fault::After(Arc::new(|| {})));
+    proxy.inject(1, "*", "/", Fault::After(Arc::new(kill)));
+    let running = pass.ws.through(&proxy.url()).start_reconcile(ARGUMENTS);
+    tell.send(running.pid()).expect("a proxy");
+    let run = running.finish();
+    assert!(run.code == -9 || run.code == 0, "{run}");
+    run.code == -9
+}
+
 #[test]
 fn a_pass_that_is_killed_anywhere_is_finished_by_the_next() {
-    let points: Vec<usize> = (1..=POINTS * rounds()).collect();
-    let groups: Vec<_> = points.chunks(points.len().div_ceil(4)).collect();
+    let late: Vec<usize> = (POINTS / 2 + 1..=POINTS).collect();
+    let groups: Vec<_> = late.chunks(late.len().div_ceil(4)).collect();
     let reached = AtomicUsize::new(0);
     side_by_side(4, &groups, |points| {
         let mut pass = Pass::new();
-        for point in *points {
+        for late in *points {
             pass.advance();
-            let proxy = Proxy::new(&pass.ws);
-            let victim = Arc::new(Mutex::new(None::<u32>));
-            let killed = Arc::clone(&victim);
-            // The request at which it is killed still reaches the server.
-            let kill = move || {
-                let pid = loop {
-                    let pid = *killed.lock().expect("the process");
-                    if let Some(pid) = pid {
-                        break pid;
-                    }
-                    std::thread::sleep(std::time::Duration::from_millis(1));
-                };
-                let status = std::process::Command::new("kill").args(["-KILL", &pid.to_string()]).status();
-                assert!(status.is_ok());
-            };
-            proxy.inject(point - 1, "*", "/", Fault::After(Arc::new(|| {})));
-            proxy.inject(1, "*", "/", Fault::After(Arc::new(kill)));
-            let running = pass.ws.through(&proxy.url()).start_reconcile(ARGUMENTS);
-            *victim.lock().expect("the process") = Some(running.pid());
-            let run = running.finish();
-            assert!(run.code == -9 || run.code == 0, "{run}");
-            reached.fetch_add(usize::from(run.code == -9), Ordering::Relaxed);
-            pass.finishes(&format!("killed at {point}"));
+            // What the first one has left is killed as well.
+            for point in [*late, late - POINTS / 2] {
+                reached.fetch_add(usize::from(killed_at(point, &pass)), Ordering::Relaxed);
+                if rounds() > 1 {
+                    pass.finishes(&format!("killed at {point}"));
+                    pass.advance();
+                }
+            }
+            pass.finishes(&format!("killed at {late}, and before"));
         }
         pass.is_settled("killed often");
     });
-    let reached = reached.into_inner();
-    assert!(reached >= 45, "a pass has less requests than points: only {reached} were killed");
+    assert_eq!(reached.into_inner(), POINTS, "a pass has fewer requests than points");
 }
 
 #[test]
@@ -200,7 +211,7 @@ fn a_token_that_expires_is_renewed_anywhere() {
 #[test]
 fn two_machines_do_the_work_once() {
     let mut pass = Pass::new();
-    for round in 0..6 * rounds() {
+    for round in 0..4 * rounds() {
         pass.advance();
         let homes = ["one", "two"].map(|name| pass.ws.home().join(name).display().to_string());
         let (runs, requests) = pass.ws.requests_during(|| {
@@ -218,8 +229,8 @@ fn two_machines_do_the_work_once() {
             };
             requests.iter().filter(is_it).count()
         };
-        assert_eq!(done("delete", "configmaps/fixed"), 5, "{what}: {runs:#?}");
-        assert_eq!(done("delete", "configmaps/"), 10, "{what}: {runs:#?}");
+        assert_eq!(done("delete", "configmaps/fixed"), EACH, "{what}: {runs:#?}");
+        assert_eq!(done("delete", "configmaps/"), 2 * EACH, "{what}: {runs:#?}");
         pass.finishes(&what);
     }
     pass.is_settled("at the end");

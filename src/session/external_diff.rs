@@ -1,0 +1,174 @@
+//! `KUBECTL_EXTERNAL_DIFF`: the program that shows the difference of two folders in the place of `-o unified`.
+//!
+//! kubectl splits the variable at every blank, drops arguments with any other character than letters, digits, `-` and `=` without
+//! a word, and puts what is left behind the folders, which breaks programs with subcommands. Here it is read as a shell reads words,
+//! with quotes and backslashes and nothing else, all arguments are kept, and the folders come last.
+
+use std::ffi::OsStr;
+use std::io::Result as IoResult;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::diagnostic::Diagnostic;
+use crate::program;
+use crate::report::unified::FilePair;
+use crate::report::{EXIT_INTERRUPTED, EXIT_SUCCESS};
+use crate::session::private_folder::{self, PrivateFolder};
+use crate::session::signals;
+use crate::text::{io_reason, one_line};
+
+/// The variable.
+const VARIABLE: &str = "KUBECTL_EXTERNAL_DIFF";
+/// How often it is asked whether the program has ended.
+const POLL: Duration = Duration::from_millis(10);
+/// How long the program may take to end after an interrupt, which a terminal sends to it as well.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The program and its arguments.
+#[derive(Debug)]
+pub(crate) struct ExternalDiff {
+    name: String,
+    program: PathBuf,
+    arguments: Vec<String>,
+}
+
+impl ExternalDiff {
+    /// What the environment names; `None` if it names nothing.
+    pub fn from_environment() -> Result<Option<Self>, Diagnostic> {
+        let problem = |text: String| Diagnostic::general(format!("`{VARIABLE}`: {text}"));
+        let Some(value) = std::env::var_os(VARIABLE) else { return Ok(None) };
+        let value = value.into_string().map_err(|_| problem("it is not valid UTF-8".to_owned()))?;
+        let mut words = words(&value).map_err(|text| problem(text.to_owned()))?.into_iter();
+        let Some(name) = words.next() else { return Ok(None) };
+        let program = program::find(OsStr::new(&name)).map_err(|error| {
+            let name = one_line(&name, 200);
+            problem(format!("`{name}` cannot be run: {error}")).with_hint(format!("install it, or unset {VARIABLE}"))
+        })?;
+        Ok(Some(Self { name: one_line(&name, 200), program, arguments: words.collect() }))
+    }
+
+    /// Shows the objects that differ. Like `diff`, the program may end with 0 or 1. Returns what that comes to.
+    pub fn show(&self, files: &[FilePair]) -> Result<u8, Diagnostic> {
+        if files.is_empty() {
+            return Ok(EXIT_SUCCESS);
+        }
+        let cannot = |what: &str, error: &std::io::Error| {
+            Diagnostic::general(format!("`{VARIABLE}`: {what}: {}", io_reason(error)))
+        };
+        // From here on, a signal does not end the process before the folder is removed.
+        let stopped = signals::noticed().map_err(|error| cannot("signals cannot be received", &error))?;
+        let folder = PrivateFolder::new().map_err(|error| cannot("a temporary folder cannot be made", &error))?;
+        let [live, desired] =
+            written(&folder, files).map_err(|error| cannot("temporary files cannot be written", &error))?;
+        let started = Command::new(&self.program).args(&self.arguments).arg(live).arg(desired).spawn();
+        let mut child = started.map_err(|error| cannot(&format!("`{}` cannot be run", self.name), &error))?;
+        let ended = ended(&mut child, &stopped).map_err(|error| cannot(&format!("`{}` failed", self.name), &error))?;
+        match ended {
+            _ if stopped.load(Ordering::Relaxed) => Ok(EXIT_INTERRUPTED),
+            Some(status) if matches!(status.code(), Some(0 | 1)) => Ok(EXIT_SUCCESS),
+            Some(status) => Err(Diagnostic::general(format!("`{VARIABLE}`: `{}` failed: {status}", self.name))),
+            None => Ok(EXIT_INTERRUPTED),
+        }
+    }
+}
+
+/// Writes what is in the cluster, and what an apply would leave, into a folder each.
+fn written(folder: &PrivateFolder, files: &[FilePair]) -> IoResult<[PathBuf; 2]> {
+    let (live, desired) = (folder.folder("LIVE")?, folder.folder("MERGED")?);
+    for FilePair { name, live: before, desired: after } in files {
+        for (folder, content) in [(&live, before), (&desired, after)] {
+            if let Some(content) = content {
+                private_folder::write(&folder.join(name), content)?;
+            }
+        }
+    }
+    Ok([live, desired])
+}
+
+/// Waits for the program. One that does not end after an interrupt is killed.
+fn ended(child: &mut Child, stopped: &Arc<AtomicBool>) -> IoResult<Option<ExitStatus>> {
+    let mut deadline = None;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if stopped.load(Ordering::Relaxed) {
+            let deadline = deadline.get_or_insert_with(|| Instant::now() + GRACE);
+            if Instant::now() >= *deadline {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Ok(None);
+            }
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+/// Splits a command as a shell does (POSIX, "Quoting"), without anything else that a shell knows.
+fn words(text: &str) -> Result<Vec<String>, &'static str> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' => {
+                let quoted = word.get_or_insert_default();
+                loop {
+                    match chars.next().ok_or("a quote is not closed")? {
+                        '\'' => break,
+                        c => quoted.push(c),
+                    }
+                }
+            }
+            '"' => {
+                let quoted = word.get_or_insert_default();
+                loop {
+                    match chars.next().ok_or("a quote is not closed")? {
+                        '"' => break,
+                        '\\' => match chars.next().ok_or("a quote is not closed")? {
+                            c @ ('"' | '\\' | '$' | '`') => quoted.push(c),
+                            c => quoted.extend(['\\', c]),
+                        },
+                        c => quoted.push(c),
+                    }
+                }
+            }
+            // On Windows, a backslash separates folders.
+            '\\' if !cfg!(windows) => {
+                word.get_or_insert_default().push(chars.next().ok_or("nothing follows the last backslash")?);
+            }
+            c if c.is_ascii_whitespace() => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_of_a_shell() {
+        for (text, expected) in [
+            ("", &[][..]),
+            ("  diff   -u -N\t", &["diff", "-u", "-N"]),
+            ("dyff between --omit-header", &["dyff", "between", "--omit-header"]),
+            ("'/opt/my tools/diff' --label='a b'", &["/opt/my tools/diff", "--label=a b"]),
+            (r#"diff --color=always -I "^ *#" "a\"b\n""#, &["diff", "--color=always", "-I", "^ *#", "a\"b\\n"]),
+            ("diff '' \"\"", &["diff", "", ""]),
+            ("diff $HOME `x` a;b", &["diff", "$HOME", "`x`", "a;b"]),
+        ] {
+            assert_eq!(words(text).unwrap(), expected, "{text}");
+        }
+        #[cfg(unix)]
+        assert_eq!(words(r"my\ diff \'").unwrap(), ["my diff", "'"]);
+        for broken in ["'a", "\"a", "\"a\\"] {
+            assert!(words(broken).is_err(), "{broken}");
+        }
+    }
+}

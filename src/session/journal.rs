@@ -1,0 +1,92 @@
+//! `-o jsonl`: the events of a run, a line for each, as they happen.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::{Timestamp, Unit};
+
+use crate::engine::event::{Event, EventSink, Stage};
+use crate::report::View;
+use crate::report::jsonl::Entry;
+use crate::session::report_file::ReportFile;
+use crate::terminal::Terminal;
+
+/// Where the lines go: to standard output, and to files, which get their names at the end.
+pub(crate) struct Lines {
+    terminal: Terminal,
+    on_stdout: bool,
+    files: Mutex<Vec<(String, ReportFile)>>,
+}
+
+impl Lines {
+    /// Lines on standard output or not, and in files.
+    pub fn new(terminal: &Terminal, on_stdout: bool, files: Vec<(String, ReportFile)>) -> Self {
+        Self { terminal: terminal.clone(), on_stdout, files: Mutex::new(files) }
+    }
+
+    /// Writes one line, at once. A reader that went away changes nothing about the run, and a file that is full is told of at the
+    /// end.
+    fn write(&self, line: &str) {
+        if self.on_stdout {
+            let _ = self.terminal.data(line);
+        }
+        for (_, file) in self.files.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+            file.append(line.as_bytes());
+        }
+    }
+
+    /// Writes the last lines, and gives the files their names. Returns those that could not be written.
+    pub fn end(&self, lines: &str) -> Vec<(String, std::io::Error)> {
+        let files = std::mem::take(&mut *self.files.lock().unwrap_or_else(PoisonError::into_inner));
+        let written = files.into_iter().map(|(name, file)| (name, file.write(lines.as_bytes())));
+        let failed = written.filter_map(|(name, written)| written.err().map(|error| (name, error))).collect();
+        if self.on_stdout {
+            drop(self.terminal.data(lines));
+        }
+        failed
+    }
+}
+
+/// Receives the events of a run, in one context or in one of several.
+pub(crate) struct Journal {
+    /// Where the lines go; `None` if nobody asked for them.
+    pub lines: Option<Arc<Lines>>,
+    /// The context, where there are several.
+    pub context: Option<String>,
+    /// How objects are shown.
+    pub view: View,
+}
+
+impl EventSink for Journal {
+    fn receive(&self, event: Event<'_>) {
+        let Some(lines) = &self.lines else { return };
+        let view = &self.view;
+        let entry = match event {
+            Event::Began(stage, objects) => Entry::Began { stage: name(stage), objects },
+            Event::Ended(stage) => Entry::Ended { stage: name(stage) },
+            Event::Compared(object) => Entry::of(object, view, |object| Entry::Compared { object }),
+            Event::Written(object) => Entry::of(object, view, |object| Entry::Written { object }),
+            Event::Skipped(object) => Entry::of(object, view, |object| Entry::Skipped { object }),
+            Event::Pruned(object) => Entry::of(object, view, |object| Entry::Pruned { object }),
+            Event::Revised(object) => Entry::of(object, view, |object| Entry::Revised { object }),
+            Event::ReadinessChanged(key, readiness) | Event::Ready(key, readiness) => Entry::readiness(key, readiness),
+            Event::TimedOut { unready, after } => Entry::TimedOut { unready, after_seconds: after.as_secs_f64() },
+            // How far a stage is can be told from the lines about its objects.
+            Event::Advanced(..) => return,
+        };
+        lines.write(&entry.line(&now(), self.context.as_deref()));
+    }
+}
+
+fn name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Compare => "compare",
+        Stage::Apply => "apply",
+        Stage::Wait => "wait",
+    }
+}
+
+/// The time, in milliseconds (RFC 3339).
+fn now() -> String {
+    let now = Timestamp::now();
+    now.round(Unit::Millisecond).unwrap_or(now).to_string()
+}

@@ -1,0 +1,75 @@
+//! What is said when the program has a bug and panics: where, and what to report. Never a value, as one may be a secret.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::panic::{Location, PanicHookInfo, set_hook};
+
+/// Replaces the message of a panic, which may hold values, by one that holds none. The process ends with 101, as any Rust program does.
+pub fn report_panics() {
+    set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
+        let text = message(panic.location(), std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0"));
+        // Where stderr is closed, the exit code is all that is left to say it with.
+        let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    }));
+}
+
+fn message(place: Option<&Location<'_>>, has_backtrace: bool) -> String {
+    let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+    let (system, machine) = (std::env::consts::OS, std::env::consts::ARCH);
+    let mut text = format!("error: this is a bug in {name} {version} ({system}/{machine})");
+    if let Some(place) = place {
+        // Of the path of a dependency, the end tells which one it is.
+        let parts: Vec<&str> = place.file().rsplit(['/', '\\']).take(4).collect();
+        let file = parts.into_iter().rev().collect::<Vec<_>>().join("/");
+        let _ = write!(text, ": it panicked at {file}:{}:{}", place.line(), place.column());
+    }
+    text.push_str(
+        "\nhint: report this line and the flags that you used, without values; objects that were not reported may have been \
+         written: see with `diff` what is left\n",
+    );
+    if has_backtrace {
+        // Names of functions and files, and nothing of what they worked on.
+        let _ = writeln!(text, "{}", std::backtrace::Backtrace::force_capture());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Run in a process of its own by the test below.
+    #[test]
+    #[ignore = "it panics on purpose"]
+    fn panics_with_a_secret() {
+        report_panics();
+        let secret = "hunter2".to_owned();
+        panic!("cannot read {secret}");
+    }
+
+    #[test]
+    fn a_panic_says_where_and_shows_no_value() {
+        let program = std::env::current_exe().unwrap();
+        for backtrace in ["0", "1"] {
+            let mut command = Command::new(&program);
+            command.args(["--exact", "terminal::bug::tests::panics_with_a_secret", "--ignored", "--nocapture"]);
+            let output = command.env("RUST_BACKTRACE", backtrace).output().unwrap();
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(101), "{told}");
+            assert!(
+                told.starts_with("error: this is a bug in kubectl-reconcile ") && told.contains("hint: report"),
+                "{told}"
+            );
+            assert!(told.contains("src/terminal/bug.rs:") && !told.contains("hunter2"), "{told}");
+            assert_eq!(told.contains(" 0: "), backtrace == "1", "{told}");
+        }
+    }
+
+    #[test]
+    fn the_place_is_short() {
+        assert!(message(Some(Location::caller()), false).contains("kubectl-reconcile"));
+        assert_eq!(message(None, false).lines().count(), 2);
+    }
+}

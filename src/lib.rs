@@ -39,6 +39,11 @@
 //! | 130 | [`report::EXIT_INTERRUPTED`] | interrupted; the report shows what was done |
 //! | 101 | | a bug: the program panicked ([`terminal::report_panics`]) |
 
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::indexing_slicing)
+)]
+
 pub mod cli;
 pub mod client;
 pub mod commands;

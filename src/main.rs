@@ -1,5 +1,7 @@
 //! `kubectl reconcile`: parse, run, exit code.
 
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::indexing_slicing)]
+
 use std::process::ExitCode;
 
 use kubectl_reconcile::{cli::Typed, commands, terminal::report_panics};

@@ -8,6 +8,7 @@ Exit codes:
   3    the cluster cannot be reached, or rejected the credentials
   4    at least one object could not be compared or applied; the others were
   5    not everything is ready (status, apply --wait)
+  101  a bug in the program: report the line that it printed
   130  interrupted; the report shows what was done
 
 Environment variables:
@@ -18,6 +19,9 @@ Environment variables:
   CLICOLOR_FORCE             colours even if the output is not a terminal
   CI                         no live progress line
   COLUMNS                    width of the text, if the output is not a terminal
+  KUBECTL_EXTERNAL_DIFF      program that shows two folders, in the place of the text of -o unified
+  GITHUB_STEP_SUMMARY        (in GitHub Actions) a report in this file is appended to it
+  RUST_BACKTRACE             after a bug in the program, 1 also shows where it was
   HOME                       where ~/.kube/config and ~/.kube/cache are
   PATH                       where kustomize, kubectl and credential plugins are found; relative entries are ignored
   PATHEXT                    (Windows) endings of programs

@@ -230,7 +230,7 @@ fn foreign_message(code: StatusCode, body: &[u8]) -> String {
         Some(reason) => format!("the server answered {} {reason}", code.as_u16()),
         None => format!("the server answered {}", code.as_u16()),
     };
-    let text = String::from_utf8_lossy(&body[..body.len().min(64 << 10)]);
+    let text = String::from_utf8_lossy(body.get(..64 << 10).unwrap_or(body));
     let said = if text.trim_start().starts_with('<') { title(&text).unwrap_or_default() } else { text.as_ref() };
     let said = one_line(said, FOREIGN_TEXT);
     if said.is_empty() || Some(said.as_str()) == code.canonical_reason() {

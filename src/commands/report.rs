@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use crate::cli::{MergeArgs, OutputTarget, ReportArgs, ReportCommand};
+use crate::cli::{MergeArgs, ReportArgs, ReportCommand};
 use crate::diagnostic::Diagnostic;
 use crate::report::{EXIT_INVALID, Merged, Part, matrix, merged, text};
 use crate::session::output::{Output, tell};
@@ -18,11 +18,10 @@ const IN_ALL: u64 = 1 << 30;
 
 /// Runs the command to its exit code.
 pub(super) fn run(ReportArgs { command: ReportCommand::Merge(args) }: &ReportArgs) -> u8 {
-    let needs_run = |target: &&OutputTarget| target.format.shows_versions() || target.format.is_lines();
-    if let Some(OutputTarget { format, .. }) = args.output.output.iter().find(needs_run) {
-        let message = format!("`-o {}` shows more than a JSON report has", format.name);
-        let problem = Diagnostic::general(message).with_hint("write it in the runs themselves");
-        tell(&Terminal::new(args.output.console.color, false), &[problem]);
+    if let Some(target) = args.output.output.iter().find(|target| target.format.needs_the_run()) {
+        let problem = Diagnostic::general(format!("`-o {}` needs more than a report holds", target.format.name));
+        let hint = "use it in the runs themselves, or another format here";
+        tell(&Terminal::new(args.output.console.color, false), &[problem.with_hint(hint)]);
         return EXIT_INVALID;
     }
     let output = match Output::new(&args.output) {
@@ -32,7 +31,6 @@ pub(super) fn run(ReportArgs { command: ReportCommand::Merge(args) }: &ReportArg
     match read(args).and_then(|parts| merged(parts).map_err(|problem| vec![problem])) {
         Ok(Merged::One(report)) => {
             output.warn(&report);
-            // A reader that went away changes nothing about the files.
             drop(output.text(&text::whole(&report, &output.view)));
             output.finish(&report)
         }

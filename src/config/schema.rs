@@ -1,5 +1,7 @@
 //! The JSON Schema of a configuration, for editors: made of the same tables as the reader, so that the two agree.
 
+#![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
+
 use clap::{Arg, ArgAction};
 use serde_json::{Map, Value, json};
 

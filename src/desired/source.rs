@@ -1,5 +1,7 @@
 //! The text behind the objects: where they were written, and the lines that a message may show.
 
+#![expect(clippy::indexing_slicing, reason = "the starts of lines are of the very bytes")]
+
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};

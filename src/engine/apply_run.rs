@@ -1,5 +1,7 @@
 //! The pass of `apply`: every object in its turn, wave by wave, and inside a wave as what it needs is done.
 
+#![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
+
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;

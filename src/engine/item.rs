@@ -1,5 +1,7 @@
 //! One object's turn in the pass: whether it is written, and what became of that.
 
+#![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
+
 use std::sync::Arc;
 use std::time::Duration;
 

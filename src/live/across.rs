@@ -5,6 +5,8 @@
 //! the list goes on only if at most every second one is unwanted, in number and in size. Never is more read than twice what is
 //! wanted, and one page.
 
+#![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
+
 use std::collections::HashMap;
 
 use serde_json::Value;

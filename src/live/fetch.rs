@@ -1,6 +1,8 @@
 //! Reads the live objects: one LIST for each resource and namespace, or a GET for each object where that is cheaper or
 //! the only thing allowed. Where a resource is wanted in many namespaces, one LIST over all of them may do (`across`).
 
+#![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
+
 use std::collections::BTreeMap;
 
 use futures::StreamExt as _;

@@ -1,5 +1,7 @@
 //! Manifest → [`Target`]: which resource it belongs to, and which namespace it lives in.
 
+#![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
+
 use std::collections::{BTreeMap, HashMap};
 
 use structured_merge::{GroupVersionKind, KindInfo, ObjectKey};

@@ -1,5 +1,7 @@
 //! What has to come before what, and the order that follows from it.
 
+#![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;

@@ -5,6 +5,8 @@
 //! ```
 //! A wave is a phase of the pass that all of its objects share by their kinds; inside it, needs alone decide.
 
+#![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
+
 pub mod access;
 mod depends_on;
 mod graph;

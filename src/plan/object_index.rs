@@ -1,3 +1,5 @@
+#![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
+
 use std::collections::HashMap;
 
 use serde_json::Value;

@@ -1,5 +1,7 @@
 //! In which order the members of an apply set are deleted.
 
+#![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
+
 use std::cmp::Reverse;
 
 use serde_json::Value;

@@ -1,5 +1,7 @@
 //! What `access` reports: roles, and what the user has of them.
 
+#![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
+
 use std::fmt::Write as _;
 
 use serde::{Serialize, Serializer};

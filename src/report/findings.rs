@@ -1,6 +1,8 @@
 //! What a run found, one by one: a rule, how much it matters, a sentence and a place. The formats for code review, tests and
 //! annotations show these.
 
+#![expect(clippy::indexing_slicing, reason = "the table of rules is not empty")]
+
 use super::sections::Section;
 use super::{Command, ObjectReport, Report, describe, outcomes};
 use crate::compare::{Action, Class, FieldChange};

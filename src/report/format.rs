@@ -126,6 +126,12 @@ impl Format {
         matches!(self.render, Render::Lines(_))
     }
 
+    /// Returns true if it shows what a report does not hold: whole objects, or events. A report that was read cannot be shown so.
+    #[must_use]
+    pub fn needs_the_run(&self) -> bool {
+        self.shows_versions() || self.is_lines()
+    }
+
     /// Returns true if this is text for people.
     #[must_use]
     pub fn is_text(&self) -> bool {

@@ -1,5 +1,7 @@
 //! `-o jsonl`: what happens in a run, one JSON document a line, while it happens; at the end, what the run came to.
 
+#![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
+
 use std::borrow::Cow;
 
 use serde::Serialize;

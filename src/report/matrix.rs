@@ -1,5 +1,7 @@
 //! The text about several contexts: a section for each, and a matrix that shows where an object differs.
 
+#![expect(clippy::indexing_slicing, reason = "the columns and rows are of the very table")]
+
 use std::collections::BTreeMap;
 
 use super::contexts::{ContextReport, Reports};

@@ -143,8 +143,8 @@ impl ObjectReport {
         report.warnings.splice(..0, target.desired.warnings().iter().cloned());
         report.source = Some(target.desired.origin.source.clone());
         report.is_annotated = !target.desired.ignored().is_empty();
-        report.place = target.part.map(|part| part.place);
         report.find_lines(target);
+        report.place = target.part.map(|part| part.place);
         report
     }
 

@@ -1,5 +1,7 @@
 //! `-o sarif`: SARIF 2.1.0, which GitHub code scanning and editors show on the lines of the manifests.
 
+#![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
+
 use std::collections::HashMap;
 
 use serde_json::{Value, json};

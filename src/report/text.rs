@@ -242,7 +242,10 @@ fn split_at_item(path: &FieldPath) -> (Option<FieldPath>, FieldPath) {
     let elements = path.elements();
     let parents = elements.split_last().map_or(elements, |(_, parents)| parents);
     match parents.iter().position(|element| matches!(element, PathElement::Key(_))) {
-        Some(at) => (Some(FieldPath::from(elements[..=at].to_vec())), FieldPath::from(elements[at + 1..].to_vec())),
+        Some(at) => {
+            let (item, inside) = elements.split_at(at + 1);
+            (Some(FieldPath::from(item.to_vec())), FieldPath::from(inside.to_vec()))
+        }
         None => (None, path.clone()),
     }
 }

@@ -8,8 +8,8 @@ use std::ffi::OsStr;
 use std::io::Result as IoResult;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::diagnostic::Diagnostic;
@@ -26,6 +26,9 @@ const VARIABLE: &str = "KUBECTL_EXTERNAL_DIFF";
 const POLL: Duration = Duration::from_millis(10);
 /// How long the program may take to end after an interrupt, which a terminal sends to it as well.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// The program as long as it runs: a second Ctrl-C ends this process at once.
+static RUNNING: Mutex<Option<Child>> = Mutex::new(None);
 
 /// The program and its arguments.
 #[derive(Debug)]
@@ -64,8 +67,11 @@ impl ExternalDiff {
         let [live, desired] =
             written(&folder, files).map_err(|error| cannot("temporary files cannot be written", &error))?;
         let started = Command::new(&self.program).args(&self.arguments).arg(live).arg(desired).spawn();
-        let mut child = started.map_err(|error| cannot(&format!("`{}` cannot be run", self.name), &error))?;
-        let ended = ended(&mut child, &stopped).map_err(|error| cannot(&format!("`{}` failed", self.name), &error))?;
+        let child = started.map_err(|error| cannot(&format!("`{}` cannot be run", self.name), &error))?;
+        running().replace(child);
+        let ended = ended(&stopped).map_err(|error| cannot(&format!("`{}` failed", self.name), &error));
+        running().take();
+        let ended = ended?;
         match ended {
             _ if stopped.load(Ordering::Relaxed) => Ok(EXIT_INTERRUPTED),
             Some(status) if matches!(status.code(), Some(0 | 1)) => Ok(EXIT_SUCCESS),
@@ -89,22 +95,40 @@ fn written(folder: &PrivateFolder, files: &[FilePair]) -> IoResult<[PathBuf; 2]>
 }
 
 /// Waits for the program. One that does not end after an interrupt is killed.
-fn ended(child: &mut Child, stopped: &Arc<AtomicBool>) -> IoResult<Option<ExitStatus>> {
+fn ended(stopped: &Arc<AtomicBool>) -> IoResult<Option<ExitStatus>> {
     let mut deadline = None;
     loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
+        match running().as_mut().map(Child::try_wait).transpose()? {
+            Some(Some(status)) => return Ok(Some(status)),
+            Some(None) => {}
+            None => return Ok(None),
         }
         if stopped.load(Ordering::Relaxed) {
             let deadline = deadline.get_or_insert_with(|| Instant::now() + GRACE);
             if Instant::now() >= *deadline {
-                let _ = child.kill();
-                let _ = child.wait();
+                kill();
                 return Ok(None);
             }
         }
         std::thread::sleep(POLL);
     }
+}
+
+fn running() -> MutexGuard<'static, Option<Child>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn kill() {
+    if let Some(mut child) = running().take() {
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+/// Ends the program and removes its folder, before the process ends without any further ado.
+pub(crate) fn stop() {
+    kill();
+    private_folder::remove_all();
 }
 
 /// Splits a command as a shell does (POSIX, "Quoting"), without anything else that a shell knows.

@@ -178,6 +178,9 @@ impl Output {
             drop(self.terminal.data(&data(report, &self.view)));
             return EXIT_SUCCESS;
         };
+        for remark in unified::remarks(report, &self.view) {
+            self.terminal.note(Role::Note, &remark);
+        }
         program.show(&unified::files(report)).unwrap_or_else(|problem| {
             tell(&self.terminal, &[problem]);
             EXIT_INVALID
@@ -212,7 +215,8 @@ impl Output {
     pub fn failed(&self, command: Command, failure: Failure) -> u8 {
         tell(&self.terminal, &failure.problems);
         let stopped = Report::stopped(command, failure.verdict, failure.problems);
-        self.finish(&Report { shard: self.shard, ..stopped })
+        let report = Report { shard: self.shard, ..stopped };
+        self.finish(&report)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::completions::installed;
 use crate::control_plane::{kubectl, terminal};
 
 /// A shell that does nothing for this long hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A folder with the program on `PATH`, and a kubeconfig with these contexts.
 struct Place {
@@ -42,11 +42,17 @@ impl Place {
     }
 }
 
+/// Says what a test needs that is not here.
+#[expect(clippy::print_stderr, reason = "the harness shows it")]
+pub fn not_tested(why: &str) {
+    eprintln!("{why}");
+}
+
 fn is_installed(shell: &str) -> bool {
     let found = Command::new(shell).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     let found = found.is_ok_and(|status| status.success());
     if !found {
-        eprintln!("{shell} is not installed: completion in it was not tested");
+        not_tested(&format!("{shell} is not installed: completion in it was not tested"));
     }
     found
 }
@@ -111,7 +117,7 @@ impl Shell {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.shown.recv_timeout(left) {
                 Ok(bytes) => self.text += &String::from_utf8_lossy(&bytes),
-                Err(_) => panic!("`{wanted}` is not shown, but {:?}", self.text),
+                Err(error) => panic!("`{wanted}` is not shown ({error}), but {:?}", self.text),
             }
         }
     }
@@ -125,7 +131,7 @@ impl Shell {
     /// Checks all lines.
     fn completes(&mut self, shell: &str) {
         for (typed, words) in LINES {
-            let expected: String = words.iter().map(|word| format!("<{word}>")).collect();
+            let expected = format!("<{}>", words.join("><"));
             assert_eq!(self.words("kubectl-reconcile", typed), expected, "{typed:?} in {shell}");
         }
     }

@@ -78,6 +78,10 @@
 //!   it. What another object owns stays as well.
 //! * An object that exists does not become a parent: it has to have the label and the annotation of one.
 
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::indexing_slicing)
+)]
 #![forbid(unsafe_code)]
 
 mod annotations;

@@ -27,6 +27,11 @@
 //! step, and loops in loops multiply. The interpreter of `cel` has no limit, so the parsed expression is rewritten to call a function
 //! that charges a budget wherever work depends on data. When the budget is spent, the evaluation ends at once.
 
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::indexing_slicing)
+)]
+
 mod allowed;
 mod budget;
 mod check;

@@ -42,6 +42,11 @@
 //! gitops-engine only after two minutes, as a new Pod has no metrics at first, whatever the kind of the metric, and whatever its
 //! other conditions say. An autoscaler that `ScalingDisabled` turned off is ready: its target was scaled to zero.
 
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::indexing_slicing)
+)]
+
 mod autoscaler;
 mod conditions;
 mod fields;

@@ -40,6 +40,15 @@
 //!
 //! Each step does what the one of the same name does in go-yaml.
 
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable))]
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::indexing_slicing,
+        reason = "the scanner works on positions in one text, and every loop over it is bounded by its end: fuzzed, see `fuzz/`"
+    )
+)]
+
 mod anchors;
 mod budget;
 mod chunk;

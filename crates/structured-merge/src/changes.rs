@@ -119,7 +119,7 @@ fn elements<'v>(items: &'v [Value], of: TypeRef<'_>) -> Option<Vec<Item<'v>>> {
     let elements = elements?;
     let mut seen: Vec<&PathElement> = elements.iter().map(|(element, _)| element).collect();
     seen.sort();
-    let unique = seen.windows(2).all(|pair| pair[0] != pair[1]);
+    let unique = seen.windows(2).all(|pair| pair.first() != pair.last());
     unique.then_some(elements)
 }
 

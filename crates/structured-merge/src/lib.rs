@@ -88,6 +88,10 @@
 //! Admission plugins, conversion webhooks and most defaults run in the server only. [`prove`] says [`Proof::Inconclusive`] where
 //! they may matter, and never guesses; [`predict`] guesses, and is meant for where no server can be asked.
 
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::indexing_slicing)
+)]
 #![forbid(unsafe_code)]
 
 mod applier;

@@ -340,10 +340,11 @@ impl Walk<'_> {
         }
         let mut next = 0;
         for (key, item) in wanted_keys.iter().zip(wanted) {
-            let ahead = found_keys[next..].iter().position(|other| other == key).ok_or_else(differs)?;
+            let ahead = found_keys.iter().skip(next).position(|other| other == key).ok_or_else(differs)?;
             let position = next + ahead;
+            let there = found.get(position).ok_or_else(differs)?;
             if *of.list_kind() != ListKind::Set {
-                self.value(&at.item(key), item, &found[position], of.item(), None)?;
+                self.value(&at.item(key), item, there, of.item(), None)?;
             }
             next = position + 1;
         }
@@ -391,5 +392,5 @@ impl Walk<'_> {
 fn all_different(keys: &[PathElement]) -> bool {
     let mut sorted: Vec<&PathElement> = keys.iter().collect();
     sorted.sort();
-    sorted.windows(2).all(|pair| pair[0] != pair[1])
+    sorted.windows(2).all(|pair| pair.first() != pair.last())
 }

@@ -20,6 +20,8 @@ const NODES: [&str; 4] = ["kube-controller-manager", "kube-scheduler", "kwok", S
 /// The folder of kwok's stage files: how fake nodes and pods come to life.
 const STAGES: &str = "kwok-stages";
 const STAGE_SOURCES: [&str; 3] = ["node/fast", "node/heartbeat", "pod/fast"];
+/// Names the version of Kubernetes to build instead of the newest, such as `1.30`: a folder of `versions`.
+const OTHER_VERSION: &str = "TEST_KUBERNETES";
 /// Goes up when the contents of a built folder change for the same versions.
 const RECIPE: u32 = 1;
 
@@ -60,7 +62,8 @@ impl Binaries {
 }
 
 fn find(names: &[&str]) -> Result<Binaries, String> {
-    let Some(assets) = env::var_os("KUBEBUILDER_ASSETS") else { return built() };
+    let assets = env::var_os("KUBEBUILDER_ASSETS").filter(|_| env::var_os(OTHER_VERSION).is_none());
+    let Some(assets) = assets else { return built() };
     let given = Binaries(PathBuf::from(assets));
     if given.holds(names) {
         return Ok(given);
@@ -74,21 +77,66 @@ fn find(names: &[&str]) -> Result<Binaries, String> {
 /// The folder of our own build, made now unless an earlier run has made it.
 fn built() -> Result<Binaries, String> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    BUILT.get_or_init(build_once).clone().map(Binaries)
+    BUILT.get_or_init(|| build_once(&Sources::chosen()?)).clone().map(Binaries)
 }
 
-fn build_once() -> Result<PathBuf, String> {
-    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("go");
-    let read = |name: &str| {
-        let path = module.join(name);
-        fs::read_to_string(&path).map_err(|error| format!("failed to read {}: {error}", path.display()))
-    };
-    let (go_mod, go_sum) = (read("go.mod")?, read("go.sum")?);
-    let mut hasher = DefaultHasher::new();
-    (&go_mod, &go_sum, RECIPE).hash(&mut hasher);
+/// The Go modules that declare the programs.
+struct Sources {
+    /// Declares everything, of the newest version.
+    newest: PathBuf,
+    /// Declares the programs of another version of Kubernetes. etcd and kwok are always those of the newest.
+    other: Option<PathBuf>,
+}
 
+impl Sources {
+    /// What `TEST_KUBERNETES` chooses.
+    fn chosen() -> Result<Self, String> {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let newest = here.join("go");
+        let Some(version) = env::var_os(OTHER_VERSION) else { return Ok(Self { newest, other: None }) };
+        let other = here.join("versions").join(&version);
+        if !other.join("go.mod").exists() {
+            let known = fs::read_dir(here.join("versions")).into_iter().flatten().flatten();
+            let known: BTreeSet<String> = known.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+            let known = known.into_iter().collect::<Vec<_>>().join(", ");
+            return Err(format!("{OTHER_VERSION} is {}: use one of {known}", version.display()));
+        }
+        Ok(Self { newest, other: Some(other) })
+    }
+
+    /// Builds all programs into `folder`.
+    fn build(&self, folder: &Path) -> Result<(), String> {
+        match &self.other {
+            None => build(&self.newest, &["tool"], folder)?,
+            Some(other) => {
+                build(other, &["tool"], folder)?;
+                build(&self.newest, &["go.etcd.io/etcd/server/v3", "sigs.k8s.io/kwok/cmd/kwok"], folder)?;
+            }
+        }
+        copy_stages(&self.newest, &folder.join(STAGES))?;
+        // Go names a program after the last element of its import path, which for etcd is `server`.
+        fs::rename(folder.join("server"), folder.join("etcd")).map_err(|error| format!("failed to name etcd: {error}"))
+    }
+
+    /// What the programs are built from.
+    fn hash(&self) -> Result<u64, String> {
+        let mut hasher = DefaultHasher::new();
+        RECIPE.hash(&mut hasher);
+        for module in [Some(&self.newest), self.other.as_ref()].into_iter().flatten() {
+            (read(module, "go.mod")?, read(module, "go.sum")?).hash(&mut hasher);
+        }
+        Ok(hasher.finish())
+    }
+}
+
+fn read(module: &Path, name: &str) -> Result<String, String> {
+    let path = module.join(name);
+    fs::read_to_string(&path).map_err(|error| format!("failed to read {}: {error}", path.display()))
+}
+
+fn build_once(sources: &Sources) -> Result<PathBuf, String> {
     let cache = target().join("control-plane");
-    let folder = cache.join(format!("{:016x}", hasher.finish()));
+    let folder = cache.join(format!("{:016x}", sources.hash()?));
     let failed = |error: io::Error| format!("failed to prepare {}: {error}", cache.display());
     fs::create_dir_all(&cache).map_err(failed)?;
     let lock = File::create(cache.join("lock")).map_err(failed)?;
@@ -103,23 +151,24 @@ fn build_once() -> Result<PathBuf, String> {
     if !folder.exists() {
         let unfinished = cache.join("unfinished");
         let _ = fs::remove_dir_all(&unfinished);
-        build(&module, &kubernetes_version(&go_mod)?, &unfinished)?;
+        sources.build(&unfinished)?;
         fs::rename(&unfinished, &folder).map_err(failed)?;
     }
     Ok(folder)
 }
 
 /// `k8s.io/kubernetes v1.36.3` of `go.mod`: the programs report it as their own version, which a build of sources lacks.
-fn kubernetes_version(go_mod: &str) -> Result<String, String> {
+fn kubernetes_version(module: &Path) -> Result<String, String> {
+    let go_mod = read(module, "go.mod")?;
     let mut words = go_mod.lines().map(|line| line.trim().trim_start_matches("require ").split(' '));
     let version = words.find_map(|mut line| (line.next() == Some("k8s.io/kubernetes")).then(|| line.next()).flatten());
-    version
-        .map(str::to_owned)
-        .ok_or_else(|| "crates/test-control-plane/go/go.mod does not require k8s.io/kubernetes".to_owned())
+    version.map(str::to_owned).ok_or_else(|| format!("{} does not require k8s.io/kubernetes", module.display()))
 }
 
-fn build(module: &Path, version: &str, folder: &Path) -> Result<(), String> {
+/// Builds programs of a module, by their import paths or as its tools.
+fn build(module: &Path, programs: &[&str], folder: &Path) -> Result<(), String> {
     let Ok(go) = go(&["env", "GOVERSION"], module) else { return Err(MISSING_GO.to_owned()) };
+    let version = kubernetes_version(module)?;
     say(&format!(
         "building Kubernetes {version} for the tests with {go}: about 8 minutes the first time, half a minute when Go has it cached"
     ));
@@ -127,14 +176,15 @@ fn build(module: &Path, version: &str, folder: &Path) -> Result<(), String> {
     let mut numbers = version.trim_start_matches('v').split('.');
     let linker_flags = [
         "-s -w".to_owned(),
-        variable("gitVersion", version),
+        variable("gitVersion", &version),
         variable("gitMajor", numbers.next().unwrap_or_default()),
         variable("gitMinor", numbers.next().unwrap_or_default()),
     ]
     .join(" ");
     let output = format!("{}/", folder.display());
     let module_path = module.display().to_string();
-    let arguments = ["-C", &module_path, "build", "-buildvcs=false", "-ldflags", &linker_flags, "-o", &output, "tool"];
+    let arguments = ["-C", &module_path, "build", "-buildvcs=false", "-ldflags", &linker_flags, "-o", &output];
+    let arguments = arguments.into_iter().chain(programs.iter().copied());
 
     let started = Instant::now();
     let mut announced = Duration::ZERO;
@@ -154,10 +204,6 @@ fn build(module: &Path, version: &str, folder: &Path) -> Result<(), String> {
         return Err(format!("failed to build Kubernetes {version} with {go}\n{}", compiler.log_tail()));
     }
     compiler.keep_folder();
-    copy_stages(module, &folder.join(STAGES))?;
-    let path_of = |name: &str| folder.join(name);
-    // Go names a tool after the last element of its import path, which for etcd is `server`.
-    fs::rename(path_of("server"), path_of("etcd")).map_err(|error| format!("failed to name etcd: {error}"))?;
     say(&format!("built in {} s", started.elapsed().as_secs()));
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! Credential plugins: programs that say who we are
 //! (`client-go/plugin/pkg/client/auth/exec/exec.go`, `client.authentication.k8s.io`).
 
+#![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
+
 use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;

@@ -1,5 +1,7 @@
 //! Credential plugins as a kubeconfig describes them (`users[].user.exec`).
 
+#![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};

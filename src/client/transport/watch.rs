@@ -72,7 +72,8 @@ impl Watch {
     }
 
     fn whole_line(&mut self) -> Option<Bytes> {
-        let end = self.line[self.searched..].iter().position(|byte| *byte == b'\n').map(|at| self.searched + at + 1);
+        let new = self.line.iter().skip(self.searched);
+        let end = new.copied().position(|byte| byte == b'\n').map(|at| self.searched + at + 1);
         self.searched = if end.is_some() { 0 } else { self.line.len() };
         Some(self.line.split_to(end?).freeze())
     }

@@ -11,8 +11,9 @@ pub(super) fn field(gvk: &GroupVersionKind, parent: &Place<'_>, name: &str) -> S
     let (map, of) = parent.here();
     let is_there = |of: TypeRef<'_>| of.declares(name) || of.item().declares(name);
     // Written too deep: an outer level has it.
-    if let Some(depth) = (0..parent.trail.len() - 1).rev().find(|depth| parent.trail[*depth].1.declares(name)) {
-        let outer = FieldPath::from(parent.path.elements()[..depth].to_vec());
+    let outer = parent.trail.split_last().map_or(&[][..], |(_, outer)| outer);
+    if let Some(depth) = outer.iter().rposition(|(_, of)| of.declares(name)) {
+        let outer = FieldPath::from(parent.path.elements().iter().take(depth).cloned().collect::<Vec<_>>());
         return if depth == 0 {
             format!("`{name}` belongs to the top level of the object: indent it less")
         } else {

@@ -167,7 +167,10 @@ fn duplicate(subject: &RejectedObject<'_>, place: &Place<'_>, list: &str) -> Dia
         let steps = at(index).steps;
         origin.positions.value_at(&steps).unwrap_or_else(|| origin.positions.nearest(&steps))
     };
-    let item = item_element(&items[second], of).map(|element| FieldPath::from(vec![element]).to_string());
+    let item = items
+        .get(second)
+        .and_then(|item| item_element(item, of))
+        .map(|element| FieldPath::from(vec![element]).to_string());
     let (first, second) = (mark(first), mark(second));
     let message = format!(
         "{} has {} twice, first at {}:{}",

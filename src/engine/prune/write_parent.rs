@@ -1,5 +1,7 @@
 //! Writes what the parent records: by server-side apply, under a lock on the version that was read.
 
+#![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
+
 use apply_set::{ApplySet, ParentAnnotations, ParentState};
 use serde_json::Value;
 

@@ -1,5 +1,7 @@
 //! All that is known at one moment, and the readiness that follows from it.
 
+#![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;

@@ -1,5 +1,7 @@
 //! Deletes one object, under a lock on what was judged, and waits until it is gone.
 
+#![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
+
 use std::time::Duration;
 
 use serde_json::{Value, json};

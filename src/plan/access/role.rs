@@ -1,3 +1,5 @@
+#![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};

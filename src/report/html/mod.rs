@@ -24,7 +24,6 @@ use markup::Markup;
 use object::Objects;
 use section::{Section, facts, heading};
 
-use super::summary_line;
 use super::view::View;
 use super::{Command, Report, Reports};
 
@@ -44,14 +43,14 @@ fn render_within(report: &Report, view: &View, limits: Limits) -> String {
     let objects = Objects { numbers: facets.numbers(), limits, view };
     let section = Section { report, number: 0 };
     let mut header = Markup::default();
-    let sentence = styled::sentence(&summary_line::summary(report));
-    header.element("<h1", heading(report.verdict, report.command), "</h1>").element("<p", &sentence, "</p>");
+    let title = heading(report.verdict, report.command);
+    header.element("<h1", title, "</h1>").element("<p", &section::result(report), "</p>");
     facts(&mut header, report);
     let mut body = Markup::default();
     section.write(&mut body, &objects, section.shown() <= OPEN);
     let context = report.cluster.as_ref().and_then(|cluster| cluster.context.as_deref());
-    let title = [Some(heading(report.verdict, report.command)), context];
-    page(&title.into_iter().flatten().collect::<Vec<_>>().join(" · "), report.command, &header, &facets, &body)
+    let titles: Vec<&str> = [Some(title), context].into_iter().flatten().collect();
+    page(&titles.join(" · "), report.command, &header, &facets, &body)
 }
 
 /// The page of the reports of several contexts: the matrix, and a section for each context.

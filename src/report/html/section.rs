@@ -4,7 +4,9 @@ use super::markup::Markup;
 use super::object::{Objects, is_quiet};
 use super::styled::{self, styled};
 use crate::report::text::{grouped, parent_text};
-use crate::report::{Command, ContextReport, ObjectReport, Report, Verdict, excerpt, matrix, summary_line, unmanaged};
+use crate::report::{
+    Command, ContextReport, ObjectReport, Report, Verdict, describe, excerpt, matrix, summary_line, unmanaged,
+};
 
 /// A report, and the number that its objects are told by.
 pub(super) struct Section<'r> {
@@ -79,7 +81,16 @@ pub(super) fn sentence(one: &ContextReport) -> String {
     if matrix::is_stopped(&one.report) {
         return styled::sentence(&matrix::stopped(one));
     }
-    styled::sentence(&summary_line::summary(&one.report))
+    result(&one.report)
+}
+
+/// What a run came to, as the last line of the text says it.
+pub(super) fn result(report: &Report) -> String {
+    if report.command == Command::Status {
+        describe::result(report)
+    } else {
+        styled::sentence(&summary_line::summary(report))
+    }
 }
 
 /// Where the run looked, and how it ended.

@@ -3,11 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::object::Shard;
 use crate::report::View;
-use crate::report::json;
-
-fn render<R: crate::report::Sections + serde::Serialize + Clone>(report: &R) -> String {
-    json::render(report, &View { full: true, ..View::default() })
-}
+use crate::report::json::render;
 
 /// A report with objects that are in sync: `NAME@PLACE` of these ConfigMaps, all of them in the shard.
 fn report(shard: Option<Shard>, verdict: &str, code: u8, objects: &[(String, usize)]) -> Value {
@@ -88,7 +84,7 @@ fn the_shards_of_a_run_become_the_run() {
     assert_eq!(names, (0..12).map(|place| format!("m-{place}")).collect::<Vec<_>>());
     assert_eq!((together.summary.objects, together.summary.in_sync, together.requests.list), (12, 12, 8));
     assert_eq!((together.shard, together.exit_code), (None, 0));
-    assert!(!render(&together).contains("\"place\""));
+    assert!(!render(&together, &View::default()).contains("\"place\""));
 }
 
 #[test]
@@ -190,10 +186,10 @@ fn clusters_stand_side_by_side() {
     assert_eq!(names, ["prod", "test", "4.json"]);
     assert_eq!((reports.contexts[1].report.objects.len(), reports.exit_code), (12, 3));
     // And again, as a document of its own.
-    let text = render(&*reports);
+    let text = render(&*reports, &View::default());
     let again = merged(Part::read("all.json", text.as_bytes()).unwrap()).unwrap();
     let Merged::Several(again) = again else { panic!("one report") };
-    assert_eq!(render(&*again), text);
+    assert_eq!(render(&*again, &View::default()), text);
 }
 
 /// It belongs to the run of the others.
@@ -222,7 +218,7 @@ fn numbers_of_secrets_are_never_taken_for_those_of_another_shard() {
         changed.map(|object| object.changes[0].live.clone().unwrap()["redacted"].to_string()).collect();
     assert_eq!(values.len(), 2);
     assert!(values.contains(&"\"#1@0\"".to_owned()) && values.contains(&"\"#1@1\"".to_owned()), "{values:?}");
-    let text = render(&report);
+    let text = render(&report, &View::default());
     assert!(text.contains("#2@1") && text.contains("\"mine\"") && text.contains("\"#1\""), "{text}");
     assert_eq!(serde_json::to_value(whole(&parts[..1])).unwrap()["exitCode"], 4);
 }

@@ -2,11 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::report::View;
-use crate::report::json;
-
-fn render<R: crate::report::Sections + serde::Serialize + Clone>(report: &R) -> String {
-    json::render(report, &View { full: true, ..View::default() })
-}
+use crate::report::json::render;
 
 /// A report with everything that one can have.
 fn full() -> Value {
@@ -60,9 +56,9 @@ fn read(text: &str) -> Result<Report, String> {
 #[test]
 fn what_is_read_is_written_alike() {
     let whole = full();
-    let text = render(&read(&whole.to_string()).unwrap());
+    let text = render(&read(&whole.to_string()).unwrap(), &View::default());
     assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), whole);
-    assert_eq!(render(&read(&text).unwrap()), text);
+    assert_eq!(render(&read(&text).unwrap(), &View::default()), text);
 }
 
 /// Every field but the ones that may be left out is needed, and no other is known.

@@ -1,6 +1,7 @@
 //! Links of the documents: relative ones lead to a file that exists, and to a heading of it.
 
 use std::fs;
+use std::path::Path;
 
 use super::{documents, root};
 
@@ -93,12 +94,14 @@ fn every_document_is_linked() {
             let Ok(target) = root().join(&document).parent().expect("a folder").join(path).canonicalize() else {
                 continue;
             };
+            // Of a folder, its README is shown.
+            let target = if target.is_dir() { target.join("README.md") } else { target };
             let Ok(target) =
                 target.strip_prefix(root().canonicalize().expect("the root")).map(|path| path.display().to_string())
             else {
                 continue;
             };
-            if target.ends_with(".md") && !reached.contains(&target) {
+            if Path::new(&target).extension().is_some_and(|extension| extension == "md") && !reached.contains(&target) {
                 reached.push(target);
             }
         }

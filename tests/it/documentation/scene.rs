@@ -1,6 +1,7 @@
 //! Where the commands of a document run: a namespace that the documents call `shop`, a folder with `testdata/docs`, and kubectl with
 //! the plugin.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -60,15 +61,16 @@ impl Scene {
             return Ok(String::new());
         }
         let commands = commands(&block.text);
-        let script: String = commands
-            .iter()
-            .map(|command| format!("(exit ${{code:-0}})\n{}\ncode=$?\necho {MARK}\n", command.replace("\n> ", "\n")))
-            .collect();
+        let mut script = String::new();
+        for command in &commands {
+            let command = command.replace("\n> ", "\n");
+            let _ = write!(script, "(exit ${{code:-0}})\n{command}\ncode=$?\necho {MARK}\n");
+        }
         let printed = self.run(&format!("{script}:"))?;
         self.codes_are_results(&printed, true)?;
         let mut text = String::new();
         for (command, output) in commands.iter().zip(printed.split(&format!("{MARK}\n"))) {
-            text += &format!("$ {command}\n");
+            let _ = writeln!(text, "$ {command}");
             let output = self.as_documented(output);
             text += &output;
             text += if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };

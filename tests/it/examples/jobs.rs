@@ -89,7 +89,7 @@ fn jobs_compare_and_apply_in_shards_with_the_permissions_of_their_service_accoun
     let runs = pods(&ws, "reconcile-apply", 4);
     // Another service account of the same namespace may do nothing of it.
     let forbidden = node.run(&runs[0], Some("default"));
-    assert!(forbidden.code == 4 && forbidden.stdout.contains("Forbidden"), "{forbidden:?}");
+    assert!(forbidden.code == 4 && forbidden.stdout.contains("Forbidden"), "{forbidden:?} {}", forbidden.stderr);
     let ended: Vec<Ended> = std::thread::scope(|scope| {
         let runs: Vec<_> = runs.iter().map(|pod| scope.spawn(|| node.run(pod, None))).collect();
         runs.into_iter().map(|run| run.join().unwrap()).collect()

@@ -110,7 +110,7 @@ impl<'t> Parts<'t> {
             while number % 1024 == 0 && power + 1 < BINARY.len() {
                 (number, power) = (number / 1024, power + 1);
             }
-            return Some(format!("{number}{}", BINARY[power]));
+            return Some(format!("{number}{}", BINARY.get(power)?));
         }
         let (mut number, mut power) = (nanos, 0);
         while number % 1000 == 0 && power + 1 < DECIMAL.len() {
@@ -119,7 +119,7 @@ impl<'t> Parts<'t> {
         match i32::try_from(power).ok()? * 3 - 9 {
             0 => Some(number.to_string()),
             exponent if self.exponent => Some(format!("{number}e{exponent}")),
-            _ => Some(format!("{number}{}", DECIMAL[power])),
+            _ => Some(format!("{number}{}", DECIMAL.get(power)?)),
         }
     }
 }

@@ -27,7 +27,7 @@ pub fn untyped_object() -> TypeRef<'static> {
     static UNTYPED_OBJECT: LazyLock<TypeTable> = LazyLock::new(|| {
         let mut table = builtin().clone();
         let config_map = GroupVersionKind::new("v1", "ConfigMap");
-        let metadata = table.kind(&config_map).and_then(|info| match &table.types[info.root as usize] {
+        let metadata = table.kind(&config_map).and_then(|info| match table.types.get(info.root as usize)? {
             Shape::Map(map) => map.fields.get("metadata").cloned(),
             _ => None,
         });

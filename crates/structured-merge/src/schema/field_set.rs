@@ -88,8 +88,12 @@ fn claims(value: &Value, of: TypeRef<'_>) -> (bool, FieldSet) {
             let elements: Vec<_> = items.iter().map(|item| item_element(item, of)).collect();
             let mut sorted: Vec<_> = elements.iter().flatten().collect();
             sorted.sort();
-            let repeated: BTreeSet<_> =
-                sorted.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+            let repeated: BTreeSet<_> = sorted
+                .iter()
+                .zip(sorted.iter().skip(1))
+                .filter(|(one, next)| one == next)
+                .map(|(one, _)| *one)
+                .collect();
             for (item, element) in items.iter().zip(&elements) {
                 let Some(element) = element else { continue };
                 let has_fields = *of.list_kind() != ListKind::Set && !repeated.contains(element);

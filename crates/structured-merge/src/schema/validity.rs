@@ -18,7 +18,8 @@ pub fn conforms(value: &Value, of: TypeRef<'_>) -> bool {
         (Value::Array(items), Shape::List(kind, _)) => {
             let mut elements: Vec<_> = items.iter().map(|item| item_element(item, of)).collect();
             elements.sort();
-            let apart = elements.windows(2).all(|pair| pair[0] != pair[1]) && elements.iter().all(Option::is_some);
+            let apart =
+                elements.windows(2).all(|pair| pair.first() != pair.last()) && elements.iter().all(Option::is_some);
             (*kind == ListKind::Atomic || apart) && items.iter().all(|item| conforms(item, of.item()))
         }
         (Value::String(text), Shape::Scalar(kind)) => match kind {

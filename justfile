@@ -32,6 +32,9 @@ bench:
 dist:
     cargo build --locked --profile dist
 
-# Random bytes into the YAML reader
-fuzz:
-    cd crates/kube-yaml && cargo +nightly fuzz run yaml_read
+# Random bytes into everything that reads, for this many seconds each; needs nightly and `cargo install cargo-fuzz`
+fuzz seconds="600":
+    for target in yaml fields_v1 quantity openapi merge patterns apply_set snapshot report; do \
+        mkdir -p fuzz/found/$target && \
+        cargo +nightly fuzz run $target fuzz/found/$target fuzz/corpus/$target -- -max_total_time={{seconds}} || exit 1; \
+    done

@@ -18,6 +18,9 @@ Environment variables:
   NO_COLOR                   no colours, unless --color says otherwise
   CLICOLOR_FORCE             colours even if the output is not a terminal
   CI                         no live progress line
+  KUBECTL_RECONCILE_PAGER, PAGER
+                             pager for text on a terminal, `cat` for none (default: less -FRX)
+  LESS, LV                   options of these pagers, unless set: FRX and -c
   COLUMNS                    width of the text, if the output is not a terminal
   KUBECTL_EXTERNAL_DIFF      program that shows two folders, in the place of the text of -o unified
   GITHUB_STEP_SUMMARY        (in GitHub Actions) a report in this file is appended to it

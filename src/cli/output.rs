@@ -1,17 +1,18 @@
 use std::ffi::OsStr;
 use std::str::FromStr;
 
-use clap::builder::{PossibleValue, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, Command, ValueEnum};
 
 use crate::report::Sort;
 use crate::report::format::{FORMATS, Format};
-use crate::terminal::ColorChoice;
+use crate::terminal::{ColorChoice, THEMES, Theme};
 use crate::text::similar;
 
 /// Flags for how to show the result.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
+#[expect(clippy::struct_excessive_bools, reason = "a flag is typed or not")]
 pub struct OutputArgs {
     /// Output format, on standard output or in a file: `json=FILE` (repeatable)
     #[arg(short, long, value_name = "FORMAT[=FILE]", default_value = "text", value_parser = TargetParser)]
@@ -28,6 +29,12 @@ pub struct OutputArgs {
     /// Order of the objects; what needs attention always comes last in the text
     #[arg(long, value_name = "ORDER", default_value = "plan")]
     pub sort: SortChoice,
+    /// Print the text directly, not through the pager that is used on a terminal
+    #[arg(long)]
+    pub no_pager: bool,
+    /// Tell how long ago changes were made, on a terminal; elsewhere times stay as they are
+    #[arg(long)]
+    pub relative_time: bool,
     /// Colours and verbosity
     #[command(flatten)]
     pub console: ConsoleArgs,
@@ -64,9 +71,18 @@ pub struct ConsoleArgs {
     /// When to colour the text
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
+    /// Colours of the text
+    #[arg(long, value_name = "THEME", default_value = "standard", value_parser = themes())]
+    pub theme: &'static Theme,
     /// Print details on standard error: repeated requests from 1, every request from 6
     #[arg(short = 'v', long = "v", value_name = "N", num_args = 0..=1, default_value = "0", default_missing_value = "1")]
     pub verbosity: u8,
+}
+
+/// Reads the name of a theme, and offers all of them to the help and to completion.
+fn themes() -> impl TypedValueParser<Value = &'static Theme> {
+    let known = THEMES.iter().map(|theme| PossibleValue::new(theme.name).help(theme.help));
+    PossibleValuesParser::new(known).try_map(|name| Theme::named(&name).ok_or("there is no such theme"))
 }
 
 /// A format and its destination.

@@ -25,7 +25,7 @@ use crate::terminal::Terminal;
 
 /// Runs the command to its exit code. A reader that went away ends the run quietly.
 pub(super) async fn run(args: AccessArgs, configured: Configured) -> u8 {
-    let terminal = Terminal::new(args.console.color, false);
+    let terminal = Terminal::themed(args.console.color, args.console.theme, false);
     let shown = match Box::pin(report(&args, configured, &terminal)).await {
         Ok(report) => show(&report, args.output, &terminal).map(|()| report.exit_code),
         Err(failure) => Err(failure),

@@ -58,13 +58,13 @@ fn prepared(
 fn show(report: &Report, settings: &Settings, explains: bool, output: &Output) -> Result<(), Closed> {
     output.warn(report);
     if explains {
-        output.text(&explained(report, &settings.ignore))?;
+        output.text(&explained(report, &settings.ignore, &output.view))?;
     }
     if !output.view.summary {
         output.text(&outcomes::left(report, &output.view))?;
         output.text(&readiness::left(report))?;
     }
-    output.text(&summary_line::summary(report))
+    output.text(&summary_line::summary(report, &output.view))
 }
 
 async fn pass(

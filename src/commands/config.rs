@@ -21,7 +21,7 @@ pub(super) fn run(args: &ConfigCommandArgs) -> u8 {
 }
 
 fn view(args: &ConfigViewArgs) -> u8 {
-    let terminal = Terminal::new(args.console.color, false);
+    let terminal = Terminal::themed(args.console.color, args.console.theme, false);
     match Configuration::load(&args.config, &typed_inputs(&args.filename, args.kustomize.as_ref())) {
         Ok(configuration) => {
             for warning in &configuration.warnings {

@@ -30,7 +30,7 @@ use crate::terminal::Closed;
 /// Runs the command to its exit code.
 pub(super) async fn run(args: DiffArgs, configured: Configured) -> u8 {
     let output = match Output::new(&args.output) {
-        Ok(output) => output.of_part(args.shard),
+        Ok(output) => output.paged(&args.output).of_part(args.shard),
         Err(code) => return code,
     };
     match prepared(&args, configured, &output) {
@@ -57,9 +57,9 @@ fn show(report: &Report, settings: &Settings, explains: bool, output: &Output) -
     output.warn(report);
     output.text(&text::findings(report, &output.view))?;
     if explains {
-        output.text(&explained(report, &settings.ignore))?;
+        output.text(&explained(report, &settings.ignore, &output.view))?;
     }
-    output.text(&summary_line::summary(report))
+    output.text(&summary_line::summary(report, &output.view))
 }
 
 /// Prints a configuration in the place of the differences.

@@ -25,7 +25,7 @@ use crate::terminal::Terminal;
 
 /// Runs the command to its exit code.
 pub(super) async fn run(args: SnapshotArgs, configured: Configured) -> u8 {
-    let terminal = Terminal::new(args.console.color, false);
+    let terminal = Terminal::themed(args.console.color, args.console.theme, false);
     match Box::pin(capture(&args, configured, &terminal)).await {
         Ok(code) => code,
         Err(failure) => {

@@ -20,7 +20,7 @@ use crate::terminal::Closed;
 /// Runs the command to its exit code.
 pub(super) async fn run(args: StatusArgs, configured: Configured) -> u8 {
     let output = match Output::new(&args.output) {
-        Ok(output) => output.of_part(args.shard),
+        Ok(output) => output.paged(&args.output).of_part(args.shard),
         Err(code) => return code,
     };
     match configured {

@@ -73,6 +73,9 @@ pub fn judge(
     found.retain(|change| change.op != Op::Remove || change.path != copy);
     let is_ignored = |path: &FieldPath| subject.ignored.contains_at_or_above(path);
     found.retain(|change| !is_ignored(&change.path));
+    for change in &mut found {
+        change.defaulted = defaulted(change, subject.manifest);
+    }
     let mut conflicts = context.conflicts(&found);
     let other_set = other_apply_set(&subject);
     if other_set.is_some() {
@@ -167,7 +170,15 @@ impl Context<'_> {
             Class::Conflict | Class::ChangedByOther => self.owners(&change.path),
             _ => Vec::new(),
         };
-        FieldChange { path: change.path, op: change.op, class, live: change.from, desired: change.to, managers }
+        FieldChange {
+            path: change.path,
+            op: change.op,
+            class,
+            live: change.from,
+            desired: change.to,
+            managers,
+            defaulted: Vec::new(),
+        }
     }
 
     fn class(&self, change: &Change) -> Class {
@@ -244,6 +255,7 @@ impl Context<'_> {
                     desired: Some(value.clone()),
                     live: Some(value),
                     managers: self.owners(path),
+                    defaulted: Vec::new(),
                 });
             }
         });
@@ -284,11 +296,41 @@ impl Context<'_> {
                     live: Some(value.clone()),
                     desired: None,
                     managers: self.owners(path),
+                    defaulted: Vec::new(),
                     path: path.clone(),
                 });
             }
         });
         unmanaged
+    }
+}
+
+/// The fields of an added value that the manifest does not have.
+fn defaulted(change: &FieldChange, manifest: &Value) -> Vec<FieldPath> {
+    let mut beyond = Vec::new();
+    if let (Op::Add, Some(value), Some(written)) = (change.op, &change.desired, change.path.value_in(manifest)) {
+        collect_beyond(&mut beyond, &FieldPath::root(), value, written);
+    }
+    beyond
+}
+
+fn collect_beyond(beyond: &mut Vec<FieldPath>, path: &FieldPath, value: &Value, written: &Value) {
+    match (value, written) {
+        (Value::Object(fields), Value::Object(written)) => {
+            for (name, value) in fields {
+                let path = path.field(name);
+                match written.get(name) {
+                    Some(written) => collect_beyond(beyond, &path, value, written),
+                    None => beyond.push(path),
+                }
+            }
+        }
+        (Value::Array(items), Value::Array(written)) if items.len() == written.len() => {
+            for (at, (item, written)) in items.iter().zip(written).enumerate() {
+                collect_beyond(beyond, &path.child(PathElement::index(at)), item, written);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -322,6 +364,7 @@ fn overridden(subject: ObjectPair<'_>, prediction: &Prediction, found: &[FieldCh
             live: change.from,
             desired: change.to,
             managers: Vec::new(),
+            defaulted: Vec::new(),
         })
         .collect()
 }

@@ -124,6 +124,9 @@ pub struct FieldChange {
     /// Who else owns it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub managers: Vec<Owner>,
+    /// What the server sets in an added value, as the manifest does not say it; the paths begin at the value.
+    #[serde(skip)]
+    pub defaulted: Vec<FieldPath>,
 }
 
 /// How many fields others added to an object.
@@ -175,7 +178,15 @@ impl FieldChange {
 
     /// The change of an object as a whole.
     pub(super) fn of_object(op: Op, class: Class) -> Self {
-        Self { path: FieldPath::root(), op, class, live: None, desired: None, managers: Vec::new() }
+        Self {
+            path: FieldPath::root(),
+            op,
+            class,
+            live: None,
+            desired: None,
+            managers: Vec::new(),
+            defaulted: Vec::new(),
+        }
     }
 }
 

@@ -32,7 +32,7 @@ const TAKES: &str = "it takes fields from other managers";
 const WRITES: &str = "a proposed change could write files with it";
 
 /// Every flag of the commands that read a configuration.
-pub(super) const FLAGS: [(&str, Default); 62] = [
+pub(super) const FLAGS: [(&str, Default); 65] = [
     ("adopt", Default::Never(TAKES)),
     ("allow-empty", Default::Never("it would let a run without manifests pass, and prune everything")),
     ("apply", Default::Never(COMMAND)),
@@ -73,10 +73,12 @@ pub(super) const FLAGS: [(&str, Default); 62] = [
     ("name", Default::Never(COMMAND)),
     ("namespace", Default::Any),
     ("no-config", Default::Never(CONFIGURED)),
-    ("output", Default::Only(&["text", "json"], WRITES)),
+    ("no-pager", Default::Any),
+    ("output", Default::Only(&["text", "name", "json"], WRITES)),
     ("prune", Default::Never(DELETES)),
     ("quiet", Default::Any),
     ("recursive", Default::Any),
+    ("relative-time", Default::Any),
     ("replace", Default::Only(&["never"], "a replacement deletes the object")),
     ("report-unmanaged", Default::Any),
     ("request-timeout", Default::Any),
@@ -88,6 +90,7 @@ pub(super) const FLAGS: [(&str, Default); 62] = [
     ("strict-ownership", Default::Any),
     ("suggest-ignores", Default::Never(COMMAND)),
     ("summary", Default::Any),
+    ("theme", Default::Any),
     ("timeout", Default::Any),
     ("tls-server-name", Default::Never(CLUSTER)),
     ("token", Default::Never(CLUSTER)),

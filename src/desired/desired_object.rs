@@ -9,6 +9,9 @@ use super::origin::Origin;
 use super::yaml::Step;
 use crate::rules::FieldPattern;
 
+/// How a warning begins that says what of a manifest is not sent, as others write it.
+pub const LEFT_OUT: &str = "left out, as the server and kubectl write it themselves";
+
 /// What the cluster says of the place of an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Placement<'a> {
@@ -49,7 +52,7 @@ impl DesiredObject {
         }
         if !left_out.is_empty() {
             let names = left_out.join(", ");
-            desired.warn(format!("left out, as the server and kubectl write it themselves: {names}"));
+            desired.warn(format!("{LEFT_OUT}: {names}"));
         }
         desired
     }

@@ -20,7 +20,7 @@ mod source;
 mod validate;
 
 pub use chunk::{Chunk, ReadChunk, alias_budget};
-pub use desired_object::{DesiredObject, Placement};
+pub use desired_object::{DesiredObject, LEFT_OUT, Placement};
 pub use manifest::Manifest;
 pub use mismatch::{Expected, advice, kind_of, mismatch};
 pub use origin::Origin;

@@ -22,6 +22,22 @@ pub fn problem(found: &Diagnostic, margin: &str, before: &str) -> Styled {
     text
 }
 
+/// Problems one below the other. What to do about several that follow each other is said once, below the last of them.
+pub fn problems<'d>(
+    found: impl Iterator<Item = &'d Diagnostic>,
+    margin: &str,
+    before: impl Fn(&Diagnostic) -> String,
+) -> Styled {
+    let mut text = Styled::new();
+    let mut found = found.peekable();
+    while let Some(one) = found.next() {
+        let is_said_below = one.hint.is_some() && found.peek().is_some_and(|next| next.hint == one.hint);
+        let hint = if is_said_below { None } else { one.hint.clone() };
+        text.append(problem(&Diagnostic { hint, ..one.clone() }, margin, &before(one)));
+    }
+    text
+}
+
 /// ```text
 ///    |
 /// 17 |       - name: web

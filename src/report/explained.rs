@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Report;
 use super::styled::{Role, Styled};
+use super::text::grouped;
+use super::{Report, View};
 use crate::rules::IgnoreRules;
 
 /// Most fields that are named of one rule.
@@ -11,7 +12,7 @@ const SHOWN: usize = 100;
 
 /// The rules in force, in the order of the configuration, and the annotations of manifests: each with the fields that it hid.
 #[must_use]
-pub fn explained(report: &Report, rules: &IgnoreRules) -> Styled {
+pub fn explained(report: &Report, rules: &IgnoreRules, view: &View) -> Styled {
     let mut hidden: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for object in &report.objects {
         for ignored in &object.ignored {
@@ -23,26 +24,27 @@ pub fn explained(report: &Report, rules: &IgnoreRules) -> Styled {
     for rule in rules.iter() {
         let place = rule.place.to_string();
         let fields = hidden.remove(place.as_str()).unwrap_or_default();
-        one(&mut text, &place, rule.reason.as_deref(), &fields);
+        one(&mut text, &place, rule.reason.as_deref(), (&fields, view));
     }
     for (annotation, fields) in &hidden {
-        one(&mut text, annotation, None, fields);
+        one(&mut text, annotation, None, (fields, view));
     }
     text
 }
 
-fn one(text: &mut Styled, rule: &str, reason: Option<&str>, fields: &[String]) {
+fn one(text: &mut Styled, rule: &str, reason: Option<&str>, (fields, view): (&[String], &View)) {
+    let most = if view.full { usize::MAX } else { SHOWN };
     let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
     let hid = if fields.is_empty() { "hid nothing" } else { "hid" };
     text.push(Role::Name, rule.to_owned());
     text.push(Role::Note, format!(" {hid}{reason}"));
     text.line_end();
-    for field in fields.iter().take(SHOWN) {
+    for field in fields.iter().take(most) {
         text.push(Role::Plain, format!("    {field}"));
         text.line_end();
     }
-    if let Some(more @ 1..) = fields.len().checked_sub(SHOWN) {
-        text.push(Role::Note, format!("    … {more} more: `-o json` has them all"));
+    if let Some(more @ 1..) = fields.len().checked_sub(most) {
+        text.push(Role::Note, format!("    … {} more fields: --full", grouped(more)));
         text.line_end();
     }
 }

@@ -3,7 +3,8 @@
 use super::styled::Styled;
 use super::view::View;
 use super::{
-    Report, Reports, github, gitlab, html, json, jsonl, junit, markdown, matrix, prometheus, sarif, text, unified, yaml,
+    Report, Reports, github, gitlab, html, json, jsonl, junit, markdown, matrix, name, prometheus, sarif, text,
+    unified, yaml,
 };
 
 /// An output format.
@@ -32,13 +33,19 @@ pub enum Render<R> {
 
 /// All formats; the first is the default.
 pub const FORMATS: &[Format] =
-    &[TEXT, UNIFIED, JSON, YAML, JSONL, MARKDOWN, JUNIT, SARIF, GITHUB, GITLAB, PROMETHEUS, HTML];
+    &[TEXT, UNIFIED, JSON, YAML, JSONL, NAME, MARKDOWN, JUNIT, SARIF, GITHUB, GITLAB, PROMETHEUS, HTML];
 
 const TEXT: Format = Format {
     name: "text",
     help: "For people: the differences and a summary",
     render: Render::Text(text::whole),
     render_all: Render::Text(matrix::whole),
+};
+const NAME: Format = Format {
+    name: "name",
+    help: "The names of what differs or was done, as `kubectl get -o name` prints them",
+    render: Render::Data(name::render),
+    render_all: Render::Data(name::render_all),
 };
 const JSON: Format = Format {
     name: "json",

@@ -11,10 +11,8 @@ use super::summary_line::counted;
 use super::text::{grouped, whole as section};
 use super::{Command, ObjectReport, Outcome, Report, Verdict, View};
 use crate::compare::Action;
-use crate::text::visible;
+use crate::text::width;
 
-/// How wide a line may become before the columns continue below, in characters.
-const WIDTH: usize = 120;
 /// The longest name of a context that heads a column; longer ones are numbered.
 const HEAD: usize = 24;
 /// How many objects are shown.
@@ -54,7 +52,7 @@ pub fn together(reports: &Reports, view: &View) -> Styled {
     let rows = rows(&looked_at);
     let (alike, different): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_quiet());
     if !different.is_empty() && !view.summary {
-        text.append(matrix(&looked_at, &different));
+        text.append(matrix(&looked_at, &different, view));
     }
     if !alike.is_empty() && looked_at.len() > 1 && !view.summary {
         let more = if different.is_empty() { "" } else { " more" };
@@ -200,8 +198,9 @@ pub(super) fn state(object: &ObjectReport) -> (&'static str, Role) {
     (word, role)
 }
 
-fn matrix(contexts: &[&ContextReport], rows: &[&Row]) -> Styled {
-    let shown = &rows[..rows.len().min(SHOWN)];
+fn matrix(contexts: &[&ContextReport], rows: &[&Row], view: &View) -> Styled {
+    let most = if view.full { usize::MAX } else { SHOWN };
+    let shown = &rows[..rows.len().min(most)];
     let is_numbered = contexts.iter().any(|one| width(&one.context) > HEAD);
     let head = |at: usize, one: &ContextReport| if is_numbered { format!("[{}]", at + 1) } else { one.context.clone() };
     let heads: Vec<String> = contexts.iter().enumerate().map(|(at, one)| head(at, one)).collect();
@@ -210,7 +209,7 @@ fn matrix(contexts: &[&ContextReport], rows: &[&Row]) -> Styled {
         heads.iter().enumerate().map(|(at, head)| words(at).fold(width(head), usize::max)).collect();
     let names = shown.iter().map(|row| width(&row.name)).max().unwrap_or_default();
     let mut text = Styled::new();
-    for columns in blocks(&widths, names) {
+    for columns in blocks(&widths, names, view.width) {
         // The last column is not filled up.
         let to = |at: usize| if at + 1 == columns.end { 0 } else { widths[at] };
         text.push(Role::Plain, " ".repeat(names));
@@ -229,7 +228,7 @@ fn matrix(contexts: &[&ContextReport], rows: &[&Row]) -> Styled {
     }
     if rows.len() > shown.len() {
         let more = grouped(rows.len() - shown.len());
-        text.append(line(Role::Note, format!("… {more} more objects: see the contexts above, or `-o json`")));
+        text.append(line(Role::Note, format!("… {more} more objects: --full")));
     }
     if is_numbered {
         for (head, one) in heads.iter().zip(contexts) {
@@ -240,12 +239,12 @@ fn matrix(contexts: &[&ContextReport], rows: &[&Row]) -> Styled {
 }
 
 /// The columns that fit beside the names, as many blocks of them as there have to be.
-fn blocks(widths: &[usize], names: usize) -> Vec<std::ops::Range<usize>> {
+fn blocks(widths: &[usize], names: usize, most: usize) -> Vec<std::ops::Range<usize>> {
     let mut blocks = Vec::new();
     let (mut start, mut taken) = (0, names);
     for (at, width) in widths.iter().enumerate() {
         let wanted = GAP.len() + width;
-        if at > start && taken + wanted > WIDTH {
+        if at > start && taken + wanted > most {
             blocks.push(start..at);
             (start, taken) = (at, names);
         }
@@ -253,11 +252,6 @@ fn blocks(widths: &[usize], names: usize) -> Vec<std::ops::Range<usize>> {
     }
     blocks.push(start..widths.len());
     blocks
-}
-
-/// How many characters are shown for a text.
-fn width(text: &str) -> usize {
-    visible(text).chars().count()
 }
 
 fn padded(text: &str, to: usize) -> String {
@@ -338,8 +332,8 @@ c: unreachable: cannot connect
         let name = |at: usize| format!("arn:aws:eks:eu-central-1:123456789012:cluster/{at}");
         let contexts = (1..=12).map(|at| context(&name(at), vec![object("dev", "web", 1, unknown())])).collect();
         let text = shown(contexts);
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
-        assert_eq!(text.matches("ConfigMap dev/web").count(), 2, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= View::WIDTH), "{text}");
+        assert_eq!(text.matches("ConfigMap dev/web").count(), 3, "{text}");
         assert!(text.contains(&format!("\n[12] {}\n", name(12))), "{text}");
     }
 

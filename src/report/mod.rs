@@ -29,6 +29,7 @@ mod markdown;
 pub mod matrix;
 mod merge;
 mod model;
+pub mod name;
 mod object;
 pub mod outcomes;
 mod parsed;

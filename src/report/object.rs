@@ -272,6 +272,12 @@ impl ObjectReport {
         matches!(self.outcome, Some(Created | Updated | Adopted | Replaced | Deleted | Unchanged))
     }
 
+    /// Returns true if something was done to it.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        self.is_done() && self.outcome != Some(Outcome::Unchanged)
+    }
+
     /// Returns true if only the ownership of fields would change.
     #[must_use]
     pub fn is_ownership_only(&self) -> bool {

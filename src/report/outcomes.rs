@@ -2,7 +2,7 @@
 
 use super::styled::{Role, Styled};
 use super::summary_line::{counted, to_do};
-use super::text::{grouped, hint, object_text, problem};
+use super::text::{alike, grouped, object_text, places, problem};
 use super::{ObjectReport, Outcome, Report, View};
 use crate::compare::Action;
 
@@ -70,22 +70,59 @@ fn line(object: &ObjectReport, word: &str, role: Role, why: String) -> Styled {
 /// What `apply` left, and why; also what was to be deleted, and is kept after all.
 #[must_use]
 pub fn left(report: &Report, view: &View) -> Styled {
+    let objects: Vec<&ObjectReport> = report.objects.iter().collect();
     let mut text = Styled::new();
-    for object in &report.objects {
-        if object.is_kept() && object.is_moved {
-            text.append(object_text(object, view));
-        }
-        let Some((word, Role::Problem)) = object.outcome.and_then(word) else { continue };
-        text.append(line(object, word, Role::Problem, cause(object)));
-        hint(&mut text, object);
-        if object.action != Action::Unknown {
-            problem(&mut text, "cannot apply", object);
-        }
-        if object.is_moved {
-            text.append(object_text(object, view));
+    for group in alike(&objects, said) {
+        match group.as_slice() {
+            [] => {}
+            [object] => text.append(one_left(object, view)),
+            [first, ..] => text.append(group_left(first, &group, view)),
         }
     }
     text
+}
+
+fn one_left(object: &ObjectReport, view: &View) -> Styled {
+    let mut text = Styled::new();
+    if object.is_kept() && object.is_moved {
+        text.append(object_text(object, view));
+    }
+    let Some((word, Role::Problem)) = object.outcome.and_then(word) else { return text };
+    text.append(line(object, word, Role::Problem, cause(object)));
+    hint(&mut text, object.hint.as_deref());
+    if object.action != Action::Unknown {
+        text.append(problem("cannot apply", object, view));
+    }
+    if object.is_moved {
+        text.append(object_text(object, view));
+    }
+    text
+}
+
+/// What is said of an object that was left, if it can be said of several at once.
+fn said(object: &ObjectReport) -> Option<(&'static str, String, Option<String>)> {
+    let (word, Role::Problem) = object.outcome.and_then(word)? else { return None };
+    let has_more = object.is_moved || object.error.is_some() && object.action != Action::Unknown;
+    (!has_more && object.conflicts.is_empty()).then(|| (word, cause(object), object.hint.clone()))
+}
+
+/// `skipped 34 objects: namespace …`
+fn group_left(first: &ObjectReport, group: &[&ObjectReport], view: &View) -> Styled {
+    let Some((word, cause, said)) = said(first) else { return Styled::new() };
+    let mut text = Styled::new().with(Role::Problem, format!("{word} "));
+    text.push(Role::Name, format!("{} objects", grouped(group.len())));
+    text.push(Role::Plain, cause);
+    text.push(Role::Note, format!("  {}", places(group, view)));
+    text.line_end();
+    hint(&mut text, said.as_deref());
+    text
+}
+
+fn hint(text: &mut Styled, hint: Option<&str>) {
+    if let Some(hint) = hint {
+        text.push(Role::Hint, format!("    hint: {hint}"));
+        text.line_end();
+    }
 }
 
 /// Why an object was left, in a few words.
@@ -106,7 +143,7 @@ fn cause(object: &ObjectReport) -> String {
 pub(super) fn done(report: &Report) -> String {
     // Somebody said no, or nothing was begun for another reason.
     if !report.objects.is_empty() && report.objects.iter().all(|object| object.outcome.is_none()) {
-        return format!("nothing was applied: {}", to_do(&report.summary));
+        return format!("nothing was applied: {}", to_do(&report.summary, &View::default()));
     }
     let count = |outcome: Outcome| {
         report.objects.iter().filter(|object| object.outcome == Some(outcome) && !object.is_kept()).count()

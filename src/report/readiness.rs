@@ -2,6 +2,7 @@
 
 use super::styled::{Role, Styled};
 use super::summary_line::of_shard;
+use super::text::grouped;
 use super::{ObjectReport, ReadinessCounts, Report, Verdict, View};
 use crate::live::readiness::{Readiness, State};
 
@@ -48,8 +49,13 @@ pub fn counts(counts: &ReadinessCounts) -> String {
     ];
     let all = current + others.iter().map(|(count, _)| count).sum::<usize>();
     let others = others.iter().filter(|(count, _)| *count > 0);
-    let mut parts: Vec<String> = others.map(|(count, state)| format!("{count} {}", word(*state).0)).collect();
-    parts.push(if parts.is_empty() { format!("{current} ready") } else { format!("{current} of {all} ready") });
+    let mut parts: Vec<String> =
+        others.map(|(count, state)| format!("{} {}", grouped(*count), word(*state).0)).collect();
+    parts.push(if parts.is_empty() {
+        format!("{} ready", grouped(current))
+    } else {
+        format!("{} of {} ready", grouped(current), grouped(all))
+    });
     parts.join(", ")
 }
 
@@ -81,15 +87,15 @@ pub(super) fn word(state: State) -> (&'static str, Role) {
     }
 }
 
-/// What is told while waiting: an object got ready, or failed.
+/// What is told while waiting: an object got ready, or failed, and why unless that is told in the end.
 #[must_use]
-pub fn news(name: &str, readiness: &Readiness, time: &str) -> Option<Styled> {
+pub fn news(name: &str, readiness: &Readiness, time: &str, says_why: bool) -> Option<Styled> {
     let (word, role) = word(readiness.state);
     let mut text = Styled::new().with(Role::Note, format!("{time} ")).with(role, format!("{word} "));
     text.push(Role::Name, name);
     match readiness.state {
-        State::Current => {}
-        State::Failed => text.push(Role::Plain, format!(": {}", readiness.message)),
+        State::Failed if says_why => text.push(Role::Plain, format!(": {}", readiness.message)),
+        State::Current | State::Failed => {}
         _ => return None,
     }
     text.line_end();

@@ -1,5 +1,7 @@
 //! Text with roles instead of colours: what a span means is decided here, how it looks in the terminal module.
 
+use crate::text::width;
+
 /// What a span of text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -9,8 +11,12 @@ pub enum Role {
     Add,
     /// An object that is to be changed.
     Change,
+    /// The words of it that are new.
+    AddWord,
     /// An object, a value or a line that goes.
     Remove,
+    /// The words of it that go.
+    RemoveWord,
     /// Something that needs attention.
     Problem,
     /// An object's name.
@@ -63,6 +69,18 @@ impl Styled {
     #[must_use]
     pub fn spans(&self) -> &[(Role, String)] {
         &self.spans
+    }
+
+    /// How many lines end in it.
+    #[must_use]
+    pub fn lines(&self) -> usize {
+        self.spans.iter().filter(|(_, text)| text == "\n").count()
+    }
+
+    /// Columns that it needs on one line.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.spans.iter().map(|(_, text)| width(text)).sum()
     }
 
     /// Returns true if there is no text.

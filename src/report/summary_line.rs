@@ -2,12 +2,14 @@
 
 use super::model::Report;
 use super::styled::{Role, Styled};
-use super::{ApplySetInfo, Command, Summary, Verdict, beside, ignored, outcomes, readiness, unmanaged};
+use super::text::grouped;
+use super::{ApplySetInfo, Command, Summary, Verdict, View, beside, ignored, outcomes, readiness, unmanaged};
 
 /// The last line.
 #[must_use]
-pub fn summary(report: &Report) -> Styled {
-    let mut sentence = if report.command == Command::Apply { outcomes::done(report) } else { to_do(&report.summary) };
+pub fn summary(report: &Report, view: &View) -> Styled {
+    let mut sentence =
+        if report.command == Command::Apply { outcomes::done(report) } else { to_do(&report.summary, view) };
     if let Some(pruned_by) = report.apply_set.as_ref().and_then(|set| set.pruned_by) {
         sentence = format!("{sentence}; shard {pruned_by} prunes");
     }
@@ -45,8 +47,8 @@ pub fn summary(report: &Report) -> Styled {
 
 /// What a pass would do, in one line.
 #[must_use]
-pub fn plan(report: &Report) -> Styled {
-    sentence_line(to_do(&report.summary))
+pub fn plan(report: &Report, view: &View) -> Styled {
+    sentence_line(to_do(&report.summary, view))
 }
 
 /// `shard 0/4: …`, in a run over a part of the objects.
@@ -60,7 +62,7 @@ fn sentence_line(sentence: String) -> Styled {
     text
 }
 
-pub(super) fn to_do(counts: &Summary) -> String {
+pub(super) fn to_do(counts: &Summary, view: &View) -> String {
     let sentence = counted(&[
         (counts.create, "to create"),
         (counts.update, "to update"),
@@ -70,24 +72,24 @@ pub(super) fn to_do(counts: &Summary) -> String {
         (counts.unknown, "not compared"),
     ]);
     let separator = if sentence.is_empty() { "" } else { "; " };
-    format!("{sentence}{separator}{}", in_sync(counts))
+    format!("{sentence}{separator}{}", in_sync(counts, view))
 }
 
 pub(super) fn counted(parts: &[(usize, &str)]) -> String {
     let parts = parts.iter().filter(|(count, _)| *count > 0);
-    parts.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
+    parts.map(|(count, what)| format!("{} {what}", grouped(*count))).collect::<Vec<_>>().join(", ")
 }
 
-fn in_sync(counts: &Summary) -> String {
+fn in_sync(counts: &Summary, view: &View) -> String {
     let mut notes = Vec::new();
-    if counts.proven > 0 {
-        notes.push(format!("{} of them proven without asking the server", counts.proven));
+    if counts.proven > 0 && view.verbosity > 0 {
+        notes.push(format!("{} of them proven without asking the server", grouped(counts.proven)));
     }
     if counts.adopted > 0 {
-        notes.push(format!("{} not yet owned by our field manager", counts.adopted));
+        notes.push(format!("{} not yet owned by our field manager", grouped(counts.adopted)));
     }
     let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
-    format!("{} in sync{notes}", counts.in_sync)
+    format!("{} in sync{notes}", grouped(counts.in_sync))
 }
 
 /// `3 fields added by others, 1 of them by hand`
@@ -95,10 +97,10 @@ fn added(counts: &Summary) -> Option<String> {
     let fields = match counts.unmanaged {
         0 => return None,
         1 => "1 field added by others".to_owned(),
-        more => format!("{more} fields added by others"),
+        more => format!("{} fields added by others", grouped(more)),
     };
     Some(match counts.unmanaged_manual {
         0 => fields,
-        manual => format!("{fields}, {manual} of them by hand"),
+        manual => format!("{fields}, {} of them by hand", grouped(manual)),
     })
 }

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use structured_merge::{GroupVersionKind, ObjectKey};
 
 use super::styled::{Role, Styled};
-use super::{Report, Verdict};
+use super::text::grouped;
+use super::{Report, Verdict, View};
 
 /// Most objects that the text names.
 const SHOWN: usize = 100;
@@ -65,18 +66,19 @@ impl Report {
 
 /// A line for each object.
 #[must_use]
-pub(super) fn lines(report: &Report) -> Styled {
+pub(super) fn lines(report: &Report, view: &View) -> Styled {
+    let most = if view.full { usize::MAX } else { SHOWN };
     let mut text = Styled::new();
     let objects = report.unmanaged.as_deref().unwrap_or_default();
-    for UnmanagedObject { kind, namespace, name, .. } in objects.iter().take(SHOWN) {
+    for UnmanagedObject { kind, namespace, name, .. } in objects.iter().take(most) {
         let name = namespace.as_ref().map_or_else(|| name.clone(), |namespace| format!("{namespace}/{name}"));
         text.push(Role::Note, "? ");
         text.push(Role::Name, format!("{kind} {name}"));
         text.push(Role::Note, "  no manifest, owner or apply set explains it");
         text.line_end();
     }
-    if let Some(more @ 1..) = objects.len().checked_sub(SHOWN) {
-        text.push(Role::Note, format!("… {more} more: `-o json` has them all"));
+    if let Some(more @ 1..) = objects.len().checked_sub(most) {
+        text.push(Role::Note, format!("… {} more objects: --full", grouped(more)));
         text.line_end();
     }
     text
@@ -87,6 +89,6 @@ pub(super) fn clause(report: &Report) -> Option<String> {
     match report.unmanaged.as_ref()?.len() {
         0 => Some("no unmanaged objects".to_owned()),
         1 => Some("1 unmanaged object".to_owned()),
-        more => Some(format!("{more} unmanaged objects")),
+        more => Some(format!("{} unmanaged objects", grouped(more))),
     }
 }

@@ -21,13 +21,14 @@ pub(super) fn inline(value: &Value) -> String {
         }
         Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
         Value::String(text) if is_bare(text) => text.clone(),
-        other => other.to_string(),
+        // Three dots say that something is left out.
+        other => other.to_string().replace('…', "\\u2026"),
     }
 }
 
 fn key(name: &str) -> String {
     let is_clear = !looks_like_a_change(name) && !name.contains(": ") && !name.contains(['{', '}', '[', ']', ',', '"']);
-    if is_clear { name.to_owned() } else { Value::from(name).to_string() }
+    if is_clear { name.to_owned() } else { Value::from(name).to_string().replace('…', "\\u2026") }
 }
 
 fn is_redacted(value: &Value) -> bool {
@@ -49,7 +50,7 @@ fn is_bare(text: &str) -> bool {
 
 /// Returns true if a string holds what separates values from each other and from notes: `2 → 3  changed by kubectl`.
 fn looks_like_a_change(text: &str) -> bool {
-    text.contains(['→', '⟶', '➔', '➜', '⇒'])
+    text.contains(['→', '⟶', '➔', '➜', '⇒', '…', '⋯'])
         || text.contains("  ")
         || text.contains("->")
         || text.contains(is_odd_blank)

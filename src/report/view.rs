@@ -1,6 +1,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use super::{ObjectReport, Report};
 use crate::desired::Source;
 
@@ -17,6 +19,8 @@ pub struct View {
     pub sort: Sort,
     /// How many details are wanted (`-v`).
     pub verbosity: u8,
+    /// The time from which other times are told, where they are not told as they are.
+    pub now: Option<Timestamp>,
     /// The folder from which the paths of files are told, where it is known; absolute.
     pub folder: Option<Arc<Path>>,
     /// The root of the repository that the folder is in, if it is in one; absolute.
@@ -45,6 +49,7 @@ impl Default for View {
             summary: false,
             sort: Sort::Plan,
             verbosity: 0,
+            now: None,
             folder: None,
             repository: None,
         }
@@ -71,6 +76,19 @@ impl View {
         objects
     }
 
+    /// A time as it is told: as it is, or how long ago.
+    #[must_use]
+    pub fn time(&self, time: &str) -> String {
+        let ago = self.now.and_then(|now| Some(now.as_second() - time.parse::<Timestamp>().ok()?.as_second()));
+        match ago {
+            None | Some(..0) => time.to_owned(),
+            Some(seconds @ 0..60) => format!("{seconds}s ago"),
+            Some(seconds @ 60..3_600) => format!("{}m ago", seconds / 60),
+            Some(seconds @ 3_600..172_800) => format!("{}h ago", seconds / 3_600),
+            Some(seconds) => format!("{}d ago", seconds / 86_400),
+        }
+    }
+
     /// The name of a file as it is told from the folder: `deploy/web.yaml`.
     #[must_use]
     pub fn file<'n>(&self, name: &'n str) -> &'n str {
@@ -93,6 +111,23 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_told_from_now_where_that_is_wanted() {
+        let time = "2026-11-20T10:00:00Z";
+        assert_eq!(View::default().time(time), time);
+        for (now, told) in [
+            ("2026-11-20T10:00:07Z", "7s ago"),
+            ("2026-11-20T10:59:59Z", "59m ago"),
+            ("2026-11-21T10:00:00Z", "24h ago"),
+            ("2026-11-30T10:00:00Z", "10d ago"),
+            ("2026-11-20T09:00:00Z", time),
+        ] {
+            let view = View { now: now.parse().ok(), ..View::default() };
+            assert_eq!(view.time(time), told);
+            assert_eq!(view.time("yesterday"), "yesterday");
+        }
+    }
 
     #[test]
     fn files_are_told_from_the_folder() {

@@ -39,7 +39,7 @@ impl Agreement {
 
     /// Waits for the answer.
     pub async fn wait(&self, at: usize, (report, view): (&Report, &View), cluster: &ClusterInfo) -> bool {
-        let (differences, plan) = (text::differences(report, view), summary_line::plan(report));
+        let (differences, plan) = (text::differences(report, view), summary_line::plan(report, view));
         self.settle(at, State::Waiting { differences, plan, place: place_of(report, cluster) });
         let mut answer = self.answer.subscribe();
         let answered = answer.wait_for(Option::is_some).await;

@@ -36,7 +36,7 @@ pub(crate) async fn confirmed(report: &Report, cluster: &ClusterInfo, output: &O
     if !output.shows_text() {
         output.terminal.message(&text::differences(report, &output.view));
     }
-    output.terminal.message(&summary_line::plan(report));
+    output.terminal.message(&summary_line::plan(report, &output.view));
     answered(format!("Apply this to {}? [y/N] ", place_of(report, cluster)), output, interrupt).await
 }
 

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 
+use jiff::Timestamp;
+
 use crate::cli::{OutputArgs, OutputTarget, ShardArgs};
 use crate::diagnostic::Diagnostic;
 use crate::object::Shard;
@@ -13,6 +15,7 @@ use crate::report::{Command, EXIT_INVALID, EXIT_SUCCESS, Report, Reports, Sectio
 use crate::session::external_diff::ExternalDiff;
 use crate::session::failure::Failure;
 use crate::session::journal::{Journal, Lines};
+use crate::session::paging::Paging;
 use crate::session::report_file::{Readers, ReportFile, is_stream};
 use crate::terminal::{self, Closed, Terminal, plain};
 use crate::text::io_reason;
@@ -35,6 +38,8 @@ pub(crate) struct Output {
     /// The files of the targets, in their order, until they are written.
     files: Mutex<Vec<ReportFile>>,
     quiet: bool,
+    /// The pager, if text is to be shown page by page.
+    paging: Paging,
     /// The part of the objects that the run is about.
     pub shard: Option<Shard>,
     /// Text that is shown later: that of one of several contexts.
@@ -45,7 +50,7 @@ impl Output {
     /// Reads the flags and opens the files, so that nothing is compared or written if a report cannot be. Two formats on stdout
     /// are a usage error. Problems are printed here, and returned as an exit code.
     pub fn new(args: &OutputArgs) -> Result<Self, u8> {
-        let terminal = Terminal::new(args.console.color, args.quiet);
+        let terminal = Terminal::themed(args.console.color, args.console.theme, args.quiet);
         let view = view(args, &terminal);
         let targets = args.output.clone();
         let on_stdout: Vec<&Format> =
@@ -72,8 +77,28 @@ impl Output {
         let has_lines = lines_on_stdout || !streamed.is_empty();
         let lines = has_lines.then(|| Arc::new(Lines::new(&terminal, lines_on_stdout, streamed)));
         let files = Mutex::new(files.into_iter().map(|(.., file)| file).collect());
-        let (quiet, shard, held_back, context) = (args.quiet, None, None, None);
-        Ok(Self { terminal, view, targets, lines, external_diff, context, has_text, files, quiet, shard, held_back })
+        let (quiet, paging, shard, held_back, context) = (args.quiet, Paging::default(), None, None, None);
+        Ok(Self {
+            terminal,
+            view,
+            targets,
+            lines,
+            external_diff,
+            context,
+            has_text,
+            files,
+            quiet,
+            paging,
+            shard,
+            held_back,
+        })
+    }
+
+    /// The same, with the text in a pager if a person reads it on a terminal: for commands that neither write nor ask.
+    #[must_use]
+    pub fn paged(self, args: &OutputArgs) -> Self {
+        let is_wanted = self.shows_text() && self.terminal.is_watched() && !args.no_pager && !args.summary;
+        Self { paging: if is_wanted { Paging::wanted() } else { Paging::default() }, ..self }
     }
 
     /// The same, for a run over a part of the objects.
@@ -93,6 +118,7 @@ impl Output {
             has_text: self.has_text,
             files: Mutex::default(),
             quiet: self.quiet,
+            paging: Paging::default(),
             shard: self.shard,
             held_back: Some(Mutex::default()),
         }
@@ -118,7 +144,7 @@ impl Output {
     pub fn text(&self, text: &Styled) -> Result<(), Closed> {
         match &self.held_back {
             _ if !self.has_text => Ok(()),
-            None => self.terminal.text(text),
+            None => self.paging.show(text, &self.terminal),
             Some(held_back) => {
                 held_back.lock().unwrap_or_else(PoisonError::into_inner).append(text.clone());
                 Ok(())
@@ -178,6 +204,9 @@ impl Output {
             drop(self.terminal.data(&data(report, &self.view)));
             return EXIT_SUCCESS;
         };
+        for remark in unified::remarks(report, &self.view) {
+            self.terminal.note(Role::Note, &remark);
+        }
         program.show(&unified::files(report)).unwrap_or_else(|problem| {
             tell(&self.terminal, &[problem]);
             EXIT_INVALID
@@ -239,14 +268,12 @@ pub(crate) fn unwritable(file: &str, error: &std::io::Error) -> Diagnostic {
 
 /// Prints problems on stderr.
 pub(crate) fn tell(terminal: &Terminal, problems: &[Diagnostic]) {
-    for problem in problems {
-        terminal.message(&excerpt::problem(problem, "", &format!("{}: ", problem.severity)));
-    }
+    terminal.message(&excerpt::problems(problems.iter(), "", |problem| format!("{}: ", problem.severity)));
 }
 
 /// Returns the content of a file.
 fn content<R>(report: &R, render: &Render<R>, view: &View) -> String {
-    let view = View { width: terminal::width_elsewhere(), ..view.clone() };
+    let view = View { width: terminal::width_elsewhere(), now: None, ..view.clone() };
     match render {
         Render::Data(data) | Render::Lines(data) => data(report, &view),
         Render::Text(text) => plain(&text(report, &view)),
@@ -264,6 +291,7 @@ fn view(args: &OutputArgs, terminal: &Terminal) -> View {
         summary: args.summary,
         sort: args.sort.into(),
         verbosity: args.console.verbosity,
+        now: args.relative_time.then(Timestamp::now).filter(|_| terminal.is_watched()),
         folder: folder.map(Arc::from),
         repository,
     }

@@ -43,6 +43,8 @@ struct Outcomes {
 #[derive(Default)]
 struct ReadinessSeen {
     ready: BTreeSet<ObjectKey>,
+    /// What the others wait for.
+    unready: BTreeMap<ObjectKey, String>,
     told: BTreeMap<ObjectKey, State>,
 }
 
@@ -61,7 +63,10 @@ impl<'a> Screen<'a> {
         };
         // The line of the former stage ends before that of the next one begins.
         drop(self.running.take());
-        let progress = self.output.terminal.progress(what, objects);
+        let mut progress = self.output.terminal.progress(what, objects);
+        if stage == Stage::Wait && self.follows {
+            progress = progress.with_heartbeat(&self.output.terminal);
+        }
         self.running.replace(Some(Running { stage, progress, done: 0 }));
     }
 
@@ -79,11 +84,16 @@ impl<'a> Screen<'a> {
         }
     }
 
+    /// Returns true if nobody needs to be told on stderr of an object that is done: stdout says so, or a live line counts it.
+    fn says_outcomes(&self) -> bool {
+        self.output.terminal.is_live() || self.output.shows_text() && !self.output.view.summary
+    }
+
     /// The turn of one object is over.
     fn done(&self, object: &ObjectReport) {
         self.advance(Stage::Apply, |done| done + 1);
-        if let Some(text) = outcomes::news(object, &now())
-            && !self.output.terminal.is_live()
+        if !self.says_outcomes()
+            && let Some(text) = outcomes::news(object, &now())
         {
             self.output.news(&text);
         }
@@ -100,9 +110,13 @@ impl<'a> Screen<'a> {
     fn readiness_changed(&self, key: &ObjectKey, readiness: &Readiness) {
         let (ready, is_news) = self.readiness.borrow_mut().change(key, readiness);
         self.advance(Stage::Wait, |_| ready);
+        let slow = self.readiness.borrow().slow();
+        if let Some(running) = self.running.borrow().as_ref().filter(|running| running.stage == Stage::Wait) {
+            running.progress.slow(slow);
+        }
         if is_news
             && self.follows
-            && let Some(text) = readiness::news(&key.to_string(), readiness, &now())
+            && let Some(text) = readiness::news(&key.to_string(), readiness, &now(), !self.output.shows_text())
         {
             self.output.news(&text);
         }
@@ -159,13 +173,26 @@ impl Outcomes {
 }
 
 impl ReadinessSeen {
+    /// `Deployment shop/web: 1 of 2 replicas are updated, and 3 more objects`; nothing once all are ready.
+    fn slow(&self) -> Option<String> {
+        let (key, message) = self.unready.first_key_value()?;
+        let more = match self.unready.len() - 1 {
+            0 => String::new(),
+            1 => ", and 1 more object".to_owned(),
+            more => format!(", and {more} more objects"),
+        };
+        Some(format!("{key}: {message}{more}"))
+    }
+
     /// How many objects are ready now, and whether this change is news.
     fn change(&mut self, key: &ObjectKey, readiness: &Readiness) -> (usize, bool) {
         if readiness.is_current() {
-            self.ready.insert(key.clone())
+            self.unready.remove(key);
+            self.ready.insert(key.clone());
         } else {
-            self.ready.remove(key)
-        };
+            self.ready.remove(key);
+            self.unready.insert(key.clone(), readiness.message.clone());
+        }
         let last = self.told.get(key).copied();
         // What is ready from the start isn't news, nor is what fails again after another attempt.
         let is_news = match readiness.state {

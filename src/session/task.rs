@@ -41,7 +41,10 @@ impl Task<'_> {
         connection: &ConnectionArgs,
         work: impl AsyncFn(Site<'_>, Manifests) -> Result<Report, Failure>,
     ) -> Result<Report, Failure> {
-        let reading = Reading::begin(self.input, &self.output.terminal).await?;
+        let reading = {
+            let _progress = self.output.terminal.progress("reading", 0);
+            Reading::begin(self.input, &self.output.terminal).await?
+        };
         let site = Site::only(connection, self.output, listen(&self.output.terminal));
         work(site, Manifests::Reading(reading)).await
     }

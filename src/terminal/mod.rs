@@ -1,21 +1,25 @@
 //! The only door to stdout and stderr: colours, and untrusted text made visible.
 
 mod bug;
+mod heartbeat;
+mod pager;
 mod progress;
 mod question;
+mod theme;
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anstyle::{AnsiColor, Style};
-
 use crate::report::View;
 use crate::report::styled::{Role, Styled};
 use crate::text::{io_reason, visible};
 pub use bug::report_panics;
+use heartbeat::Heartbeat;
+pub use pager::Pager;
 use progress::Live;
 pub use question::{can_ask, line};
+pub use theme::{THEMES, Theme};
 
 /// When to colour the text (`--color`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -42,6 +46,7 @@ struct Streams {
     stdout_colored: bool,
     stderr_colored: bool,
     quiet: bool,
+    theme: &'static Theme,
     /// On a terminal that a person looks at, unless quiet.
     live: Option<Live>,
 }
@@ -50,6 +55,7 @@ struct Streams {
 #[derive(Debug)]
 pub struct Progress {
     live: Option<Live>,
+    heartbeat: Option<Heartbeat>,
 }
 
 impl Progress {
@@ -58,6 +64,27 @@ impl Progress {
         if let Some(live) = &self.live {
             live.at(step);
         }
+    }
+
+    /// Shows what takes its time.
+    pub fn slow(&self, what: Option<String>) {
+        if let Some(live) = &self.live {
+            live.says(what.as_deref().unwrap_or_default());
+        }
+        if let Some(heartbeat) = &self.heartbeat {
+            heartbeat.says(what);
+        }
+    }
+
+    /// The same, with a line on stderr every ten seconds where no live line is shown.
+    #[must_use]
+    pub fn with_heartbeat(mut self, terminal: &Terminal) -> Self {
+        if self.live.is_none() && !terminal.is_quiet() {
+            let terminal = terminal.clone();
+            let tell = move |line: &str| terminal.note(Role::Note, line);
+            self.heartbeat = Some(Heartbeat::new(heartbeat::INTERVAL, tell));
+        }
+        self
     }
 }
 
@@ -86,6 +113,12 @@ impl Terminal {
     /// Decides on colours.
     #[must_use]
     pub fn new(choice: ColorChoice, quiet: bool) -> Self {
+        Self::themed(choice, &theme::STANDARD, quiet)
+    }
+
+    /// The same, with the colours of a theme.
+    #[must_use]
+    pub fn themed(choice: ColorChoice, theme: &'static Theme, quiet: bool) -> Self {
         let wanted = |is_terminal: bool| match choice {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
@@ -99,7 +132,7 @@ impl Terminal {
         let stderr_colored = wanted(std::io::stderr().is_terminal());
         let is_watched = std::io::stderr().is_terminal() && std::env::var_os("CI").is_none();
         let live = (is_watched && !quiet).then(Live::new);
-        Self { inner: Arc::new(Streams { stdout_colored, stderr_colored, quiet, live }), label: None }
+        Self { inner: Arc::new(Streams { stdout_colored, stderr_colored, quiet, theme, live }), label: None }
     }
 
     /// The same terminal, where each line on stderr begins with a name. How far it is, is not shown: there is only one live line.
@@ -114,6 +147,12 @@ impl Terminal {
         self.inner.quiet
     }
 
+    /// Returns true if somebody reads stdout on a terminal.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        std::io::stdout().is_terminal() && !self.inner.quiet
+    }
+
     /// Columns of a line of stdout: those of the terminal, or what `COLUMNS` says elsewhere.
     #[must_use]
     pub fn width(&self) -> usize {
@@ -123,7 +162,12 @@ impl Terminal {
 
     /// Prints text for people to stdout, unless quiet.
     pub fn text(&self, text: &Styled) -> Result<(), Closed> {
-        if self.inner.quiet { Ok(()) } else { self.data(&paint(text, self.inner.stdout_colored)) }
+        if self.inner.quiet { Ok(()) } else { self.data(&self.painted(text)) }
+    }
+
+    /// Text as stdout shows it.
+    pub(crate) fn painted(&self, text: &Styled) -> String {
+        paint(text, self.inner.stdout_colored.then_some(self.inner.theme))
     }
 
     /// Prints a document to stdout as it is.
@@ -175,7 +219,7 @@ impl Terminal {
         if let Some(live) = self.live() {
             live.begin(what, steps);
         }
-        Progress { live: self.live().cloned() }
+        Progress { live: self.live().cloned(), heartbeat: None }
     }
 
     fn live(&self) -> Option<&Live> {
@@ -191,9 +235,10 @@ impl Terminal {
 
     /// Prints text to stderr.
     pub fn message(&self, text: &Styled) {
+        let theme = self.inner.stderr_colored.then_some(self.inner.theme);
         let text = match &self.label {
-            Some(label) => paint(&labelled(text, label), self.inner.stderr_colored),
-            None => paint(text, self.inner.stderr_colored),
+            Some(label) => paint(&labelled(text, label), theme),
+            None => paint(text, theme),
         };
         self.aside(|| drop(std::io::stderr().lock().write_all(text.as_bytes())));
     }
@@ -234,35 +279,25 @@ pub fn width_elsewhere() -> usize {
 /// Text without colours, for files.
 #[must_use]
 pub fn plain(text: &Styled) -> String {
-    paint(text, false)
+    paint(text, None)
 }
 
-fn paint(text: &Styled, colored: bool) -> String {
+/// Text in the colours of a theme.
+#[cfg(test)]
+pub fn coloured(text: &Styled, theme: &Theme) -> String {
+    paint(text, Some(theme))
+}
+
+fn paint(text: &Styled, theme: Option<&Theme>) -> String {
     let span = |(role, text): &(Role, String)| {
         if text == "\n" {
             return text.clone();
         }
         let text = visible(text);
-        if !colored {
-            return text.into_owned();
-        }
-        let style = style_of(*role);
+        let Some(style) = theme.map(|theme| theme.style(*role)) else { return text.into_owned() };
         format!("{style}{text}{style:#}")
     };
     text.spans().iter().map(span).collect()
-}
-
-fn style_of(role: Role) -> Style {
-    match role {
-        Role::Plain => Style::new(),
-        Role::Add => AnsiColor::Green.on_default(),
-        Role::Change => AnsiColor::Yellow.on_default(),
-        Role::Remove => AnsiColor::Red.on_default(),
-        Role::Problem => AnsiColor::Red.on_default().bold(),
-        Role::Name => Style::new().bold(),
-        Role::Note => Style::new().dimmed(),
-        Role::Hint => AnsiColor::Cyan.on_default(),
-    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::text::visible;
+
 /// How often the live line is drawn; what is over before the first time is never seen.
 const TICK: Duration = Duration::from_millis(200);
 
@@ -17,18 +19,28 @@ impl Live {
 
     /// Starts to show progress of this many steps.
     pub fn begin(&self, what: &str, steps: usize) {
-        let template = "{spinner} {prefix} {pos}/{len} {elapsed}";
+        let template = if steps == 0 {
+            "{spinner} {prefix} {elapsed}"
+        } else {
+            "{spinner} {prefix} {pos}/{len} {elapsed} {wide_msg}"
+        };
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         self.0.reset();
         self.0.set_style(style);
         self.0.set_length(u64::try_from(steps).unwrap_or(u64::MAX));
         self.0.set_prefix(what.to_owned());
+        self.0.set_message("");
         self.0.enable_steady_tick(TICK);
     }
 
     /// Shows how many steps are done.
     pub fn at(&self, step: usize) {
         self.0.set_position(u64::try_from(step).unwrap_or(u64::MAX));
+    }
+
+    /// Shows what takes its time, as much of it as fits.
+    pub fn says(&self, what: &str) {
+        self.0.set_message(visible(what).into_owned());
     }
 
     /// Takes the line away.

@@ -4,8 +4,10 @@ mod line;
 mod similar;
 mod url;
 mod visible;
+mod width;
 
 pub use line::{io_reason, listed, one_line};
 pub use similar::similar;
 pub use url::{name_without_credentials, urls_without_credentials, without_credentials};
 pub use visible::{is_hidden, visible};
+pub use width::{end_within, middle_cut, start_within, width};

@@ -40,7 +40,7 @@ fn a_scale_is_shown_with_the_subresource_and_healed() {
     assert_eq!(diff.changes("Deployment", "web"), ["changedByOther spec.replicas"]);
     assert_change(&diff, "spec.replicas", &json!(5), &json!(2), ("kubectl", "scale"));
     assert!(diff.stdout.contains("5 → 2"), "{diff}");
-    assert!(diff.stdout.contains("changed by kubectl (scale)"), "{diff}");
+    assert!(diff.stdout.contains("by kubectl (scale)"), "{diff}");
 
     let apply = heals(&ws);
     assert_eq!(apply.object("Deployment", "web")["outcome"], "updated");

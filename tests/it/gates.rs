@@ -159,10 +159,10 @@ fn fields_of_others_are_counted_and_shown_by_manager() {
     let lines: Vec<&str> = shown.lines().map(|line| line.split(" 20").next().unwrap().trim_end()).skip(1).collect();
     assert_eq!(lines.len(), 6, "{shown}");
     assert_eq!(lines[0], "    added by hand: kubectl-label");
-    assert!(lines[1].starts_with("    metadata.labels.by "), "{shown}");
+    assert!(lines[1].starts_with("    metadata.labels.by: "), "{shown}");
     assert_eq!(lines[2], "    added by labeller");
     assert!(
-        lines[3].starts_with("    data.extra ") && lines[4].starts_with("    metadata.labels.injected "),
+        lines[3].starts_with("    data.extra: ") && lines[4].starts_with("    metadata.labels.injected: "),
         "{shown}"
     );
 }

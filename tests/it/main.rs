@@ -54,6 +54,7 @@ mod picture;
 mod prediction;
 mod programs;
 mod progress;
+mod properties;
 mod quiet_day;
 mod reading;
 mod reference;

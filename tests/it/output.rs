@@ -264,3 +264,102 @@ fn a_program_that_cannot_start_is_not_mistaken_for_drift() {
     assert!(stderr.starts_with("error: the program cannot start: "), "{stderr}");
     assert!(stderr.contains("hint: look at the limits of this process"), "{stderr}");
 }
+
+/// The pager gets what stdout would get, and only where a person reads it and nothing is written.
+#[cfg(unix)]
+#[test]
+fn on_a_terminal_long_text_goes_through_the_pager_of_the_person() {
+    let ws = mixed();
+    let paged = || fs::read_to_string(ws.folder().join("paged.txt")).unwrap_or_default();
+    let shown = |pager: &str, arguments: &[&str], code: i32| {
+        let _ = fs::remove_file(ws.folder().join("paged.txt"));
+        let caller = ws
+            .as_user("admin")
+            .printing_on_terminal()
+            .env("KUBECTL_RECONCILE_PAGER", pager)
+            .env("NO_COLOR", "1")
+            .env("PAGER", "false");
+        let run = caller.reconcile(arguments).exits_with(code);
+        (run.stderr, paged())
+    };
+    let (terminal, text) = shown("tee paged.txt", &["diff", "-f", "web.yaml"], 1);
+    assert!(text.contains("5 → 2") && terminal.contains("5 → 2"), "{terminal}");
+    for arguments in [&["diff", "-f", "web.yaml", "--no-pager"][..], &["diff", "-f", "web.yaml", "-o", "json"]] {
+        let (terminal, text) = shown("tee paged.txt", arguments, 1);
+        assert_eq!(text, "", "{arguments:?}: {terminal}");
+        assert!(terminal.contains("replicas"), "{terminal}");
+    }
+    // None is wanted, there is none, or it goes away at once: the verdict is the same.
+    for pager in ["cat", "", "no-such-pager -x", "true"] {
+        let (terminal, _) = shown(pager, &["diff", "-f", "web.yaml"], 1);
+        assert!(pager == "true" || terminal.contains("5 → 2"), "{pager}: {terminal}");
+    }
+    let (terminal, text) = shown("tee paged.txt", &["apply", "-f", "web.yaml"], 0);
+    assert_eq!(text, "", "what writes is not paged: {terminal}");
+    assert!(terminal.contains("updated Deployment"), "{terminal}");
+}
+
+#[test]
+fn lines_are_as_wide_as_the_variable_says() {
+    let ws = mixed();
+    let text = |columns: &str| {
+        let caller = ws.stdin("").env("COLUMNS", columns);
+        caller.reconcile(["diff", "-f", "web.yaml"]).exits_with(1).stdout
+    };
+    for (columns, width) in [("60", 60), ("140", 140), ("", 100), ("0", 100), ("wide", 100)] {
+        let text = text(columns);
+        let head = text.lines().next().unwrap();
+        assert_eq!(head.chars().count(), width, "{columns}: {text}");
+        assert!(head.ends_with("  web.yaml:2"), "{text}");
+    }
+}
+
+#[test]
+fn names_are_printed_as_kubectl_prints_them() {
+    let ws = mixed();
+    let diff = ws.reconcile(["diff", "-f", ".", "-o", "name"]).exits_with(4);
+    let mut names: Vec<&str> = diff.stdout.lines().collect();
+    names.sort_unstable();
+    assert_eq!(names, ["configmap/new", "deployment.apps/web"]);
+    let kubectl = ws.kubectl(["get", "deployment", "-o", "name"]).exits_with(0);
+    assert_eq!(kubectl.stdout.trim(), "deployment.apps/web");
+    let apply = ws.reconcile(["apply", "-f", ".", "-o", "name"]).exits_with(4);
+    assert_eq!(apply.stdout.lines().count(), 2, "{apply}");
+    assert_eq!(ws.reconcile(["apply", "-f", ".", "-o", "name"]).exits_with(4).stdout, "", "nothing was done");
+}
+
+#[test]
+fn the_summary_alone_and_the_order_are_flags() {
+    let ws = mixed();
+    let summary = ws.reconcile(["diff", "-f", ".", "--summary"]).exits_with(4);
+    assert_eq!(summary.stdout.lines().count(), 1, "{summary}");
+    assert!(summary.stdout.starts_with("1 to create, 1 to update, 1 not compared"), "{summary}");
+    let first = |order: &str| {
+        let run = ws.reconcile(["diff", "-f", ".", "--sort", order]).exits_with(4);
+        let heads: Vec<char> =
+            run.stdout.lines().filter_map(|line| line.chars().next()).filter(|c| "+~!".contains(*c)).collect();
+        assert_eq!(heads.last(), Some(&'!'), "what needs attention comes last: {run}");
+        heads[0]
+    };
+    assert_eq!((first("kind"), first("source")), ('+', '+'));
+    ws.reconcile(["diff", "-f", ".", "--sort", "colour"]).exits_with(2);
+    ws.reconcile(["diff", "-f", ".", "--summary", "--full"]).exits_with(2);
+}
+
+/// One namespace that is missing is one problem, however many objects are meant for it.
+#[test]
+fn objects_with_the_same_problem_are_told_together() {
+    let ws = Workspace::new();
+    let one = |at: usize| {
+        format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: c{at}, namespace: nowhere-$NS}}}}\n---\n")
+    };
+    ws.write("many.yaml", &(0..35).map(one).collect::<String>());
+    let diff = ws.reconcile(["diff", "-f", "many.yaml"]).exits_with(4);
+    assert_eq!(diff.stdout.matches("does not exist").count(), 1, "{diff}");
+    assert!(diff.stdout.starts_with("! 35 objects: namespace `nowhere-"), "{diff}");
+    assert!(diff.stdout.contains("many.yaml:1, 3, 5 … 32 more"), "{diff}");
+    let full = ws.reconcile(["diff", "-f", "many.yaml", "--full"]).exits_with(4);
+    assert!(full.stdout.contains("/c34"), "{full}");
+    let apply = ws.reconcile(["apply", "-f", "many.yaml"]).exits_with(4);
+    assert!(apply.stdout.lines().count() < 10, "{apply}");
+}

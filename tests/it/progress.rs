@@ -17,8 +17,17 @@ fn is_timed(line: &str) -> bool {
 }
 
 #[test]
-fn in_a_pipeline_each_finished_object_has_a_line_with_the_time() {
-    for flags in [&[][..], &["-o", "json"]] {
+fn in_a_pipeline_each_finished_object_has_one_line() {
+    // Where stdout says what was done, stderr does not say it again.
+    let ws = Workspace::new();
+    ws.write("two.yaml", TWO);
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(4);
+    assert_eq!(apply.stderr, "", "{apply}");
+    for name in ["a", "b"] {
+        assert_eq!(apply.stdout.matches(&ws.fill_in(&format!("created ConfigMap $NS/{name}\n"))).count(), 1, "{apply}");
+    }
+    assert!(!apply.stdout.lines().any(is_timed), "stdout is the same in every run");
+    for flags in [&["-o", "json"][..], &["--summary"]] {
         let ws = Workspace::new();
         ws.write("two.yaml", TWO);
         let apply = ws.reconcile([&["apply", "-f", "."], flags].concat()).exits_with(4);
@@ -60,4 +69,17 @@ fn quiet_is_quiet() {
     ws.write("two.yaml", &TWO.replaced("a: 1", "a: '1'"));
     let apply = ws.as_user("admin").on_terminal().reconcile(["apply", "-f", ".", "-q"]).exits_with(0);
     assert_eq!((apply.stdout.as_str(), apply.stderr.as_str()), ("", ""));
+}
+
+/// In a log, silence looks like a program that hangs.
+#[test]
+fn in_a_pipeline_a_long_wait_says_what_it_waits_for() {
+    let ws = Workspace::new();
+    let service =
+        "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {type: LoadBalancer, ports: [{port: 80}]}}";
+    ws.write("web.yaml", service);
+    let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout=12s"]).exits_with(5);
+    let expected = ws.fill_in("waiting for Service $NS/web: its load balancer has no address yet");
+    assert_eq!(apply.stderr.lines().filter(|line| *line == expected).count(), 1, "{apply}");
+    assert!(!ws.reconcile(["apply", "-f", ".", "--wait", "--timeout=1s"]).exits_with(5).stderr.contains("waiting"));
 }

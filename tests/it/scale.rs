@@ -201,7 +201,7 @@ fn text_shows_some_of_very_many_changes_and_counts_the_rest() {
     let text = diff("text").exits_with(1);
     let lines: Vec<&str> = text.stdout.lines().collect();
     assert!(lines.len() < 110, "{} lines", lines.len());
-    assert!(text.stdout.contains("… 19,901 more changes: `-o json` has them all"), "{text}");
+    assert!(text.stdout.contains("… 19,901 more changes: --full"), "{text}");
     assert!(text.stdout.contains("live → wanted"), "drift comes first: {text}");
     assert_eq!(diff("json").report()["objects"][0]["changes"].as_array().unwrap().len(), 20_001);
 }

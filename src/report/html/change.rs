@@ -6,7 +6,8 @@ use super::limits::Limits;
 use super::markup::Markup;
 use super::value::values;
 use crate::compare::{Class, FieldChange};
-use crate::report::text::{foremost, grouped, is_shown, note, owner_text};
+use crate::report::View;
+use crate::report::text::{self, foremost, grouped, is_shown, owner_text};
 
 /// All changes of an object that are shown. What they have in common at the start of their paths is written once.
 pub(super) fn changes(page: &mut Markup, all: &[FieldChange], limits: &Limits) {
@@ -79,9 +80,9 @@ fn reason(page: &mut Markup, change: &FieldChange) {
 /// Why a field differs, in the words of the text output.
 fn why(change: &FieldChange) -> String {
     if change.class != Class::Unmanaged {
-        return note(change);
+        return text::why(change, &View::default());
     }
-    let by = change.managers.iter().map(owner_text).collect::<Vec<_>>().join(", ");
+    let by = change.managers.iter().map(|owner| owner_text(owner, &View::default())).collect::<Vec<_>>().join(", ");
     if change.is_manual() { format!("added by hand: {by}") } else { format!("added by {by}") }
 }
 

@@ -8,9 +8,9 @@ use super::state::{sign, state, tone};
 use super::styled::styled;
 use super::value::{whole, yaml};
 use crate::compare::{Action, Evidence};
+use crate::report::ObjectReport;
 use crate::report::text::{conflict_hint, is_shown, owner_text, problem};
 use crate::report::view::View;
-use crate::report::{ObjectReport, styled::Styled};
 
 /// How objects are shown, and what they are found by.
 pub(super) struct Objects<'f> {
@@ -89,9 +89,7 @@ impl Objects<'_> {
             page.element("<p class=\"hint\">hint: <span", hint, "</span></p>");
         }
         let what = if object.action == Action::Unknown { "cannot compare" } else { "cannot apply" };
-        let mut text = Styled::new();
-        problem(&mut text, what, object);
-        styled(page, &text);
+        styled(page, &problem(what, object, self.view));
         changes(page, &object.changes, &self.limits);
         self.conflicts(page, object);
         self.notes(page, object);
@@ -110,7 +108,7 @@ impl Objects<'_> {
         page.raw("<ul class=\"notes problem\">");
         for conflict in object.conflicts.iter().take(self.limits.items) {
             page.raw("<li>conflict: <code>").text(&conflict.path.to_string()).raw("</code> is owned by ");
-            page.text(&owner_text(&conflict.owner)).raw("</li>");
+            page.text(&owner_text(&conflict.owner, self.view)).raw("</li>");
         }
         page.raw("</ul>");
         more(page, object.conflicts.len().saturating_sub(self.limits.items), "conflict");

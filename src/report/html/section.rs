@@ -5,7 +5,7 @@ use super::object::{Objects, is_quiet};
 use super::styled::{self, styled};
 use crate::report::text::{grouped, parent_text};
 use crate::report::{
-    Command, ContextReport, ObjectReport, Report, Verdict, describe, excerpt, matrix, summary_line, unmanaged,
+    Command, ContextReport, ObjectReport, Report, Verdict, View, describe, excerpt, matrix, summary_line, unmanaged,
 };
 
 /// A report, and the number that its objects are told by.
@@ -37,9 +37,9 @@ impl Section<'_> {
         }
         page.raw("</ol>\n");
         if let Some(set) = &self.report.apply_set {
-            styled(page, &parent_text(set));
+            styled(page, &parent_text(set, objects.view));
         }
-        styled(page, &unmanaged::lines(self.report));
+        styled(page, &unmanaged::lines(self.report, objects.view));
         let quiet: Vec<(usize, &&ObjectReport)> = numbered().filter(|(_, object)| is_quiet(object)).collect();
         if quiet.is_empty() {
             return;
@@ -89,7 +89,7 @@ pub(super) fn result(report: &Report) -> String {
     if report.command == Command::Status {
         describe::result(report)
     } else {
-        styled::sentence(&summary_line::summary(report))
+        styled::sentence(&summary_line::summary(report, &View::default()))
     }
 }
 

@@ -33,9 +33,9 @@ pub(super) fn sign(object: &ObjectReport) -> &'static str {
 /// The class of the style sheet for a role.
 pub(super) fn tone(role: Role) -> &'static str {
     match role {
-        Role::Add => "add",
+        Role::Add | Role::AddWord => "add",
         Role::Change => "change",
-        Role::Remove => "remove",
+        Role::Remove | Role::RemoveWord => "remove",
         Role::Problem => "problem",
         Role::Hint => "hint",
         Role::Name => "name",

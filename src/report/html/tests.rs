@@ -30,7 +30,15 @@ fn change(field: &str, live: Value, desired: Value) -> FieldChange {
         manual: true,
     };
     let (live, desired) = (Some(live), Some(desired));
-    FieldChange { path, op: Op::Change, class: Class::ChangedByOther, live, desired, managers: vec![owner] }
+    FieldChange {
+        path,
+        op: Op::Change,
+        class: Class::ChangedByOther,
+        live,
+        desired,
+        managers: vec![owner],
+        defaulted: Vec::new(),
+    }
 }
 
 fn changed(name: &str, changes: Vec<FieldChange>) -> ObjectReport {
@@ -124,7 +132,7 @@ fn the_page_loads_nothing_and_runs_only_its_own_script() {
 fn an_object_says_what_the_text_says() {
     let page = page(vec![changed("web", vec![change("level", json!("debug one"), json!("debug two"))]), in_sync("db")]);
     let expected = [
-        "<h1>Drift</h1><p>1 to update; 1 in sync (1 of them proven without asking the server)</p>",
+        "<h1>Drift</h1><p>1 to update; 1 in sync</p>",
         "aria-hidden=\"true\">~</span>",
         "<span class=\"ns\">shop/</span>web</span>",
         "<span class=\"src\">web.yaml:3</span>",

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, PathElement, Scalar};
 
 use crate::compare::{
-    Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Owner, Reason, Versions,
+    Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Owner, Reason, Versions,
 };
 use crate::desired::Source;
 use crate::diagnostic::{Code, Diagnostic, Place};
@@ -41,7 +41,7 @@ fn change(path: FieldPath, class: Class, live: Option<Value>, desired: Option<Va
         (_, None) => Op::Remove,
         _ => Op::Change,
     };
-    FieldChange { path, op, class, live, desired, managers: Vec::new() }
+    FieldChange { path, op, class, live, desired, managers: Vec::new(), defaulted: Vec::new() }
 }
 
 fn object(key: &ObjectKey, place: Option<(&str, u32)>, verdict: ObjectVerdict) -> ObjectReport {
@@ -130,6 +130,7 @@ fn objects(text: &str) -> Vec<ObjectReport> {
             live: None,
             desired: None,
             managers: Vec::new(),
+            defaulted: Vec::new(),
         }],
         ..FieldDiff::none(Evidence::Proven)
     };
@@ -217,12 +218,11 @@ pub fn apply(text: &str) -> Report {
     for object in &mut objects {
         object.outcome = Some(match (object.name.as_str(), object.action) {
             ("new", _) => Outcome::Created,
-            ("web", crate::compare::Action::Update) => Outcome::Updated,
             ("scaled", _) => Outcome::Conflict,
             ("migrate", _) => Outcome::Failed,
             ("odd", _) => Outcome::Skipped,
             ("old", _) => Outcome::Deleted,
-            (_, crate::compare::Action::None) => Outcome::Unchanged,
+            (_, Action::None) => Outcome::Unchanged,
             _ => Outcome::Updated,
         });
         if object.kind == "Deployment" && object.name == "web" {

@@ -90,7 +90,7 @@ fn pods_that_cannot_start_or_crash_fail_their_deployment_early() {
     let started = Instant::now();
     let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(5);
     assert!((10..60).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
-    assert!(apply.stderr.contains(&ws.fill_in("Z failed Deployment $NS/web: ")), "{apply}");
+    assert!(apply.stderr.contains(&ws.fill_in("Z failed Deployment $NS/web\n")), "{apply}");
     assert!(apply.stdout.contains("CrashLoopBackOff") && apply.stdout.contains("1 unchanged; 1 failed"), "{apply}");
 
     // A new revision isn't judged by the Pods of the old one.

@@ -1,0 +1,40 @@
+//! Text on standard output, page by page where a person reads it on a terminal.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::report::styled::Styled;
+use crate::terminal::{Closed, Pager, Terminal};
+
+/// Where text goes. The pager starts with the first text.
+#[derive(Default)]
+pub(crate) struct Paging(Mutex<State>);
+
+#[derive(Default)]
+enum State {
+    /// To the terminal.
+    #[default]
+    Direct,
+    /// To a pager, once there is any.
+    Wanted,
+    /// To this one.
+    Begun(Pager),
+}
+
+impl Paging {
+    /// With a pager, if this person has one.
+    pub fn wanted() -> Self {
+        Self(Mutex::new(State::Wanted))
+    }
+
+    /// Shows text.
+    pub fn show(&self, text: &Styled, terminal: &Terminal) -> Result<(), Closed> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*state, State::Wanted) && !text.is_empty() {
+            *state = Pager::start().map_or(State::Direct, State::Begun);
+        }
+        match &mut *state {
+            State::Begun(pager) => pager.write(&terminal.painted(text)),
+            State::Direct | State::Wanted => terminal.text(text),
+        }
+    }
+}

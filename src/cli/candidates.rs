@@ -99,12 +99,21 @@ pub(crate) fn complete(words: &[String], known: &Known) -> Completion {
 
 /// The connection that the words before the last one choose, where their command has one.
 pub(crate) fn connection_of(words: &[String]) -> Option<ConnectionArgs> {
-    let line = std::iter::once(PROGRAM).chain(split(words).1.iter().map(String::as_str));
-    let matches = Cli::command().ignore_errors(true).try_get_matches_from(line).ok()?;
-    let (name, matches) = matches.subcommand()?;
+    let before = split(words).1;
     let program = Cli::command();
-    let has_connection = program.find_subcommand(name)?.get_arguments().any(|arg| arg.get_id() == "kubeconfig");
-    has_connection.then(|| ConnectionArgs::from_arg_matches(matches).ok()).flatten()
+    let command = program.find_subcommand(before.first()?)?;
+    let has = |flag: &str| command.get_arguments().any(|arg| arg.get_long() == Some(flag));
+    if !has("kubeconfig") {
+        return None;
+    }
+    // An unknown flag would end the reading, and what comes behind it may choose another cluster.
+    let is_known = |word: &&String| match word.strip_prefix("--") {
+        Some(flag) if !flag.is_empty() => has(flag.split('=').next().unwrap_or(flag)),
+        _ => true,
+    };
+    let line = std::iter::once(PROGRAM).chain(before.iter().filter(is_known).map(String::as_str));
+    let matches = Cli::command().ignore_errors(true).try_get_matches_from(line).ok()?;
+    ConnectionArgs::from_arg_matches(matches.subcommand()?.1).ok()
 }
 
 /// What is printed of a completion.

@@ -56,7 +56,8 @@ async fn a_context_that_does_not_exist_is_a_configuration_error_that_names_those
     let file = options.kubeconfig.clone().unwrap();
     let error = refused(&ConnectOptions { context: Some("on".into()), ..options }, &Environment::default()).await;
     assert_eq!(error.to_string(), "context `on` does not exist in the kubeconfig");
-    assert_eq!(error.hint.as_deref().unwrap(), format!("the contexts in `{}`: `one`, `three`, `two`", file.display()));
+    let hint = format!("did you mean `one`? the contexts in `{}`: `one`, `three`, `two`", file.display());
+    assert_eq!(error.hint.as_deref(), Some(hint.as_str()));
     assert!(error.code == Code::Invalid);
 }
 

@@ -72,7 +72,7 @@ fn change(fields: &[&str], manager: &str, live: Value, desired: Value) -> FieldC
         manual: true,
     };
     let (live, desired) = (Some(live), Some(desired));
-    FieldChange { path, op: Op::Change, class: Class::ChangedByOther, live, desired, managers: vec![owner] }
+    FieldChange { path, op: Op::Change, class: Class::ChangedByOther, live, desired, managers: vec![owner], defaulted: Vec::new() }
 }
 
 /// 5,000 objects, of which 60 % differ.

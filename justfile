@@ -20,9 +20,9 @@ scenario filter:
 test-on version *args:
     TEST_KUBERNETES={{version}} cargo test --locked --test it {{args}}
 
-# Accept changed snapshots, completions and embedded types
+# Accept changed snapshots, completions, pictures and embedded types
 accept:
-    INSTA_UPDATE=always UPDATE_COMPLETIONS=1 UPDATE_REFERENCE=1 UPDATE_TYPES=1 cargo test --locked --test it
+    INSTA_UPDATE=always UPDATE_COMPLETIONS=1 UPDATE_PICTURES=1 UPDATE_REFERENCE=1 UPDATE_TYPES=1 cargo test --locked --test it
 
 # Side by side with kubectl, as shipped
 bench:
@@ -32,6 +32,9 @@ bench:
 dist:
     cargo build --locked --profile dist
 
-# Random bytes into the YAML reader
-fuzz:
-    cd crates/kube-yaml && cargo +nightly fuzz run yaml_read
+# Random bytes into everything that reads, for this many seconds each; needs nightly and `cargo install cargo-fuzz`
+fuzz seconds="600":
+    for target in yaml fields_v1 quantity openapi merge patterns apply_set snapshot report; do \
+        mkdir -p fuzz/found/$target && \
+        cargo +nightly fuzz run $target fuzz/found/$target fuzz/corpus/$target -- -max_total_time={{seconds}} || exit 1; \
+    done

@@ -76,7 +76,7 @@ pub enum Command {
     #[command(after_long_help = access::AFTER_HELP)]
     Access(AccessArgs),
     /// Work with the JSON reports of earlier runs
-    #[command(disable_help_subcommand = true)]
+    #[command(after_long_help = report::AFTER_HELP, disable_help_subcommand = true)]
     Report(ReportArgs),
     /// Show the configuration in force, or its JSON Schema
     #[command(after_long_help = config::AFTER_HELP, disable_help_subcommand = true)]

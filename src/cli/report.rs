@@ -5,8 +5,10 @@ use clap::{Args, Subcommand};
 use super::OutputArgs;
 
 pub(super) const AFTER_HELP: &str = "\
-Exit codes: the worst of the merged reports (130, 2, 4, 3, 5, 1, 0); 4 if the report of a shard is missing, and 2 if a file is no
-report or the reports do not belong together.
+Exit codes:
+  the worst of the merged reports: 130, then 2, 4, 3, 5, 1 and 0
+  2    a file is no report, or the reports do not belong together
+  4    the report of a shard is missing
 
 Examples:
   # Join the reports of four shards, and show the whole as text

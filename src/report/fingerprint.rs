@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use ring::digest::{SHA256, digest};
 
-use super::describe;
 use super::findings::Finding;
+use super::{ObjectReport, describe};
 use crate::text::visible;
 
 /// How many bytes of the digest are kept.
@@ -33,9 +33,14 @@ pub(super) fn unique(found: &Finding<'_>, seen: &mut HashMap<String, usize>) -> 
 
 /// What a finding is about: `Deployment shop/web`, `Deployment shop/web in prod`; `None` for a run in one context.
 pub(super) fn subject(found: &Finding<'_>) -> Option<String> {
-    match (found.object, found.context.map(visible)) {
-        (Some(object), Some(context)) => Some(format!("{} in {context}", describe::name(object))),
-        (Some(object), None) => Some(describe::name(object)),
-        (None, context) => context.map(std::borrow::Cow::into_owned),
+    match (found.object, found.context) {
+        (Some(object), context) => Some(name(object, context)),
+        (None, context) => context.map(|context| visible(context).into_owned()),
     }
+}
+
+/// `Deployment shop/web`, or `Deployment shop/web in prod` where there are several contexts.
+pub(super) fn name(object: &ObjectReport, context: Option<&str>) -> String {
+    let name = describe::name(object);
+    context.map_or_else(|| name.clone(), |context| format!("{name} in {}", visible(context)))
 }

@@ -34,7 +34,7 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
         let of_level: Vec<&Annotation<'_>> = all.iter().filter(|one| one.level == level).collect();
         let single = if of_level.len() > SHOWN { SHOWN - 1 } else { of_level.len() };
         let (single, rest) = of_level.split_at(single);
-        single.iter().for_each(|one| text.push_str(&command(one, view)));
+        text.extend(single.iter().map(|one| command(one, view)));
         if !rest.is_empty() {
             text.push_str(&command(&together(level, rest), view));
         }

@@ -8,13 +8,16 @@ use std::fmt::Write as _;
 
 use similar::{ChangeTag, DiffOp};
 
+use super::findings::Finding;
 use super::lines::{MATCHED, grouped};
 use super::sections::{Section, Sections};
 use super::view::View;
-use super::{ObjectReport, describe, findings, yaml};
+use super::{ObjectReport, describe, findings, fingerprint, yaml};
 use crate::compare::{Action, masked};
 use crate::text::visible;
 
+/// How a line begins that is no part of the patch. Those of objects begin with a sign or a blank.
+const REMARK: &str = "# ";
 /// Lines of context, as in `diff -u`.
 const CONTEXT: usize = 3;
 /// Longest name of a file, in bytes: file systems take 255.
@@ -42,12 +45,12 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
     let mut names = BTreeSet::new();
     for section in report.sections() {
         for found in findings::of_run(&section) {
-            remark(&mut patch, &found.message);
+            remark(&mut patch, &about(&found));
         }
         for object in view.sorted(section.report) {
             let pair = pair(&section, object, &mut names);
             if object.action != Action::None || object.is_incomplete() {
-                remarks(&mut patch, &section, object, pair.is_some());
+                remarks_of(&mut patch, &section, object, pair.is_some());
             }
             if let Some(pair) = pair {
                 patch_of(&mut patch, &pair);
@@ -55,6 +58,12 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
         }
     }
     patch
+}
+
+/// What is to be known beside the patch: all its lines that begin with `#`, without that.
+#[must_use]
+pub fn remarks<R: Sections>(report: &R, view: &View) -> Vec<String> {
+    render(report, view).lines().filter_map(|line| line.strip_prefix(REMARK).map(ToOwned::to_owned)).collect()
 }
 
 /// The objects that differ, as files.
@@ -113,21 +122,28 @@ fn encoded(part: &str) -> String {
 }
 
 /// What is to be known of an object beside its patch.
-fn remarks(patch: &mut String, section: &Section<'_>, object: &ObjectReport, has_patch: bool) {
-    let name = describe::name(object);
+fn remarks_of(patch: &mut String, section: &Section<'_>, object: &ObjectReport, has_patch: bool) {
     for found in findings::of_object(section.context, object, section.report.command) {
         let is_field = object.changes.iter().any(|change| change.path.to_string() == found.path);
         if !is_field || !has_patch {
-            remark(patch, &format!("{name}: {}: {}", found.rule.id, found.message));
+            remark(patch, &about(&found));
         }
     }
     for conflict in &object.conflicts {
+        let name = fingerprint::name(object, section.context);
         remark(patch, &format!("{name}: conflict: {}", describe::conflict(conflict)));
     }
 }
 
+/// `Deployment shop/web in prod: notReady: 1 of 2 replicas are updated`
+fn about(found: &Finding<'_>) -> String {
+    let subject = fingerprint::subject(found).map(|subject| format!("{subject}: ")).unwrap_or_default();
+    let rule = if found.object.is_some() { format!("{}: ", found.rule.id) } else { String::new() };
+    format!("{subject}{rule}{}", found.message)
+}
+
 fn remark(patch: &mut String, text: &str) {
-    let _ = writeln!(patch, "# {}", visible(text));
+    let _ = writeln!(patch, "{REMARK}{}", visible(text));
 }
 
 fn patch_of(patch: &mut String, FilePair { name, live, desired }: &FilePair) {
@@ -137,11 +153,11 @@ fn patch_of(patch: &mut String, FilePair { name, live, desired }: &FilePair) {
     if groups.is_empty() {
         return;
     }
-    let path = |folder: &str, file: &Option<String>| {
+    let label = |folder: &str, file: &Option<String>| {
         if file.is_some() { format!("{folder}/{name}") } else { "/dev/null".to_owned() }
     };
     let _ = writeln!(patch, "diff -u -N LIVE/{name} MERGED/{name}");
-    let _ = writeln!(patch, "--- {}\n+++ {}", path("LIVE", live), path("MERGED", desired));
+    let _ = writeln!(patch, "--- {}\n+++ {}", label("LIVE", live), label("MERGED", desired));
     for group in groups {
         hunk(patch, &group, &old, &new);
     }

@@ -204,6 +204,9 @@ impl Output {
             drop(self.terminal.data(&data(report, &self.view)));
             return EXIT_SUCCESS;
         };
+        for remark in unified::remarks(report, &self.view) {
+            self.terminal.note(Role::Note, &remark);
+        }
         program.show(&unified::files(report)).unwrap_or_else(|problem| {
             tell(&self.terminal, &[problem]);
             EXIT_INVALID

@@ -27,6 +27,7 @@ const contexts = new WeakMap();
 /** Opens a page; `complaints` collects what must not happen. */
 export async function open(name, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, colorScheme: "light", ...options });
+  context.setDefaultTimeout(200_000);
   const page = await context.newPage();
   const complaints = [];
   const url = pathToFileURL(join(pages, name + ".html")).href;

@@ -335,3 +335,20 @@ fn flags_that_are_for_one_context_and_names_of_none_are_refused() {
     assert!(run.stderr.contains(warning), "{run}");
     assert_eq!(run.report()["warnings"], json!([warning]));
 }
+
+/// One cluster has drift, one is in sync, and one cannot be reached: every format says so.
+#[test]
+fn every_format_has_all_contexts() {
+    let fleet = Fleet::new();
+    fleet.run("apply", "us", &[]).exits_with(0);
+    for format in
+        ["unified", "json", "yaml", "jsonl", "markdown", "junit", "sarif", "github", "gitlab", "prometheus", "html"]
+    {
+        let run = fleet.run("diff", "eu,us,down", &["-o", format]).exits_with(3);
+        // What is in sync has nothing to show in a patch and in annotations.
+        let quiet = ["unified", "github", "gitlab"].contains(&format);
+        for context in ["eu", "down"].iter().chain(if quiet { &[][..] } else { &["us"] }) {
+            assert!(run.stdout.contains(context), "{format}: {context}: {run}");
+        }
+    }
+}

@@ -2,18 +2,24 @@ use super::markup::Markup;
 use super::state::tone;
 use crate::report::styled::Styled;
 
-/// Writes text as the text output has it, line by line.
+/// What is before each line about an object, below whose name it is on a terminal.
+const MARGIN: &str = "    ";
+
+/// Writes text as the text output has it, line by line, without its margin.
 pub(super) fn styled(page: &mut Markup, text: &Styled) {
     if text.is_empty() {
         return;
     }
     page.raw("<pre class=\"text\">");
+    let mut is_start = true;
     for (role, span) in text.spans() {
         if span == "\n" {
             page.raw("\n");
         } else {
+            let span = if is_start { span.strip_prefix(MARGIN).unwrap_or(span) } else { span.as_str() };
             page.raw("<span class=\"").raw(tone(*role)).raw("\">").text(span).raw("</span>");
         }
+        is_start = span == "\n";
     }
     page.raw("</pre>");
 }

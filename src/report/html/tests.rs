@@ -167,7 +167,7 @@ fn lines_are_compared_and_secrets_stay_numbers() {
 
 #[test]
 fn sizes_are_bounded() {
-    let lines = |word: &str| (0..20_000).map(|at| format!("{word} {at}\n")).collect::<String>();
+    let lines = |word: &str| (0..20_000).map(|at| format!("{word} {at}\n")).collect::<Vec<_>>().concat();
     let long = changed("long", vec![change("text", json!(lines("a")), json!(lines("b")))]);
     let many = changed("many", (0..500).map(|at| change(&at.to_string(), json!(at), json!(at + 1))).collect());
     let one = page(vec![long, many]);

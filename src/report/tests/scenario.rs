@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, PathElement, Scalar};
 
 use crate::compare::{
-    Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Owner, Reason, Versions,
+    Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Owner, Reason, Versions,
 };
 use crate::desired::Source;
 use crate::diagnostic::{Code, Diagnostic, Place};
@@ -218,12 +218,11 @@ pub fn apply(text: &str) -> Report {
     for object in &mut objects {
         object.outcome = Some(match (object.name.as_str(), object.action) {
             ("new", _) => Outcome::Created,
-            ("web", crate::compare::Action::Update) => Outcome::Updated,
             ("scaled", _) => Outcome::Conflict,
             ("migrate", _) => Outcome::Failed,
             ("odd", _) => Outcome::Skipped,
             ("old", _) => Outcome::Deleted,
-            (_, crate::compare::Action::None) => Outcome::Unchanged,
+            (_, Action::None) => Outcome::Unchanged,
             _ => Outcome::Updated,
         });
         if object.kind == "Deployment" && object.name == "web" {

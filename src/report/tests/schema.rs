@@ -159,12 +159,12 @@ fn is_formatted(format: &str, text: &str) -> bool {
 
 #[test]
 fn the_schema_knows_all_words_of_the_report() {
+    use Verdict::{Applied, Drift, InSync, Incomplete, Interrupted, Invalid, NotReady, Unreachable};
     let words = |pointer: &str| -> Vec<String> {
         let words = REPORT.pointer(pointer).and_then(Value::as_array).unwrap();
         words.iter().map(|word| word.as_str().unwrap().to_owned()).collect()
     };
     let written = |verdict: &Verdict| serde_json::to_value(verdict).unwrap().as_str().unwrap().to_owned();
-    use Verdict::{Applied, Drift, InSync, Incomplete, Interrupted, Invalid, NotReady, Unreachable};
     let verdicts = [InSync, Applied, Drift, NotReady, Unreachable, Incomplete, Invalid, Interrupted];
     assert_eq!(words("/definitions/verdict/enum"), verdicts.iter().map(written).collect::<Vec<_>>());
     let classes: Vec<&str> = FAIL_CLASSES.iter().map(|class| class.name).collect();

@@ -71,14 +71,15 @@ fn change(fields: &[&str], manager: &str, live: Value, desired: Value) -> FieldC
         time: Some("2026-11-21T18:15:08Z".to_owned()),
         manual: true,
     };
-    let (live, desired) = (Some(live), Some(desired));
-    FieldChange { path, op: Op::Change, class: Class::ChangedByOther, live, desired, managers: vec![owner], defaulted: Vec::new() }
+    let (op, class, live) = (Op::Change, Class::ChangedByOther, Some(live));
+    FieldChange { path, op, class, live, managers: vec![owner], ..FieldChange::missing(desired) }
 }
 
 /// 5,000 objects, of which 60 % differ.
 fn many() -> Report {
     let script = |word: &str| {
-        json!((0..30).map(|at| format!("echo {at} {}\n", if at == 15 { word } else { "" })).collect::<String>())
+        let line = |at: usize| format!("echo {at} {}\n", if at == 15 { word } else { "" });
+        json!((0..30).map(line).collect::<Vec<_>>().concat())
     };
     let one = |at: usize| {
         let kind = ["Deployment", "ConfigMap", "Service", "Secret"][at % 4];

@@ -94,6 +94,8 @@ fn every_document_is_linked() {
             let Ok(target) = root().join(&document).parent().expect("a folder").join(path).canonicalize() else {
                 continue;
             };
+            // Of a folder, its README is shown.
+            let target = if target.is_dir() { target.join("README.md") } else { target };
             let Ok(target) =
                 target.strip_prefix(root().canonicalize().expect("the root")).map(|path| path.display().to_string())
             else {

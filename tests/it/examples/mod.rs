@@ -1,5 +1,6 @@
 //! The examples, run as they are written.
 
+mod ci;
 mod jobs;
 mod pod;
 

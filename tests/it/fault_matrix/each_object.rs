@@ -5,7 +5,7 @@ use std::fs;
 use super::catalog::{Mishap, of_requests};
 use super::oracle::{Wanted, ended_well, held, is_truthful, wrote_once};
 use super::{rounds, side_by_side, times};
-use crate::control_plane::{Fault, Proxy, Workspace};
+use crate::control_plane::{Fault, Proxy, Request, Workspace};
 
 /// Which request the faults happen to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -149,7 +149,7 @@ fn finishes(ws: &Workspace, stage: Stage, wanted: &Wanted) {
     is_truthful("second pass", &second, wanted, &held);
     let (third, requests) = ws.requests_during(|| ws.reconcile(&arguments).exits_with(0));
     assert_eq!(third.writes(), 0, "{stage:?}: {third}");
-    assert!(!requests.iter().any(|request| request.is_write()), "{stage:?}: {requests:#?}");
+    assert!(!requests.iter().any(Request::is_write), "{stage:?}: {requests:#?}");
 }
 
 #[test]

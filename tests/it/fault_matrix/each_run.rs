@@ -44,6 +44,9 @@ fn cases(shared: &[Shared]) -> Vec<Case> {
     cases
 }
 
+/// How many runs had a cache of their own.
+static CACHES: AtomicUsize = AtomicUsize::new(0);
+
 /// Runs the program with one fault, and checks what holds of any run.
 fn run(ws: &Workspace, case: &Case, arguments: &[&str]) -> Run {
     run_during(ws, case, arguments, |_| {})
@@ -53,7 +56,6 @@ fn run(ws: &Workspace, case: &Case, arguments: &[&str]) -> Run {
 fn run_during(ws: &Workspace, case: &Case, arguments: &[&str], event: impl FnOnce(&Proxy) + Send) -> Run {
     let proxy = Proxy::new(ws);
     proxy.inject(case.times, case.shared.0, case.shared.1, case.mishap.fault.clone());
-    static CACHES: AtomicUsize = AtomicUsize::new(0);
     let cache = ws.home().join(format!("cache-{}", CACHES.fetch_add(1, Ordering::Relaxed)));
     let cache = format!("--cache-dir={}", cache.display());
     let run = thread::scope(|scope| {

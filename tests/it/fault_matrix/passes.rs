@@ -1,5 +1,6 @@
 //! Whole passes with pruning and replacement that a fault ends anywhere: the next pass finishes the work.
 
+use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -9,7 +10,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use super::catalog::of_runs;
 use super::oracle::{Wanted, ended_well, held, is_truthful, wrote_once};
 use super::{rounds, side_by_side};
-use crate::control_plane::{Fault, Proxy, Run, Workspace};
+use crate::control_plane::{Fault, Proxy, Request, Run, Running, Workspace};
 
 /// How many points of a pass it is killed at.
 const POINTS: usize = 50;
@@ -45,7 +46,8 @@ impl Pass {
         for (name, value) in self.wanted() {
             let Some(value) = value else { continue };
             let is_fixed = name.starts_with("fixed");
-            text += &format!(
+            let _ = write!(
+                text,
                 "---\n{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}, immutable: {is_fixed}, data: {{v: {value}}}}}\n"
             );
         }
@@ -58,8 +60,8 @@ impl Pass {
         for number in 0..EACH {
             wanted.insert(format!("plain-{number}"), Some(value.clone()));
             wanted.insert(format!("fixed-{number}"), Some(value.clone()));
-            wanted.insert(format!("even-{number}"), (self.version % 2 == 0).then(|| value.clone()));
-            wanted.insert(format!("odd-{number}"), (self.version % 2 == 1).then(|| value.clone()));
+            wanted.insert(format!("even-{number}"), self.version.is_multiple_of(2).then(|| value.clone()));
+            wanted.insert(format!("odd-{number}"), (!self.version.is_multiple_of(2)).then(|| value.clone()));
         }
         wanted
     }
@@ -80,7 +82,7 @@ impl Pass {
     fn is_settled(&self, what: &str) {
         let (run, requests) = self.ws.requests_during(|| self.ws.reconcile(ARGUMENTS).exits_with(0));
         assert_eq!(run.writes(), 0, "{what}: {run}");
-        assert!(!requests.iter().any(|request| request.is_write()), "{what}: {requests:#?}");
+        assert!(!requests.iter().any(Request::is_write), "{what}: {requests:#?}");
     }
 
     /// A pass through a proxy, checked as any run is.
@@ -109,7 +111,7 @@ const REQUESTS: [(&str, &str); 8] = [
 fn a_pass_whose_connection_breaks_is_finished_by_the_next() {
     let all = of_runs().into_iter().flat_map(|mishap| REQUESTS.map(|request| (mishap.clone(), request)));
     // Each fault at two of the requests, in turn, or at all of them.
-    let is_in_turn = |index: usize| (index % REQUESTS.len() + index / REQUESTS.len()) % 4 == 0;
+    let is_in_turn = |index: usize| (index % REQUESTS.len() + index / REQUESTS.len()).is_multiple_of(4);
     let cases = all.enumerate().filter(|(index, _)| rounds() > 1 || is_in_turn(*index)).map(|(_, case)| case);
     let cases: Vec<_> = cases.collect();
     let groups: Vec<_> = cases.chunks(cases.len().div_ceil(6)).collect();
@@ -217,14 +219,14 @@ fn two_machines_do_the_work_once() {
         let (runs, requests) = pass.ws.requests_during(|| {
             let running: Vec<_> =
                 homes.iter().map(|home| pass.ws.env("HOME", home).start_reconcile(ARGUMENTS)).collect();
-            running.into_iter().map(crate::control_plane::Running::finish).collect::<Vec<_>>()
+            running.into_iter().map(Running::finish).collect::<Vec<_>>()
         });
         let what = format!("round {round}");
         for run in &runs {
             ended_well(&what, run);
         }
         let done = |verb: &str, part: &str| {
-            let is_it = |request: &&crate::control_plane::Request| {
+            let is_it = |request: &&Request| {
                 request.verb == verb && request.uri.contains(part) && !request.is_dry_run() && request.code < 300
             };
             requests.iter().filter(is_it).count()

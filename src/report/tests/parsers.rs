@@ -21,6 +21,7 @@ pub fn of(format: &str) -> fn(&str) {
         "github" => |text| drop(commands(text)),
         "gitlab" => |text| drop(issues(text)),
         "prometheus" => |text| drop(metrics(text)),
+        "name" => |text| drop(names(text)),
         _ => |text| assert!(!text.is_empty()),
     }
 }
@@ -39,8 +40,14 @@ pub fn shape(format: &str) -> fn(&str) -> String {
         },
         "github" => |text| commands(text).join(" "),
         "prometheus" => |text| metrics(text).join(" "),
+        "name" => |text| names(text).to_string(),
         other => panic!("`{other}` has no reader: add one, which tests hostile values as well"),
     }
+}
+
+/// How many names there are, each on its line.
+fn names(text: &str) -> usize {
+    text.lines().inspect(|line| assert!(line.contains('/'), "{line}")).count()
 }
 
 /// How objects, lists and scalars are nested. Keys may be hostile, too.

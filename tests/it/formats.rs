@@ -189,7 +189,7 @@ fn nothing_is_left_of_an_external_program_that_is_interrupted() {
         let _ = fs::remove_file(ws.home().join("notes"));
         let caller = ws.env("KUBECTL_EXTERNAL_DIFF", &command);
         let run = caller.start_reconcile(["diff", "-f", "web.yaml", "-o", "unified"]);
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_mins(1);
         while !notes(&ws).contains("ready") {
             assert!(Instant::now() < deadline, "{}", notes(&ws));
             std::thread::sleep(Duration::from_millis(10));

@@ -63,7 +63,7 @@ impl<'w> Node<'w> {
         fs::create_dir_all(&folder).unwrap();
         let container = &pod["spec"]["containers"][0];
         let work = text(container, "/workingDir");
-        let variables = self.environment(pod, container, &folder);
+        let variables = Self::environment(pod, container, &folder);
         let words: Vec<String> = ["command", "args"]
             .iter()
             .flat_map(|part| container[*part].as_array().into_iter().flatten())
@@ -96,12 +96,15 @@ impl<'w> Node<'w> {
     }
 
     /// The variables of a container. Those that name a place in an empty directory name its folder.
-    fn environment(&self, pod: &Value, container: &Value, folder: &Path) -> Vec<(String, String)> {
+    fn environment(pod: &Value, container: &Value, folder: &Path) -> Vec<(String, String)> {
         let of = |variable: &Value| {
-            let value = variable["value"].as_str().map(ToOwned::to_owned).unwrap_or_else(|| {
-                let field = text(variable, "/valueFrom/fieldRef/fieldPath");
-                downward(pod, field).unwrap_or_else(|| panic!("{field} of {}", text(pod, "/metadata/name")))
-            });
+            let value = variable["value"].as_str().map_or_else(
+                || {
+                    let field = text(variable, "/valueFrom/fieldRef/fieldPath");
+                    downward(pod, field).unwrap_or_else(|| panic!("{field} of {}", text(pod, "/metadata/name")))
+                },
+                ToOwned::to_owned,
+            );
             let is_mounted = mounts(container).any(|(_, path)| path == value);
             let value = if is_mounted { in_root(folder, &value).display().to_string() } else { value };
             (text(variable, "/name").to_owned(), value)

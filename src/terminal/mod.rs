@@ -284,6 +284,7 @@ pub fn plain(text: &Styled) -> String {
 
 /// Text in the colours of a theme.
 #[cfg(test)]
+#[must_use]
 pub fn coloured(text: &Styled, theme: &Theme) -> String {
     paint(text, Some(theme))
 }

@@ -102,8 +102,16 @@ fn one_left(object: &ObjectReport, view: &View) -> Styled {
 /// What is said of an object that was left, if it can be said of several at once.
 fn said(object: &ObjectReport) -> Option<(&'static str, String, Option<String>)> {
     let (word, Role::Problem) = object.outcome.and_then(word)? else { return None };
-    let has_more = object.is_moved || object.error.is_some() && object.action != Action::Unknown;
-    (!has_more && object.conflicts.is_empty()).then(|| (word, cause(object), object.hint.clone()))
+    if object.is_moved || !object.conflicts.is_empty() {
+        return None;
+    }
+    match object.error.as_ref().filter(|_| object.action != Action::Unknown) {
+        None => Some((word, cause(object), object.hint.clone())),
+        Some(error) if error.details.is_empty() && object.hint.is_none() => {
+            Some((word, format!("{}: {} ({})", cause(object), error.message, error.code), error.hint.clone()))
+        }
+        Some(_) => None,
+    }
 }
 
 /// `skipped 34 objects: namespace …`

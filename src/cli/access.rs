@@ -50,6 +50,17 @@ pub struct AccessArgs {
     /// Include what `apply --wait` needs
     #[arg(long, help_heading = "Access")]
     pub wait: bool,
+    /// Include what `diff --report-unmanaged` needs: to list all kinds, in these namespaces or in those of the manifests
+    #[arg(
+        long,
+        value_name = "NAMESPACE,…",
+        num_args = 0..=1,
+        require_equals = true,
+        value_delimiter = ',',
+        default_missing_value = "",
+        help_heading = "Access"
+    )]
+    pub report_unmanaged: Option<Vec<String>>,
     /// Whether to prune an apply set
     #[command(flatten)]
     pub prune: PruneArgs,

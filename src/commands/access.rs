@@ -8,6 +8,7 @@ use crate::cli::{AccessArgs, AccessFormat, EvidenceChoice, PurposeChoice, Replac
 use crate::client::is_path_segment;
 use crate::diagnostic::Diagnostic;
 use crate::engine::prune::reach;
+use crate::engine::unmanaged::searched;
 use crate::live::Target;
 use crate::live::autoscalers::AutoscalerSource;
 use crate::plan::access::{Access, Needs, Purpose};
@@ -21,6 +22,7 @@ use crate::session::reading::Reading;
 use crate::session::review::reviewed;
 use crate::session::setup::{Connected, connected, planned};
 use crate::session::signals::listen;
+use crate::session::unmanaged::namespaces_of;
 use crate::terminal::Terminal;
 
 /// Runs the command to its exit code. A reader that went away ends the run quietly.
@@ -83,7 +85,11 @@ async fn report(args: &AccessArgs, configured: Configured, terminal: &Terminal) 
     let asks = args.evidence != EvidenceChoice::ReadOnly;
     let replaces = args.replace == ReplaceChoice::Immutable;
     let autoscalers = AutoscalerSource::new(&catalog, targets.iter().copied()).searched(&targets);
-    let needs = Needs { asks, replaces, by_name: args.by_name, waits: args.wait, prunes, autoscalers };
+    let unmanaged = match &args.report_unmanaged {
+        Some(named) => (searched(&catalog), namespaces_of(named, targets.iter().map(|target| &target.key))?),
+        None => Default::default(),
+    };
+    let needs = Needs { asks, replaces, by_name: args.by_name, waits: args.wait, prunes, autoscalers, unmanaged };
     let Access { roles, permissions, optional } = Access::of(&targets, &purposes(args), &needs, &args.name, &catalog);
     let reviewed = reviewed(&cluster, permissions, &mut errors).await?;
     Ok(AccessReport::new(roles, reviewed, optional.into_iter().collect(), errors).of(info))

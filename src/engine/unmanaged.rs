@@ -9,9 +9,9 @@ use structured_merge::{GroupVersionKind, ObjectKey};
 use super::prune::searchable;
 use crate::client::Cluster;
 use crate::diagnostic::Diagnostic;
-use crate::live::Discovery;
 use crate::live::fetch::IN_FLIGHT;
 use crate::live::list::Pages;
+use crate::live::{Discovery, Resource};
 use crate::plan::{is_transient, unexplained};
 use crate::text::listed;
 
@@ -27,6 +27,11 @@ pub(crate) struct Unmanaged {
     pub warnings: Vec<String>,
 }
 
+/// The resources whose objects are looked at.
+pub(crate) fn searched(catalog: &Discovery) -> Vec<Resource> {
+    searchable(catalog).into_iter().filter(|resource| resource.namespaced && !is_transient(&resource.gvk)).collect()
+}
+
 impl Unmanaged {
     /// Lists all kinds in the namespaces, and compares what is there with what is wanted.
     pub async fn search(
@@ -35,11 +40,9 @@ impl Unmanaged {
         namespaces: &BTreeSet<String>,
         wanted: &[&ObjectKey],
     ) -> Self {
-        let resources: Vec<_> = searchable(catalog);
-        let resources = resources.iter().filter(|resource| resource.namespaced && !is_transient(&resource.gvk));
-        let resources: Vec<_> = resources.collect();
+        let resources = searched(catalog);
         let collections =
-            namespaces.iter().flat_map(|namespace| resources.iter().map(move |resource| (namespace, *resource)));
+            namespaces.iter().flat_map(|namespace| resources.iter().map(move |resource| (namespace, resource)));
         let lists = collections.map(|(namespace, resource)| async move {
             let pages = Pages::new(cluster, resource, Some(namespace)).metadata_only();
             (namespace, &resource.gvk, pages.all().await)

@@ -21,7 +21,7 @@ pub(crate) async fn with_unmanaged(
     // Members of an apply set that go are no objects of the manifests.
     let wanted: BTreeSet<&ObjectKey> = report.objects.iter().map(|object| &object.key).chain(wanted).collect();
     let wanted: Vec<&ObjectKey> = wanted.into_iter().collect();
-    let namespaces = namespaces_of(named, &wanted)?;
+    let namespaces = namespaces_of(named, wanted.iter().copied())?;
     let mut unmanaged = Unmanaged::search(cluster, catalog, &namespaces, &wanted).await;
     unmanaged.objects.retain(|key| shard.is_none_or(|shard| shard.has(key)));
     report.warnings.extend(unmanaged.warnings);
@@ -29,7 +29,10 @@ pub(crate) async fn with_unmanaged(
 }
 
 /// The namespaces that are named, or those that the objects of the run are in.
-fn namespaces_of(named: &[String], wanted: &[&ObjectKey]) -> Result<BTreeSet<String>, Failure> {
+pub(crate) fn namespaces_of<'k>(
+    named: &[String],
+    wanted: impl Iterator<Item = &'k ObjectKey>,
+) -> Result<BTreeSet<String>, Failure> {
     let named: BTreeSet<String> = named.iter().filter(|name| !name.is_empty()).cloned().collect();
     if let Some(wrong) = named.iter().find(|name| !is_dns_label(name)) {
         return Err(Failure::refused(format!("`{wrong}` cannot be a namespace"), DNS_LABEL));
@@ -37,6 +40,6 @@ fn namespaces_of(named: &[String], wanted: &[&ObjectKey]) -> Result<BTreeSet<Str
     if !named.is_empty() {
         return Ok(named);
     }
-    let of = |key: &&ObjectKey| if key.gvk.is_namespace() { Some(key.name.clone()) } else { key.namespace.clone() };
-    Ok(wanted.iter().filter_map(of).collect())
+    let of = |key: &ObjectKey| if key.gvk.is_namespace() { Some(key.name.clone()) } else { key.namespace.clone() };
+    Ok(wanted.filter_map(of).collect())
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Run, Workspace, wait_until};
+use crate::control_plane::{ControlPlane, Run, Workspace, wait_until};
 use crate::manifests::WEB;
 
 /// Objects in the namespace and beside it, many of one kind, and those that grant permissions themselves.
@@ -228,6 +228,23 @@ fn a_drift_check_without_patch_needs_no_permission_to_write() {
     let diff = nothing_is_forbidden(&ws, || user.run(&[]).exits_with(1));
     assert_eq!(diff.object("Deployment", "web")["action"], "update");
     clear(&ws);
+}
+
+#[test]
+fn looking_for_unmanaged_objects_needs_to_list_all_kinds_and_nothing_else() {
+    // A server of its own: elsewhere the kinds change meanwhile.
+    let ws = Workspace::on(&ControlPlane::private());
+    manifests(&ws);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.kubectl(["create", "configmap", "stray"]).exits_with(0);
+    let user = User::new(&ws, "diff", &["--report-unmanaged"]);
+    let run = nothing_is_forbidden(&ws, || user.run(&["--fail-on=unmanagedObjects"]));
+    let found = run.exits_with(1).report()["unmanaged"].as_array().unwrap().clone();
+    assert!(found.iter().any(|object| object["name"] == "stray"), "{found:?}");
+    let texts = |role: &Value| role["rules"].as_array().unwrap().clone();
+    let rules: Vec<Value> = user.roles.iter().flat_map(texts).collect();
+    let only_lists = |rule: &&Value| rule["verbs"] == json!(["list"]);
+    assert!(rules.iter().filter(only_lists).count() > 5, "{rules:?}");
 }
 
 #[test]

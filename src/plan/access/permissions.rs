@@ -24,6 +24,8 @@ pub struct Needs {
     pub prunes: Option<Pruned>,
     /// The autoscalers that are looked for, and where (`--autoscalers`).
     pub autoscalers: Vec<(Resource, BTreeSet<String>)>,
+    /// What `diff` lists to find objects that nothing explains, and where (`--report-unmanaged`).
+    pub unmanaged: (Vec<Resource>, BTreeSet<String>),
 }
 
 /// What pruning looks at beside the manifests.
@@ -66,6 +68,14 @@ pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTre
     for (resource, namespaces) in &needs.autoscalers {
         for namespace in namespaces {
             needed.on(resource, Some(namespace), "list");
+        }
+    }
+    if purpose == Purpose::Diff {
+        let (resources, namespaces) = &needs.unmanaged;
+        for namespace in namespaces {
+            for resource in resources {
+                needed.on(resource, Some(namespace), "list");
+            }
         }
     }
     if let Some(pruned) = &needs.prunes {

@@ -42,8 +42,15 @@ fn resource(api_version: &str, kind: &str, plural: &str, namespaced: bool) -> Re
     }
 }
 
-const PLAIN: Needs =
-    Needs { asks: true, replaces: false, by_name: false, waits: false, prunes: None, autoscalers: Vec::new() };
+const PLAIN: Needs = Needs {
+    asks: true,
+    replaces: false,
+    by_name: false,
+    waits: false,
+    prunes: None,
+    autoscalers: Vec::new(),
+    unmanaged: (Vec::new(), BTreeSet::new()),
+};
 
 /// The rules of each role, as `KIND NAMESPACE: RESOURCES.GROUP [NAMES] VERBS`.
 fn rules(text: &str, purpose: Purpose, needs: &Needs) -> Vec<String> {

@@ -21,8 +21,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
 
     $completions = @(switch ($command) {
         'kubectl-reconcile' {
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show how the cluster differs from the manifests; exit with 1 if it does')
@@ -30,9 +30,11 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show whether the objects of the manifests are ready; exit with 5 if one is not')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Save the live objects for an offline `diff --live FILE`')
             [CompletionResult]::new('access', 'access', [CompletionResultType]::ParameterValue, 'Print the roles that `diff` and `apply` need; exit with 1 if the user lacks a permission')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Work with the JSON reports of earlier runs')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show the configuration in force, or its JSON Schema')
             [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Print a completion script')
-            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page of the program or of one command')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page of the program or of one command, or write all pages')
+            [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Show the versions of the plugin and the server, and whether they were tested together')
             [CompletionResult]::new('__complete', '__complete', [CompletionResultType]::ParameterValue, 'Print completion candidates for kubectl, one per line')
             break
         }
@@ -45,6 +47,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Use only manifests whose labels match, such as `app=web,tier in (a, b)`')
             [CompletionResult]::new('--validate', '--validate', [CompletionResultType]::ParameterName, 'How to treat input that kubectl would silently change or drop: reject it, warn, or accept it')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests, above them in the same repository, or in the working directory')
+            [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'Take only part I of N of the objects, with I from 0, such as `0/4`; all N runs read the same manifests, and `report merge` joins their reports')
             [CompletionResult]::new('--field-manager', '--field-manager', [CompletionResultType]::ParameterName, 'Name of the field manager that applies and owns the fields of the manifests')
             [CompletionResult]::new('--evidence', '--evidence', [CompletionResultType]::ParameterName, 'How to determine drift: prove it from the live object and ask the server only when needed (auto), always ask (server), or never send a PATCH and compare locally (read-only)')
             [CompletionResult]::new('--autoscalers', '--autoscalers', [CompletionResultType]::ParameterName, 'What to do with what an autoscaler changes: leave it to the autoscaler (respect), or treat it like any other change (ignore)')
@@ -58,7 +61,9 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Compare with the objects in this file instead of a cluster; an empty file means that no object exists')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format, on standard output or in a file: `json=FILE` (repeatable)')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format, on standard output or in a file: `json=FILE` (repeatable)')
+            [CompletionResult]::new('--sort', '--sort', [CompletionResultType]::ParameterName, 'Order of the objects; what needs attention always comes last in the text')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour the text')
+            [CompletionResult]::new('--theme', '--theme', [CompletionResultType]::ParameterName, 'Colours of the text')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print details on standard error: repeated requests from 1, every request from 6')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Print details on standard error: repeated requests from 1, every request from 6')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Path to the kubeconfig file')
@@ -98,6 +103,10 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--suggest-ignores', '--suggest-ignores', [CompletionResultType]::ParameterName, 'Print, instead of the differences, a configuration with ignore rules that hide exactly them')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no text; reports requested with `-o` are still written')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no text; reports requested with `-o` are still written')
+            [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'Show everything: all lines of long values, all changes of an object, the schemas of CustomResourceDefinitions')
+            [CompletionResult]::new('--summary', '--summary', [CompletionResultType]::ParameterName, 'Show only the summary')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Print the text directly, not through the pager that is used on a terminal')
+            [CompletionResult]::new('--relative-time', '--relative-time', [CompletionResultType]::ParameterName, 'Tell how long ago changes were made, on a terminal; elsewhere times stay as they are')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -111,6 +120,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Use only manifests whose labels match, such as `app=web,tier in (a, b)`')
             [CompletionResult]::new('--validate', '--validate', [CompletionResultType]::ParameterName, 'How to treat input that kubectl would silently change or drop: reject it, warn, or accept it')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests, above them in the same repository, or in the working directory')
+            [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'Take only part I of N of the objects, with I from 0, such as `0/4`; all N runs read the same manifests, and `report merge` joins their reports')
             [CompletionResult]::new('--field-manager', '--field-manager', [CompletionResultType]::ParameterName, 'Name of the field manager that applies and owns the fields of the manifests')
             [CompletionResult]::new('--evidence', '--evidence', [CompletionResultType]::ParameterName, 'How to determine drift: prove it from the live object and ask the server only when needed (auto), always ask (server), or never send a PATCH and compare locally (read-only)')
             [CompletionResult]::new('--autoscalers', '--autoscalers', [CompletionResultType]::ParameterName, 'What to do with what an autoscaler changes: leave it to the autoscaler (respect), or treat it like any other change (ignore)')
@@ -123,7 +133,9 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'With `--wait`: how long to wait, such as `90s` or `10m`; `0` checks once [default: 5m]')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format, on standard output or in a file: `json=FILE` (repeatable)')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format, on standard output or in a file: `json=FILE` (repeatable)')
+            [CompletionResult]::new('--sort', '--sort', [CompletionResultType]::ParameterName, 'Order of the objects; what needs attention always comes last in the text')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour the text')
+            [CompletionResult]::new('--theme', '--theme', [CompletionResultType]::ParameterName, 'Colours of the text')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print details on standard error: repeated requests from 1, every request from 6')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Print details on standard error: repeated requests from 1, every request from 6')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Path to the kubeconfig file')
@@ -160,6 +172,10 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'Wait until all objects are ready; stop at the first failure that cannot recover')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no text; reports requested with `-o` are still written')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no text; reports requested with `-o` are still written')
+            [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'Show everything: all lines of long values, all changes of an object, the schemas of CustomResourceDefinitions')
+            [CompletionResult]::new('--summary', '--summary', [CompletionResultType]::ParameterName, 'Show only the summary')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Print the text directly, not through the pager that is used on a terminal')
+            [CompletionResult]::new('--relative-time', '--relative-time', [CompletionResultType]::ParameterName, 'Tell how long ago changes were made, on a terminal; elsewhere times stay as they are')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -173,10 +189,13 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Use only manifests whose labels match, such as `app=web,tier in (a, b)`')
             [CompletionResult]::new('--validate', '--validate', [CompletionResultType]::ParameterName, 'How to treat input that kubectl would silently change or drop: reject it, warn, or accept it')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests, above them in the same repository, or in the working directory')
+            [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'Take only part I of N of the objects, with I from 0, such as `0/4`; all N runs read the same manifests, and `report merge` joins their reports')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'With `--wait`: how long to wait, such as `90s` or `10m`; `0` checks once [default: 5m]')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format, on standard output or in a file: `json=FILE` (repeatable)')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format, on standard output or in a file: `json=FILE` (repeatable)')
+            [CompletionResult]::new('--sort', '--sort', [CompletionResultType]::ParameterName, 'Order of the objects; what needs attention always comes last in the text')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour the text')
+            [CompletionResult]::new('--theme', '--theme', [CompletionResultType]::ParameterName, 'Colours of the text')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print details on standard error: repeated requests from 1, every request from 6')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Print details on standard error: repeated requests from 1, every request from 6')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Path to the kubeconfig file')
@@ -207,6 +226,10 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'Wait until all objects are ready; stop at the first failure that cannot recover')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no text; reports requested with `-o` are still written')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no text; reports requested with `-o` are still written')
+            [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'Show everything: all lines of long values, all changes of an object, the schemas of CustomResourceDefinitions')
+            [CompletionResult]::new('--summary', '--summary', [CompletionResultType]::ParameterName, 'Show only the summary')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Print the text directly, not through the pager that is used on a terminal')
+            [CompletionResult]::new('--relative-time', '--relative-time', [CompletionResultType]::ParameterName, 'Tell how long ago changes were made, on a terminal; elsewhere times stay as they are')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -220,8 +243,10 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Use only manifests whose labels match, such as `app=web,tier in (a, b)`')
             [CompletionResult]::new('--validate', '--validate', [CompletionResultType]::ParameterName, 'How to treat input that kubectl would silently change or drop: reject it, warn, or accept it')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests, above them in the same repository, or in the working directory')
+            [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'Take only part I of N of the objects, with I from 0, such as `0/4`; all N runs read the same manifests, and `report merge` joins their reports')
             [CompletionResult]::new('--file', '--file', [CompletionResultType]::ParameterName, 'Write to this file instead of standard output')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour the text')
+            [CompletionResult]::new('--theme', '--theme', [CompletionResultType]::ParameterName, 'Colours of the text')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print details on standard error: repeated requests from 1, every request from 6')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Print details on standard error: repeated requests from 1, every request from 6')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Path to the kubeconfig file')
@@ -267,10 +292,12 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--name', '--name', [CompletionResultType]::ParameterName, 'Beginning of the names of the roles')
             [CompletionResult]::new('--evidence', '--evidence', [CompletionResultType]::ParameterName, 'How `diff` determines drift: with `read-only`, it needs no permission to write')
             [CompletionResult]::new('--replace', '--replace', [CompletionResultType]::ParameterName, 'Whether `apply` deletes and recreates objects with immutable fields that differ')
+            [CompletionResult]::new('--report-unmanaged', '--report-unmanaged', [CompletionResultType]::ParameterName, 'Include what `diff --report-unmanaged` needs: to list all kinds, in these namespaces or in those of the manifests')
             [CompletionResult]::new('--applyset', '--applyset', [CompletionResultType]::ParameterName, 'Apply set to join and prune, named by its parent object: a Secret, or another kind as in `configmap/NAME`')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'How to print the roles, and what the user has of them')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'How to print the roles, and what the user has of them')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour the text')
+            [CompletionResult]::new('--theme', '--theme', [CompletionResultType]::ParameterName, 'Colours of the text')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print details on standard error: repeated requests from 1, every request from 6')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Print details on standard error: repeated requests from 1, every request from 6')
             [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Path to the kubeconfig file')
@@ -306,6 +333,30 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'kubectl-reconcile;report' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('merge', 'merge', [CompletionResultType]::ParameterValue, 'Join the JSON reports of shards into one, or show those of several clusters together')
+            break
+        }
+        'kubectl-reconcile;report;merge' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format, on standard output or in a file: `json=FILE` (repeatable)')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format, on standard output or in a file: `json=FILE` (repeatable)')
+            [CompletionResult]::new('--sort', '--sort', [CompletionResultType]::ParameterName, 'Order of the objects; what needs attention always comes last in the text')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour the text')
+            [CompletionResult]::new('--theme', '--theme', [CompletionResultType]::ParameterName, 'Colours of the text')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print details on standard error: repeated requests from 1, every request from 6')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Print details on standard error: repeated requests from 1, every request from 6')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print no text; reports requested with `-o` are still written')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print no text; reports requested with `-o` are still written')
+            [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'Show everything: all lines of long values, all changes of an object, the schemas of CustomResourceDefinitions')
+            [CompletionResult]::new('--summary', '--summary', [CompletionResultType]::ParameterName, 'Show only the summary')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Print the text directly, not through the pager that is used on a terminal')
+            [CompletionResult]::new('--relative-time', '--relative-time', [CompletionResultType]::ParameterName, 'Tell how long ago changes were made, on a terminal; elsewhere times stay as they are')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'kubectl-reconcile;config' {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -322,6 +373,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour the text')
+            [CompletionResult]::new('--theme', '--theme', [CompletionResultType]::ParameterName, 'Colours of the text')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print details on standard error: repeated requests from 1, every request from 6')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Print details on standard error: repeated requests from 1, every request from 6')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Use no configuration file')
@@ -330,8 +382,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             break
         }
         'kubectl-reconcile;config;schema' {
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-reconcile;completion' {
@@ -340,8 +392,42 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             break
         }
         'kubectl-reconcile;man' {
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Write the pages of the program and of all its commands to this directory, which is created if needed')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'kubectl-reconcile;version' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour the text')
+            [CompletionResult]::new('--theme', '--theme', [CompletionResultType]::ParameterName, 'Colours of the text')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print details on standard error: repeated requests from 1, every request from 6')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Print details on standard error: repeated requests from 1, every request from 6')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Path to the kubeconfig file')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Kubeconfig context to use; `diff`, `apply` and `status` take several: `a,b`, `prod-*`')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'Kubeconfig cluster to use')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'Kubeconfig user to use')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace for objects that do not set one; objects that set another are rejected')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace for objects that do not set one; objects that set another are rejected')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'URL of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'URL of the API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Bearer token for the API server')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'User to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'Group to impersonate (repeatable)')
+            [CompletionResult]::new('--as-uid', '--as-uid', [CompletionResultType]::ParameterName, 'UID to impersonate')
+            [CompletionResult]::new('--as-user-extra', '--as-user-extra', [CompletionResultType]::ParameterName, 'Extra field of the user to impersonate (repeatable)')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'File with the certificate authority of the API server')
+            [CompletionResult]::new('--client-certificate', '--client-certificate', [CompletionResultType]::ParameterName, 'File with the client certificate')
+            [CompletionResult]::new('--client-key', '--client-key', [CompletionResultType]::ParameterName, 'File with the client key')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not verify the server''s certificate, which makes the connection insecure')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Server name to expect in the server''s certificate')
+            [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Request uncompressed responses')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Directory for cached types of custom resources [default: ~/.kube/cache]')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Time limit for one request, such as `30s` or `1m`; `0` limits only the time to connect and pauses in a response')
+            [CompletionResult]::new('--client', '--client', [CompletionResultType]::ParameterName, 'Show only the version of the plugin, and contact no cluster')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-reconcile;__complete' {

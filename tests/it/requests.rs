@@ -30,9 +30,9 @@ use crate::control_plane::{Proxy, Workspace};
 use crate::manifests::definition;
 
 /// A definition whose resources anybody may keep anything in.
-const GAUGE: &str = definition!(
-    "Gauge",
-    "gauges",
+const DIAL: &str = definition!(
+    "Dial",
+    "dials",
     "
               role: {type: string}
 "
@@ -41,15 +41,15 @@ const GAUGE: &str = definition!(
 #[test]
 fn a_namespace_that_ends_a_url_changes_nothing() {
     let ws = Workspace::new();
-    ws.write("crd.yaml", GAUGE);
+    ws.write("crd.yaml", DIAL);
     ws.kubectl(["create", "-f", "crd.yaml"]).exits_with(0);
     ws.kubectl(["wait", "--for=condition=Established", "-f", "crd.yaml", "--timeout=60s"]).exits_with(0);
-    ws.write("victim.yaml", "{apiVersion: $NS.example.com/v1, kind: Gauge, metadata: {name: w}, spec: {role: guest}}");
+    ws.write("victim.yaml", "{apiVersion: $NS.example.com/v1, kind: Dial, metadata: {name: w}, spec: {role: guest}}");
     ws.kubectl(["create", "-f", "victim.yaml"]).exits_with(0);
-    let before = ws.get("gauges", "w");
-    for rest in ["/gauges/w#", "/gauges/w?x=", "/gauges/w?dryRun=All&x=", "/../$NS", "%2Fgauges%2Fw%23"] {
+    let before = ws.get("dials", "w");
+    for rest in ["/dials/w#", "/dials/w?x=", "/dials/w?dryRun=All&x=", "/../$NS", "%2Fdials%2Fw%23"] {
         let manifest = format!(
-            "{{apiVersion: $NS.example.com/v1, kind: Gauge, metadata: {{name: x, namespace: \"$NS{rest}\"}}, spec: {{role: admin}}}}"
+            "{{apiVersion: $NS.example.com/v1, kind: Dial, metadata: {{name: x, namespace: \"$NS{rest}\"}}, spec: {{role: admin}}}}"
         );
         ws.write("attack.yaml", &manifest);
         for flags in [&[][..], &["--evidence=server"], &["--force-conflicts=all"]] {
@@ -58,10 +58,10 @@ fn a_namespace_that_ends_a_url_changes_nothing() {
             assert!([2, 4].contains(&diff.code), "{diff}");
             for request in proxy.requests() {
                 assert!(request.starts_with("GET ") || request.contains("?dryRun=All"), "{request}");
-                assert!(!request.contains("gauges/w"), "{request}");
+                assert!(!request.contains("dials/w"), "{request}");
             }
         }
-        assert_eq!(ws.get("gauges", "w"), before, "{rest}");
+        assert_eq!(ws.get("dials", "w"), before, "{rest}");
     }
 }
 

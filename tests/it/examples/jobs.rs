@@ -146,7 +146,7 @@ fn jobs_compare_and_apply_in_shards_with_the_permissions_of_their_service_accoun
         node.run(&pods(&ws, name, 1)[0], None)
     };
     let drift = tonight("drift-1");
-    assert!(drift.code == 1 && drift.stdout.contains("changed by kubectl-edit"), "{drift:?}");
+    assert!(drift.code == 1 && drift.stdout.contains("by kubectl-edit"), "{drift:?}");
     ws.reconcile(["apply", "--filename=manifests"]).exits_with(0);
     let quiet = tonight("drift-2");
     assert!(quiet.code == 0 && !quiet.stderr.contains("error"), "{quiet:?}");

@@ -334,7 +334,9 @@ mod tests {
             (&["a", "::b"], "a::b"),
         ] {
             let mut text = Styled::new();
-            spans.iter().for_each(|span| text.push(Role::Plain, *span));
+            for span in spans {
+                text.push(Role::Plain, *span);
+            }
             text.line_end();
             assert_eq!(plain(&text), format!("{shown}\n"), "{spans:?}");
         }

@@ -22,6 +22,17 @@ function on(name, title, use, options) {
   });
 }
 
+/** Waits until a value is as expected: what a click or a key changes is drawn a moment later. */
+async function becomes(value, expected, message) {
+  const deadline = Date.now() + 20_000;
+  let found = await value();
+  while (found !== expected && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    found = await value();
+  }
+  assert.equal(found, expected, message);
+}
+
 const count = (page) => page.locator("#count").textContent();
 const focused = (page) => page.evaluate(() => document.activeElement.textContent.trim() || document.activeElement.id || document.activeElement.tagName);
 
@@ -51,42 +62,42 @@ on("shop", "the page is accessible on a narrow screen", async (page) => {
 }, { viewport: { width: 390, height: 800 } });
 
 on("shop", "states, kinds, classes and managers can be chosen", async (page) => {
-  assert.equal(await count(page), "14 objects");
+  await becomes(() => count(page), "14 objects");
   assert.equal((await seen(page)).length, 5);
   const state = (name) => page.getByRole("button", { name }).click();
   await state("1 to create");
-  assert.deepEqual(await seen(page), ["shop/banner"]);
+  await becomes(async () => JSON.stringify(await seen(page)), JSON.stringify(["shop/banner"]));
   await state("4 to update");
-  assert.equal(await count(page), "5 of 14 objects");
+  await becomes(() => count(page), "5 of 14 objects");
   await state("1 to create");
   await page.getByLabel("Kind", { exact: true }).selectOption({ label: "Deployment (2)" });
-  assert.deepEqual(await seen(page), ["shop/orders", "shop/web"]);
+  await becomes(async () => JSON.stringify(await seen(page)), JSON.stringify(["shop/orders", "shop/web"]));
   await page.getByLabel("Manager", { exact: true }).selectOption({ label: "kubectl (1)" });
-  assert.deepEqual(await seen(page), ["shop/web"]);
+  await becomes(async () => JSON.stringify(await seen(page)), JSON.stringify(["shop/web"]));
   await page.getByRole("button", { name: "Reset" }).click();
   await page.getByLabel("Class", { exact: true }).selectOption({ label: "Objects that do not exist (1)" });
-  assert.deepEqual(await seen(page), ["shop/banner"]);
+  await becomes(async () => JSON.stringify(await seen(page)), JSON.stringify(["shop/banner"]));
   await page.getByLabel("Class", { exact: true }).selectOption({ index: 0 });
   await page.getByLabel("Namespace", { exact: true }).selectOption({ label: "(cluster-scoped) (1)" });
   assert.deepEqual(await seen(page), ["shop"], "what is in sync is opened where nothing else is found");
   await state("9 in sync");
-  assert.equal(await count(page), "1 of 14 objects");
+  await becomes(() => count(page), "1 of 14 objects");
 });
 
 on("shop", "names, fields and values can be searched", async (page) => {
   const search = page.getByLabel("Search");
   await search.fill("REPLICAS");
   await page.waitForFunction(() => document.querySelector("#count").textContent === "1 of 14 objects");
-  assert.deepEqual(await seen(page), ["shop/web"]);
+  await becomes(async () => JSON.stringify(await seen(page)), JSON.stringify(["shop/web"]));
   await search.fill("configmap workers");
   // One object matched before as well: wait for the other one.
   await page.waitForFunction(() => /web-settings/.test(document.querySelector(".o:not([hidden])")?.textContent));
-  assert.deepEqual(await seen(page), ["shop/web-settings"]);
+  await becomes(async () => JSON.stringify(await seen(page)), JSON.stringify(["shop/web-settings"]));
   await search.fill("no such thing");
   await page.getByText("No object matches.").waitFor();
-  assert.deepEqual(await seen(page), []);
+  await becomes(async () => JSON.stringify(await seen(page)), JSON.stringify([]));
   await page.getByRole("button", { name: "Show all" }).click();
-  assert.equal(await count(page), "14 objects");
+  await becomes(() => count(page), "14 objects");
 });
 
 on("shop", "everything can be done with the keyboard", async (page) => {
@@ -96,7 +107,7 @@ on("shop", "everything can be done with the keyboard", async (page) => {
   await page.keyboard.type("jweb?");
   assert.equal(await page.getByLabel("Search").inputValue(), "jweb?", "shortcuts are letters in the search");
   await page.keyboard.press("Escape");
-  assert.equal(await count(page), "14 objects");
+  await becomes(() => count(page), "14 objects");
   await page.keyboard.press("Escape");
   await page.locator("main").focus();
   await page.keyboard.press("j");
@@ -160,11 +171,11 @@ on("shop", "both sides are beside each other or one above the other", async (pag
 
 on("shop", "it is light or dark as the system says, and as was chosen", async (page) => {
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-  assert.equal(await ground(), "rgb(14, 18, 22)");
+  await becomes(ground, "rgb(14, 18, 22)");
   await page.getByRole("button", { name: "Dark" }).click();
-  assert.equal(await ground(), "rgb(246, 247, 248)");
+  await becomes(ground, "rgb(246, 247, 248)");
   await page.reload();
-  assert.equal(await ground(), "rgb(246, 247, 248)", "the choice is kept");
+  await becomes(ground, "rgb(246, 247, 248)", "the choice is kept");
 }, { colorScheme: "dark" });
 
 on("shop", "print shows everything", async (page) => {

@@ -142,3 +142,87 @@ fn a_certificate_authority_that_is_injected_is_not_drift() {
     ws.reconcile(["diff", "-f", "."]).exits_with(1);
     ws.delete(&format!("validatingwebhookconfiguration/{name}"));
 }
+
+/// The kinds of KEDA and of the vertical autoscaler, as far as they matter here.
+const OTHER_KINDS: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: scaledobjects.keda.sh}
+spec:
+  group: keda.sh
+  scope: Namespaced
+  names: {kind: ScaledObject, plural: scaledobjects}
+  versions:
+  - name: v1alpha1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: verticalpodautoscalers.autoscaling.k8s.io, annotations: {api-approved.kubernetes.io: unapproved}}
+spec:
+  group: autoscaling.k8s.io
+  scope: Namespaced
+  names: {kind: VerticalPodAutoscaler, plural: verticalpodautoscalers}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}
+";
+
+#[test]
+fn keda_and_the_vertical_autoscaler_are_left_alone_as_well() {
+    // A server of its own: everybody's workloads would be looked for in these kinds.
+    let ws = Workspace::on(&ControlPlane::private());
+    ws.stdin(OTHER_KINDS).reconcile(["apply", "-f", "-", "--wait"]).exits_with(0);
+    ws.write("web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.scale("deployment/web", 0);
+    let resources = json!({"spec": {"template": {"spec": {"containers": [
+        {"name": "web", "resources": {"requests": {"cpu": "300m", "memory": "64Mi"}}},
+    ]}}}});
+    let recommend = |manager: &str| {
+        let patch = ["patch", "deployment", "web", "--type=strategic", "--field-manager", manager, "-p"];
+        ws.kubectl([&patch[..], &[resources.to_string().as_str()]].concat()).exits_with(0);
+    };
+    recommend("vpa-updater");
+    let cpu = "spec.template.spec.containers[name=web].resources.requests.cpu";
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(
+        diff.changes("Deployment", "web"),
+        ["pending spec.replicas".to_owned(), format!("conflict {cpu}")],
+        "{diff}"
+    );
+
+    // KEDA turns a workload off and on again.
+    let scaled = "{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: web}, spec: {scaleTargetRef: {name: web}}}";
+    ws.apply_as("platform", scaled);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.changes("Deployment", "web"), [format!("conflict {cpu}")], "{diff}");
+    assert_eq!(diff.object("Deployment", "web")["ignored"][0]["rule"], format!("ScaledObject {}/web", ws.namespace()));
+
+    let vertical = "{apiVersion: autoscaling.k8s.io/v1, kind: VerticalPodAutoscaler, metadata: {name: web},
+        spec: {targetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, updatePolicy: {updateMode: MODE}}}";
+    ws.apply_as("platform", &vertical.replaced("MODE", "'Off'"));
+    ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    ws.apply_as("platform", &vertical.replaced("MODE", "Auto"));
+    is_left_alone(&ws, 0);
+    let requests = || {
+        ws.get("Deployment", "web")["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"].clone()
+    };
+    assert_eq!(requests(), "300m");
+
+    // What a person changes there is drift all the same.
+    recommend_other(&ws);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.changes("Deployment", "web"), [format!("changedByOther {cpu}")], "{diff}");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(requests(), "100m");
+}
+
+/// A person sets the request of a container.
+fn recommend_other(ws: &Workspace) {
+    ws.kubectl(["set", "resources", "deployment/web", "-c=web", "--requests=cpu=700m,memory=64Mi"]).exits_with(0);
+}

@@ -1,7 +1,7 @@
 //! `-o html`: one page that loads nothing. It is complete without its script, which only filters, and opens and closes.
 //!
-//! [`markup::Markup`] is the only way to write, and escapes everything but the literals of the program. The browser enforces the
-//! same: [`policy`] allows this style sheet and this script, by their hashes, and nothing else.
+//! `markup::Markup` is the only way to write, and escapes everything but the literals of the program. The browser enforces the
+//! same: `policy` allows this style sheet and this script, by their hashes, and nothing else.
 
 mod change;
 mod facets;

@@ -7,13 +7,12 @@ use futures::StreamExt as _;
 
 use super::entry::Entry;
 use super::listed::Found;
-use crate::client::Cluster;
+use crate::client::{Cluster, IN_FLIGHT};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::{Deadline, Deleted, delete, wait_until_gone};
 use crate::live::LiveState;
-use crate::live::fetch::IN_FLIGHT;
 use crate::report::Outcome;
 
 /// How often a member that changes while it is deleted is judged again.

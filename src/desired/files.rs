@@ -8,7 +8,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::SourceText;
+use super::source::SourceText;
 use crate::diagnostic::Diagnostic;
 use crate::text::name_without_credentials;
 

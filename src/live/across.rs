@@ -12,12 +12,11 @@ use std::collections::HashMap;
 use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
-use super::LiveState;
-use super::discovery::Resource;
-use super::fetch::Found;
 use super::list::Pages;
+use super::live_state::{Found, LiveState};
 use super::page::Page;
 use super::resolve::Target;
+use super::resource::Resource;
 use crate::client::Cluster;
 
 /// A list may hold this many times as much as is wanted of it.

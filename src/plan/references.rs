@@ -3,7 +3,7 @@
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectKey};
 
-use super::graph::DependencyKind;
+use super::dependency::DependencyKind;
 
 /// An object that a manifest names. The version does not matter: it is one object in all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]

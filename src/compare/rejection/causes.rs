@@ -4,7 +4,8 @@ use serde_json::Value;
 use structured_merge::{FieldPath, PathElement};
 
 use super::place::{Place, follow_validation};
-use super::{RejectedObject, suggest};
+use super::rejected_object::RejectedObject;
+use super::suggest;
 use crate::desired::yaml::Step;
 use crate::diagnostic::Diagnostic;
 use crate::live::Cause;

@@ -1,4 +1,4 @@
-//! One object: what it is, what differs in it, and what stands in the way.
+//! One object: what it is, what differs in it, and what is in the way.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::report::styled::{Role, Styled};
 use crate::report::{ObjectReport, View, excerpt};
 use crate::text::{one_line, width};
 
-/// How many changes, conflicts or warnings of one object are shown; whoever may write the live object decides how many there are.
+/// How many changes, conflicts or warnings of one object are shown; anyone who may write the live object decides how many there are.
 const SHOWN: usize = 100;
 /// How many mistakes of one manifest are shown.
 const MISTAKES: usize = 10;

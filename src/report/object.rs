@@ -120,7 +120,7 @@ pub struct ObjectReport {
     /// The lines of the changed fields in the manifest.
     #[serde(skip)]
     pub lines: BTreeMap<FieldPath, u32>,
-    /// The object as it is and as an apply would leave it, where that was asked for.
+    /// The object as it is and as an apply would leave it, of a definition and where that was asked for.
     #[serde(skip)]
     pub versions: Option<Arc<Versions>>,
     /// The ignore rules that cover a field of it, whether or not the field differs.

@@ -46,13 +46,13 @@ pub(in crate::report) fn object_text(object: &ObjectReport, view: &View) -> Styl
     if object.action == Action::Unknown {
         sheet.text.append(problem("cannot compare", object, view));
     }
+    let (summarised, shown): (Vec<_>, Vec<_>) =
+        shown.into_iter().partition(|change| definition::is_summarised(object, change));
+    definition::versions(&mut sheet, object, &summarised);
     let most = if view.full { usize::MAX } else { SHOWN };
     let (added, differing): (Vec<_>, Vec<_>) =
         foremost(&shown, most).into_iter().partition(|change| change.class == Class::Unmanaged);
-    let mut count = definition::versions(&mut sheet, object, &differing);
-    let differing: Vec<&FieldChange> =
-        differing.into_iter().filter(|change| !definition::is_summarised(object, change)).collect();
-    count += fields::fields(&mut sheet, &differing, MARGIN.len());
+    let mut count = fields::fields(&mut sheet, &differing, MARGIN.len());
     count += additions(&mut sheet, &added);
     more(&mut sheet, shown.len().saturating_sub(count), "change", MARGIN.len());
     conflicts(&mut sheet, object, most);

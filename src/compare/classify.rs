@@ -104,7 +104,9 @@ pub fn judge(
     }
     let mut beside = beside(subject.live, &before, &prediction.owners.our_fields(), policy);
     beside.retain(|path| !is_ignored(path));
-    beside.retain(|path| !found.iter().any(|change| change.class.is_drift() && change.path.overlaps(path)));
+    let drifts: FieldSet =
+        found.iter().filter(|change| change.class.is_drift()).map(|change| change.path.clone()).collect();
+    beside.retain(|path| !drifts.overlaps(path));
     let mut unmanaged = context.unmanaged(&mut live, &found);
     unmanaged.retain(|change| !is_ignored(&change.path));
     for change in &mut unmanaged {

@@ -21,7 +21,7 @@ use crate::client::Cluster;
 
 /// A list may hold this many times as much as is wanted of it.
 const DENSE: usize = 2;
-/// So many bytes that nobody asked for are no reason to stop.
+/// Bytes that nobody asked for, up to which reading goes on.
 const NEGLIGIBLE: usize = 256 << 10;
 
 /// What a LIST over all namespaces gave.

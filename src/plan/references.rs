@@ -226,7 +226,7 @@ impl<'a> Found<'a> {
         self.cluster_scoped("admissionregistration.k8s.io", policy, name, DependencyKind::Existence);
     }
 
-    /// Whoever sends requests of others to a service must not be there before it.
+    /// An object that sends the requests of others to a service must not exist before it.
     fn service(&mut self, service: Option<&'a Value>) {
         let Some(service) = service else { return };
         self.add("", "Service", text(service, "/namespace"), text(service, "/name"), DependencyKind::Success);

@@ -9,7 +9,7 @@ use crate::compare::{Action, Class, FieldChange};
 pub struct FailClass {
     /// The name; for a class of changes that of the report.
     pub name: &'static str,
-    /// What it stands for.
+    /// What it matches.
     pub help: &'static str,
     matches: Matches,
 }

@@ -1,4 +1,4 @@
-//! Reads a report that was written as JSON. Whoever wrote it: it is checked like any other input, and nothing of it is guessed.
+//! Reads a report that was written as JSON. It is checked like any other input, and nothing in it is guessed.
 
 use serde::Deserialize;
 use serde::de::{Error as _, IgnoredAny};

@@ -49,7 +49,7 @@ impl Reading {
         Ok(desired)
     }
 
-    /// The manifests, and what `other` work brings meanwhile. A problem of the input ends it, and is what is told of the two.
+    /// The manifests, and what `other` work brings meanwhile. A problem of the input ends it, and is the one that is reported.
     pub async fn beside<T>(self, other: impl Future<Output = Result<T, Failure>>) -> Result<(DesiredSet, T), Failure> {
         match select(pin!(self.desired()), pin!(other)).await {
             Either::Left((desired, other)) => Ok((desired?, other.await?)),

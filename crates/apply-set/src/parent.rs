@@ -154,7 +154,7 @@ impl ParentState {
     }
 
     /// Returns true if members of this kind are where the parent says, so that they may be pruned: the tool wrote so, or the
-    /// manifests name the kind as well. Whoever may write to the parent could name any other.
+    /// manifests name the kind as well. Anyone who may write to the parent could name any other.
     #[must_use]
     pub fn vouches_for_kind(&self, kind: &GroupKind, mentioned: &Inventory) -> bool {
         self.kinds_by.is_none() || mentioned.kinds.contains(kind)

@@ -26,7 +26,7 @@ pub(super) fn mistakes(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<Di
     let place_of = |cause: &Cause| {
         let follow = |field: &str| follow_validation(Place::root(subject.manifest(), subject.of), &merged, field);
         let place = follow(&cause.field);
-        // What a Secret has in `stringData` is checked when it stands in `data`.
+        // What a Secret has in `stringData` is checked once it is in `data`.
         let given = if place.missing.is_empty() { None } else { cause.field.strip_prefix("data[") };
         let given = given.map(|key| follow(&format!("stringData[{key}")));
         given.filter(|given| given.missing.is_empty()).unwrap_or(place)

@@ -124,7 +124,7 @@ impl Watcher {
     }
 
     async fn tell(&self, news: WatchUpdate) {
-        // Whoever listened is gone, and this task with it.
+        // The listener is gone, and this task ends with it.
         let _ = self.news.send((self.number, news)).await;
     }
 

@@ -73,7 +73,7 @@ fn defaults_of(sheet: &mut Sheet<'_>, defaults: &[String], indent: usize) {
     }
 }
 
-/// Where a change stands.
+/// Where a change is shown.
 struct Place {
     path: String,
     note: String,

@@ -1,18 +1,19 @@
-//! One object: what it is, what differs in it, and what stands in the way.
+//! One object: what it is, what differs in it, and what is in the way.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use structured_merge::FieldPath;
 
 use super::change::{more, owner_text};
 use super::sheet::{GAP, Sheet};
 use super::{definition, fields, notes};
-use crate::compare::{Action, Class, Conflict, FieldChange};
+use crate::compare::{Action, Class, Conflict, FieldChange, Owner};
 use crate::report::styled::{Role, Styled};
 use crate::report::{ObjectReport, View, excerpt};
 use crate::text::{one_line, width};
 
-/// How many changes, conflicts or warnings of one object are shown; whoever may write the live object decides how many there are.
+/// How many changes, conflicts or warnings of one object are shown; anyone who may write the live object decides how many there are.
 const SHOWN: usize = 100;
 /// How many mistakes of one manifest are shown.
 const MISTAKES: usize = 10;
@@ -141,10 +142,10 @@ fn additions(sheet: &mut Sheet<'_>, added: &[&FieldChange]) -> usize {
 
 /// The conflicts that the changes do not name already, and what to do about all of them.
 fn conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport, most: usize) {
-    let is_named = |conflict: &&Conflict| {
-        let is_it = |change: &FieldChange| change.path == conflict.path && change.managers.contains(&conflict.owner);
-        object.changes.iter().any(|change| change.class == Class::Conflict && is_it(change))
-    };
+    let changes = object.changes.iter().filter(|change| change.class == Class::Conflict);
+    let named: BTreeMap<&FieldPath, &[Owner]> = changes.map(|change| (&change.path, &change.managers[..])).collect();
+    let is_named =
+        |conflict: &&Conflict| named.get(&conflict.path).is_some_and(|owners| owners.contains(&conflict.owner));
     let others: Vec<&Conflict> = object.conflicts.iter().filter(|conflict| !is_named(conflict)).collect();
     for conflict in others.iter().take(most) {
         let owner = owner_text(&conflict.owner, sheet.view);

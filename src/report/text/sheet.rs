@@ -14,7 +14,7 @@ pub(super) const GAP: usize = 2;
 pub(super) struct Sheet<'v> {
     pub view: &'v View,
     pub text: Styled,
-    /// The column of what stands at the right of the fields.
+    /// The column of what is shown to the right of the fields.
     pub column: usize,
 }
 

@@ -207,7 +207,7 @@ fn definition() -> ObjectReport {
     object(
         CRD,
         "helmreleases.helm.toolkit.fluxcd.io",
-        ("/work/shop/gotk.yaml", 1032),
+        ("/home/me/shop/gotk.yaml", 1032),
         ObjectVerdict::Update(fields(vec![label, versions])),
     )
 }
@@ -226,7 +226,7 @@ fn report() -> Report {
 }
 
 fn view(width: usize) -> View {
-    View { width, folder: Some(Arc::from(Path::new("/work/shop"))), ..View::default() }
+    View { width, folder: Some(Arc::from(Path::new("/home/me/shop"))), ..View::default() }
 }
 
 fn snapshot(name: &str, text: &str) {
@@ -331,7 +331,7 @@ fn long_values_and_many_changes_are_cut_and_counted() {
     assert!(text.contains("old") && text.contains("new") && text.lines().all(|line| width(line) <= 100), "{text}");
 }
 
-/// Whoever may write a live object decides about its names and values.
+/// Anyone who may write a live object decides its names and values.
 #[test]
 fn hostile_names_and_values_stay_on_their_lines() {
     let evil = "\u{1b}[2J\u{202e}a\r\n~ Deployment shop/fake\n    spec.replicas: 1 → 2  by kubectl…";

@@ -10,7 +10,7 @@ use super::notes;
 use super::object::{mark, object_text};
 use super::sheet::Sheet;
 
-/// How many places are told of a group.
+/// How many places of a group are named.
 const PLACES: usize = 3;
 /// Columns before what is said of a group.
 const MARGIN: &str = "    ";

@@ -60,8 +60,8 @@ pub fn judge(
             )
             .map(|settled| settled.our_fields())
             .unwrap_or_default(),
-        ours_before: with_string_data(subject.gvk, before.our_fields(), &before),
-        ours_after: with_string_data(subject.gvk, prediction.owners.our_fields(), &Ownership::default()),
+        ours_before: with_string_data(subject.gvk, before.our_fields(), &before.others),
+        ours_after: with_string_data(subject.gvk, prediction.owners.our_fields(), &[]),
         claims: prediction.owners.our_fields().union(&before.our_fields()),
         before: &before,
     };

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 use structured_merge::{FieldPath, ObjectKey};
 
-use super::{diagnostic, parsed};
+use super::key::no_key;
+use super::{diagnostic, read_diagnostic};
 use crate::compare::{
     Action, Assessment, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
     UnmanagedCount, Versions, paths_of,
@@ -93,7 +94,7 @@ pub struct ObjectReport {
         default,
         skip_serializing_if = "Option::is_none",
         serialize_with = "diagnostic::of_object",
-        deserialize_with = "parsed::error"
+        deserialize_with = "read_diagnostic::error"
     )]
     pub error: Option<Diagnostic>,
     /// Why it is to be replaced, or was skipped.
@@ -127,7 +128,7 @@ pub struct ObjectReport {
     #[serde(skip)]
     pub rules: BTreeSet<RuleRef>,
     /// The key in full, for sorting and display.
-    #[serde(skip, default = "parsed::no_key")]
+    #[serde(skip, default = "no_key")]
     pub key: ObjectKey,
 }
 

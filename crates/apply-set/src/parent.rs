@@ -4,8 +4,10 @@ use std::fmt;
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _, managed_fields};
 
-use crate::annotations::{ID, KINDS, MANAGER_SUFFIX, NAMESPACES, RESOURCES, TOOLING};
-use crate::{ApplySet, GroupKind, Inventory, ParentAnnotations, Tooling};
+use crate::annotations::{ID, KINDS, MANAGER_SUFFIX, NAMESPACES, ParentAnnotations, RESOURCES, TOOLING, Tooling};
+use crate::group_kind::GroupKind;
+use crate::id::ApplySet;
+use crate::inventory::Inventory;
 
 /// Which kinds a parent says that its members have.
 #[derive(Clone, Debug, PartialEq, Eq)]

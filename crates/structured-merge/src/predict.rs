@@ -60,12 +60,12 @@ pub fn predict_displacing(
         }
     }
     let gvk = GroupVersionKind::new(api_version, manifest.get("kind").and_then(Value::as_str).unwrap_or_default());
-    let stays = with_string_data(&gvk, schema::fields_of(manifest, of), &Ownership::default());
+    let stays = with_string_data(&gvk, schema::fields_of(manifest, of), &[]);
     let mut applied_before = settled.our_fields();
     if let Some(last) = last_applied(live) {
         // The entry of client-side apply holds the server's defaults as well, which would come back.
         let last = schema::field_set(&last, of, kind).union(&before.our_fields());
-        let last = with_string_data(&gvk, last, &Ownership::default());
+        let last = with_string_data(&gvk, last, &[]);
         applied_before = applied_before.filter(|path| last.contains_at_or_below(path) || last.covers(path));
         applied_before = applied_before.union(in_the_way);
     }

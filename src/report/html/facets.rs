@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::markup::Markup;
 use super::state::{state, tone};
 use crate::compare::Class;
+use crate::report::number::grouped;
 use crate::report::styled::Role;
-use crate::report::text::grouped;
 use crate::report::{FAIL_CLASSES, ObjectReport};
 
 /// Distinct values in order, and how many objects have each.

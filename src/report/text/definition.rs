@@ -9,11 +9,11 @@ use similar::ChangeTag;
 use structured_merge::{FieldPath, Op};
 
 use super::change::{more, put_lines};
-use super::grouped;
 use super::sheet::{GAP, Sheet};
 use crate::compare::{Class, FieldChange};
 use crate::report::ObjectReport;
 use crate::report::lines::groups;
+use crate::report::number::grouped;
 use crate::report::styled::Role;
 use crate::report::value::block;
 use crate::text::{middle_cut, width};

@@ -8,7 +8,8 @@ use serde_json::Value;
 use structured_merge::{FieldPath, Op, PathElement, Scalar};
 
 use super::certificate;
-use crate::compare::{Class, FieldChange, REDACTED};
+use super::difference::difference;
+use crate::compare::{FieldChange, REDACTED};
 use crate::report::value::is_long;
 
 /// Longest text that is read, in bytes.
@@ -172,20 +173,6 @@ fn key_of(items: &[Value]) -> Option<&'static str> {
                 key.is_some_and(|key| seen.insert(Scalar::from_json(key)))
             })
     })
-}
-
-/// One difference inside a value; that of the whole has the owner.
-pub(super) fn difference(path: &FieldPath, op: Op, live: Option<&Value>, desired: Option<&Value>) -> FieldChange {
-    let class = if op == Op::Move { Class::Reordered } else { Class::Pending };
-    FieldChange {
-        path: path.clone(),
-        op,
-        class,
-        live: live.cloned(),
-        desired: desired.cloned(),
-        managers: Vec::new(),
-        defaulted: Vec::new(),
-    }
 }
 
 fn is_redacted(value: &Value) -> bool {

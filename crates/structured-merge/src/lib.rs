@@ -98,6 +98,7 @@ mod applier;
 mod bookkeeping;
 mod changes;
 mod claimants;
+mod comparison;
 mod merge;
 mod node_ports;
 mod object;

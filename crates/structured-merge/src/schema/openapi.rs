@@ -231,7 +231,7 @@ impl Compiler {
         if fields.is_empty() && rest.is_none() && !atomic {
             return Shape::Untyped;
         }
-        Shape::Map(MapShape { fields, rest, rest_refuses_null, atomic })
+        Shape::Map(MapShape { fields, rest, rest_refuses_null, atomic, stored_as_sent: self.is_defined })
     }
 
     fn list(&mut self, schema: &Value, schemas: &Map<String, Value>) -> Shape {

@@ -2,7 +2,7 @@
 //! the one of the manifest. They are nobody else's, and no difference, as an apply leaves them alone.
 
 use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, Ownership, PathElement};
+use structured_merge::{FieldPath, FieldSet, Lookup, Ownership, PathElement};
 
 use super::policy::Policy;
 
@@ -17,7 +17,8 @@ pub(super) fn beside(live: &Value, owners: &Ownership, ours: &FieldSet, policy: 
         let mut owning = owners.others.iter().filter(|entry| entry.fields.contains_at_or_below(path));
         owning.all(|entry| policy.is_manual(entry))
     };
-    found.retain(|path| path.value_in(live).is_some() && manual(path));
+    let mut live = Lookup::of(live);
+    found.retain(|path| live.value(path).is_some() && manual(path));
     found.sort();
     found.dedup();
     found
@@ -42,7 +43,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_item_counts_in_a_list_of_ours_and_where_only_hands_own_it() {
+    fn an_item_counts_in_a_list_of_ours_and_where_only_manual_changes_own_it() {
         let item = |name: &str| format!("k:{{\"name\":\"{name}\"}}");
         let fields = |names: &[&str]| -> Value {
             let items = names.iter().map(|name| (item(name), json!({".": {}, "f:name": {}, "f:image": {}})));

@@ -73,8 +73,9 @@ pub fn judge(
     found.retain(|change| change.op != Op::Remove || change.path != copy);
     let is_ignored = |path: &FieldPath| subject.ignored.contains_at_or_above(path);
     found.retain(|change| !is_ignored(&change.path));
+    let mut manifest = Lookup::of(subject.manifest);
     for change in &mut found {
-        change.defaulted = defaulted(change, subject.manifest);
+        change.defaulted = defaulted(change, &mut manifest);
     }
     let mut conflicts = context.conflicts(&found);
     let other_set = other_apply_set(&subject);
@@ -306,9 +307,11 @@ impl Context<'_> {
 }
 
 /// The fields of an added value that the manifest does not have.
-fn defaulted(change: &FieldChange, manifest: &Value) -> Vec<FieldPath> {
+fn defaulted(change: &FieldChange, manifest: &mut Lookup<'_>) -> Vec<FieldPath> {
     let mut beyond = Vec::new();
-    if let (Op::Add, Some(value), Some(written)) = (change.op, &change.desired, change.path.value_in(manifest)) {
+    if let (Op::Add, Some(value)) = (change.op, &change.desired)
+        && let Some(written) = manifest.value(&change.path)
+    {
         collect_beyond(&mut beyond, &FieldPath::root(), value, written);
     }
     beyond

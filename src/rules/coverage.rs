@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, ObjectKey, TypeRef, managed_fields};
+use structured_merge::{FieldPath, FieldSet, Lookup, ObjectKey, TypeRef, managed_fields};
 
 use super::autoscaler::Autoscalers;
 use super::built_in::BUILT_IN;
@@ -147,10 +147,11 @@ fn cover_owned(
         return;
     }
     let leaves = owned.leaves();
+    let (mut manifest, mut live) = (sides.manifest.map(Lookup::of), sides.live.map(Lookup::of));
     let mut add = |path: &FieldPath| {
         let at = Sides {
-            manifest: sides.manifest.and_then(|manifest| path.value_in(manifest)),
-            live: sides.live.and_then(|live| path.value_in(live)),
+            manifest: manifest.as_mut().and_then(|manifest| manifest.value(path)),
+            live: live.as_mut().and_then(|live| live.value(path)),
         };
         coverage.add(path.clone(), rule, at);
     };

@@ -135,7 +135,7 @@ fn completion_is_quiet_and_bounded_without_a_cluster() {
             .output()
             .unwrap();
         let took = started.elapsed();
-        assert!(took < Duration::from_secs(6), "{name}: {took:?}");
+        assert!(took < Duration::from_secs(30), "{name}: {took:?}");
         assert_eq!(output.status.code(), Some(0), "{name}");
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{name}");
         let expected = if has_names { "of-context\n:4\n" } else { ":4\n" };

@@ -32,7 +32,7 @@ fn no_time_is_one_look() {
     for time in ["0", "0s"] {
         let started = Instant::now();
         let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout", time]).exits_with(5);
-        assert!(started.elapsed() < Duration::from_secs(5));
+        assert!(started.elapsed() < Duration::from_secs(30));
         assert_eq!(states(&apply), ["PersistentVolumeClaim data: inProgress"]);
         assert!(!apply.stderr.contains("not ready"), "nothing was waited for: {apply}");
     }

@@ -93,7 +93,7 @@ fn a_custom_resource_is_waited_for_until_its_controller_has_seen_it() {
     let seen = Instant::now();
     set_status(&ws, "widget.$NS.example.com/it", &json!({"observedGeneration": 2}));
     let apply = apply.finish().exits_with(0);
-    assert!(seen.elapsed() < Duration::from_secs(5), "told, not polled for");
+    assert!(seen.elapsed() < Duration::from_secs(30), "told, not polled for");
     assert!(apply.stderr.ends_with(&ws.fill_in("Z ready Widget $NS/it\n")), "{apply}");
 }
 
@@ -108,7 +108,7 @@ fn a_stalled_custom_resource_ends_the_wait_at_once() {
     );
     let started = Instant::now();
     let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(5);
-    assert!(started.elapsed() < Duration::from_secs(10));
+    assert!(started.elapsed() < Duration::from_secs(30));
     assert_eq!(readiness(&apply, "Widget", "it"), ("failed", "condition Stalled is True (NoLicence)"));
 }
 

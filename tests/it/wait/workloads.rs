@@ -39,7 +39,7 @@ fn a_pod_for_which_there_is_no_node_is_named() {
     ws.write("web.yaml", &WEB.replaced("spec: {containers", "spec: {nodeSelector: {disk: ssd}, containers"));
     let started = Instant::now();
     let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout", "4s"]).exits_with(5);
-    assert!(started.elapsed() < Duration::from_secs(20));
+    assert!(started.elapsed() < Duration::from_secs(30));
     assert_eq!(apply.report()["verdict"], "notReady");
     let (state, message) = readiness(&apply, "Deployment", "web");
     assert_eq!(state, "inProgress");
@@ -89,7 +89,7 @@ fn pods_that_cannot_start_or_crash_fail_their_deployment_early() {
     // The next attempt of the kubelet may help: it is given some time, but not all.
     let started = Instant::now();
     let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(5);
-    assert!((10..60).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
+    assert!((10..120).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
     assert!(apply.stderr.contains(&ws.fill_in("Z failed Deployment $NS/web\n")), "{apply}");
     assert!(apply.stdout.contains("CrashLoopBackOff") && apply.stdout.contains("1 unchanged; 1 failed"), "{apply}");
 
@@ -250,6 +250,6 @@ fn a_failed_pod_has_failed() {
     set_status(&ws, "pod/once", &json!({"phase": "Failed", "containerStatuses": [container]}));
     let started = Instant::now();
     let status = ws.reconcile(["status", "-f", ".", "--wait"]).exits_with(5);
-    assert!(started.elapsed() < Duration::from_secs(10), "nobody tries again");
+    assert!(started.elapsed() < Duration::from_secs(30), "nobody tries again");
     assert_eq!(readiness(&status, "Pod", "once"), ("failed", "container `it` ended with exit code 137 (OOMKilled)"));
 }

@@ -1,6 +1,7 @@
 //! Predicts what an apply would leave without asking a server.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -87,8 +88,10 @@ pub fn predict_displacing(
     // The server finds out who loses what from the fields as they are sent.
     let sent = written(Values::Sent, Cow::Owned(with_live_spelling(manifest, live, of)));
     let changed = compare(live, &sent, of);
-    let lost = changed.added.union(&changed.modified).union(&changed.removed);
+    let taken = changed.added.union(&changed.modified);
     let left = |entry: ManagedFieldsEntry| {
+        // Claims that pass to the applier are recorded as theirs until it takes them over.
+        let lost = if applier.takes_over(&entry) { taken.clone() } else { taken.clone().union(&changed.removed) };
         let fields = entry.fields.difference(&lost);
         (!fields.is_empty()).then_some(ManagedFieldsEntry { fields, ..entry })
     };
@@ -105,15 +108,20 @@ pub fn predict_displacing(
 }
 
 /// The owners with their fields in the form that any write gives them (structured-merge-diff `merge/update.go`,
-/// `reconcileManagedFieldsWithSchemaChanges`).
+/// `reconcileManagedFieldsWithSchemaChanges`). Of several entries of one owner, the last counts (apimachinery
+/// `managedfields/internal/managedfields.go`, `decodeManagedFields`).
 fn up_to_date(owners: Ownership, of: TypeRef<'_>) -> Ownership {
     let bring = |entry: ManagedFieldsEntry| {
         let fields = schema::brought_up_to_date(&entry.fields, of);
         ManagedFieldsEntry { fields, ..entry }
     };
+    let last: BTreeMap<_, usize> =
+        owners.others.iter().enumerate().map(|(index, entry)| (entry.identity(), index)).collect();
+    let last: BTreeSet<usize> = last.into_values().collect();
+    let others = owners.others.into_iter().enumerate().filter(|(index, _)| last.contains(index));
     Ownership {
         ours: owners.ours.map(bring),
-        others: owners.others.into_iter().map(bring).collect(),
+        others: others.map(|(_, entry)| bring(entry)).collect(),
         unreadable: owners.unreadable,
     }
 }
@@ -203,6 +211,14 @@ mod tests {
             "spec": {"selector": {"app": "a"}}});
         let manifest = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a", "labels": {"a": "b"}}});
         assert_eq!(others(&manifest, &live), [("them".to_owned(), json!({"f:spec": {"f:selector": {}}}))]);
+    }
+
+    #[test]
+    fn of_several_entries_of_one_owner_the_last_counts() {
+        let theirs = |key: &str| entry("them", "Update", &json!({"f:data": {(format!("f:{key}")): {}}}));
+        let live = config_map(&json!({"a": "1", "b": "2"}), &json!([theirs("a"), theirs("b")]));
+        let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
+        assert_eq!(others(&manifest, &live), [("them".to_owned(), json!({"f:data": {"f:b": {}}}))]);
     }
 
     #[test]

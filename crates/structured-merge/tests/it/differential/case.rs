@@ -24,16 +24,18 @@ impl Case {
     /// object that is there afterwards, or with what differs.
     pub fn check(&self, kind: &Kind, reference: &mut Reference, tally: &mut Tally) -> Result<Option<Value>, String> {
         let live = self.live.as_ref();
-        let conflicts = match reference.apply(live, &self.manifest, &self.manager, false) {
+        let mut apply = |force: bool| reference.apply(live, &self.manifest, &self.manager, force);
+        let (conflicts, outcome) = match apply(false) {
+            Outcome::Conflicts(conflicts) => (conflicts, apply(true)),
+            outcome => (Vec::new(), outcome),
+        };
+        let mut after = match outcome {
+            Outcome::Written(after) => after,
+            Outcome::Conflicts(_) => return Err("an apply with force has conflicts".to_owned()),
             Outcome::Refused => {
                 tally.count("refused");
                 return Ok(None);
             }
-            Outcome::Conflicts(conflicts) => conflicts,
-            Outcome::Written(_) => Vec::new(),
-        };
-        let Outcome::Written(mut after) = reference.apply(live, &self.manifest, &self.manager, true) else {
-            return Err("an apply with force has conflicts".to_owned());
         };
         // Go types have no nulls.
         drop_nulls(if kind.is_built_in { &mut after } else { &mut after["metadata"] });

@@ -112,7 +112,7 @@ impl<'a> Life<'a> {
         let at = self.rng.below(entries.len());
         if self.rng.chance(20) {
             entries.remove(at);
-        } else if self.rng.chance(30) {
+        } else if self.rng.chance(30) && entries.iter().all(|entry| entry["subresource"].is_null()) {
             entries[at]["subresource"] = "scale".into();
         } else if let Some(fields) = entries.get_mut(at).and_then(|entry| entry["fieldsV1"].get_mut("f:spec")) {
             match self.rng.below(4) {

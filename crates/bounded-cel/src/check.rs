@@ -30,12 +30,12 @@ pub(crate) fn check(text: &str) -> Result<(), ParseError> {
 
 /// At least as many tokens as the parser sees: each run of letters and digits, and each other sign.
 fn tokens(text: &str) -> usize {
-    let mut tokens = 0;
+    let mut tokens: usize = 0;
     let mut continues = false;
     for character in text.chars() {
         let is_word = character.is_alphanumeric() || character == '_';
         let is_new = if is_word { !continues } else { !character.is_whitespace() };
-        tokens += usize::from(is_new);
+        tokens = tokens.saturating_add(usize::from(is_new));
         continues = is_word;
     }
     tokens

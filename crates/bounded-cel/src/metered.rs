@@ -32,7 +32,7 @@ pub(crate) fn metered(expression: Expression) -> Expression {
     let expr = match expr {
         Expr::Call(call) => Expr::Call(of_call(call)),
         Expr::Comprehension(mut loops) => {
-            let cost = nodes(&loops.loop_cond) + nodes(&loops.loop_step);
+            let cost = nodes(&loops.loop_cond).saturating_add(nodes(&loops.loop_step));
             loops.iter_range = looped(metered(loops.iter_range), cost);
             loops.accu_init = charged(loops.accu_init);
             loops.loop_cond = metered(loops.loop_cond);
@@ -102,21 +102,21 @@ fn is_library(expression: &Expression) -> bool {
 
 /// How many nodes an expression has: what it costs to evaluate it once, its loops and its data aside.
 pub(crate) fn nodes(expression: &Expression) -> usize {
-    let all = |expressions: &[Expression]| expressions.iter().map(nodes).sum::<usize>();
-    1 + match &expression.expr {
-        Expr::Call(call) => all(&call.args) + call.target.as_deref().map_or(0, nodes),
+    fn all<'e>(expressions: impl IntoIterator<Item = &'e Expression>) -> usize {
+        expressions.into_iter().map(nodes).fold(0, usize::saturating_add)
+    }
+    let below = match &expression.expr {
+        Expr::Call(call) => all(call.args.iter().chain(call.target.as_deref())),
         Expr::Comprehension(loops) => {
-            [&loops.iter_range, &loops.accu_init, &loops.loop_cond, &loops.loop_step, &loops.result]
-                .into_iter()
-                .map(nodes)
-                .sum()
+            all([&loops.iter_range, &loops.accu_init, &loops.loop_cond, &loops.loop_step, &loops.result])
         }
         Expr::List(list) => all(&list.elements),
-        Expr::Map(map) => map.entries.iter().fold(0, |sum, entry| match &entry.expr {
-            EntryExpr::MapEntry(entry) => sum + nodes(&entry.key) + nodes(&entry.value),
-            EntryExpr::StructField(field) => sum + nodes(&field.value),
-        }),
+        Expr::Map(map) => all(map.entries.iter().flat_map(|entry| match &entry.expr {
+            EntryExpr::MapEntry(entry) => vec![&entry.key, &entry.value],
+            EntryExpr::StructField(field) => vec![&field.value],
+        })),
         Expr::Select(select) => nodes(&select.operand),
         _ => 0,
-    }
+    };
+    below.saturating_add(1)
 }

@@ -111,8 +111,7 @@ fn worst(pods: &[&Value], now: Timestamp) -> Option<(Severity, String)> {
     }
     ill.sort_by(|(a, one), (b, other)| other.severity.cmp(&one.severity).then(a.cmp(b)));
     let (name, first) = ill.first()?;
-    let alike = ill.iter().filter(|(_, ailment)| ailment.reason == first.reason).count();
-    let others = alike - 1;
+    let others = ill.iter().skip(1).filter(|(_, ailment)| ailment.reason == first.reason).count();
     let more = if others > 0 { format!("; {} alike", counted(others, "more Pod")) } else { String::new() };
     Some((first.severity, format!("Pod `{name}`: {}{more}", first.words)))
 }

@@ -20,7 +20,7 @@ fn short(counts: &[(i64, i64, &str)]) -> Option<Readiness> {
 }
 
 fn surplus(replicas: i64, wanted: i64, what: &str) -> Option<Readiness> {
-    let extra = replicas - wanted;
+    let extra = replicas.saturating_sub(wanted);
     let noun = if extra == 1 { "replica has" } else { "replicas have" };
     (extra > 0).then(|| Readiness::in_progress(format!("{extra} {what} {noun} still to end")))
 }
@@ -94,7 +94,7 @@ pub(super) fn stateful_set(set: &Value, _: Timestamp) -> Readiness {
         return all_ready(wanted);
     }
     if let Some(partition) = int(set, "/spec/updateStrategy/rollingUpdate/partition") {
-        let unfinished = short(&[(of("updatedReplicas"), wanted - partition, "updated")]);
+        let unfinished = short(&[(of("updatedReplicas"), wanted.saturating_sub(partition), "updated")]);
         return unfinished.unwrap_or_else(|| all_ready(wanted));
     }
     if let Some(unfinished) = short(&[(of("currentReplicas"), wanted, "current")]) {

@@ -90,7 +90,15 @@
 
 #![cfg_attr(
     not(test),
-    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::indexing_slicing)
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::unreachable,
+        clippy::indexing_slicing,
+        clippy::string_slice,
+        clippy::arithmetic_side_effects
+    )
 )]
 #![forbid(unsafe_code)]
 
@@ -98,6 +106,7 @@ mod applier;
 mod bookkeeping;
 mod changes;
 mod claimants;
+mod comparison;
 mod merge;
 mod node_ports;
 mod object;

@@ -7,9 +7,23 @@ use serde_json::{Map, Value};
 use crate::object::PathElement;
 use crate::schema::{self, ListKind, ScalarKind, TypeRef, equivalent_offline, is_default, item_element};
 
+/// Which values a merge has: those that structured-merge-diff computes, or those that the server serves afterwards.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Values {
+    /// As the manifest has them.
+    Sent,
+    /// As Go types keep them: empty values are left out, and there are no nulls. Where the manifest and the live object mean the
+    /// same, the live spelling stays.
+    Served,
+}
+
 /// Merges a manifest over the live object. Where both mean the same, the live spelling stays.
 #[must_use]
 pub fn merge(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
+    merge_to(Values::Served, manifest, live, of)
+}
+
+pub(crate) fn merge_to(values: Values, manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
     match (manifest, live) {
         (Value::Null, _) => live.clone(),
         (Value::Object(wanted), Value::Object(found)) if !of.is_atomic(manifest) => {
@@ -18,20 +32,20 @@ pub fn merge(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
             let mut merged: Map<String, Value> = others.map(|(name, there)| (name.clone(), there.clone())).collect();
             for (name, value) in wanted {
                 match found.get(name) {
-                    Some(there) if value.is_null() && (there.is_null() || !is_one_value(there, of.field(name))) => {
-                        merged.insert(name.clone(), there.clone());
+                    there if value.is_null() => nulled(values, &mut merged, name, there, of),
+                    Some(there) => {
+                        merged.insert(name.clone(), merge_to(values, value, there, of.field(name)));
                     }
-                    _ if value.is_null() => emptied(&mut merged, name, of),
-                    Some(there) => drop(merged.insert(name.clone(), merge(value, there, of.field(name)))),
-                    None if schema::is_omitted_when_empty(value, name, of) => {}
+                    None if values == Values::Served && schema::is_omitted_when_empty(value, name, of) => {}
                     None => drop(merged.insert(name.clone(), value.clone())),
                 }
             }
             Value::Object(merged)
         }
         (Value::Array(wanted), Value::Array(found)) if *of.list_kind() != ListKind::Atomic => {
-            merge_items(wanted, found, of).map_or_else(|| manifest.clone(), Value::Array)
+            merge_items(values, wanted, found, of).map_or_else(|| manifest.clone(), Value::Array)
         }
+        _ if values == Values::Sent => manifest.clone(),
         _ if equivalent_offline(manifest, live, of) => live.clone(),
         _ => completed(manifest, live, of),
     }
@@ -63,7 +77,23 @@ pub(crate) fn is_one_value(value: &Value, of: TypeRef<'_>) -> bool {
     !(value.is_object() || value.is_array()) || of.is_atomic(value)
 }
 
-/// What a null makes of a field: an entry of a map of texts is empty then, and anything else takes its default.
+/// What a null makes of a field. The entries that others have in a map or a list stay.
+fn nulled(values: Values, map: &mut Map<String, Value>, name: &str, there: Option<&Value>, of: TypeRef<'_>) {
+    let is_kept = values == Values::Sent || of.stores_as_sent();
+    match there {
+        Some(there) if !(is_one_value(there, of.field(name)) || is_kept && schema::is_nothing(there)) => {
+            map.insert(name.to_owned(), there.clone());
+        }
+        _ if values == Values::Sent => drop(map.insert(name.to_owned(), Value::Null)),
+        _ if of.stores_as_sent() => {
+            map.insert(name.to_owned(), of.default_of_null(name).cloned().unwrap_or_default());
+        }
+        Some(Value::Null) => drop(map.insert(name.to_owned(), Value::Null)),
+        _ => emptied(map, name, of),
+    }
+}
+
+/// What a null makes of a field of a Go type: an entry of a map of texts is empty then, and anything else takes its default.
 fn emptied(map: &mut Map<String, Value>, name: &str, of: TypeRef<'_>) {
     if of.is_free_map() && of.field(name).scalar() == ScalarKind::Text {
         map.insert(name.to_owned(), Value::from(""));
@@ -76,26 +106,30 @@ fn emptied(map: &mut Map<String, Value>, name: &str, of: TypeRef<'_>) {
 
 /// Live items stay where they are, and new ones come behind them where the manifest has them, unless shared items stand in another
 /// order in the manifest, which then holds (structured-merge-diff `typed/merge.go`, `visitListItems`).
-fn merge_items(wanted: &[Value], found: &[Value], of: TypeRef<'_>) -> Option<Vec<Value>> {
+fn merge_items(values: Values, wanted: &[Value], found: &[Value], of: TypeRef<'_>) -> Option<Vec<Value>> {
     let elements = |items: &[Value]| items.iter().map(|item| item_element(item, of)).collect::<Option<Vec<_>>>();
     let (wanted_keys, found_keys) = (elements(wanted)?, elements(found)?);
-    let there: BTreeMap<&PathElement, &Value> = found_keys.iter().zip(found).rev().collect();
+    let mut there: BTreeMap<&PathElement, &Value> = BTreeMap::new();
+    for (key, item) in found_keys.iter().zip(found) {
+        // Of several live items with one key, none is merged.
+        there.entry(key).and_modify(|several| *several = &Value::Null).or_insert(item);
+    }
     let in_manifest: BTreeSet<&PathElement> = wanted_keys.iter().collect();
     let mut shared = wanted_keys.iter().filter(|key| there.contains_key(*key));
     let mut next_shared = shared.next();
     let mut done: BTreeSet<&PathElement> = BTreeSet::new();
-    let mut result = Vec::with_capacity(wanted.len() + found.len());
+    let mut result = Vec::with_capacity(wanted.len().saturating_add(found.len()));
     let mut live = found_keys.iter().zip(found).peekable();
     let mut own = wanted_keys.iter().zip(wanted).peekable();
     while live.peek().is_some() || own.peek().is_some() {
         if let Some((key, item)) = live.peek().copied() {
             let is_next = own.peek().is_some_and(|(next, _)| *next == key);
+            let is_out_of_turn = own.peek().is_some() && next_shared.is_some_and(|next| next != key);
             if !in_manifest.contains(key) {
                 result.push(item.clone());
                 live.next();
                 continue;
             }
-            let is_out_of_turn = own.peek().is_some() && next_shared.is_some_and(|next| next != key);
             if is_next || is_out_of_turn || done.contains(key) {
                 live.next();
             }
@@ -105,7 +139,7 @@ fn merge_items(wanted: &[Value], found: &[Value], of: TypeRef<'_>) -> Option<Vec
         }
         if let Some((key, item)) = own.next() {
             done.insert(key);
-            result.push(there.get(key).map_or_else(|| item.clone(), |there| merge(item, there, of.item())));
+            result.push(there.get(key).map_or_else(|| item.clone(), |there| merge_to(values, item, there, of.item())));
             if next_shared == Some(key) {
                 next_shared = shared.next();
             }
@@ -131,6 +165,56 @@ mod tests {
         let merged = merge(&pod(wanted), &pod(found), of);
         let items = merged["spec"]["containers"].as_array().unwrap().clone();
         items.iter().filter_map(|item| item["name"].as_str()).collect()
+    }
+
+    /// A kind of a CustomResourceDefinition.
+    fn gauges() -> crate::schema::TypeTable {
+        let (text, number) = (json!({"type": "string"}), json!({"type": "integer"}));
+        let item = json!({"type": "object", "properties": {"name": text, "port": number, "on": {"type": "boolean"}}});
+        let definition = json!({"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+            "metadata": {"type": "object"},
+            "spec": {"type": "object", "properties": {
+                "size": number, "names": {"type": "array", "items": text}, "free": {"type": "object", "additionalProperties": text},
+                "whole": {"type": "object", "x-kubernetes-map-type": "atomic", "properties": {"a": text, "list": {"type": "array", "items": text}}},
+                "items": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name", "port"], "items": item},
+            }},
+        }}}}]}});
+        crate::schema::compile_definition(&definition, &GroupVersionKind::new("example.com/v1", "Gauge")).unwrap()
+    }
+
+    fn merged_gauge(wanted: &Value, found: &Value) -> Value {
+        let types = gauges();
+        let of = types.object(&GroupVersionKind::new("example.com/v1", "Gauge")).unwrap();
+        merge(&json!({"spec": wanted}), &json!({"spec": found}), of)["spec"].clone()
+    }
+
+    #[test]
+    fn a_custom_resource_keeps_empty_values_and_nulls() {
+        let empty = json!({"size": 0, "names": [], "free": {}, "whole": {"list": []}});
+        assert_eq!(merged_gauge(&empty, &json!({})), empty);
+        assert_eq!(
+            merged_gauge(&json!({"whole": {"a": "x", "list": []}}), &json!({"whole": {"a": "x"}})),
+            json!({"whole": {"a": "x", "list": []}})
+        );
+        let nulls = json!({"size": null, "free": null, "names": null});
+        assert_eq!(merged_gauge(&nulls, &json!({"size": 1, "free": {}, "names": ["a"]})), nulls);
+        assert_eq!(merged_gauge(&json!({"free": null}), &json!({"free": {"a": "x"}})), json!({"free": {"a": "x"}}));
+    }
+
+    #[test]
+    fn an_item_without_one_of_its_keys_is_an_item_of_its_own() {
+        let found = json!({"items": [{"name": "a", "port": 1}, {"name": "a"}]});
+        let after = json!({"items": [{"name": "a", "port": 1}, {"name": "a", "on": true}]});
+        assert_eq!(merged_gauge(&json!({"items": [{"name": "a", "on": true}]}), &found), after);
+    }
+
+    #[test]
+    fn of_several_live_items_with_one_key_none_is_merged() {
+        let of = builtin().object(&GroupVersionKind::new("v1", "Pod")).unwrap();
+        let pod = |env: Value| json!({"spec": {"containers": [{"name": "a", "env": env}]}});
+        let live = pod(json!([{"name": "A", "value": "1"}, {"name": "B"}, {"name": "A", "value": "2"}]));
+        let after = merge(&pod(json!([{"name": "A"}])), &live, of);
+        assert_eq!(after, pod(json!([{"name": "A"}, {"name": "B"}])));
     }
 
     #[test]

@@ -1,16 +1,23 @@
 //! Predicts what an apply would leave without asking a server.
 
-use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
 
 use crate::applier::Applier;
-use crate::changes::changes;
-use crate::merge::merge;
+use crate::comparison::compare;
+use crate::merge::{Values, merge_to};
 use crate::node_ports::with_node_ports;
-use crate::object::{FieldPath, FieldSet, GroupVersionKind, ManagedFieldsEntry, Operation};
+use crate::object::{FieldSet, GroupVersionKind, ManagedFieldsEntry, ObjectMeta as _, Operation};
 use crate::ownership::{Ownership, last_applied};
-use crate::prune::prune;
+use crate::prune::prune_to;
 use crate::schema::{self, KindInfo, TypeRef};
+use crate::spelling::with_live_spelling;
 use crate::string_data::{with_string_data, with_string_data_folded};
+
+/// The name of the owner that the server invents where there is no record.
+const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
 /// An object as an apply would leave it, and who would own what.
 #[derive(Clone, Debug)]
@@ -47,34 +54,48 @@ pub fn predict_displacing(
 ) -> Prediction {
     let api_version = manifest.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
     let claims = schema::field_set(manifest, of, kind);
-    let before = Ownership::of(live, applier.manager());
+    let before = up_to_date(Ownership::of(live, applier.manager()), of);
     let settled = before
         .with_claims_transferred(live, of, &claims.clone().union(in_the_way), api_version, applier)
         .unwrap_or_else(|| before.clone());
-    let mut object = merge(&with_node_ports(with_string_data_folded(manifest), live, of), live, of);
-    for name in kind.map(KindInfo::resets).unwrap_or_default() {
-        match (object.as_object_mut(), live.get(*name)) {
-            (Some(fields), Some(kept)) => drop(fields.insert((*name).to_owned(), kept.clone())),
-            (Some(fields), None) => drop(fields.remove(*name)),
-            (None, _) => {}
-        }
-    }
     let gvk = GroupVersionKind::new(api_version, manifest.get("kind").and_then(Value::as_str).unwrap_or_default());
-    let stays = with_string_data(&gvk, schema::fields_of(manifest, of), &[]);
+    let others: Vec<_> = before.others.into_iter().chain(unrecorded(live, of, kind, api_version)).collect();
     let mut applied_before = settled.our_fields();
     if let Some(last) = last_applied(live) {
         // The entry of client-side apply holds the server's defaults as well, which would come back.
-        let last = schema::field_set(&last, of, kind).union(&before.our_fields());
+        let own = before.ours.map(|entry| entry.fields).unwrap_or_default();
+        let last = schema::field_set(&last, of, kind).union(&own);
         let last = with_string_data(&gvk, last, &[]);
         applied_before = applied_before.filter(|path| last.contains_at_or_below(path) || last.covers(path));
         applied_before = applied_before.union(in_the_way);
     }
-    object = prune(&object, of, &applied_before, &settled.fields_of_others().union(&stays));
-    // An update of a Namespace leaves its finalizers alone (`pkg/registry/core/namespace/strategy.go`).
-    if let (true, Some(fields), Some(kept)) = (gvk.is_namespace(), object.as_object_mut(), live.get("spec")) {
-        fields.insert("spec".to_owned(), kept.clone());
-    }
-    let changed: FieldSet = changes(live, &object, of, true).into_iter().map(|change| change.path).collect();
+    let stays = with_string_data(&gvk, schema::fields_of(manifest, of), &[]);
+    let invented = others.iter().filter(|entry| entry.manager == BEFORE_FIRST_APPLY);
+    let managed = invented.fold(settled.fields_of_others().union(&stays), |all, entry| all.union(&entry.fields));
+    let written = |values: Values, manifest: Cow<'_, Value>| {
+        let mut object = merge_to(values, &with_node_ports(manifest, live, of), live, of);
+        for name in kind.map(KindInfo::resets).unwrap_or_default() {
+            keep(name, live, &mut object);
+        }
+        object = prune_to(values, &object, of, &applied_before, &managed);
+        // An update of a Namespace leaves its finalizers alone (`pkg/registry/core/namespace/strategy.go`).
+        if gvk.is_namespace() && live.get("spec").is_some() {
+            keep("spec", live, &mut object);
+        }
+        object
+    };
+    let object = written(Values::Served, with_string_data_folded(manifest));
+    // The server finds out who loses what from the fields as they are sent.
+    let sent = written(Values::Sent, Cow::Owned(with_live_spelling(manifest, live, of)));
+    let changed = compare(live, &sent, of);
+    let taken = changed.added.union(&changed.modified);
+    let left = |entry: ManagedFieldsEntry| {
+        // Claims that pass to the applier are recorded as theirs until it takes them over.
+        let lost = if applier.takes_over(&entry) { taken.clone() } else { taken.clone().union(&changed.removed) };
+        let fields = entry.fields.difference(&lost);
+        (!fields.is_empty()).then_some(ManagedFieldsEntry { fields, ..entry })
+    };
+    let others = others.into_iter().filter_map(left).collect();
     let ours = ManagedFieldsEntry {
         manager: applier.manager().to_owned(),
         operation: Operation::Apply,
@@ -83,14 +104,129 @@ pub fn predict_displacing(
         time: None,
         fields: claims,
     };
-    // A map or list that only holds what is ours isn't.
-    let is_ours = |path: &FieldPath| {
-        ours.fields.contains(path) || !ours.fields.contains_at_or_below(path) && ours.fields.covers(path)
-    };
-    let keep = |entry: &ManagedFieldsEntry| -> ManagedFieldsEntry {
-        let fields = entry.fields.filter(|path| !(is_ours(path) && changed.covers(path)));
-        ManagedFieldsEntry { fields, ..entry.clone() }
-    };
-    let others = before.others.iter().map(keep).collect();
     Prediction { object, owners: Ownership { ours: Some(ours), others, unreadable: Vec::new() } }
+}
+
+/// The owners with their fields in the form that any write gives them (structured-merge-diff `merge/update.go`,
+/// `reconcileManagedFieldsWithSchemaChanges`). Of several entries of one owner, the last counts (apimachinery
+/// `managedfields/internal/managedfields.go`, `decodeManagedFields`).
+fn up_to_date(owners: Ownership, of: TypeRef<'_>) -> Ownership {
+    let bring = |entry: ManagedFieldsEntry| {
+        let fields = schema::brought_up_to_date(&entry.fields, of);
+        ManagedFieldsEntry { fields, ..entry }
+    };
+    let last: BTreeMap<_, usize> =
+        owners.others.iter().enumerate().map(|(index, entry)| (entry.identity(), index)).collect();
+    let last: BTreeSet<usize> = last.into_values().collect();
+    let others = owners.others.into_iter().enumerate().filter(|(index, _)| last.contains(index));
+    Ownership {
+        ours: owners.ours.map(bring),
+        others: others.map(|(_, entry)| bring(entry)).collect(),
+        unreadable: owners.unreadable,
+    }
+}
+
+/// Puts a field back to what it is in the live object.
+fn keep(name: &str, live: &Value, object: &mut Value) {
+    let Some(fields) = object.as_object_mut() else { return };
+    match live.get(name) {
+        Some(kept) => drop(fields.insert(name.to_owned(), kept.clone())),
+        None => drop(fields.remove(name)),
+    }
+}
+
+/// The owner that the server invents for all that is in an object without a record of owners, when it is applied for the first time
+/// (apimachinery `managedfields/internal/skipnonapplied.go`).
+fn unrecorded(live: &Value, of: TypeRef<'_>, kind: Option<&KindInfo>, api_version: &str) -> Option<ManagedFieldsEntry> {
+    if !live.raw_managed_fields().is_empty() {
+        return None;
+    }
+    let nothing = Value::Object(Map::new());
+    let mut fields = schema::without_stripped(&compare(&nothing, live, of).added);
+    for name in kind.map(KindInfo::resets).unwrap_or_default() {
+        fields.remove_subtree(&[name]);
+    }
+    (!fields.is_empty()).then(|| ManagedFieldsEntry {
+        manager: BEFORE_FIRST_APPLY.to_owned(),
+        operation: Operation::Update,
+        api_version: api_version.to_owned(),
+        subresource: String::new(),
+        time: None,
+        fields,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::builtin;
+    use serde_json::json;
+
+    fn config_map(data: &Value, entries: &Value) -> Value {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "managedFields": entries}, "data": data})
+    }
+
+    fn entry(manager: &str, operation: &str, fields: &Value) -> Value {
+        json!({"manager": manager, "operation": operation, "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": fields})
+    }
+
+    /// The fields of others after an apply by `us`.
+    #[track_caller]
+    fn others(manifest: &Value, live: &Value) -> Vec<(String, Value)> {
+        let text = |name: &str| manifest[name].as_str().unwrap();
+        let gvk = GroupVersionKind::new(text("apiVersion"), text("kind"));
+        let of = builtin().object(&gvk).unwrap();
+        let after = predict(manifest, live, of, builtin().kind(&gvk), "us");
+        after.owners.others.iter().map(|entry| (entry.manager.clone(), entry.fields.to_fields_v1())).collect()
+    }
+
+    #[test]
+    fn what_is_there_without_a_record_gets_an_owner_that_keeps_what_does_not_change() {
+        let live = config_map(&json!({"a": "1", "b": "2"}), &json!([]));
+        let manifest = config_map(&json!({"a": "x"}), &json!(null));
+        let left = json!({"f:data": {".": {}, "f:b": {}}});
+        assert_eq!(others(&manifest, &live), [("before-first-apply".to_owned(), left)]);
+    }
+
+    #[test]
+    fn another_owner_loses_what_changes_and_what_is_removed() {
+        let theirs = entry("them", "Update", &json!({"f:data": {"f:a": {}, "f:b": {}}}));
+        let live = config_map(&json!({"a": "1", "b": "2"}), &json!([theirs]));
+        let manifest = config_map(&json!({"a": "x", "b": "2"}), &json!(null));
+        assert_eq!(others(&manifest, &live), [("them".to_owned(), json!({"f:data": {"f:b": {}}}))]);
+        // The map around our last entry goes with it.
+        let ours = entry("us", "Apply", &json!({"f:data": {"f:a": {}}}));
+        let theirs = entry("them", "Update", &json!({"f:data": {".": {}}, "f:immutable": {}}));
+        let mut live = config_map(&json!({"a": "1"}), &json!([ours, theirs]));
+        live["immutable"] = json!(false);
+        let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
+        let kept = json!({"f:data": {}, "f:immutable": {}});
+        assert_eq!(others(&manifest, &live), [("them".to_owned(), kept)]);
+    }
+
+    #[test]
+    fn an_old_record_is_in_the_new_form_afterwards() {
+        let theirs = entry("them", "Update", &json!({"f:spec": {"f:selector": {".": {}, "f:app": {}}}}));
+        let live = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a", "managedFields": [theirs]},
+            "spec": {"selector": {"app": "a"}}});
+        let manifest = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a", "labels": {"a": "b"}}});
+        assert_eq!(others(&manifest, &live), [("them".to_owned(), json!({"f:spec": {"f:selector": {}}}))]);
+    }
+
+    #[test]
+    fn of_several_entries_of_one_owner_the_last_counts() {
+        let theirs = |key: &str| entry("them", "Update", &json!({"f:data": {(format!("f:{key}")): {}}}));
+        let live = config_map(&json!({"a": "1", "b": "2"}), &json!([theirs("a"), theirs("b")]));
+        let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
+        assert_eq!(others(&manifest, &live), [("them".to_owned(), json!({"f:data": {"f:b": {}}}))]);
+    }
+
+    #[test]
+    fn the_texts_of_a_secret_take_no_data_from_others() {
+        let theirs = entry("them", "Apply", &json!({"f:data": {"f:a": {}}}));
+        let live = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a", "managedFields": [theirs]}, "data": {"a": "YQ=="}});
+        let manifest =
+            json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "stringData": {"a": "b"}});
+        assert_eq!(others(&manifest, &live), [("them".to_owned(), json!({"f:data": {"f:a": {}}}))]);
+    }
 }

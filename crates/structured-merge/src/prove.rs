@@ -337,15 +337,12 @@ impl Walk<'_> {
         if !all_different(&wanted_keys) || !all_different(&found_keys) {
             return Err(Unproven::ServersOwn(at.path()));
         }
-        let mut next = 0;
+        let mut ahead = found_keys.iter().zip(found);
         for (key, item) in wanted_keys.iter().zip(wanted) {
-            let ahead = found_keys.iter().skip(next).position(|other| other == key).ok_or_else(differs)?;
-            let position = next + ahead;
-            let there = found.get(position).ok_or_else(differs)?;
+            let (_, there) = ahead.find(|(other, _)| *other == key).ok_or_else(differs)?;
             if *of.list_kind() != ListKind::Set {
                 self.value(&at.item(key), item, there, of.item(), None)?;
             }
-            next = position + 1;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::merge::Values;
 use crate::object::{FieldSet, PathElement};
 use crate::schema::{TypeRef, fields_of, item_element, with_named_parents};
 
@@ -10,26 +11,22 @@ use crate::schema::{TypeRef, fields_of, item_element, with_named_parents};
 /// manifest have, nor only beside them. Structs and items go whole when nothing in them is managed any more.
 #[must_use]
 pub fn prune(merged: &Value, of: TypeRef<'_>, last: &FieldSet, managed: &FieldSet) -> Value {
+    prune_to(Values::Served, merged, of, last, managed)
+}
+
+pub(crate) fn prune_to(values: Values, merged: &Value, of: TypeRef<'_>, last: &FieldSet, managed: &FieldSet) -> Value {
     let fields = |object: &Value| with_named_parents(&fields_of(object, of), of);
     let last = with_named_parents(last, of);
     let all = fields(merged);
-    let left = fields(&without(merged, &last, of, Emptied::Null)).union(&with_named_parents(managed, of));
-    let back = without(merged, &all.difference(&left), of, Emptied::Null);
+    let left = fields(&without(merged, &last, of, Values::Sent)).union(&with_named_parents(managed, of));
+    let back = without(merged, &all.difference(&left), of, Values::Sent);
     let gone = all.difference(&fields(&back)).intersection(&last);
-    without(merged, &gone, of, Emptied::Goes)
+    without(merged, &gone, of, values)
 }
 
-/// What becomes of what nothing is left in.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Emptied {
-    /// It becomes null, which counts as a field still.
-    Null,
-    /// It goes as well, as the server serves no nulls.
-    Goes,
-}
-
-/// A value without these fields and items.
-fn without(value: &Value, gone: &FieldSet, of: TypeRef<'_>, emptied: Emptied) -> Value {
+/// A value without these fields and items. What nothing is left in becomes null, which counts as a field still; but none is served
+/// as a field of a Go type.
+fn without(value: &Value, gone: &FieldSet, of: TypeRef<'_>, values: Values) -> Value {
     if gone.is_empty() {
         return value.clone();
     }
@@ -40,11 +37,13 @@ fn without(value: &Value, gone: &FieldSet, of: TypeRef<'_>, emptied: Emptied) ->
             for (name, child) in map {
                 let kept = match gone.step(&PathElement::Field(name.clone())) {
                     Some((true, _)) => continue,
-                    Some((false, below)) => without(child, below, of.field(name), emptied),
+                    Some((false, below)) => without(child, below, of.field(name), values),
                     None => child.clone(),
                 };
-                if emptied == Emptied::Null || !kept.is_null() || child.is_null() {
+                if values == Values::Sent || !kept.is_null() || child.is_null() {
                     left.insert(name.clone(), kept);
+                } else if of.stores_as_sent() {
+                    left.insert(name.clone(), of.default_of_null(name).cloned().unwrap_or_default());
                 }
             }
             if left.is_empty() { Value::Null } else { Value::Object(left) }
@@ -53,7 +52,7 @@ fn without(value: &Value, gone: &FieldSet, of: TypeRef<'_>, emptied: Emptied) ->
             let kept = items.iter().filter_map(|item| {
                 match item_element(item, of).as_ref().and_then(|element| gone.step(element)) {
                     Some((true, _)) => None,
-                    Some((false, below)) => Some(without(item, below, of.item(), emptied)),
+                    Some((false, below)) => Some(without(item, below, of.item(), values)),
                     None => Some(item.clone()),
                 }
             });

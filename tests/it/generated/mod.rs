@@ -1,6 +1,5 @@
 //! Manifests of all kinds, made at random from valid ones and the server's own schemas, and a server that accepts them.
 
-mod rng;
 mod schemas;
 
 use std::collections::BTreeMap;
@@ -28,7 +27,7 @@ use structured_merge::TypeRef;
 use tokio::runtime::Runtime;
 
 use crate::control_plane::ControlPlane;
-pub use rng::Rng;
+pub use crate::control_plane::Rng;
 pub use schemas::{Place, Schemas};
 
 /// How many objects are dealt with at once.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::rng::Rng;
+use super::Rng;
 
 /// The server's OpenAPI documents, by `apiVersion`.
 pub struct Schemas(pub BTreeMap<String, Value>);

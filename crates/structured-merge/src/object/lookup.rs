@@ -43,7 +43,7 @@ impl<'v> Lookup<'v> {
         let is_it = |index: &Index<'v>| index.names.iter().eq(keys.iter().map(|(name, _)| name));
         let position = indices.iter().position(is_it).unwrap_or_else(|| {
             indices.push(Index::of(items, keys.iter().map(|(name, _)| name.clone()).collect()));
-            indices.len() - 1
+            indices.len().saturating_sub(1)
         });
         indices.get(position)?.items.get(element).copied()
     }

@@ -52,7 +52,7 @@ impl FieldPath {
     /// This path, one step deeper.
     #[must_use]
     pub fn child(&self, element: PathElement) -> Self {
-        let mut elements = Vec::with_capacity(self.0.len() + 1);
+        let mut elements = Vec::with_capacity(self.0.len().saturating_add(1));
         elements.extend_from_slice(&self.0);
         elements.push(element);
         Self(elements)

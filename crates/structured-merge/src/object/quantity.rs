@@ -7,6 +7,8 @@ pub struct Quantity {
 }
 
 const NANO: i128 = 1_000_000_000;
+/// What a quantity with a binary suffix is at most: an `int64`.
+const LARGEST: i128 = 9_223_372_036_854_775_807 * NANO;
 
 impl Quantity {
     /// Reads a quantity: digits with a point, then a binary suffix (`Ki` … `Ei`), a decimal one (`n u m k M G T P E`)
@@ -44,10 +46,12 @@ struct Parts<'t> {
 impl<'t> Parts<'t> {
     fn of(text: &'t str) -> Option<Self> {
         let text = text.trim_matches(' ');
-        let (negative, unsigned) = match text.as_bytes().first()? {
-            b'-' => (true, &text[1..]),
-            b'+' => (false, &text[1..]),
-            _ => (false, text),
+        if text.is_empty() {
+            return None;
+        }
+        let (negative, unsigned) = match text.strip_prefix('-') {
+            Some(unsigned) => (true, unsigned),
+            None => (false, text.strip_prefix('+').unwrap_or(text)),
         };
         let end = unsigned.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(unsigned.len());
         let (number, unit) = unsigned.split_at(end);
@@ -65,11 +69,11 @@ impl<'t> Parts<'t> {
         let nanos = match suffix {
             Suffix::Decimal(power) => scaled(value, power.checked_sub(decimals)?.checked_add(9)?)?,
             Suffix::Binary(power) => {
-                let bytes = value.checked_mul(1_i128 << (10 * power))?;
-                scaled(bytes, 9 - decimals)?.min(i128::from(i64::MAX) * NANO)
+                let bytes = value.checked_mul(1024_i128.checked_pow(power)?)?;
+                scaled(bytes, 9_i32.checked_sub(decimals)?)?.min(LARGEST)
             }
         };
-        let quantity = Quantity { nanos: if negative { -nanos } else { nanos } };
+        let quantity = Quantity { nanos: if negative { nanos.checked_neg()? } else { nanos } };
         let exponent = unit.starts_with(['e', 'E']) && unit.len() > 1 && unit != "Ei";
         Some(Self { text, digits: (whole.trim_start_matches('0'), fraction), suffix, exponent, quantity })
     }
@@ -89,9 +93,9 @@ impl<'t> Parts<'t> {
                 length <= 18 && scale >= -9 && scale % 3 == 0 && !shifted.ends_with("000") && !shifted.starts_with('0')
             }
             Suffix::Binary(power) => {
-                let room = 15 - length - i64::from(power) * 3 - 1;
+                let size = i64::from(power).saturating_mul(3).saturating_add(length);
                 let odd = shifted.parse::<u64>().is_ok_and(|value| value & 7 != 0);
-                self.digits.1.is_empty() && room >= 0 && odd
+                self.digits.1.is_empty() && size <= 14 && odd
             }
         }
     }
@@ -99,29 +103,36 @@ impl<'t> Parts<'t> {
     /// `Quantity.CanonicalizeBytes`.
     fn canonical(&self) -> Option<String> {
         const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
-        const DECIMAL: [&str; 10] = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
+        const DECIMAL: [(&str, i32); 10] =
+            [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
         let nanos = self.quantity.nanos;
         if nanos == 0 {
             return Some("0".to_owned());
         }
         let is_large = nanos.abs() >= 1024 * NANO && nanos % NANO == 0;
         if matches!(self.suffix, Suffix::Binary(_)) && is_large {
-            let (mut number, mut power) = (nanos / NANO, 0);
-            while number % 1024 == 0 && power + 1 < BINARY.len() {
-                (number, power) = (number / 1024, power + 1);
-            }
-            return Some(format!("{number}{}", BINARY.get(power)?));
+            let (number, suffix) = shortened(nanos / NANO, 1024, &BINARY)?;
+            return Some(format!("{number}{suffix}"));
         }
-        let (mut number, mut power) = (nanos, 0);
-        while number % 1000 == 0 && power + 1 < DECIMAL.len() {
-            (number, power) = (number / 1000, power + 1);
-        }
-        match i32::try_from(power).ok()? * 3 - 9 {
-            0 => Some(number.to_string()),
-            exponent if self.exponent => Some(format!("{number}e{exponent}")),
-            _ => Some(format!("{number}{}", DECIMAL.get(power)?)),
-        }
+        let (number, (suffix, exponent)) = shortened(nanos, 1000, &DECIMAL)?;
+        Some(match exponent {
+            0 => number.to_string(),
+            _ if self.exponent => format!("{number}e{exponent}"),
+            _ => format!("{number}{suffix}"),
+        })
     }
+}
+
+/// A number divided by the base of its units as long as nothing is lost, and the unit that it has then.
+fn shortened<U: Copy>(number: i128, base: i128, units: &[U]) -> Option<(i128, U)> {
+    let (mut number, mut units) = (number, units.iter());
+    let mut unit = units.next()?;
+    while let (Some(0), Some(next)) = (number.checked_rem(base), units.as_slice().first()) {
+        number = number.checked_div(base)?;
+        unit = next;
+        units.next();
+    }
+    Some((number, *unit))
 }
 
 #[derive(Clone, Copy)]
@@ -133,14 +144,14 @@ enum Suffix {
 }
 
 fn suffix_of(text: &str) -> Option<Suffix> {
-    const BINARY: [&str; 6] = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+    const BINARY: [(&str, u32); 6] = [("Ki", 1), ("Mi", 2), ("Gi", 3), ("Ti", 4), ("Pi", 5), ("Ei", 6)];
     const DECIMAL: [(&str, i32); 10] =
         [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
     if let Some((_, power)) = DECIMAL.iter().find(|(suffix, _)| *suffix == text) {
         return Some(Suffix::Decimal(*power));
     }
-    if let Some(power) = BINARY.iter().position(|suffix| *suffix == text) {
-        return Some(Suffix::Binary(u32::try_from(power).ok()? + 1));
+    if let Some((_, power)) = BINARY.iter().find(|(suffix, _)| *suffix == text) {
+        return Some(Suffix::Binary(*power));
     }
     let exponent = text.strip_prefix(['e', 'E'])?;
     exponent.parse().ok().map(Suffix::Decimal)
@@ -155,7 +166,9 @@ fn scaled(digits: i128, power: i32) -> Option<i128> {
         return digits.checked_mul(10_i128.checked_pow(power.unsigned_abs())?);
     }
     let divisor = 10_i128.checked_pow(power.unsigned_abs());
-    Some(divisor.map_or(1, |divisor| digits.div_euclid(divisor) + i128::from(digits.rem_euclid(divisor) != 0)))
+    let Some(divisor) = divisor else { return Some(1) };
+    let is_inexact = digits.checked_rem_euclid(divisor)? != 0;
+    digits.checked_div_euclid(divisor)?.checked_add(i128::from(is_inexact))
 }
 
 #[cfg(test)]

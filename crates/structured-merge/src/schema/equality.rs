@@ -56,14 +56,14 @@ fn compare(manifest: &Value, live: &Value, of: TypeRef<'_>, whole: bool, may_lac
 
 /// Returns true if the server leaves such a value of a struct's field out: zero scalars, but for those that are known to be pointers in
 /// Go; empty lists and maps; and empty structs that are not pointers, which is where OpenAPI publishes `{}` as the default
-/// (`resources`, but not `emptyDir`).
+/// (`resources`, but not `emptyDir`). Custom resources keep all of them.
 #[must_use]
 pub fn is_omitted_when_empty(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
     let empty = |map: &serde_json::Map<String, Value>| {
         of.default_of(field).is_some_and(Value::is_object) || map.is_empty() && of.field(field).is_free_map()
     };
     let is_kept = !(value.is_object() || value.is_array() || value.is_null()) && is_pointer(field);
-    of.declares(field) && is_zero(value) && value.as_object().is_none_or(empty) && !is_kept
+    of.declares(field) && !of.stores_as_sent() && is_zero(value) && value.as_object().is_none_or(empty) && !is_kept
 }
 
 /// Returns true if a value that the manifest leaves out is what the server puts in, or a field of Go that is served even when
@@ -72,7 +72,7 @@ pub fn is_omitted_when_empty(value: &Value, field: &str, of: TypeRef<'_>) -> boo
 pub fn is_default(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
     match (of.default_of(field), value) {
         (Some(default), _) if default == value => true,
-        (None, Value::Null) => true,
+        (None, Value::Null) => !of.stores_as_sent(),
         // What the server puts in is completed by the defaults below it.
         (Some(Value::Object(default)), Value::Object(map)) => {
             let below = of.field(field);

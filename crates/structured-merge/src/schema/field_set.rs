@@ -2,16 +2,18 @@
 //! apimachinery `managedfields/internal/stripmeta.go` for what is never owned).
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
 use super::table::{KindInfo, ListKind, Shape, TypeRef, item_element};
-use crate::object::{FieldSet, PathElement};
+use crate::object::{FieldPath, FieldSet, PathElement};
 
 /// Fields of every object that no apply owns.
-const STRIPPED: [&[&str]; 11] = [
+const STRIPPED: [&[&str]; 12] = [
     &["apiVersion"],
     &["kind"],
+    &["metadata"],
     &["metadata", "name"],
     &["metadata", "namespace"],
     &["metadata", "creationTimestamp"],
@@ -26,14 +28,17 @@ const STRIPPED: [&[&str]; 11] = [
 /// The fields that applying `manifest` claims. `kind` tells which of them the server resets (`status`).
 #[must_use]
 pub fn field_set(manifest: &Value, of: TypeRef<'_>, kind: Option<&KindInfo>) -> FieldSet {
-    let (_, mut set) = claims(manifest, of);
-    for path in STRIPPED {
-        set.remove_subtree(path);
-    }
+    let mut set = without_stripped(&claims(manifest, of).1);
     for name in kind.map(KindInfo::resets).unwrap_or_default() {
         set.remove_subtree(&[name]);
     }
     set
+}
+
+/// The set without the fields that no manager owns.
+pub(crate) fn without_stripped(set: &FieldSet) -> FieldSet {
+    static SET: LazyLock<FieldSet> = LazyLock::new(|| STRIPPED.iter().map(|path| FieldPath::of(path)).collect());
+    set.difference(&SET)
 }
 
 /// All fields of a value, as structured-merge-diff's `ToFieldSet` names them: nothing is left out.
@@ -71,6 +76,24 @@ pub fn is_current(set: &FieldSet, of: TypeRef<'_>) -> bool {
     })
 }
 
+/// A record of owned fields in the form that the server keeps now, as [`is_current`] asks for.
+#[must_use]
+pub fn brought_up_to_date(set: &FieldSet, of: TypeRef<'_>) -> FieldSet {
+    let mut current = FieldSet::new();
+    for (element, is_member, below) in set.nodes() {
+        let child = match element {
+            PathElement::Field(name) => of.field(name),
+            _ => of.item(),
+        };
+        if child.is_atomic_type() {
+            current.graft(element.clone(), true, FieldSet::new());
+        } else {
+            current.graft(element.clone(), is_member, brought_up_to_date(below, child));
+        }
+    }
+    current
+}
+
 /// Whether a value claims its own path, and what it claims below.
 fn claims(value: &Value, of: TypeRef<'_>) -> (bool, FieldSet) {
     match value {
@@ -103,5 +126,24 @@ fn claims(value: &Value, of: TypeRef<'_>) -> (bool, FieldSet) {
             (false, set)
         }
         _ => (true, FieldSet::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::GroupVersionKind;
+    use crate::schema::builtin;
+    use serde_json::json;
+
+    #[test]
+    fn only_the_metadata_of_the_system_is_not_claimed() {
+        let of = builtin().object(&GroupVersionKind::new("v1", "ConfigMap")).unwrap();
+        let claims = |metadata: Value| field_set(&json!({"metadata": metadata}), of, None).to_fields_v1();
+        assert_eq!(claims(json!({})), json!({}));
+        assert_eq!(
+            claims(json!({"name": "a", "uid": "1", "labels": {"a": "b"}})),
+            json!({"f:metadata": {"f:labels": {"f:a": {}}}})
+        );
     }
 }

@@ -22,7 +22,8 @@ pub use equality::{
     equivalent_offline, is_default, is_nothing, is_nothing_here, is_omitted_when_empty, semantically_equal,
     serializes_as,
 };
-pub use field_set::{field_set, fields_of, is_current, with_named_parents};
+pub(crate) use field_set::without_stripped;
+pub use field_set::{brought_up_to_date, field_set, fields_of, is_current, with_named_parents};
 pub use nulls::{RefusedNull, take_out_refused_nulls};
 pub use openapi::{CompileError, Origin, compile, compile_definition};
 pub use table::{

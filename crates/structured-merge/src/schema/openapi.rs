@@ -129,8 +129,9 @@ impl Compiler {
             }
             self.scalars.insert(*kind, self.next_id());
         }
+        let id = self.next_id();
         self.table.types.push(shape);
-        self.next_id() - 1
+        id
     }
 
     fn next_id(&self) -> TypeId {
@@ -162,9 +163,10 @@ impl Compiler {
         if self.depth == DEEPEST {
             return self.push(Shape::Untyped);
         }
-        self.depth += 1;
+        let depth = self.depth;
+        self.depth = depth.saturating_add(1);
         let id = self.typed(schema, schemas);
-        self.depth -= 1;
+        self.depth = depth;
         id
     }
 
@@ -231,7 +233,7 @@ impl Compiler {
         if fields.is_empty() && rest.is_none() && !atomic {
             return Shape::Untyped;
         }
-        Shape::Map(MapShape { fields, rest, rest_refuses_null, atomic })
+        Shape::Map(MapShape { fields, rest, rest_refuses_null, atomic, stored_as_sent: self.is_defined })
     }
 
     fn list(&mut self, schema: &Value, schemas: &Map<String, Value>) -> Shape {

@@ -73,6 +73,10 @@ pub struct MapShape {
     /// Whether it is replaced as a whole.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub atomic: bool,
+    /// Whether the server stores its fields as they are sent, empty values and nulls as well: it is part of a custom resource and
+    /// of no Go type.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stored_as_sent: bool,
 }
 
 /// A declared field.
@@ -231,6 +235,16 @@ impl<'t> TypeRef<'t> {
         }
     }
 
+    /// Returns true if the server stores empty values and nulls as they are sent: in custom resources, and where no type is known.
+    #[must_use]
+    pub fn stores_as_sent(self) -> bool {
+        match self.shape() {
+            Shape::Map(map) => map.stored_as_sent,
+            Shape::Untyped => true,
+            _ => false,
+        }
+    }
+
     /// What the server puts in the place of a null, where it does.
     #[must_use]
     pub fn default_of_null(self, name: &str) -> Option<&'t Value> {
@@ -296,22 +310,22 @@ impl<'t> TypeRef<'t> {
 }
 
 /// The path element of an item of a keyed list or of a set: keys that the item leaves out take their defaults, as in
-/// structured-merge-diff (`typed/helpers.go`, `keyedAssociativeListItemToPathElement`). None where a key is missing.
+/// structured-merge-diff (`typed/helpers.go`, `listItemToPathElement`). A key with neither a value nor a default is left out of the
+/// element. None for an item without any key, and for a member of a set that is no scalar.
 #[must_use]
 pub fn item_element(item: &Value, list: TypeRef<'_>) -> Option<PathElement> {
     match list.list_kind() {
         ListKind::Atomic => None,
-        ListKind::Set => Some(PathElement::Member(Scalar::from_json(item))),
+        ListKind::Set => {
+            let is_scalar = !(item.is_null() || item.is_array() || item.is_object());
+            is_scalar.then(|| PathElement::Member(Scalar::from_json(item)))
+        }
         ListKind::Keyed(keys) => {
-            let of = list.item();
-            let pairs: Option<Vec<_>> = keys
-                .iter()
-                .map(|key| {
-                    let value = item.get(key).or_else(|| of.default_of(key))?;
-                    Some((key.clone(), Scalar::from_json(value)))
-                })
-                .collect();
-            pairs.map(PathElement::key)
+            let (item, of) = (item.as_object()?, list.item());
+            let value = |key: &String| item.get(key).or_else(|| of.default_of(key));
+            let pairs: Vec<_> =
+                keys.iter().filter_map(|key| Some((key.clone(), Scalar::from_json(value(key)?)))).collect();
+            (!pairs.is_empty()).then(|| PathElement::key(pairs))
         }
     }
 }

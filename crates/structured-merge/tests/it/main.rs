@@ -1,0 +1,3 @@
+//! Compares the crate with structured-merge-diff itself.
+
+mod differential;

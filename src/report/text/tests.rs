@@ -11,6 +11,7 @@ use crate::compare::{Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVe
 use crate::desired::{LEFT_OUT, Source};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::report::FailOn;
+use crate::report::{Command, ObjectReport, Report, View};
 use crate::terminal::{THEMES, coloured, plain};
 use crate::text::width;
 

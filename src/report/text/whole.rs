@@ -1,33 +1,15 @@
-//! `-o text`: for people. Live on the left, desired on the right: what `apply` would do.
-//!
-//! Signs and names are at the left edge, paths and values below, owners and files at the right. What needs attention comes last,
-//! nearest to the prompt.
+//! All of the text: the differences in their order, what became of them, and the last line.
 
-mod certificate;
-mod change;
-mod contrast;
-mod definition;
-mod difference;
-mod fields;
-mod notes;
-mod object;
-mod sheet;
-mod structured;
-#[cfg(test)]
-mod tests;
-mod together;
-
-pub(super) use change::{owner_text, why};
-pub(super) use notes::is_shown;
-pub(super) use object::{conflict_hint, foremost, object_text, problem};
-pub(super) use together::{alike, places};
-
-use super::styled::{Role, Styled};
-use super::{
-    ApplySetInfo, Command, ObjectReport, ParentAction, Report, View, outcomes, readiness, summary_line, unmanaged,
-};
+use super::sheet::Sheet;
+use super::{object, together};
 use crate::compare::Action;
-use sheet::Sheet;
+use crate::report::apply_set::{ApplySetInfo, ParentAction};
+use crate::report::command::Command;
+use crate::report::model::Report;
+use crate::report::object::ObjectReport;
+use crate::report::styled::{Role, Styled};
+use crate::report::view::View;
+use crate::report::{outcomes, readiness, summary_line, unmanaged};
 
 /// Everything at once.
 #[must_use]
@@ -77,7 +59,7 @@ fn needs_attention(object: &ObjectReport) -> bool {
 }
 
 /// The parent of an apply set, where it has to be written: no drift, and yet a write of `apply`.
-pub(super) fn parent_text(set: &ApplySetInfo, view: &View) -> Styled {
+pub(in crate::report) fn parent_text(set: &ApplySetInfo, view: &View) -> Styled {
     let mark = match set.parent.action {
         ParentAction::None => return Styled::new(),
         ParentAction::Create => ("+", Role::Add),

@@ -1,7 +1,11 @@
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 
-use super::{ConnectionArgs, ConsoleArgs, EvidenceChoice, InputArgs, PruneArgs, ReplaceChoice};
+use super::compare::{EvidenceChoice, ReplaceChoice};
+use super::connection::ConnectionArgs;
+use super::input::InputArgs;
+use super::output::ConsoleArgs;
+use super::prune::PruneArgs;
 
 pub(super) const AFTER_HELP: &str = "\
 The roles hold what the requests of `diff` and `apply` need over these manifests, with these flags. Discovery is left out: the

@@ -1,6 +1,13 @@
 use clap::{Args, ValueEnum};
 
-use super::{CompareArgs, ConnectionArgs, DiffArgs, InputArgs, OutputArgs, PruneArgs, ShardArgs, WaitArgs};
+use super::compare::{CompareArgs, EvidenceChoice};
+use super::connection::ConnectionArgs;
+use super::diff::DiffArgs;
+use super::input::InputArgs;
+use super::output::OutputArgs;
+use super::prune::PruneArgs;
+use super::shard::ShardArgs;
+use super::wait::WaitArgs;
 
 pub(super) const AFTER_HELP: &str = "\
 Exit codes (with --dry-run those of `diff`):
@@ -82,5 +89,33 @@ impl From<DiffArgs> for ApplyArgs {
         let DiffArgs { input, shard, compare, prune, confirm, wait, timeout, output, connection, .. } = args;
         let wait = WaitArgs { wait, timeout };
         Self { input, shard, compare, prune, dry_run: None, confirm, wait, output, connection }
+    }
+}
+
+impl From<ApplyArgs> for DiffArgs {
+    /// `apply --dry-run` is `diff`.
+    fn from(args: ApplyArgs) -> Self {
+        let ApplyArgs { input, shard, mut compare, prune, dry_run, output, connection, .. } = args;
+        if dry_run == Some(DryRun::Client) {
+            compare.evidence = EvidenceChoice::ReadOnly;
+        }
+        let (apply, confirm, wait, exit_zero, suggest_ignores) = (false, false, false, false, false);
+        let (timeout, live, report_unmanaged) = (None, None, None);
+        Self {
+            input,
+            shard,
+            compare,
+            prune,
+            apply,
+            confirm,
+            wait,
+            timeout,
+            exit_zero,
+            report_unmanaged,
+            suggest_ignores,
+            live,
+            output,
+            connection,
+        }
     }
 }

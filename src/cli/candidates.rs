@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::{Arg, Command, CommandFactory as _, FromArgMatches as _, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
 
-use super::{Cli, ConnectionArgs};
+use super::Cli;
+use super::connection::ConnectionArgs;
 use crate::text::is_hidden;
 
 /// The shell completes the names of files.

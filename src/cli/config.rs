@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
-use super::ConsoleArgs;
+use super::output::ConsoleArgs;
 
 pub(super) const AFTER_HELP: &str = "\
 Exit codes:

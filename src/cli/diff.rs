@@ -1,9 +1,12 @@
 use clap::{Args, ValueHint};
 
-use super::{
-    ApplyArgs, CompareArgs, ConnectionArgs, DryRun, EvidenceChoice, InputArgs, OutputArgs, PruneArgs, ShardArgs,
-    WaitTimeout,
-};
+use super::compare::CompareArgs;
+use super::connection::ConnectionArgs;
+use super::input::InputArgs;
+use super::output::OutputArgs;
+use super::prune::PruneArgs;
+use super::shard::ShardArgs;
+use super::wait::WaitTimeout;
 
 pub(super) const AFTER_HELP: &str = "\
 Exit codes:
@@ -84,32 +87,4 @@ pub struct DiffArgs {
     /// How to reach the cluster
     #[command(flatten)]
     pub connection: ConnectionArgs,
-}
-
-impl From<ApplyArgs> for DiffArgs {
-    /// `apply --dry-run` is `diff`.
-    fn from(args: ApplyArgs) -> Self {
-        let ApplyArgs { input, shard, mut compare, prune, dry_run, output, connection, .. } = args;
-        if dry_run == Some(DryRun::Client) {
-            compare.evidence = EvidenceChoice::ReadOnly;
-        }
-        let (apply, confirm, wait, exit_zero, suggest_ignores) = (false, false, false, false, false);
-        let (timeout, live, report_unmanaged) = (None, None, None);
-        Self {
-            input,
-            shard,
-            compare,
-            prune,
-            apply,
-            confirm,
-            wait,
-            timeout,
-            exit_zero,
-            report_unmanaged,
-            suggest_ignores,
-            live,
-            output,
-            connection,
-        }
-    }
 }

@@ -2,7 +2,7 @@ use std::ffi::OsString;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::ConfigArgs;
+use super::config::ConfigArgs;
 
 /// Flags that select the manifests.
 #[derive(Debug, Args)]

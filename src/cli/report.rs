@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::OutputArgs;
+use super::output::OutputArgs;
 
 pub(super) const AFTER_HELP: &str = "\
 Exit codes:

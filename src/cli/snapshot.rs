@@ -1,6 +1,9 @@
 use clap::{Args, ValueHint};
 
-use super::{ConnectionArgs, ConsoleArgs, InputArgs, ShardArgs};
+use super::connection::ConnectionArgs;
+use super::input::InputArgs;
+use super::output::ConsoleArgs;
+use super::shard::ShardArgs;
 
 pub(super) const AFTER_HELP: &str = "\
 Exit codes:

@@ -1,6 +1,10 @@
 use clap::Args;
 
-use super::{ConnectionArgs, InputArgs, OutputArgs, ShardArgs, WaitArgs};
+use super::connection::ConnectionArgs;
+use super::input::InputArgs;
+use super::output::OutputArgs;
+use super::shard::ShardArgs;
+use super::wait::WaitArgs;
 
 pub(super) const AFTER_HELP: &str = "\
 Exit codes:

@@ -1,6 +1,7 @@
 use clap::{Args, ValueEnum};
 
-use super::{ConnectionArgs, ConsoleArgs};
+use super::connection::ConnectionArgs;
+use super::output::ConsoleArgs;
 
 pub(super) const AFTER_HELP: &str = "\
 Exit codes:

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 
 use http::Uri;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-
-use super::error::RequestError;
+use thiserror::Error;
 
 /// What is encoded in a query: all but the unreserved characters of RFC 3986.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -73,23 +72,27 @@ impl Address {
     }
 
     /// Path and query for the wire. What the parsed URI says is compared with what was meant.
-    pub(super) fn uri(&self, is_dry_run: bool) -> Result<Uri, RequestError> {
-        let invalid = |cause: String| RequestError::Invalid { cause };
+    pub(super) fn uri(&self, is_dry_run: bool) -> Result<Uri, InvalidAddress> {
         if let Some(segment) = self.segments.iter().find(|segment| !is_path_segment(segment)) {
-            return Err(invalid(format!("`{}` cannot be a part of a URL's path", segment.escape_debug())));
+            return Err(InvalidAddress(format!("`{}` cannot be a part of a URL's path", segment.escape_debug())));
         }
         if self.query.iter().any(|(name, _)| name == DRY_RUN) {
-            return Err(invalid("only a dry run asks for one".to_owned()));
+            return Err(InvalidAddress("only a dry run asks for one".to_owned()));
         }
         let uri: Uri =
-            self.text(is_dry_run).parse().map_err(|error: http::uri::InvalidUri| invalid(error.to_string()))?;
+            self.text(is_dry_run).parse().map_err(|error: http::uri::InvalidUri| InvalidAddress(error.to_string()))?;
         let is_as_meant = uri.authority().is_none()
             && uri.path() == self.path()
             && uri.query().unwrap_or_default() == self.query(is_dry_run)
             && is_dry_run == asks_for_dry_run(&uri);
-        if is_as_meant { Ok(uri) } else { Err(invalid("its URL is not what it was made of".to_owned())) }
+        if is_as_meant { Ok(uri) } else { Err(InvalidAddress("its URL is not what it was made of".to_owned())) }
     }
 }
+
+/// Why a server cannot be asked at an address: the path or the query does not make the URL that was meant.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub(super) struct InvalidAddress(String);
 
 /// A path of the program's own, such as `/openapi/v3`.
 impl From<&'static str> for Address {
@@ -139,7 +142,7 @@ mod tests {
     fn what_no_path_can_hold_is_refused() {
         for segment in ["", ".", "..", "a/b", "a%2Fb", "a\0", "a\nb"] {
             let address = Address::from("/api/v1").join(segment).join("pods");
-            assert!(matches!(address.uri(false), Err(RequestError::Invalid { .. })), "{segment:?}");
+            assert!(address.uri(false).is_err(), "{segment:?}");
         }
         assert!(Address::from("/api").with("dryRun", "All").uri(false).is_err());
         assert!(Address::from("/api").with("dryRun", "").uri(true).is_err());

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use super::address::InvalidAddress;
 use super::auth::error::ExecError;
 use super::status::StatusError;
 use crate::diagnostic::Diagnostic;
@@ -138,6 +139,12 @@ pub enum RequestError {
         /// What is wrong with it.
         cause: String,
     },
+}
+
+impl From<InvalidAddress> for RequestError {
+    fn from(error: InvalidAddress) -> Self {
+        Self::Invalid { cause: error.to_string() }
+    }
 }
 
 impl RequestError {

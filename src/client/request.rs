@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::address::{Address, asks_for_dry_run};
 use super::error::RequestError;
 
+/// Requests under way at once. HTTP/1.1 needs a connection for each; the server's own work grows beyond this.
+pub const IN_FLIGHT: usize = 16;
+
 /// Why a request is sent: the kinds that a report counts apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestKind {

@@ -103,7 +103,7 @@ fn purposes(args: &AccessArgs) -> BTreeSet<Purpose> {
     args.purposes.iter().map(purpose).collect()
 }
 
-/// Why nothing can be told of a target.
+/// Why nothing can be said about a target.
 fn unknown(target: &Target) -> Option<Diagnostic> {
     let trouble = target.resource.as_ref().err()?;
     let message = format!("the permissions for {} are not known: {}", target.key, trouble.message);

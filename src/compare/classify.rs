@@ -60,8 +60,8 @@ pub fn judge(
             )
             .map(|settled| settled.our_fields())
             .unwrap_or_default(),
-        ours_before: with_string_data(subject.gvk, before.our_fields(), &before),
-        ours_after: with_string_data(subject.gvk, prediction.owners.our_fields(), &Ownership::default()),
+        ours_before: with_string_data(subject.gvk, before.our_fields(), &before.others),
+        ours_after: with_string_data(subject.gvk, prediction.owners.our_fields(), &[]),
         claims: prediction.owners.our_fields().union(&before.our_fields()),
         before: &before,
     };
@@ -104,7 +104,9 @@ pub fn judge(
     }
     let mut beside = beside(subject.live, &before, &prediction.owners.our_fields(), policy);
     beside.retain(|path| !is_ignored(path));
-    beside.retain(|path| !found.iter().any(|change| change.class.is_drift() && change.path.overlaps(path)));
+    let drifts: FieldSet =
+        found.iter().filter(|change| change.class.is_drift()).map(|change| change.path.clone()).collect();
+    beside.retain(|path| !drifts.overlaps(path));
     let mut unmanaged = context.unmanaged(&mut live, &found);
     unmanaged.retain(|change| !is_ignored(&change.path));
     for change in &mut unmanaged {

@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use structured_merge::{FieldPath, ManagedFieldsEntry, Op};
 
+use super::ignored_fields::IgnoredFields;
 use super::versions::Versions;
-use super::wanted::IgnoredFields;
+use super::written_paths::{as_text, path_of};
 
 /// What has to be done to one object, as reports name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -188,21 +188,6 @@ impl FieldChange {
             defaulted: Vec::new(),
         }
     }
-}
-
-fn as_text<S: Serializer>(path: &FieldPath, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(path)
-}
-
-/// Reads a path as reports write it.
-pub fn path_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<FieldPath, D::Error> {
-    String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-}
-
-/// Reads paths as reports write them.
-pub fn paths_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<FieldPath>, D::Error> {
-    let texts = Vec::<String>::deserialize(deserializer)?;
-    texts.iter().map(|text| text.parse().map_err(D::Error::custom)).collect()
 }
 
 /// A value that is there, also one that is null.

@@ -264,7 +264,7 @@ impl<'a> ComparisonMachine<'a> {
             Ownership::of(&live, manager).with_claims_transferred(&live, self.of, &claims, &api_version, self.policy);
         let Some(settled) = settled else { return State::Done(Finding::Predicted { live, prediction }) };
         let stays = structured_merge::fields_of(&self.wanted, self.of);
-        let stays = with_string_data(&self.target.key.gvk, stays, &Ownership::default());
+        let stays = with_string_data(&self.target.key.gvk, stays, &[]);
         let kept = settled.fields_of_others().union(&stays);
         let pruned = prune(&prediction.object, self.of, &settled.our_fields(), &kept);
         let before = std::mem::replace(&mut prediction.object, pruned);

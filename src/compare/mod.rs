@@ -14,6 +14,7 @@ mod classify;
 mod definition;
 mod diff;
 mod finding;
+mod ignored_fields;
 mod machine;
 mod nulls;
 mod object_verdict;
@@ -28,13 +29,13 @@ mod secrecy;
 mod verdict;
 mod versions;
 mod wanted;
+mod written_paths;
 
 pub use classify::{ObjectPair, judge};
 pub use definition::{defines, defines_kind};
-pub use diff::{
-    Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason, UnmanagedCount, path_of, paths_of,
-};
+pub use diff::{Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason, UnmanagedCount};
 pub use finding::{ComparisonResult, Finding};
+pub use ignored_fields::IgnoredFields;
 pub use machine::{Answer, ComparisonMachine, Question};
 pub use nulls::{leave_out_nulls, may_hold_refused_nulls};
 pub use object_verdict::{Assessment, ObjectVerdict};
@@ -46,4 +47,5 @@ pub use replacement::{REPLACE, cost, probe_object, replace_guard};
 pub use secrecy::Secrecy;
 pub use verdict::{CompareContext, offline, verdict};
 pub use versions::{Versions, masked};
-pub use wanted::{IgnoredFields, Wanted};
+pub use wanted::Wanted;
+pub use written_paths::{path_of, paths_of};

@@ -160,7 +160,8 @@ impl Compared {
         };
         let (mut fields, warnings) = judge(subject, &prediction, policy, redactor);
         fields.ignored = wanted.hidden(target, live, of, policy);
-        if policy.keeps_versions && fields.has_drift() {
+        // What changes in a definition is told by its versions as a whole, not field by field of its schema.
+        if (policy.keeps_versions || target.key.gvk.is_crd()) && fields.has_drift() {
             let secrecy = Secrecy::of(&target.key.gvk, Some(target.desired.object()), Some(live));
             let versions = Versions::of(live, &prediction.object, &secrecy, subject.status_is_apart);
             fields.versions = Some(Arc::new(versions));

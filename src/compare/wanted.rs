@@ -12,14 +12,13 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use structured_merge::{
     FieldPath, FieldSet, LAST_APPLIED, Ownership, PathElement, TypeRef, changes, field_set, fields_of,
     leave_out_bookkeeping, whole_value, with_fields_of, without_fields,
 };
 
-use super::diff::paths_of;
+use super::ignored_fields::IgnoredFields;
 use super::policy::Policy;
 use super::prediction::predict;
 use crate::live::Target;
@@ -36,31 +35,6 @@ pub struct Wanted<'a> {
     rules: BTreeMap<FieldPath, RuleRef>,
     /// All rules that cover a field.
     pub covering: BTreeSet<RuleRef>,
-}
-
-/// The differences of one object that one rule hides.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct IgnoredFields {
-    /// Where the rule is written, or the annotation that it is.
-    pub rule: String,
-    /// Why there is such a rule, in the words of its author.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// Whether it is a rule that somebody wrote, and not an autoscaler or a controller that is known without rules.
-    #[serde(rename = "written", default = "yes", skip_serializing_if = "Clone::clone")]
-    pub is_written: bool,
-    /// The fields.
-    #[serde(serialize_with = "as_texts", deserialize_with = "paths_of")]
-    pub paths: Vec<FieldPath>,
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn as_texts<S: Serializer>(paths: &[FieldPath], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(paths.iter().map(ToString::to_string))
 }
 
 impl<'a> Wanted<'a> {

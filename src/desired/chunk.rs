@@ -1,14 +1,13 @@
 //! The work of reading, in chunks that do not depend on each other.
 
+use kube_yaml::{AliasBudget, Positions, Severity, Step, SyntaxDiagnostic, Validation};
 use serde_json::Value;
 
 use super::files::Input;
 use super::manifest::Manifest;
 use super::mismatch::kind_of;
-use super::set::ReadOptions;
 use super::source::Source;
 use super::validate::manifest;
-use super::yaml::{self, AliasBudget, Positions, Severity, Step, SyntaxDiagnostic, Validation};
 use crate::diagnostic::Diagnostic;
 
 /// How much text is worth a chunk of its own, in bytes.
@@ -18,7 +17,7 @@ const SIZE: usize = 256 << 10;
 #[derive(Debug, Clone, Copy)]
 pub struct Chunk<'a> {
     input: &'a Input,
-    text: yaml::Chunk<'a>,
+    text: kube_yaml::Chunk<'a>,
     /// Whether they are the first documents of their input.
     is_first: bool,
 }
@@ -41,7 +40,7 @@ impl<'a> Chunk<'a> {
     #[must_use]
     pub fn of(inputs: &'a [Input]) -> Vec<Self> {
         let chunks = inputs.iter().flat_map(|input| {
-            let chunks = yaml::Chunk::of(input.text.bytes(), SIZE).into_iter().enumerate();
+            let chunks = kube_yaml::Chunk::of(input.text.bytes(), SIZE).into_iter().enumerate();
             chunks.map(move |(number, text)| Self { input, text, is_first: number == 0 })
         });
         chunks.collect()
@@ -49,18 +48,18 @@ impl<'a> Chunk<'a> {
 
     /// Reads all inputs, one chunk after the other.
     #[must_use]
-    pub fn read_in_order(inputs: &'a [Input], options: &ReadOptions) -> Vec<ReadChunk> {
+    pub fn read_in_order(inputs: &'a [Input], validation: Validation) -> Vec<ReadChunk> {
         let budget = alias_budget(inputs);
-        Self::of(inputs).iter().map(|chunk| chunk.read(options, &budget)).collect()
+        Self::of(inputs).iter().map(|chunk| chunk.read(validation, &budget)).collect()
     }
 
     /// Reads the documents with the budget of the run, and makes manifests of them.
     #[must_use]
-    pub fn read(&self, options: &ReadOptions, budget: &AliasBudget) -> ReadChunk {
-        let stream = self.text.read(options.validation, budget);
+    pub fn read(&self, validation: Validation, budget: &AliasBudget) -> ReadChunk {
+        let stream = self.text.read(validation, budget);
         let mut read = ReadChunk { is_first: self.is_first, count: stream.count, ..ReadChunk::default() };
         for problem in &stream.diagnostics {
-            self.syntax(problem, options.validation, &mut read);
+            self.syntax(problem, validation, &mut read);
         }
         for document in stream.documents {
             let source = Source { file: self.input.name.clone(), line: document.start.line, document: document.number };

@@ -1,12 +1,12 @@
 //! From a [`Manifest`] to the object that is sent. Everything that changes what a manifest says happens here.
 
 use apply_set::PART_OF;
+use kube_yaml::Step;
 use serde_json::{Map, Value};
 use structured_merge::{FieldPath, PathElement, RefusedNull, TypeRef, is_nothing, take_out_refused_nulls};
 
 use super::manifest::Manifest;
 use super::origin::Origin;
-use super::yaml::Step;
 use crate::rules::FieldPattern;
 
 /// How a warning begins that says what of a manifest is not sent, as others write it.

@@ -1,14 +1,17 @@
 //! Finds and reads the inputs behind `-f` and `-k`. All problems are collected.
 
+mod bounded;
 mod kustomize;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::SourceText;
+pub use bounded::MAX_INPUT;
+use bounded::{read_bounded, reason};
+
+use super::source::SourceText;
 use crate::diagnostic::Diagnostic;
 use crate::text::name_without_credentials;
 
@@ -17,9 +20,6 @@ pub const STDIN: &str = "stdin";
 
 /// Name of the configuration file, which is no manifest where a directory is read.
 pub const CONFIGURATION: &str = ".kubectl-reconcile.yaml";
-
-/// Largest input that is read, in bytes: 1 GiB.
-pub const MAX_INPUT: u64 = 1 << 30;
 
 /// What was read from one file, URL or stream.
 #[derive(Debug)]
@@ -158,23 +158,6 @@ impl Inputs {
 
 fn is_configuration(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == CONFIGURATION)
-}
-
-fn read_bounded(from: impl std::io::Read) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from.take(MAX_INPUT + 1).read_to_end(&mut bytes)?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_INPUT {
-        return Err(std::io::Error::other("it is larger than 1 GiB"));
-    }
-    Ok(bytes)
-}
-
-/// The reason alone, without the operating system's number.
-fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default();
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
 }
 
 /// Goes through a directory.

@@ -1,11 +1,11 @@
 use std::fmt;
 
+use kube_yaml::Positions;
 use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
 use super::origin::Origin;
 use super::source::{Source, SourceText};
-use super::yaml::Positions;
 use crate::diagnostic::Diagnostic;
 use crate::object::holds_secrets;
 use crate::rules::FieldPattern;

@@ -1,5 +1,6 @@
+use kube_yaml::{Mark, Positions, Step};
+
 use super::source::{Source, SourceText};
-use super::yaml::{Mark, Positions, Step};
 use crate::diagnostic::Diagnostic;
 
 /// Where an object of the input is written, down to its fields.

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use kube_yaml::{Mark, Validation};
+
 use super::chunk::{Chunk, ReadChunk};
 use super::files::Input;
 use super::manifest::Manifest;
-use super::yaml::{Mark, Validation};
 use crate::diagnostic::Diagnostic;
 use crate::object::Selector;
 
@@ -31,7 +32,7 @@ pub struct ReadOptions {
 
 /// Reads all inputs. Either every object is there, or all problems of all inputs are.
 pub fn read(inputs: &[Input], options: &ReadOptions) -> Result<DesiredSet, Vec<Diagnostic>> {
-    gather(Chunk::read_in_order(inputs, options), options)
+    gather(Chunk::read_in_order(inputs, options.validation), options)
 }
 
 /// Puts together what was read from the chunks of all inputs, in their order; the result is that of [`read`].

@@ -6,9 +6,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use kube_yaml::Mark;
 use serde::{Deserialize, Serialize};
 
-use super::yaml::Mark;
 use crate::diagnostic::{Diagnostic, Excerpt, Line, Marked, Place};
 use crate::object::{is_nearly_secret, is_string_data};
 

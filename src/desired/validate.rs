@@ -1,12 +1,12 @@
 //! From a document to a [`Manifest`]: what every object needs, and what does not belong into one.
 
+use kube_yaml::{Positions, Step};
 use serde_json::{Map, Value};
 use structured_merge::{LAST_APPLIED, SERVER_METADATA};
 
 use super::manifest::Manifest;
 use super::mismatch::{Expected, advice, mismatch};
 use super::source::{Source, SourceText};
-use super::yaml::{Positions, Step};
 use crate::diagnostic::Diagnostic;
 use crate::object::indefinite;
 use crate::object::name_rules::{

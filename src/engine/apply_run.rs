@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 
+use crate::client::IN_FLIGHT;
 use crate::compare::{Action, ObjectVerdict, defines};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::comparison::Comparison;
@@ -16,7 +17,6 @@ use crate::engine::elsewhere::Patience;
 use crate::engine::event::{Event, Stage};
 use crate::engine::item::{self, Item, Skip, blocked, is_change};
 use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Writes, Written, wait_for_discovery, wait_until_established};
-use crate::live::fetch::IN_FLIGHT;
 use crate::live::resolve::{Target, resource_of};
 use crate::plan::{Plan, PlanItem, ReadySet};
 use crate::report::Outcome;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 
-use crate::client::Cluster;
+use crate::client::{Cluster, IN_FLIGHT};
 use crate::compare::{
     Action, ComparisonResult, Evidence, Finding, Policy, Redactor, defines, leave_out_nulls, may_hold_refused_nulls,
 };
@@ -15,7 +15,7 @@ use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::judge::{Decision, Judge};
 use crate::live::autoscalers::AutoscalerSource;
-use crate::live::fetch::{IN_FLIGHT, fetch, get};
+use crate::live::fetch::{fetch, get};
 use crate::live::types::Types;
 use crate::live::{LiveState, Target};
 use crate::plan::Plan;

@@ -8,9 +8,9 @@ use apply_set::part_of;
 use structured_merge::ObjectKey;
 use tokio::sync::Semaphore;
 
-use crate::client::Cluster;
+use crate::client::{Cluster, IN_FLIGHT};
 use crate::engine::interrupt::Interrupt;
-use crate::live::fetch::{IN_FLIGHT, fetch, find};
+use crate::live::fetch::{fetch, find};
 use crate::live::{LiveState, Target};
 
 /// How long objects of other parts are waited for in one pass, unless `--wait` comes with a time.

@@ -4,7 +4,7 @@
 //! Plan ─comparison─▶ decisions ─apply_run─▶ write (create, update, replace) ─▶ prune ─▶ wait ─▶ readiness
 //!          └──────────────────┴────────────────┴─ Event… ─▶ EventSink ──────────┴───────────┘
 //! ```
-//! `judge` decides about one object, for every caller; `reconciliation` is the order of it all. Who calls the engine hands in an `event::EventSink`, which shows what happens and
+//! `judge` decides about one object, for every caller; `reconciliation` is the order of it all. The caller of the engine passes an `event::EventSink`, which shows what happens and
 //! folds it into the report: the engine itself writes to no terminal.
 
 pub(crate) mod apply_run;

@@ -7,9 +7,8 @@ use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectKey};
 
 use super::prune::searchable;
-use crate::client::Cluster;
+use crate::client::{Cluster, IN_FLIGHT};
 use crate::diagnostic::Diagnostic;
-use crate::live::fetch::IN_FLIGHT;
 use crate::live::list::Pages;
 use crate::live::{Discovery, Resource};
 use crate::plan::{is_transient, unexplained};

@@ -3,10 +3,8 @@
 use futures::StreamExt as _;
 use serde_json::{Value, json};
 
-use super::answer::unexpected;
-use super::fetch::IN_FLIGHT;
-use super::parse;
-use crate::client::{Address, Change, Cluster, RequestError};
+use super::answer::{parse, unexpected};
+use crate::client::{Address, Change, Cluster, IN_FLIGHT, RequestError};
 use crate::object::Permission;
 
 const API_VERSION: &str = "authorization.k8s.io/v1";

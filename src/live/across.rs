@@ -12,17 +12,16 @@ use std::collections::HashMap;
 use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
-use super::LiveState;
-use super::discovery::Resource;
-use super::fetch::Found;
 use super::list::Pages;
+use super::live_state::{Found, LiveState};
 use super::page::Page;
 use super::resolve::Target;
+use super::resource::Resource;
 use crate::client::Cluster;
 
 /// A list may hold this many times as much as is wanted of it.
 const DENSE: usize = 2;
-/// So many bytes that nobody asked for are no reason to stop.
+/// Bytes that nobody asked for, up to which reading goes on.
 const NEGLIGIBLE: usize = 256 << 10;
 
 /// What a LIST over all namespaces gave.

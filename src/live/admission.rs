@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectMeta as _};
 
+use super::discovery::{Discovery, Resolution};
 use super::list::Pages;
-use super::{Discovery, Resolution, Resource};
+use super::resource::Resource;
 use crate::client::Cluster;
 
 /// Where rules stand: the kind, and the path from an object to its rules.

@@ -1,11 +1,11 @@
-//! Checks what the server sends against what it was asked for: an answer that is not the object asked for says nothing about it.
+//! Reads what the server sends, and checks it against what it was asked for: an answer that is not the object asked for says
+//! nothing about it.
 
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 
-use super::discovery::Resource;
-use super::parse;
-use crate::client::{Cluster, RequestError};
+use super::resource::Resource;
+use crate::client::{Cluster, Request, RequestError};
 
 /// The object that an answer has to be.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +57,20 @@ pub(crate) fn misfit_of_item(item: &Value, resource: &Resource, namespace: Optio
         None => !found.is_empty(),
     };
     misfit(item, &resource.gvk, is_namespace, |name| !name.is_empty())
+}
+
+/// Sends a request whose answer is JSON.
+pub(crate) async fn json(cluster: &Cluster, request: Request) -> Result<Value, RequestError> {
+    let reply = cluster.send(request).await?;
+    parse(cluster, &reply.body)
+}
+
+/// Reads an answer.
+pub(crate) fn parse<T: serde::de::DeserializeOwned>(cluster: &Cluster, body: &[u8]) -> Result<T, RequestError> {
+    serde_json::from_slice(body).map_err(|_| RequestError::Unreadable {
+        server: cluster.server().to_owned(),
+        cause: "it is not JSON".to_owned(),
+    })
 }
 
 /// The answer is something else.

@@ -7,18 +7,17 @@ use futures::StreamExt as _;
 use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
-use super::LiveState;
-use super::discovery::{Discovery, Resolution, Resource};
+use super::discovery::{Discovery, Resolution};
 use super::list::Pages;
+use super::live_state::LiveState;
 use super::resolve::Target;
-use crate::client::{Cluster, RequestError};
+use super::resource::Resource;
+use crate::client::{Cluster, IN_FLIGHT, RequestError};
 use crate::diagnostic::Diagnostic;
 use crate::rules::{AUTOSCALERS, Autoscaler};
 
 /// From this many namespaces on, one LIST of all of them is tried first.
 const MANY: usize = 4;
-/// LISTs in flight.
-const IN_FLIGHT: usize = 16;
 
 /// What the server has of autoscalers, and those of the input.
 #[derive(Clone, Debug, Default)]

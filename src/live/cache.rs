@@ -144,7 +144,7 @@ fn make_folders(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Whoever else can write into a folder decides what is in its files.
+/// Another user who can write into a folder decides what is in its files.
 #[cfg(unix)]
 fn check(folder: &Path, metadata: &fs::Metadata) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt as _;

@@ -8,53 +8,14 @@ use futures::StreamExt as _;
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectMeta as _};
 
-use super::answer::unexpected;
-use super::fetch::IN_FLIGHT;
-use crate::client::{Address, Cluster, Request, RequestError, is_path_segment};
+use super::answer::{json, unexpected};
+use super::resource::Resource;
+use crate::client::{Address, Cluster, IN_FLIGHT, Request, RequestError, is_path_segment};
 
 /// Aggregated discovery in all its versions, with the legacy documents as the fallback (KEP-3352).
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
                           application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,\
                           application/json";
-
-/// A resource: where the objects of a kind live.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resource {
-    /// The kind.
-    pub gvk: GroupVersionKind,
-    /// Plural name in URLs, such as `deployments`.
-    pub plural: String,
-    /// Whether its objects live in namespaces.
-    pub namespaced: bool,
-    /// What can be done, such as `list` and `patch`.
-    pub verbs: BTreeSet<String>,
-    /// Whether there is a `/status` subresource.
-    pub status: bool,
-    /// Whether it is not served yet, as its CustomResourceDefinition is only in the input: it holds no objects.
-    pub pending: bool,
-}
-
-impl Resource {
-    /// The path of the collection, or of all namespaces' objects where none is given.
-    #[must_use]
-    pub fn collection_path(&self, namespace: Option<&str>) -> Address {
-        let GroupVersionKind { group, version, .. } = &self.gvk;
-        let root = if group.is_empty() { Address::from("/api") } else { Address::from("/apis").join(group.clone()) };
-        let root = root.join(version.clone());
-        match namespace {
-            Some(namespace) if self.namespaced => {
-                root.join("namespaces").join(namespace.to_owned()).join(self.plural.clone())
-            }
-            _ => root.join(self.plural.clone()),
-        }
-    }
-
-    /// The path of one object.
-    #[must_use]
-    pub fn object_path(&self, namespace: Option<&str>, name: &str) -> Address {
-        self.collection_path(namespace).join(name.to_owned())
-    }
-}
 
 /// What the catalog knows of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -259,7 +220,7 @@ impl Discovery {
 }
 
 async fn fetch(cluster: &Cluster, path: Address, accept: &'static str) -> Result<Value, RequestError> {
-    super::json(cluster, Request::read(path).with_accept(accept)).await
+    json(cluster, Request::read(path).with_accept(accept)).await
 }
 
 /// The group-versions that the documents of legacy discovery name (`APIVersions`, `APIGroupList`).
@@ -304,25 +265,6 @@ mod tests {
         );
         assert_eq!(resolve("metrics.k8s.io/v1beta1", "PodMetrics"), Resolution::Unavailable);
         assert_eq!(resolve("apps/v1", "Deploymint"), Resolution::Unknown);
-    }
-
-    #[test]
-    fn paths_are_those_of_the_api() {
-        let mut resource = Resource {
-            gvk: GroupVersionKind::new("apps/v1", "Deployment"),
-            plural: "deployments".into(),
-            namespaced: true,
-            verbs: BTreeSet::new(),
-            status: true,
-            pending: false,
-        };
-        let web = resource.object_path(Some("shop"), "web");
-        assert_eq!(web, "/apis/apps/v1/namespaces/shop/deployments/web".into());
-        assert_eq!(resource.collection_path(None), "/apis/apps/v1/deployments".into());
-        resource.gvk = GroupVersionKind::new("v1", "Namespace");
-        resource.namespaced = false;
-        resource.plural = "namespaces".into();
-        assert_eq!(resource.object_path(None, "a/b"), Address::from("/api/v1/namespaces").join("a/b"));
     }
 
     #[test]

@@ -8,17 +8,14 @@ use std::collections::BTreeMap;
 use futures::StreamExt as _;
 use structured_merge::{ObjectKey, ObjectMeta as _};
 
-use super::LiveState;
 use super::across::{Across, across};
 use super::answer::Asked;
-use super::discovery::Resource;
 use super::list::Pages;
+use super::live_state::{Found, LiveState};
 use super::resolve::Target;
-use crate::client::{Cluster, Request, RequestError, StatusError};
+use super::resource::Resource;
+use crate::client::{Cluster, IN_FLIGHT, Request, RequestError, StatusError};
 use crate::diagnostic::Diagnostic;
-
-/// Requests under way at once. HTTP/1.1 needs a connection for each; the server's own work grows beyond this.
-pub const IN_FLIGHT: usize = 16;
 
 /// Up to this many wanted objects of one collection are read one by one: a GET costs the server a third of a
 /// millisecond, and a LIST encodes the whole collection.
@@ -29,9 +26,6 @@ const MANY_REQUESTS: usize = 8;
 
 /// A collection that holds this many times more than what is still wanted of it is left, and the rest read one by one.
 const SPARSE: u64 = 20;
-
-/// The states that were read, with the indices of their targets.
-pub(super) type Found = Vec<(usize, LiveState)>;
 
 /// What is wanted of one resource: the indices of the targets, by namespace.
 type ByNamespace<'t> = BTreeMap<Option<&'t str>, Vec<usize>>;

@@ -8,9 +8,9 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::answer::unexpected;
-use super::discovery::Resource;
 pub(crate) use super::page::Spoilt;
 use super::page::{Page, read};
+use super::resource::Resource;
 use crate::client::{Address, Cluster, Request, RequestError};
 
 /// What a list of metadata is asked for as; a server that cannot gives whole objects.

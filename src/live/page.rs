@@ -5,7 +5,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::answer::misfit_of_item;
-use super::discovery::Resource;
+use super::resource::Resource;
 
 /// A page of a list.
 #[derive(Debug, Default)]

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use structured_merge::{GroupVersionKind, KindInfo, ObjectKey};
 
-use super::discovery::{Discovery, Resolution, Resource};
+use super::discovery::{Discovery, Resolution};
+use super::resource::Resource;
 use crate::desired::yaml::Step;
 use crate::desired::{DesiredObject, Manifest, Placement, leave_out_copies, repeated};
 use crate::diagnostic::{Code, Diagnostic};

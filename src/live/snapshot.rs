@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use structured_merge::{GroupVersionKind, ObjectKey};
 
-use super::{LiveState, Target};
+use super::live_state::LiveState;
+use super::resolve::Target;
 use crate::desired::files::Input;
 use crate::desired::yaml::{self, Validation};
 use crate::diagnostic::{Code, Diagnostic};

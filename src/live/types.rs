@@ -8,10 +8,9 @@ use futures::StreamExt as _;
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, Origin, TypeRef, TypeTable};
 
+use super::answer::{json, parse};
 use super::cache::{Cache, Document, has_hash};
-use super::fetch::IN_FLIGHT;
-use super::{json, parse};
-use crate::client::{Address, Cluster, Request};
+use crate::client::{Address, Cluster, IN_FLIGHT, Request};
 
 /// Digits of a SHA-512.
 const HASH: usize = 128;

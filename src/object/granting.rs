@@ -3,7 +3,7 @@
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
-use super::Permission;
+use super::permission::Permission;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 

@@ -4,7 +4,7 @@
 
 use structured_merge::{GroupVersionKind, builtin_kind};
 
-use super::{DNS_LABEL, MAX_LABEL, is_dns_label};
+use super::names::{DNS_LABEL, MAX_LABEL, is_dns_label};
 
 /// Longest DNS subdomain.
 const MAX_SUBDOMAIN: usize = 253;

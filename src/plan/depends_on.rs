@@ -3,7 +3,7 @@
 use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
-use super::graph::{DependencyKind, Unplannable};
+use super::dependency::DependencyKind;
 use super::references::Reference;
 use crate::desired::Origin;
 use crate::desired::yaml::Step;
@@ -11,6 +11,17 @@ use crate::diagnostic::Diagnostic;
 
 /// The annotation.
 pub const DEPENDS_ON: &str = "config.kubernetes.io/depends-on";
+
+/// Why some objects have no order.
+#[derive(Debug)]
+pub struct Unplannable {
+    /// The place of the object that says so.
+    pub at: usize,
+    /// One sentence.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+}
 
 /// What the annotation of an object names: `GROUP/namespaces/NAMESPACE/KIND/NAME` or `GROUP/KIND/NAME`, separated by
 /// commas; the core group is empty. The error is the first one that names no object.

@@ -8,6 +8,7 @@
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
 pub mod access;
+mod dependency;
 mod depends_on;
 mod graph;
 mod object_index;
@@ -20,9 +21,10 @@ mod wave;
 
 use crate::diagnostic::Diagnostic;
 use crate::live::Target;
+use dependency::Node;
+pub use dependency::{Dependency, DependencyKind};
 pub use depends_on::DEPENDS_ON;
-pub use graph::{Dependency, DependencyKind};
-use graph::{Node, Order, Step};
+use graph::{Order, Step};
 pub use ready_set::ReadySet;
 pub use unexplained::{is_transient, unexplained};
 pub use wave::Wave;

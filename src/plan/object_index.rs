@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
-use super::graph::{DependencyKind, Node};
+use super::dependency::{DependencyKind, Node};
 use super::references::{Reference, at, subjects};
 use super::wave::Wave;
 use crate::compare::defines_kind;

@@ -1,6 +1,7 @@
 //! The part of a plan that one of several runs works on.
 
-use super::{Dependency, DependencyKind, Plan, PlanItem};
+use super::dependency::{Dependency, DependencyKind};
+use super::{Plan, PlanItem};
 use crate::live::InPart;
 use crate::object::Shard;
 

@@ -7,8 +7,9 @@ use std::cmp::Reverse;
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
-use super::Wave;
-use super::graph::{Node, Order};
+use super::dependency::Node;
+use super::graph::Order;
+use super::wave::Wave;
 
 /// When an object is deleted: the reverse of the order in which it would be created. The last wave first, and within a wave what
 /// others of the set need after those.

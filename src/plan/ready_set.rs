@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::Dependency;
+use super::dependency::Dependency;
 
 /// Hands out the objects of one stretch of a plan, each once what it needs of that stretch is done.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectKey};
 
-use super::graph::DependencyKind;
+use super::dependency::DependencyKind;
 
 /// An object that a manifest names. The version does not matter: it is one object in all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -226,7 +226,7 @@ impl<'a> Found<'a> {
         self.cluster_scoped("admissionregistration.k8s.io", policy, name, DependencyKind::Existence);
     }
 
-    /// Whoever sends requests of others to a service must not be there before it.
+    /// An object that sends the requests of others to a service must not exist before it.
     fn service(&mut self, service: Option<&'a Value>) {
         let Some(service) = service else { return };
         self.add("", "Service", text(service, "/namespace"), text(service, "/name"), DependencyKind::Success);

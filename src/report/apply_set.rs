@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 use structured_merge::ObjectKey;
 
+use super::key::no_key;
 use crate::object::Shard;
 
 /// The apply set of a run.
@@ -35,7 +36,7 @@ pub struct ParentInfo {
     /// What has to be done to its list of kinds and namespaces. That alone is no drift.
     pub action: ParentAction,
     /// The key in full, for display.
-    #[serde(skip, default = "super::parsed::no_key")]
+    #[serde(skip, default = "no_key")]
     pub key: ObjectKey,
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::value::inline;
-use super::{ObjectReport, ReadinessCounts, Report, Summary, Verdict, View, matrix, outcomes, readiness, summary_line};
+use super::{ObjectReport, ReadinessCounts, Report, Summary, Verdict, View, matrix, outcomes, readiness, sentence};
 use crate::compare::{Class, Conflict, FieldChange, Owner};
 use crate::report::Command;
 use crate::text::{one_line, visible};
@@ -102,7 +102,7 @@ pub(super) fn result(report: &Report) -> String {
         _ if report.objects.is_empty() && !report.errors.is_empty() => verdict(report.verdict).to_owned(),
         Command::Apply => outcomes::done(report),
         Command::Status => counts.readiness.as_ref().map_or_else(|| "nothing to look at".to_owned(), ready),
-        Command::Diff => summary_line::to_do(counts, &View::default()),
+        Command::Diff => sentence::to_do(counts, &View::default()),
     };
     if report.verdict == Verdict::Interrupted { format!("interrupted: {sentence}") } else { sentence }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::number::grouped;
 use super::styled::{Role, Styled};
-use super::text::grouped;
 use super::{Report, View};
 use crate::rules::IgnoreRules;
 

@@ -106,6 +106,8 @@ pub(super) struct Finding<'r> {
     pub object: Option<&'r ObjectReport>,
     /// The field; empty if it concerns the whole object.
     pub path: String,
+    /// Whether it is one of the changes of the object.
+    pub is_change: bool,
     /// One sentence, on one line, with everything visible.
     pub message: String,
     /// Where.
@@ -130,6 +132,7 @@ pub(super) fn of_run<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
         context: section.context,
         object: None,
         path: String::new(),
+        is_change: false,
         message,
         location,
     };
@@ -163,6 +166,7 @@ pub(super) fn of_object<'r>(
         context,
         object: Some(object),
         path: String::new(),
+        is_change: false,
         message,
         location,
     };
@@ -186,7 +190,7 @@ pub(super) fn of_object<'r>(
     };
     for change in &object.changes {
         let one = finding(of_class(change.class), describe::change(change), place(change));
-        found.push(Finding { path: change.path.to_string(), ..one });
+        found.push(Finding { path: change.path.to_string(), is_change: true, ..one });
     }
     if let Some(readiness) = object.readiness.as_ref().filter(|readiness| !readiness.is_current()) {
         // A status that could not be read is told as an error above.

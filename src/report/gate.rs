@@ -1,3 +1,6 @@
+use serde::de::Error as _;
+use serde::{Deserialize as _, Deserializer};
+
 use super::object::ObjectReport;
 use crate::compare::{Action, Class, FieldChange};
 
@@ -6,7 +9,7 @@ use crate::compare::{Action, Class, FieldChange};
 pub struct FailClass {
     /// The name; for a class of changes that of the report.
     pub name: &'static str,
-    /// What it stands for.
+    /// What it matches.
     pub help: &'static str,
     matches: Matches,
 }
@@ -123,6 +126,16 @@ impl FailOn {
     pub(super) fn names(&self) -> Vec<&'static str> {
         self.classes.iter().map(|class| class.name).collect()
     }
+}
+
+/// Reads names of classes that make a run fail.
+pub(super) fn classes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<&'static str>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    let class = |name: &String| {
+        let class = FailClass::named(name).map(|class| class.name);
+        class.ok_or_else(|| D::Error::custom(format!("`{name}` is no class of differences")))
+    };
+    names.iter().map(class).collect()
 }
 
 #[cfg(test)]

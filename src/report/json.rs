@@ -15,10 +15,10 @@ use crate::text::is_hidden;
 /// Longest object that is repeated as a whole without `--full`, in bytes of its JSON: definitions of kinds have a megabyte.
 pub(super) const LARGE: usize = 64 << 10;
 
-/// Name of the one field that stands for such an object: `{"leftOut": 812345}`, with its size.
+/// Name of the one field that replaces such an object: `{"leftOut": 812345}`, with its size.
 pub const LEFT_OUT: &str = "leftOut";
 
-/// The document. Without `--full`, the size of a large object stands for an object that is to be created or deleted.
+/// The document. Without `--full`, the size replaces a large object that is to be created or deleted.
 #[must_use]
 pub fn render<R: Sections + Serialize + Clone>(report: &R, view: &View) -> String {
     document(&*shown(report, view))

@@ -110,9 +110,8 @@ fn sign(object: &ObjectReport) -> &'static str {
 
 /// The lines of an object's diff: problems first, with the sign that GitHub paints orange.
 fn lines(object: &ObjectReport, found: &[Finding<'_>], full: bool) -> Vec<String> {
-    let is_field = |found: &&Finding<'_>| object.changes.iter().all(|change| change.path.to_string() != found.path);
-    let mut lines: Vec<String> =
-        found.iter().filter(is_field).map(|one| format!("! {}: {}", one.rule.id, one.message)).collect();
+    let beside = found.iter().filter(|one| !one.is_change);
+    let mut lines: Vec<String> = beside.map(|one| format!("! {}: {}", one.rule.id, one.message)).collect();
     lines.extend(object.conflicts.iter().map(|conflict| format!("! conflict: {}", describe::conflict(conflict))));
     lines.extend(object.changes.iter().flat_map(hunk::lines));
     if let Some(more @ 1..) = lines.len().checked_sub(LINES).filter(|_| !full) {

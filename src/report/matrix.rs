@@ -5,10 +5,11 @@
 use std::collections::BTreeMap;
 
 use super::contexts::{ContextReport, Reports};
+use super::number::grouped;
 use super::readiness;
+use super::sentence::counted;
 use super::styled::{Role, Styled};
-use super::summary_line::counted;
-use super::text::{grouped, whole as section};
+use super::text::whole as section;
 use super::{Command, ObjectReport, Outcome, Report, Verdict, View};
 use crate::compare::Action;
 use crate::text::width;

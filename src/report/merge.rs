@@ -2,22 +2,16 @@
 
 mod checked;
 mod joined;
+mod part;
 
 use std::collections::BTreeSet;
 
 use checked::checked;
 use joined::joined;
+pub use part::Part;
 
-use super::parsed::{Parsed, parsed};
 use super::{Command, ContextReport, Report, Reports};
-use crate::diagnostic::{Diagnostic, Place};
-
-/// One report, and the file it is from.
-#[derive(Debug)]
-pub struct Part {
-    file: String,
-    parsed: Parsed,
-}
+use crate::diagnostic::Diagnostic;
 
 /// What reports come to together.
 #[derive(Debug)]
@@ -26,36 +20,6 @@ pub enum Merged {
     One(Box<Report>),
     /// They are about several.
     Several(Box<Reports>),
-}
-
-impl Part {
-    /// The reports of a file. The error has its place.
-    pub fn read(file: &str, text: &[u8]) -> Result<Vec<Self>, Diagnostic> {
-        let problem = |error: serde_json::Error| {
-            let number = |number: usize| u32::try_from(number).ok().filter(|number| *number > 0);
-            let place = Place { file: file.into(), line: number(error.line()), column: number(error.column()) };
-            // The error names its place at the end as well.
-            let told = error.to_string();
-            let at = format!(" at line {} column {}", error.line(), error.column());
-            let told = told.strip_suffix(&at).unwrap_or(&told);
-            let message = format!("not a report of `kubectl reconcile -o json`: {told}");
-            Diagnostic { place: Some(place), ..Diagnostic::general(message) }
-        };
-        let reports = parsed(text).map_err(problem)?;
-        Ok(reports.into_iter().map(|parsed| Self { file: file.to_owned(), parsed }).collect())
-    }
-
-    fn report(&self) -> &Report {
-        &self.parsed.report
-    }
-
-    /// The cluster that it is about, as far as it says: its context and the server.
-    fn cluster(&self) -> Option<(Option<&str>, Option<&str>)> {
-        let cluster = self.report().cluster.as_ref();
-        let context = self.parsed.context.as_deref().or(cluster.and_then(|cluster| cluster.context.as_deref()));
-        let server = cluster.map(|cluster| cluster.server.as_str()).or(self.parsed.server.as_deref());
-        (context.is_some() || server.is_some()).then_some((context, server))
-    }
 }
 
 /// Puts reports together: the parts of one run over each cluster, and the clusters side by side.

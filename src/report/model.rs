@@ -1,15 +1,16 @@
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::apply_set::ApplySetInfo;
 use super::command::Command;
 use super::configuration::ConfigurationInfo;
 use super::diagnostic;
 use super::exit::Verdict;
-use super::gate::FailOn;
+use super::gate::{FailOn, classes};
 use super::object::ObjectReport;
-use super::parsed;
+use super::read_diagnostic;
 use super::summary::Summary;
-use super::unmanaged::UnmanagedObject;
+use super::unmanaged_object::UnmanagedObject;
 use crate::compare::Action;
 use crate::diagnostic::Diagnostic;
 use crate::live::RequestCounts;
@@ -20,10 +21,10 @@ use crate::object::Shard;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Report {
     /// Always `kubectl-reconcile/v1`.
-    #[serde(deserialize_with = "parsed::api_version")]
+    #[serde(deserialize_with = "api_version")]
     pub api_version: Fixed,
     /// Always `Report`.
-    #[serde(deserialize_with = "parsed::kind")]
+    #[serde(deserialize_with = "kind")]
     pub kind: Fixed,
     /// The command.
     pub command: Command,
@@ -32,7 +33,7 @@ pub struct Report {
     /// The exit code of the process.
     pub exit_code: u8,
     /// The differences that make it fail, where they were chosen.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "parsed::classes")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "classes")]
     pub fail_on: Vec<&'static str>,
     /// The cluster; none offline.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,12 +60,26 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Problems of the input or of the run as a whole.
-    #[serde(serialize_with = "diagnostic::of_run", deserialize_with = "parsed::errors")]
+    #[serde(serialize_with = "diagnostic::of_run", deserialize_with = "read_diagnostic::errors")]
     pub errors: Vec<Diagnostic>,
 }
 
 /// A text that is always the same.
 pub type Fixed = &'static str;
+
+/// Reads a text that can only be this one.
+fn exactly<'de, D: Deserializer<'de>>(deserializer: D, only: Fixed) -> Result<Fixed, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text == only { Ok(only) } else { Err(D::Error::custom(format!("`{text}` is not `{only}`"))) }
+}
+
+pub(super) fn api_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Fixed, D::Error> {
+    exactly(deserializer, "kubectl-reconcile/v1")
+}
+
+fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Fixed, D::Error> {
+    exactly(deserializer, "Report")
+}
 
 /// The cluster of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 use structured_merge::{FieldPath, ObjectKey};
 
-use super::{diagnostic, parsed};
+use super::key::no_key;
+use super::{diagnostic, read_diagnostic};
 use crate::compare::{
     Action, Assessment, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
     UnmanagedCount, Versions, paths_of,
@@ -93,7 +94,7 @@ pub struct ObjectReport {
         default,
         skip_serializing_if = "Option::is_none",
         serialize_with = "diagnostic::of_object",
-        deserialize_with = "parsed::error"
+        deserialize_with = "read_diagnostic::error"
     )]
     pub error: Option<Diagnostic>,
     /// Why it is to be replaced, or was skipped.
@@ -120,14 +121,14 @@ pub struct ObjectReport {
     /// The lines of the changed fields in the manifest.
     #[serde(skip)]
     pub lines: BTreeMap<FieldPath, u32>,
-    /// The object as it is and as an apply would leave it, where that was asked for.
+    /// The object as it is and as an apply would leave it, of a definition and where that was asked for.
     #[serde(skip)]
     pub versions: Option<Arc<Versions>>,
     /// The ignore rules that cover a field of it, whether or not the field differs.
     #[serde(skip)]
     pub rules: BTreeSet<RuleRef>,
     /// The key in full, for sorting and display.
-    #[serde(skip, default = "parsed::no_key")]
+    #[serde(skip, default = "no_key")]
     pub key: ObjectKey,
 }
 

@@ -1,8 +1,9 @@
 //! The text about what `apply` did with each object.
 
+use super::number::grouped;
+use super::sentence::{counted, to_do};
 use super::styled::{Role, Styled};
-use super::summary_line::{counted, to_do};
-use super::text::{alike, grouped, object_text, places, problem};
+use super::text::{alike, object_text, places, problem};
 use super::{ObjectReport, Outcome, Report, View};
 use crate::compare::Action;
 

@@ -1,13 +1,11 @@
-//! Reads a report that was written as JSON. Whoever wrote it: it is checked like any other input, and nothing of it is guessed.
+//! Reads a report that was written as JSON. It is checked like any other input, and nothing in it is guessed.
 
+use serde::Deserialize;
 use serde::de::{Error as _, IgnoredAny};
-use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ObjectKey};
 
-use super::model::Fixed;
-use super::{FailClass, Report};
-use crate::diagnostic::{Code, Diagnostic, Place};
+use super::key::key;
+use super::model::{Fixed, Report, api_version};
 
 /// A report of a file.
 #[derive(Debug)]
@@ -72,16 +70,11 @@ impl Report {
     /// The same, with the keys of its objects; an error where it contradicts itself.
     fn checked(mut self) -> Result<Self, serde_json::Error> {
         for object in &mut self.objects {
-            object.key = ObjectKey {
-                gvk: GroupVersionKind::new(&object.api_version, &object.kind),
-                namespace: object.namespace.clone(),
-                name: object.name.clone(),
-            };
+            object.key = key(&object.api_version, &object.kind, object.namespace.as_deref(), &object.name);
         }
         if let Some(set) = &mut self.apply_set {
             let parent = &set.parent;
-            let gvk = GroupVersionKind::new(&parent.api_version, &parent.kind);
-            set.parent.key = ObjectKey { gvk, namespace: parent.namespace.clone(), name: parent.name.clone() };
+            set.parent.key = key(&parent.api_version, &parent.kind, parent.namespace.as_deref(), &parent.name);
         }
         let refused = |message: String| Err(serde_json::Error::custom(message));
         let (verdict, code) = (self.verdict, self.exit_code);
@@ -96,82 +89,6 @@ impl Report {
             _ => Ok(self),
         }
     }
-}
-
-/// A key that is filled in later.
-pub(super) fn no_key() -> ObjectKey {
-    ObjectKey { gvk: GroupVersionKind::new("", ""), namespace: None, name: String::new() }
-}
-
-/// Reads a text that can only be this one.
-fn exactly<'de, D: Deserializer<'de>>(deserializer: D, only: Fixed) -> Result<Fixed, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    if text == only { Ok(only) } else { Err(D::Error::custom(format!("`{text}` is not `{only}`"))) }
-}
-
-pub(super) fn api_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Fixed, D::Error> {
-    exactly(deserializer, "kubectl-reconcile/v1")
-}
-
-pub(super) fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Fixed, D::Error> {
-    exactly(deserializer, "Report")
-}
-
-/// Reads names of classes that make a run fail.
-pub(super) fn classes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<&'static str>, D::Error> {
-    let names = Vec::<String>::deserialize(deserializer)?;
-    let class = |name: &String| {
-        let class = FailClass::named(name).map(|class| class.name);
-        class.ok_or_else(|| D::Error::custom(format!("`{name}` is no class of differences")))
-    };
-    names.iter().map(class).collect()
-}
-
-/// An entry of `errors` or of `mistakes`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Problem {
-    file: Option<String>,
-    line: Option<u32>,
-    column: Option<u32>,
-    message: String,
-    hint: Option<String>,
-}
-
-/// The `error` of an object.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ObjectError {
-    reason: String,
-    message: String,
-    hint: Option<String>,
-    file: Option<String>,
-    line: Option<u32>,
-    column: Option<u32>,
-    #[serde(default)]
-    mistakes: Vec<Problem>,
-}
-
-impl From<Problem> for Diagnostic {
-    fn from(Problem { file, line, column, message, hint }: Problem) -> Self {
-        let place = file.map(|file| Place { file: file.into(), line, column });
-        Self { hint, place, ..Self::general(message) }
-    }
-}
-
-/// Reads the `errors` of a run.
-pub(super) fn errors<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Diagnostic>, D::Error> {
-    Ok(Vec::<Problem>::deserialize(deserializer)?.into_iter().map(Diagnostic::from).collect())
-}
-
-/// Reads the `error` of an object.
-pub(super) fn error<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Diagnostic>, D::Error> {
-    let ObjectError { reason, message, hint, file, line, column, mistakes } = ObjectError::deserialize(deserializer)?;
-    let code = Code::ALL.iter().copied().find(|code| code.as_str() == reason);
-    let code = code.ok_or_else(|| D::Error::custom(format!("`{reason}` is no reason of an error")))?;
-    let details = mistakes.into_iter().map(Diagnostic::from).collect();
-    let whole = Diagnostic::from(Problem { file, line, column, message, hint });
-    Ok(Some(Diagnostic { code, ..whole }.with_details(details)))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The text about how far objects are on their way to being ready.
 
+use super::number::grouped;
+use super::sentence::of_shard;
 use super::styled::{Role, Styled};
-use super::summary_line::of_shard;
-use super::text::grouped;
 use super::{ObjectReport, ReadinessCounts, Report, Verdict, View};
 use crate::live::readiness::{Readiness, State};
 

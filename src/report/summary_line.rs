@@ -1,8 +1,9 @@
 //! The last line of the text: how many objects are in which state, and what else to know about the run.
 
 use super::model::Report;
+use super::number::grouped;
+use super::sentence::{of_shard, to_do};
 use super::styled::{Role, Styled};
-use super::text::grouped;
 use super::{ApplySetInfo, Command, Summary, Verdict, View, beside, ignored, outcomes, readiness, unmanaged};
 
 /// The last line.
@@ -51,45 +52,10 @@ pub fn plan(report: &Report, view: &View) -> Styled {
     sentence_line(to_do(&report.summary, view))
 }
 
-/// `shard 0/4: …`, in a run over a part of the objects.
-pub(super) fn of_shard(report: &Report, sentence: &str) -> String {
-    report.shard.map_or_else(|| sentence.to_owned(), |shard| format!("shard {shard}: {sentence}"))
-}
-
 fn sentence_line(sentence: String) -> Styled {
     let mut text = Styled::new().with(Role::Plain, sentence);
     text.line_end();
     text
-}
-
-pub(super) fn to_do(counts: &Summary, view: &View) -> String {
-    let sentence = counted(&[
-        (counts.create, "to create"),
-        (counts.update, "to update"),
-        (counts.replace, "to replace"),
-        (counts.delete, "to delete"),
-        (counts.kept.unwrap_or_default(), "kept"),
-        (counts.unknown, "not compared"),
-    ]);
-    let separator = if sentence.is_empty() { "" } else { "; " };
-    format!("{sentence}{separator}{}", in_sync(counts, view))
-}
-
-pub(super) fn counted(parts: &[(usize, &str)]) -> String {
-    let parts = parts.iter().filter(|(count, _)| *count > 0);
-    parts.map(|(count, what)| format!("{} {what}", grouped(*count))).collect::<Vec<_>>().join(", ")
-}
-
-fn in_sync(counts: &Summary, view: &View) -> String {
-    let mut notes = Vec::new();
-    if counts.proven > 0 && view.verbosity > 0 {
-        notes.push(format!("{} of them proven without asking the server", grouped(counts.proven)));
-    }
-    if counts.adopted > 0 {
-        notes.push(format!("{} not yet owned by our field manager", grouped(counts.adopted)));
-    }
-    let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
-    format!("{} in sync{notes}", grouped(counts.in_sync))
 }
 
 /// `3 fields added by others, 1 of them by hand`

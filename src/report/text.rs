@@ -7,6 +7,7 @@ mod certificate;
 mod change;
 mod contrast;
 mod definition;
+mod difference;
 mod fields;
 mod notes;
 mod object;
@@ -86,17 +87,4 @@ pub(super) fn parent_text(set: &ApplySetInfo, view: &View) -> Styled {
     let about = "the parent of the apply set, which lists where its members are";
     object::head(&mut sheet, mark, &set.parent.key.to_string(), about, "");
     sheet.text
-}
-
-/// `19,900`
-pub(super) fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -124,8 +124,7 @@ fn encoded(part: &str) -> String {
 /// What is to be known of an object beside its patch.
 fn remarks_of(patch: &mut String, section: &Section<'_>, object: &ObjectReport, has_patch: bool) {
     for found in findings::of_object(section.context, object, section.report.command) {
-        let is_field = object.changes.iter().any(|change| change.path.to_string() == found.path);
-        if !is_field || !has_patch {
+        if !found.is_change || !has_patch {
             remark(patch, &about(&found));
         }
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::compare::REDACTED;
 
-/// Longest value that stands on the line of its path, in characters.
+/// Longest value that is shown on the line of its path, in characters.
 const SHORT: usize = 60;
 
 /// A value on one line, in YAML's flow style: `{value: debug}`, `[a, b]`, `3`, `"3"` for the string.

@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 /// The minor versions of Kubernetes 1 whose API servers the tests run against: the oldest and the newest.
 pub const TESTED_SERVERS: (u32, u32) = (30, 36);
 
-/// The commit that the program was built from, where whoever built it says so: a release does, for everybody who builds it again.
+/// The commit that the program was built from, where the build names it: a release does, so that it can be built again.
 const COMMIT: Option<&str> = option_env!("KUBECTL_RECONCILE_COMMIT");
 
 /// The report of `version`.

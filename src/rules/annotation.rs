@@ -1,5 +1,5 @@
-use super::MAX_FIELDS;
 use super::pattern::{FieldPattern, PatternError};
+use super::rule::MAX_FIELDS;
 
 /// The annotation of a manifest whose fields are ignored: `kubectl-reconcile/ignore: spec.replicas,metadata.annotations[*]`. It counts
 /// in manifests only: the live object may be annotated by others, who must not be able to hide it.

@@ -30,15 +30,6 @@ pub use coverage::{Coverage, Covered, RuleRef, Subject};
 pub use foreign::{jq_path, json_pointer};
 pub use glob::{Glob, GlobError};
 pub use object_pattern::ObjectPattern;
-pub use pattern::{FieldPattern, PatternError};
-pub use readiness::{ReadinessRule, ReadinessRules};
-pub use rule::{IgnoreRule, IgnoreRules};
-
-/// Most rules of one configuration.
-pub const MAX_RULES: usize = 500;
-/// Most fields and most managers of one rule, and most fields of one annotation.
-pub const MAX_FIELDS: usize = 50;
-/// Most readiness rules of one configuration.
-pub const MAX_READINESS_RULES: usize = 100;
-/// Longest spelling of a field, in bytes.
-pub const MAX_PATTERN: usize = 1024;
+pub use pattern::{FieldPattern, MAX_PATTERN, PatternError};
+pub use readiness::{MAX_READINESS_RULES, ReadinessRule, ReadinessRules};
+pub use rule::{IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_RULES};

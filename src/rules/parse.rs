@@ -1,8 +1,7 @@
 //! From the spelling of a field to a [`FieldPattern`].
 
-use super::MAX_PATTERN;
 use super::glob::Glob;
-use super::pattern::{FieldPattern, PatternError, Step, ValuePattern};
+use super::pattern::{FieldPattern, MAX_PATTERN, PatternError, Step, ValuePattern};
 use super::protected::refuse_protected;
 
 /// Most steps of a pattern.

@@ -4,6 +4,9 @@ use structured_merge::{FieldPath, PathElement, Scalar};
 
 use super::glob::Glob;
 
+/// Longest spelling of a field, in bytes.
+pub const MAX_PATTERN: usize = 1024;
+
 /// The fields that a rule names, in the spelling in which this tool prints paths: `spec.template.spec.containers[name=app].image`.
 ///
 /// A `*` in a name or in a key's value stands for any characters; `[*]` and `.*` stand for any one step. A pattern covers the fields

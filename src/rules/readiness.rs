@@ -9,6 +9,9 @@ use structured_merge::ObjectKey;
 
 use super::object_pattern::ObjectPattern;
 
+/// Most readiness rules of one configuration.
+pub const MAX_READINESS_RULES: usize = 100;
+
 /// When objects of a target are ready.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadinessRule {

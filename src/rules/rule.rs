@@ -7,6 +7,11 @@ use super::object_pattern::ObjectPattern;
 use super::pattern::FieldPattern;
 use crate::diagnostic::{Diagnostic, Place};
 
+/// Most rules of one configuration.
+pub const MAX_RULES: usize = 500;
+/// Most fields and most managers of one rule, and most fields of one annotation.
+pub const MAX_FIELDS: usize = 50;
+
 /// A rule that ignores fields of some objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IgnoreRule {

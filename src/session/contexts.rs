@@ -81,7 +81,7 @@ fn select(text: &str, known: &Contexts) -> Result<Vec<Context>, Diagnostic> {
     Ok(selected)
 }
 
-/// A flag that stands in for what the kubeconfig says of one cluster or one user. Given to several clusters, it would send the
+/// A flag that replaces what the kubeconfig says of one cluster or one user. Given to several clusters, it would send the
 /// credentials of one to all of them.
 fn override_of_one_cluster(args: &ConnectionArgs) -> Option<&'static str> {
     let given = [

@@ -7,29 +7,20 @@
 use std::ffi::OsStr;
 use std::io::Result as IoResult;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::sync::atomic::Ordering;
 
 use crate::diagnostic::Diagnostic;
 use crate::program;
 use crate::report::unified::FilePair;
 use crate::report::{EXIT_INTERRUPTED, EXIT_SUCCESS};
+use crate::session::child_process;
 use crate::session::private_folder::{self, PrivateFolder};
 use crate::session::signals;
 use crate::text::{io_reason, one_line};
 
 /// The variable.
 const VARIABLE: &str = "KUBECTL_EXTERNAL_DIFF";
-/// How often it is asked whether the program has ended.
-const POLL: Duration = Duration::from_millis(10);
-/// How long the program may take to end after an interrupt, which a terminal sends to it as well.
-const GRACE: Duration = Duration::from_secs(2);
-
-/// The program as long as it runs: a second Ctrl-C ends this process at once.
-static RUNNING: Mutex<Option<Child>> = Mutex::new(None);
-
 /// The program and its arguments.
 #[derive(Debug)]
 pub(crate) struct ExternalDiff {
@@ -66,13 +57,12 @@ impl ExternalDiff {
         let folder = PrivateFolder::new().map_err(|error| cannot("a temporary folder cannot be made", &error))?;
         let [live, desired] =
             written(&folder, files).map_err(|error| cannot("temporary files cannot be written", &error))?;
-        let started = Command::new(&self.program).args(&self.arguments).arg(live).arg(desired).spawn();
-        let child = started.map_err(|error| cannot(&format!("`{}` cannot be run", self.name), &error))?;
-        running().replace(child);
-        let ended = ended(&stopped).map_err(|error| cannot(&format!("`{}` failed", self.name), &error));
-        running().take();
-        let ended = ended?;
-        match ended {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).arg(live).arg(desired);
+        child_process::start(&mut command)
+            .map_err(|error| cannot(&format!("`{}` cannot be run", self.name), &error))?;
+        let ended = child_process::wait(&stopped);
+        match ended.map_err(|error| cannot(&format!("`{}` failed", self.name), &error))? {
             _ if stopped.load(Ordering::Relaxed) => Ok(EXIT_INTERRUPTED),
             Some(status) if matches!(status.code(), Some(0 | 1)) => Ok(EXIT_SUCCESS),
             Some(status) => Err(Diagnostic::general(format!("`{VARIABLE}`: `{}` failed: {status}", self.name))),
@@ -92,43 +82,6 @@ fn written(folder: &PrivateFolder, files: &[FilePair]) -> IoResult<[PathBuf; 2]>
         }
     }
     Ok([live, desired])
-}
-
-/// Waits for the program. One that does not end after an interrupt is killed.
-fn ended(stopped: &Arc<AtomicBool>) -> IoResult<Option<ExitStatus>> {
-    let mut deadline = None;
-    loop {
-        match running().as_mut().map(Child::try_wait).transpose()? {
-            Some(Some(status)) => return Ok(Some(status)),
-            Some(None) => {}
-            None => return Ok(None),
-        }
-        if stopped.load(Ordering::Relaxed) {
-            let deadline = deadline.get_or_insert_with(|| Instant::now() + GRACE);
-            if Instant::now() >= *deadline {
-                kill();
-                return Ok(None);
-            }
-        }
-        std::thread::sleep(POLL);
-    }
-}
-
-fn running() -> MutexGuard<'static, Option<Child>> {
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn kill() {
-    if let Some(mut child) = running().take() {
-        let _ = child.kill();
-        let _ = child.wait();
-    }
-}
-
-/// Ends the program and removes its folder, before the process ends without any further ado.
-pub(crate) fn stop() {
-    kill();
-    private_folder::remove_all();
 }
 
 /// Splits a command as a shell does (POSIX, "Quoting"), without anything else that a shell knows.

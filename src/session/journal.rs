@@ -23,7 +23,7 @@ impl Lines {
         Self { terminal: terminal.clone(), on_stdout, files: Mutex::new(files) }
     }
 
-    /// Writes one line, at once. A reader that went away changes nothing about the run, and a file that is full is told of at the
+    /// Writes one line, at once. A reader that went away changes nothing about the run, and a full file is reported at the
     /// end.
     fn write(&self, line: &str) {
         if self.on_stdout {

@@ -33,7 +33,7 @@ impl Reading {
     pub async fn begin(args: &InputArgs, terminal: &Terminal) -> Result<Self, Failure> {
         let options = options(args)?;
         let inputs = inputs(args, terminal).await?;
-        let desired = spawn_blocking(move || gather(read_chunks(&inputs, &options), &options));
+        let desired = spawn_blocking(move || gather(read_chunks(&inputs, options.validation), &options));
         Ok(Self { desired, terminal: terminal.clone() })
     }
 
@@ -49,7 +49,7 @@ impl Reading {
         Ok(desired)
     }
 
-    /// The manifests, and what `other` work brings meanwhile. A problem of the input ends it, and is what is told of the two.
+    /// The manifests, and what `other` work brings meanwhile. A problem of the input ends it, and is the one that is reported.
     pub async fn beside<T>(self, other: impl Future<Output = Result<T, Failure>>) -> Result<(DesiredSet, T), Failure> {
         match select(pin!(self.desired()), pin!(other)).await {
             Either::Left((desired, other)) => Ok((desired?, other.await?)),
@@ -110,7 +110,7 @@ async fn inputs(args: &InputArgs, terminal: &Terminal) -> Result<Vec<Input>, Vec
 }
 
 /// Reads all chunks, on several processors if there is much to read, and gives what was read in their order.
-fn read_chunks(inputs: &[Input], options: &ReadOptions) -> Vec<ReadChunk> {
+fn read_chunks(inputs: &[Input], validation: Validation) -> Vec<ReadChunk> {
     let (chunks, budget) = (Chunk::of(inputs), alias_budget(inputs));
     let text: usize = inputs.iter().map(|input| input.text.bytes().len()).sum();
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
@@ -119,7 +119,7 @@ fn read_chunks(inputs: &[Input], options: &ReadOptions) -> Vec<ReadChunk> {
     let work = || -> Vec<(usize, ReadChunk)> {
         let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
         let taken = numbers.map_while(|number| Some((number, chunks.get(number)?)));
-        taken.map(|(number, chunk)| (number, chunk.read(options, &budget))).collect()
+        taken.map(|(number, chunk)| (number, chunk.read(validation, &budget))).collect()
     };
     let mut read = std::thread::scope(|scope| {
         let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
@@ -135,7 +135,7 @@ fn read_chunks(inputs: &[Input], options: &ReadOptions) -> Vec<ReadChunk> {
     if budget.is_exhausted() {
         // Which document met the bound is a matter of timing here. Read in order, it is always the same one.
         drop(read);
-        return Chunk::read_in_order(inputs, options);
+        return Chunk::read_in_order(inputs, validation);
     }
     read.sort_unstable_by_key(|(number, _)| *number);
     read.into_iter().map(|(_, chunk)| chunk).collect()

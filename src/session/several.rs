@@ -1,4 +1,4 @@
-//! Runs a command in several contexts at once: one reading of the input, one connection and one report for each, and everything
+//! Runs a command in the contexts that are meant. In several of them at once: one reading of the input, one connection and one report for each, and everything
 //! shown in the order of the contexts.
 //!
 //! Nothing but the manifests is shared: each context has its own kubeconfig entries, credentials, requests and comparison. One that
@@ -16,24 +16,30 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::report::styled::{Role, Styled};
 use crate::report::{ContextReport, Report, Reports, Verdict, matrix};
 use crate::session::agreement::Agreement;
-use crate::session::contexts::same_places;
+use crate::session::contexts::{Choice, chosen, same_places};
 use crate::session::failure::Failure;
 use crate::session::output::{Output, tell};
 use crate::session::reading::{Manifests, Reading};
 use crate::session::signals::listen;
 use crate::session::site::Site;
-use crate::session::task::Task;
-use crate::terminal::Closed;
+use crate::session::task::{Show, Task};
 
 /// How many contexts are worked on at once.
 const AT_ONCE: usize = 8;
 
-/// What is shown of the run in one context, beside its reports.
-pub(crate) type Show<'s> = &'s dyn Fn(&Report, &Output) -> Result<(), Closed>;
-
 impl Task<'_> {
+    /// Does the `work` in each context that is meant, shows it, and writes the reports. Returns the exit code. A reader that went
+    /// away ends the run quietly, with the verdict that was found.
+    pub async fn run(&self, work: impl AsyncFn(Site<'_>, Manifests) -> Result<Report, Failure>, show: Show<'_>) -> u8 {
+        match chosen(self.connection) {
+            Ok(Choice::Several(contexts)) => Box::pin(self.in_several(&contexts, work, show)).await,
+            Ok(Choice::One(connection)) => self.ended(Box::pin(self.once(&connection, work)).await, show),
+            Err(failure) => self.output.failed(self.command, failure),
+        }
+    }
+
     /// Does the `work` in each context, shows it, and reports everything together. Returns the exit code.
-    pub(super) async fn in_several(
+    async fn in_several(
         &self,
         contexts: &[Context],
         work: impl AsyncFn(Site<'_>, Manifests) -> Result<Report, Failure>,

@@ -10,7 +10,7 @@ use crate::engine::interrupt::Interrupt;
 use crate::engine::write::GRACE;
 use crate::report::EXIT_INTERRUPTED;
 use crate::report::styled::Role;
-use crate::session::external_diff;
+use crate::session::child_process;
 use crate::terminal::Terminal;
 
 /// Listens from now on, also for the signal with which pipelines end a job.
@@ -22,7 +22,7 @@ pub(crate) fn listen(terminal: &Terminal) -> Interrupt {
             let is_repeated = to_set.set();
             let end = || {
                 if is_repeated {
-                    external_diff::stop();
+                    child_process::stop();
                     std::process::exit(i32::from(EXIT_INTERRUPTED));
                 }
             };

@@ -1,15 +1,17 @@
-//! Runs a command on its manifests, in one context or in several.
+//! A command with its manifests and its output, and its run in one context.
 
 use crate::cli::{ConnectionArgs, InputArgs};
 use crate::report::{Command, Report};
 use crate::session::configured::Settings;
-use crate::session::contexts::{Choice, chosen};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::reading::{Manifests, Reading};
-use crate::session::several::Show;
 use crate::session::signals::listen;
 use crate::session::site::Site;
+use crate::terminal::Closed;
+
+/// What is shown of the run in one context, beside its reports.
+pub(crate) type Show<'s> = &'s dyn Fn(&Report, &Output) -> Result<(), Closed>;
 
 /// A command, and what it begins with.
 pub(crate) struct Task<'a> {
@@ -26,17 +28,8 @@ pub(crate) struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Does the `work` in each context that is meant, shows it, and writes the reports. Returns the exit code. A reader that went
-    /// away ends the run quietly, with the verdict that was found.
-    pub async fn run(&self, work: impl AsyncFn(Site<'_>, Manifests) -> Result<Report, Failure>, show: Show<'_>) -> u8 {
-        match chosen(self.connection) {
-            Ok(Choice::Several(contexts)) => Box::pin(self.in_several(&contexts, work, show)).await,
-            Ok(Choice::One(connection)) => self.ended(Box::pin(self.once(&connection, work)).await, show),
-            Err(failure) => self.output.failed(self.command, failure),
-        }
-    }
-
-    async fn once(
+    /// Does the `work` in one context.
+    pub(super) async fn once(
         &self,
         connection: &ConnectionArgs,
         work: impl AsyncFn(Site<'_>, Manifests) -> Result<Report, Failure>,

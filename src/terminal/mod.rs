@@ -208,7 +208,7 @@ impl Terminal {
         self.message(&text);
     }
 
-    /// Returns true if a live line shows how far the run is, so that nobody needs to be told of each step.
+    /// Returns true if a live line shows how far the run is, so that no line is needed for each step.
     #[must_use]
     pub fn is_live(&self) -> bool {
         self.live().is_some()

@@ -7,7 +7,7 @@ pub fn can_ask() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Reads one line of the terminal. The channel closes without one at the end of input; whoever stops waiting leaves the
+/// Reads one line of the terminal. The channel closes without one at the end of input; a caller that stops waiting leaves the
 /// reading behind, as nothing can take it back.
 #[must_use]
 pub fn line() -> Receiver<String> {

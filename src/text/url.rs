@@ -43,7 +43,7 @@ fn split_at_any<'t>(text: &'t str, marks: &[char]) -> (&'t str, &'t str) {
     text.split_at(text.find(marks).unwrap_or(text.len()))
 }
 
-/// Returns true unless what stands where a port would is no number.
+/// Returns true unless the part in the place of a port is not a number.
 fn has_port(authority: &str) -> bool {
     let name = authority.rsplit_once(']').map_or(authority, |(_, rest)| rest);
     name.split_once(':').is_none_or(|(_, port)| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))

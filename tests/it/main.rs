@@ -8,6 +8,7 @@ mod attribution;
 mod autoscalers;
 mod bad_input;
 mod browser;
+mod circles;
 mod completions;
 mod configuration;
 mod confirm;

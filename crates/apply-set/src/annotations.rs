@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use crate::{ApplySet, Inventory};
+use crate::id::ApplySet;
+use crate::inventory::Inventory;
 
 /// The label of a parent: the id of its set.
 pub const ID: &str = "applyset.kubernetes.io/id";

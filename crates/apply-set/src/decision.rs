@@ -1,4 +1,5 @@
-use crate::{Member, Reason};
+use crate::member::Member;
+use crate::reason::Reason;
 
 /// What happens to a member that no manifest names.
 #[derive(Clone, Debug, PartialEq, Eq)]

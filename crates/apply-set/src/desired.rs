@@ -3,14 +3,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ManagedFieldsEntry, ObjectKey, ObjectMeta as _};
+use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 
-use crate::label::set_by_another;
-use crate::{ApplySet, GroupKind, Inventory, Member, Prunable, PruneDecision, Reason, part_of};
-
-/// Returns true for an entry of `managedFields` whose label of the set makes a member. The label is public, and copies of an
-/// object have it as well.
-pub type Trust = dyn Fn(&ManagedFieldsEntry) -> bool + Send + Sync;
+use crate::decision::{Prunable, PruneDecision};
+use crate::group_kind::GroupKind;
+use crate::id::{ApplySet, part_of};
+use crate::inventory::Inventory;
+use crate::label::{Trust, set_by_another};
+use crate::member::Member;
+use crate::reason::Reason;
 
 /// What decides beside the manifests.
 pub struct Rules {

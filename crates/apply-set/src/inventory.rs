@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use structured_merge::ObjectKey;
 
-use crate::GroupKind;
+use crate::group_kind::GroupKind;
 
 /// Where the members of a set are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

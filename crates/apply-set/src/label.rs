@@ -1,8 +1,14 @@
 use serde_json::Value;
 use structured_merge::{FieldPath, LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields};
 
-use crate::desired::Trust;
-use crate::{Member, PART_OF, PruneDecision, Reason};
+use crate::decision::PruneDecision;
+use crate::id::PART_OF;
+use crate::member::Member;
+use crate::reason::Reason;
+
+/// Returns true for an entry of `managedFields` whose label of the set makes a member. The label is public, and copies of an
+/// object have it as well.
+pub type Trust = dyn Fn(&ManagedFieldsEntry) -> bool + Send + Sync;
 
 /// Why the label alone does not make an object a member: somebody else set it. The label is public, and copies of an object
 /// have it as well; only the record of owners says who set it.

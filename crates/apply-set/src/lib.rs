@@ -105,10 +105,11 @@ mod reason;
 
 pub use annotations::{ID, ParentAnnotations, TOOLING, Tooling};
 pub use decision::{Prunable, PruneDecision};
-pub use desired::{DesiredMembers, Rules, Trust};
+pub use desired::{DesiredMembers, Rules};
 pub use group_kind::GroupKind;
 pub use id::{ApplySet, PART_OF, part_of};
 pub use inventory::Inventory;
+pub use label::Trust;
 pub use member::{Member, Unlisted};
 pub use parent::{ListedKinds, Missing, ParentError, ParentErrorCause, ParentState};
 pub use reason::Reason;

@@ -4,8 +4,10 @@ use std::fmt;
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _, managed_fields};
 
-use crate::annotations::{ID, KINDS, MANAGER_SUFFIX, NAMESPACES, RESOURCES, TOOLING};
-use crate::{ApplySet, GroupKind, Inventory, ParentAnnotations, Tooling};
+use crate::annotations::{ID, KINDS, MANAGER_SUFFIX, NAMESPACES, ParentAnnotations, RESOURCES, TOOLING, Tooling};
+use crate::group_kind::GroupKind;
+use crate::id::ApplySet;
+use crate::inventory::Inventory;
 
 /// Which kinds a parent says that its members have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,7 +154,7 @@ impl ParentState {
     }
 
     /// Returns true if members of this kind are where the parent says, so that they may be pruned: the tool wrote so, or the
-    /// manifests name the kind as well. Whoever may write to the parent could name any other.
+    /// manifests name the kind as well. Anyone who may write to the parent could name any other.
     #[must_use]
     pub fn vouches_for_kind(&self, kind: &GroupKind, mentioned: &Inventory) -> bool {
         self.kinds_by.is_none() || mentioned.kinds.contains(kind)

@@ -2,7 +2,8 @@ use std::fmt;
 
 use structured_merge::{GroupVersionKind, ObjectKey};
 
-use crate::{GroupKind, Unlisted};
+use crate::group_kind::GroupKind;
+use crate::member::Unlisted;
 
 /// Why a member is not pruned although no manifest names it. As text, it continues "kept because".
 #[derive(Clone, Debug, PartialEq, Eq)]

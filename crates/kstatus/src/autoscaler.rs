@@ -3,9 +3,9 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::Readiness;
 use super::conditions::{Condition, conditions, conditions_in};
 use super::fields::text;
+use super::readiness::Readiness;
 
 /// Where `autoscaling/v1`, which has no conditions, keeps them.
 const ANNOTATION: &str = "/metadata/annotations/autoscaling.alpha.kubernetes.io~1conditions";

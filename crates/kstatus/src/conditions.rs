@@ -3,8 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::fields::{int, list, sentence};
-use super::{Readiness, text};
+use super::fields::{int, list, sentence, text};
+use super::readiness::Readiness;
 
 /// Reasons for which controllers that set `Ready=False` do not try again until somebody changes something. There is no list of
 /// them in Kubernetes: these are what cert-manager, Gateway API, Cluster API, Crossplane, Flux and Argo write when they give up,
@@ -113,4 +113,9 @@ pub(super) fn ready(object: &Value) -> Option<Readiness> {
     } else {
         Readiness::in_progress(ready.why())
     })
+}
+
+/// Returns true if a condition of this type is true.
+pub(crate) fn holds(object: &Value, kind: &str) -> bool {
+    condition(object, kind).is_some_and(|condition| condition.is_true())
 }

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::conditions::{Condition, condition};
+use super::conditions::{Condition, condition, holds};
 use super::fields::{list, text};
-use super::{Readiness, holds};
+use super::readiness::Readiness;
 
 /// There is nothing to wait for.
 pub(super) fn always(_: &Value, _: Timestamp) -> Readiness {

@@ -3,9 +3,9 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::conditions::condition;
-use super::fields::{count, counted, int, list, sentence};
-use super::{Readiness, holds, text};
+use super::conditions::{condition, holds};
+use super::fields::{count, counted, int, list, sentence, text};
+use super::readiness::Readiness;
 
 /// A Pod that fits on no node has failed after this time, as kstatus has it.
 const SCHEDULING: SignedDuration = SignedDuration::from_secs(15);

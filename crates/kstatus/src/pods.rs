@@ -6,8 +6,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::fields::{counted, list, text};
+use super::generation::not_observed;
+use super::group_kind::GroupKind;
 use super::pod::{PodIssue, Severity, ailment};
-use super::{GroupKind, Readiness, State, not_observed, readiness};
+use super::readiness::{Readiness, State};
+use super::rules::readiness;
 
 /// The Deployment's own record of the revision that is rolled out, which its ReplicaSets carry, too.
 const REVISION: &str = "/metadata/annotations/deployment.kubernetes.io~1revision";
@@ -61,16 +64,29 @@ pub fn selector_of(kind: GroupKind<'_>, object: &Value) -> Option<String> {
     (!terms.is_empty()).then(|| terms.join(","))
 }
 
+/// The readiness of a live object, with what is wrong with its Pods where it is a workload that is not ready.
+#[must_use]
+pub fn readiness_with_pods(kind: GroupKind<'_>, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
+    let own = readiness(kind, object, now);
+    if has_pods(kind) { explain(own, kind, object, owned, now) } else { own }
+}
+
+/// Returns true if objects of this kind run Pods of their own.
+#[must_use]
+pub fn has_pods(kind: GroupKind<'_>) -> bool {
+    matches!(
+        (kind.group, kind.kind),
+        ("apps" | "extensions", "Deployment" | "ReplicaSet" | "DaemonSet")
+            | ("apps", "StatefulSet")
+            | ("batch", "Job")
+            | ("", "ReplicationController")
+    )
+}
+
 /// Adds to the readiness of a workload what is wrong with the Pods of its current revision. A container that cannot be started or
 /// crashes fails the workload, long before its controller gives up; a Job's containers may crash as often as it allows. A Pod
 /// that fits on no node does not: autoscalers take minutes to bring one.
-pub(super) fn explain(
-    own: Readiness,
-    kind: GroupKind<'_>,
-    object: &Value,
-    owned: &Owned<'_>,
-    now: Timestamp,
-) -> Readiness {
+fn explain(own: Readiness, kind: GroupKind<'_>, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
     if !matches!(own.state, State::InProgress | State::Failed) || not_observed(object).is_some() {
         return own;
     }

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::conditions::{Condition, condition};
+use super::conditions::{Condition, condition, holds};
 use super::fields::{count, int, text};
-use super::{Readiness, holds};
+use super::readiness::Readiness;
 
 /// `spec.replicas`, which the server fills in with 1.
 fn wanted(object: &Value) -> i64 {

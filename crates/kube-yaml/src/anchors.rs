@@ -85,7 +85,7 @@ pub(super) struct Cost<'b> {
 pub(super) enum Excess {
     /// By go-yaml's rule for one document.
     Document,
-    /// The copies of all documents need more than the budget of the run, which has so many MiB.
+    /// The copies of all documents need more than the budget of the run, in MiB.
     Run { mebibytes: usize },
 }
 

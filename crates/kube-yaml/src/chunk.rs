@@ -58,7 +58,7 @@ impl<'a> Chunk<'a> {
 }
 
 /// The first separator behind an offset that ends one document and begins another: where its line begins, and the next one.
-/// One that stands right below another is a part of the document that begins there.
+/// One right below another is a part of the document that begins there.
 fn separator(input: &[u8], from: usize) -> Option<(usize, usize)> {
     let mut at = from;
     // Whether the line above is no separator: not known of the one in which the search begins.

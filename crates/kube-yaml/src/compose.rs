@@ -322,12 +322,12 @@ impl<'t, 'k> Composer<'t, 'k> {
         }
     }
 
-    /// Stands in for a node that has no value.
+    /// Takes the place of a node that has no value.
     fn attach_unusable(&mut self) {
         self.attach(Done { value: Value::Null, kinds: Kinds::new(), height: 0, alias: false });
     }
 
-    /// Notes where the next value stands.
+    /// Notes the position of the next value.
     fn place_value(&mut self, mark: Mark) -> u32 {
         let hold = match self.frames.last() {
             None => {

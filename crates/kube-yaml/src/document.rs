@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use super::budget::AliasBudget;
 use super::collector::Collector;
 use super::compose::Composer;
+use super::content::Content;
 use super::events::Parser;
 use super::positions::{Keys, Nodes};
-use super::stream::Content;
 use super::text::Cursor;
 use super::{Mark, mistakes, syntax, text};
 

@@ -6,8 +6,9 @@ use std::ops::ControlFlow;
 use serde_json::{Map, Number, Value};
 
 use super::collector::Collector;
+use super::content::Content;
+use super::mistakes::too_large;
 use super::positions::{Hold, Keys, Nodes};
-use super::stream::{Content, too_large};
 use super::text::Cursor;
 use super::{MAX_DEPTH, MAX_DOCUMENT, Mark, Severity, SyntaxDiagnostic, mapping, mistakes};
 

@@ -54,6 +54,7 @@ mod budget;
 mod chunk;
 mod collector;
 mod compose;
+mod content;
 mod document;
 mod events;
 mod json;

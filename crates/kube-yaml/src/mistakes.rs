@@ -5,6 +5,11 @@
 use super::anchors::Excess;
 use super::{MAX_DEPTH, Mark, SyntaxDiagnostic};
 
+/// A document is larger than any that is read.
+pub(super) fn too_large(mark: Mark) -> SyntaxDiagnostic {
+    SyntaxDiagnostic::refused(mark, "the document is larger than 8 MiB").hint("split it into several documents")
+}
+
 pub(super) fn too_deep(mark: Mark) -> SyntaxDiagnostic {
     SyntaxDiagnostic::refused(mark, format!("mappings and sequences are nested more than {MAX_DEPTH} levels deep"))
 }

@@ -127,14 +127,14 @@ impl Positions {
         self.find(path).map(|node| self.node(node).value)
     }
 
-    /// Where the key of the value at a path stands; nothing for items of a sequence.
+    /// The position of the key of the value at a path; nothing for items of a sequence.
     #[must_use]
     pub fn key_at(&self, path: &[Step]) -> Option<Mark> {
         let node = self.node(self.find(path)?);
         (!path.is_empty() && node.key < MERGE).then_some(node.key_mark)
     }
 
-    /// Where the deepest part of the path that exists stands: its key if it has one, else its value.
+    /// The position of the deepest part of the path that exists: of its key if it has one, else its value.
     #[must_use]
     pub fn nearest(&self, path: &[Step]) -> Mark {
         (0..=path.len())
@@ -265,7 +265,7 @@ impl Keys {
 pub(super) enum Hold<'a> {
     /// An item of a sequence, or the document.
     Item,
-    /// The value of a key that stands at a place.
+    /// The value of a key at a place.
     Entry(&'a str, Mark),
     /// The value of a merge key.
     Merge,
@@ -306,7 +306,7 @@ impl Nodes {
         self.links.push((alias, target));
     }
 
-    /// Where the last entry with this key in a mapping that is still open stands.
+    /// The position of the last entry with this key in a mapping that is still open.
     pub(super) fn key_in(&self, keys: &Keys, mapping: u32, key: &str) -> Option<Mark> {
         let symbol = *keys.symbols.get(key)?;
         let (mut child, mut found) = (mapping as usize + 1, None);

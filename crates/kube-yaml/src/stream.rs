@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::budget::AliasBudget;
 use super::collector::Collector;
-use super::positions::{Keys, Nodes, Sealed};
+use super::content::Content;
+use super::mistakes::too_large;
+use super::positions::{Keys, Sealed};
 use super::text::{self, Cursor};
 use super::{Document, MAX_DOCUMENT, MAX_INPUT, Mark, Severity, Stream, SyntaxDiagnostic, Validation};
 use super::{document, json};
@@ -15,14 +17,6 @@ use super::{document, json};
 const GUESS_LENGTH: usize = 4096;
 /// What begins the line between two documents.
 pub(super) const SEPARATOR: &[u8] = b"---";
-
-/// What reading one document gave.
-pub(super) struct Content {
-    /// The value; nothing if the document is empty or cannot be read.
-    pub value: Option<Value>,
-    pub start: Mark,
-    pub nodes: Nodes,
-}
 
 /// A document that can be used.
 struct Read {
@@ -226,10 +220,6 @@ fn after_blank_line(rest: &[u8]) -> Option<usize> {
             _ => return Some(skipped),
         }
     }
-}
-
-pub(super) fn too_large(mark: Mark) -> SyntaxDiagnostic {
-    SyntaxDiagnostic::refused(mark, "the document is larger than 8 MiB").hint("split it into several documents")
 }
 
 fn bad_separator(mark: Mark, rest: &[u8]) -> SyntaxDiagnostic {

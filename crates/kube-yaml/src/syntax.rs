@@ -115,7 +115,7 @@ impl Place<'_> {
         joined.then(|| self.mark_at(start + line.len() - content.len() + colon))
     }
 
-    /// The line above if it is no entry of a mapping, but stands where one would.
+    /// The line above if it is no entry of a mapping, but is in the place of one.
     fn bare_line_above(&self, indentation: usize) -> Option<Mark> {
         let end = self.line_start(self.at).checked_sub(1)?;
         let start = self.line_start(end);

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::object::GroupVersionKind;
 use crate::schema::{TypeRef, item_element, items_by_element};
@@ -63,4 +63,14 @@ pub fn with_node_ports<'m>(manifest: Cow<'m, Value>, live: &Value, of: TypeRef<'
         }
     }
     Cow::Owned(manifest)
+}
+
+/// Returns true if a port of a Service has no target of its own in the manifest, so that the server sends to the port itself
+/// (`SetDefaults_Service`).
+pub(crate) fn is_filled_from_port(name: &str, wanted: &Value, found: &Map<String, Value>, of: TypeRef<'_>) -> bool {
+    let is_none = || wanted.is_null() || wanted.as_i64() == Some(0) || wanted.as_str() == Some("");
+    name == "targetPort"
+        && of.declares("nodePort")
+        && is_none()
+        && found.get("port").is_some_and(|port| found.get("targetPort") == Some(port))
 }

@@ -169,7 +169,7 @@ fn fields_applied(fields: &FieldSet, live: &Value, of: TypeRef<'_>, claimed: &Fi
     let Some(applied) = last_applied(live) else { return fields.clone() };
     let text = |name: &str| live.get(name).and_then(Value::as_str).unwrap_or_default();
     let gvk = GroupVersionKind::new(text("apiVersion"), text("kind"));
-    let whole = |set: FieldSet| with_string_data(&gvk, set, &Ownership::default());
+    let whole = |set: FieldSet| with_string_data(&gvk, set, &[]);
     let (applied, claimed) = (whole(schema::fields_of(&applied, of)), whole(claimed.clone()));
     let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
     let mut passing = FieldSet::new();

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::applier::Applier;
 use crate::claimants::Claimants;
-use crate::node_ports::keeps_node_ports;
+use crate::node_ports::{is_filled_from_port, keeps_node_ports};
 use crate::object::{FieldPath, GroupVersionKind, ManagedFieldsEntry, Operation, PathElement, Quantity, Scalar};
 use crate::ownership::Ownership;
 use crate::path_stack::PathStack;
@@ -25,7 +25,6 @@ use crate::schema::{
     semantically_equal, serializes_as,
 };
 use crate::string_data::encoded;
-use null::is_filled_from_port;
 
 /// Whether the live object is what an apply would leave.
 #[derive(Clone, Debug, PartialEq, Eq)]

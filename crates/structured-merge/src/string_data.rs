@@ -7,8 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use crate::claimants::Claimants;
-use crate::object::{FieldPath, FieldSet, GroupVersionKind, PathElement};
-use crate::ownership::Ownership;
+use crate::object::{FieldPath, FieldSet, GroupVersionKind, ManagedFieldsEntry, PathElement};
 
 /// `stringData` of a Secret as `data`: what the server makes of it.
 #[must_use]
@@ -36,15 +35,15 @@ pub(crate) fn encoded(text: &str) -> String {
     STANDARD.encode(text)
 }
 
-/// Keys that a manifest sets through `stringData` live in `data`, where nobody is recorded as their owner until somebody
-/// else writes them.
+/// Keys that a manifest sets through `stringData` live in `data`, where nobody is recorded as their owner until one of the others
+/// writes them.
 #[must_use]
-pub fn with_string_data(gvk: &GroupVersionKind, fields: FieldSet, owners: &Ownership) -> FieldSet {
+pub fn with_string_data(gvk: &GroupVersionKind, fields: FieldSet, others: &[ManagedFieldsEntry]) -> FieldSet {
     if !gvk.is_secret() {
         return fields;
     }
     let data = PathElement::Field("data".to_owned());
-    let claimants = Claimants::of(&owners.others);
+    let claimants = Claimants::of(others);
     let mut aliases = FieldSet::new();
     let texts = fields.step(&PathElement::Field("stringData".to_owned())).map(|(_, texts)| texts);
     for (key, _, _) in texts.into_iter().flat_map(FieldSet::nodes) {

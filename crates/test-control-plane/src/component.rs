@@ -5,6 +5,11 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a start may take before it counts as failed; it takes 2 s on an idle machine.
+const START_DEADLINE: Duration = Duration::from_mins(2);
 
 /// Runs a command and ends it, by its own process id, when the supervisor's standard input closes.
 ///
@@ -118,4 +123,24 @@ impl Drop for Component {
             let _ = fs::remove_dir_all(&self.folder);
         }
     }
+}
+
+/// Waits until `condition` holds; fails when a component ends before that or the deadline passes, with the ends of the logs.
+pub fn wait_until(what: &str, components: &mut [&mut Component], condition: impl Fn() -> bool) -> Result<(), String> {
+    let started = Instant::now();
+    let logs = |components: &[&mut Component]| components.iter().map(|c| c.log_tail()).collect::<String>();
+    while !condition() {
+        if components.iter_mut().any(|component| component.ended().is_some()) {
+            return Err(format!("a component ended before {what}\n{}", logs(components)));
+        }
+        if started.elapsed() > START_DEADLINE {
+            return Err(format!(
+                "gave up waiting until {what}, after {} s\n{}",
+                START_DEADLINE.as_secs(),
+                logs(components)
+            ));
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
 }

@@ -18,6 +18,7 @@ mod api;
 mod audit;
 mod binaries;
 mod caller;
+mod calls;
 mod component;
 mod credentials;
 mod fault;

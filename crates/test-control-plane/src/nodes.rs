@@ -6,8 +6,7 @@ use serde_json::json;
 
 use super::api::Api;
 use super::binaries::Binaries;
-use super::component::Component;
-use super::server::wait_until;
+use super::component::{Component, wait_until};
 
 const NODE: &str = "fake-node";
 

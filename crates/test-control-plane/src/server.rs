@@ -4,21 +4,17 @@ use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use super::api::Api;
 use super::audit::{self, Audit};
 use super::binaries::Binaries;
-use super::component::Component;
+use super::component::{Component, wait_until};
 use super::credentials::{ADMIN, Credentials};
 use super::nodes;
 use super::target::scratch;
 
-/// How long a start may take before it counts as failed; it takes 2 s on an idle machine.
-const START_DEADLINE: Duration = Duration::from_mins(2);
 const ATTEMPTS: usize = 5;
 
 /// A running API server, with controllers and a fake node when it is a full one.
@@ -211,26 +207,6 @@ fn server_arguments(folder: &Path, port: u16, etcd: &str) -> Vec<String> {
         "--endpoint-reconciler-type=none".to_owned(),
         "--allow-privileged=true".to_owned(),
     ]
-}
-
-/// Waits until `condition` holds; fails when a component ends before that or the deadline passes, with the ends of the logs.
-pub fn wait_until(what: &str, components: &mut [&mut Component], condition: impl Fn() -> bool) -> Result<(), String> {
-    let started = Instant::now();
-    let logs = |components: &[&mut Component]| components.iter().map(|c| c.log_tail()).collect::<String>();
-    while !condition() {
-        if components.iter_mut().any(|component| component.ended().is_some()) {
-            return Err(format!("a component ended before {what}\n{}", logs(components)));
-        }
-        if started.elapsed() > START_DEADLINE {
-            return Err(format!(
-                "gave up waiting until {what}, after {} s\n{}",
-                START_DEADLINE.as_secs(),
-                logs(components)
-            ));
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
-    Ok(())
 }
 
 fn free_port() -> Result<u16, String> {

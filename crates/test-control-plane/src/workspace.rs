@@ -12,9 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::audit::Request;
-use super::caller::Caller;
-use super::credentials::{ADMIN, admin_of};
-use super::run::Run;
+use super::credentials::admin_of;
 use super::secrets;
 use super::server::ControlPlane;
 use super::target::scratch;
@@ -103,75 +101,10 @@ impl Workspace {
         }
     }
 
-    /// Calls as another user.
-    pub fn as_user(&self, user: &str) -> Caller<'_> {
-        Caller::new(self, user)
-    }
-
-    /// Calls with this text on standard input.
-    pub fn stdin(&self, text: &str) -> Caller<'_> {
-        self.as_user(ADMIN).stdin(text)
-    }
-
-    /// Calls with this environment variable.
-    pub fn env(&self, name: &str, value: &str) -> Caller<'_> {
-        self.as_user(ADMIN).env(name, value)
-    }
-
-    /// Calls with another URL for the API server: that of a `Relay` or `Proxy` before it.
-    pub fn through(&self, url: &str) -> Caller<'_> {
-        self.as_user(ADMIN).through(url)
-    }
-
-    /// Runs our program as the administrator.
-    #[track_caller]
-    pub fn reconcile<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
-        self.as_user(ADMIN).reconcile(arguments)
-    }
-
-    /// Runs `kubectl` as the administrator.
-    pub fn kubectl<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
-        self.as_user(ADMIN).kubectl(arguments)
-    }
-
     /// The result of `action`, and the requests that it led to: those of this workspace's administrator, to anything, and those of
     /// others in this namespace.
     pub fn requests_during<T>(&self, action: impl FnOnce() -> T) -> (T, Vec<Request>) {
         self.plane.audit().during(self.plane.api(), &admin_of(&self.namespace), &self.namespace, action)
-    }
-
-    /// Lets a user do `verbs` (comma-separated) with `resources` (likewise, as in `configmaps,deployments.apps`) in the namespace.
-    #[track_caller]
-    pub fn allow(&self, user: &str, verbs: &str, resources: &str) {
-        let role = format!("{user}-{verbs}-{resources}").replace(['.', ',', '/', '*'], "-");
-        self.kubectl(["create", "role", &role, "--verb", verbs, "--resource", resources]).exits_with(0);
-        self.kubectl(["create", "rolebinding", &role, "--role", &role, "--user", user]).exits_with(0);
-    }
-
-    /// Server-side apply of a manifest by another manager, which takes what it wants.
-    #[track_caller]
-    pub fn apply_as(&self, manager: &str, manifest: &str) {
-        let flags = ["apply", "--server-side", "--force-conflicts", "--field-manager", manager, "-f", "-"];
-        self.stdin(manifest).kubectl(flags).exits_with(0);
-    }
-
-    /// A merge patch (an update, not an apply) by another manager, of `object` as in `deployment/web`.
-    #[track_caller]
-    pub fn patch_as(&self, manager: &str, object: &str, patch: &Value) {
-        let patch = patch.to_string();
-        self.kubectl(["patch", object, "--type=merge", "--field-manager", manager, "-p", &patch]).exits_with(0);
-    }
-
-    /// `kubectl scale`
-    #[track_caller]
-    pub fn scale(&self, object: &str, replicas: u32) {
-        self.kubectl(["scale", object, "--replicas", &replicas.to_string()]).exits_with(0);
-    }
-
-    /// `kubectl delete`
-    #[track_caller]
-    pub fn delete(&self, object: &str) {
-        self.kubectl(["delete", object, "--wait=false"]).exits_with(0);
     }
 
     /// The live object, managed fields included, or nothing. `kind` is `Deployment`, `deployments` or `Deployment.apps`.

@@ -73,7 +73,7 @@ impl Plugin<'_> {
             Ok(status) => status.map_err(|source| ExecError::NotStarted { command: self.name(), source })?,
             Err(_) => return Err(ExecError::TimedOut { command: self.name(), after: bound }),
         };
-        // Whoever writes too much fails, because nobody reads it.
+        // A plugin that writes too much fails, because nobody reads it.
         if output.len() as u64 > MAX_OUTPUT {
             return Err(self.unusable(format!("it is longer than {} KiB", MAX_OUTPUT >> 10)));
         }

@@ -46,7 +46,7 @@ impl Chosen {
         let cluster = match cluster_name.as_deref() {
             Some(name) => match document.clusters.get(name) {
                 Some(cluster) => cluster.clone(),
-                // `--server` stands in for a cluster that the context only names.
+                // `--server` replaces a cluster that the context only names.
                 None if given(options.cluster.as_deref()).is_none() && given(options.server.as_deref()).is_some() => {
                     ClusterEntry::default()
                 }

@@ -3,9 +3,9 @@
 use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, ListKind, Ownership, fields_of, item_element};
 
-use super::RejectedObject;
 use super::causes::message_of;
 use super::place::{Place, follow_validation};
+use super::rejected_object::RejectedObject;
 use crate::compare::policy::Policy;
 use crate::desired::yaml::Step;
 use crate::diagnostic::Diagnostic;

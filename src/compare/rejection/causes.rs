@@ -4,7 +4,8 @@ use serde_json::Value;
 use structured_merge::{FieldPath, PathElement};
 
 use super::place::{Place, follow_validation};
-use super::{RejectedObject, suggest};
+use super::rejected_object::RejectedObject;
+use super::suggest;
 use crate::desired::yaml::Step;
 use crate::diagnostic::Diagnostic;
 use crate::live::Cause;
@@ -25,7 +26,7 @@ pub(super) fn mistakes(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<Di
     let place_of = |cause: &Cause| {
         let follow = |field: &str| follow_validation(Place::root(subject.manifest(), subject.of), &merged, field);
         let place = follow(&cause.field);
-        // What a Secret has in `stringData` is checked when it stands in `data`.
+        // What a Secret has in `stringData` is checked once it is in `data`.
         let given = if place.missing.is_empty() { None } else { cause.field.strip_prefix("data[") };
         let given = given.map(|key| follow(&format!("stringData[{key}")));
         given.filter(|given| given.missing.is_empty()).unwrap_or(place)

@@ -7,7 +7,7 @@ use serde_json::Value;
 use structured_merge::{Quantity, ScalarKind};
 
 use super::place::Place;
-use super::{RejectedObject, named};
+use super::rejected_object::{RejectedObject, named};
 use crate::diagnostic::Diagnostic;
 
 /// One way in which a value does not fit.

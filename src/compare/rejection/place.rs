@@ -205,7 +205,7 @@ fn own_index(list: &Value, item: Option<&Value>, index: usize, of: TypeRef<'_>) 
     }
     let element = item_element(item?, of);
     if element.is_none() {
-        // The item lacks its key: it can only be the manifest's own, and stands where it stands there.
+        // The item lacks its key: it can only be the manifest's own, and has the position that it has there.
         return Some(index);
     }
     list.as_array()?.iter().position(|own| item_element(own, of) == element)

@@ -4,7 +4,8 @@ use serde_json::Value;
 use structured_merge::{FieldPath, ScalarKind, Shape, item_element};
 
 use super::place::{Place, follow_managed, keys};
-use super::{RejectedObject, named, suggest};
+use super::rejected_object::{RejectedObject, named};
+use super::suggest;
 use crate::desired::{Expected, advice, mismatch};
 use crate::diagnostic::Diagnostic;
 

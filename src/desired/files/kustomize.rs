@@ -7,7 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
-use super::{read_bounded, reason};
+use super::bounded::{read_bounded, reason};
 use crate::diagnostic::Diagnostic;
 use crate::program::{self, LookupError};
 use crate::text::{name_without_credentials, urls_without_credentials};

@@ -5,35 +5,18 @@ use std::time::Duration;
 use apply_set::{DesiredMembers, Member, PruneDecision};
 use futures::StreamExt as _;
 
-use super::entry::Entry;
-use super::listed::Found;
-use crate::client::Cluster;
+use super::entry::{End, Entry, INTERRUPTED};
+use super::found::Found;
+use crate::client::{Cluster, IN_FLIGHT};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::{Deadline, Deleted, delete, wait_until_gone};
 use crate::live::LiveState;
-use crate::live::fetch::IN_FLIGHT;
 use crate::report::Outcome;
 
 /// How often a member that changes while it is deleted is judged again.
 const ROUNDS: usize = 5;
-
-pub(super) const INTERRUPTED: &str = "the run was interrupted";
-
-/// What a deletion came to.
-pub(super) enum End {
-    /// It is gone.
-    Gone,
-    /// The server deletes it; this is what is there.
-    Terminating(LiveState),
-    /// It changed, and stays.
-    Spared(PruneDecision),
-    /// It could not be deleted.
-    Failed(Diagnostic),
-    /// It was not tried.
-    Interrupted,
-}
 
 /// Deletes the members of one step, and answers with why later ones have to wait: what is still being deleted may need
 /// them for its finalizers.

@@ -6,13 +6,15 @@ use apply_set::{DesiredMembers, PruneDecision, Reason};
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _};
 
-use super::delete::{End, INTERRUPTED};
-use super::listed::Found;
+use super::found::Found;
 use crate::compare::{ObjectVerdict, Redactor, Secrecy};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::LiveState;
 use crate::plan::prune_order::PruneStep;
 use crate::report::{ObjectReport, Outcome};
+
+/// Why a member is not deleted by a run that was stopped.
+pub(super) const INTERRUPTED: &str = "the run was interrupted";
 
 /// A member that is not wanted.
 pub(super) struct Entry {
@@ -71,6 +73,20 @@ impl Entry {
         self.report.error = Some(problem);
         self.report.outcome = Some(outcome);
     }
+}
+
+/// What a deletion came to.
+pub(super) enum End {
+    /// It is gone.
+    Gone,
+    /// The server deletes it; this is what is there.
+    Terminating(LiveState),
+    /// It changed, and stays.
+    Spared(PruneDecision),
+    /// It could not be deleted.
+    Failed(Diagnostic),
+    /// It was not tried.
+    Interrupted,
 }
 
 /// Why a member stays, and what would delete it.

@@ -7,9 +7,8 @@ use futures::StreamExt as _;
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
-use crate::client::{Cluster, RequestError};
+use crate::client::{Cluster, IN_FLIGHT, RequestError};
 use crate::diagnostic::Diagnostic;
-use crate::live::fetch::IN_FLIGHT;
 use crate::live::list::{Pages, Spoilt};
 use crate::live::{Discovery, Resource};
 

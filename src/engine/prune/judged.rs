@@ -7,11 +7,11 @@ use std::time::Duration;
 use apply_set::{DesiredMembers, Inventory, PruneDecision};
 use structured_merge::ObjectKey;
 
-use super::delete::{INTERRUPTED, delete_step};
-use super::entry::Entry;
+use super::coverage::Coverage;
+use super::delete::delete_step;
+use super::entry::{Entry, INTERRUPTED};
 use super::parent::Parent;
 use super::write_parent::Recorded;
-use super::{Coverage, Notes};
 use crate::client::Cluster;
 use crate::compare::{Action, Policy, Replace};
 use crate::diagnostic::{Code, Diagnostic};
@@ -38,6 +38,13 @@ impl Left<'_> {
     fn is_none(&self) -> bool {
         self.own == 0 && self.elsewhere.is_empty()
     }
+}
+
+/// What the report says of the set as a whole.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    pub warnings: Vec<String>,
+    pub errors: Vec<Diagnostic>,
 }
 
 /// An apply set whose members are judged.

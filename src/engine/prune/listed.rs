@@ -1,56 +1,22 @@
 //! The second state: the members are listed.
 
-use std::borrow::Borrow;
-
-use apply_set::{DesiredMembers, GroupKind, Member, Rules, Trust, Unlisted};
+use apply_set::{DesiredMembers, GroupKind, Member, Rules, Trust};
 use serde_json::Value;
 use structured_merge::{Applier as _, ManagedFieldsEntry, ObjectKey};
 
+use super::coverage::Coverage;
 use super::entry::Entry;
-use super::judged::Judged;
+use super::found::Found;
+use super::judged::{Judged, Notes};
 use super::parent::Parent;
-use super::{Coverage, Notes};
 use crate::compare::{Policy, Redactor};
 use crate::engine::event::{Event, EventSink};
-use crate::live::{Resource, Target};
+use crate::live::Target;
 use crate::object::Shard;
 use crate::plan::prune_order::{PruneStep, prune_order};
 
 /// The annotation and its value that keep an object from being pruned.
 const KEEP: (&str, &str) = ("kubectl-reconcile/prune", "keep");
-
-/// A member that a search found, and where it is.
-#[derive(Clone, Debug)]
-pub(super) struct Found {
-    pub member: Member,
-    pub resource: Resource,
-}
-
-impl Borrow<Member> for Found {
-    fn borrow(&self) -> &Member {
-        &self.member
-    }
-}
-
-impl Found {
-    pub(super) fn new(resource: Resource, object: Value, parent: &Parent, coverage: &Coverage) -> Self {
-        let mut member = Member::new(resource.gvk.clone(), object);
-        member.unlisted = why_unlisted(&member.key, parent, coverage);
-        Self { member, resource }
-    }
-}
-
-/// Why the parent does not list a member; none if it does.
-fn why_unlisted(key: &ObjectKey, parent: &Parent, coverage: &Coverage) -> Option<Unlisted> {
-    if coverage.is_listed(&GroupKind::from(&key.gvk), key.namespace.as_deref()) {
-        return None;
-    }
-    let Some(state) = &parent.state else { return Some(Unlisted::NoParent) };
-    Some(match state.other_author().filter(|_| state.names(key)) {
-        Some(author) => Unlisted::ChangedBy(author.to_owned()),
-        None => Unlisted::NotNamed,
-    })
-}
 
 /// An apply set whose members are listed, and still to be judged.
 pub(crate) struct Listed {

@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 
 use apply_set::{ApplySet, GroupKind, Inventory, ListedKinds, PART_OF, ParentState};
 
+use super::coverage::Coverage;
 use super::definitions::defined_kinds;
 use super::find::{Scope, Search, Unreadable, Unsearched, find, searchable};
+use super::found::Found;
+use super::judged::Notes;
 use super::labelled::refuse_labelled;
-use super::listed::{Found, Listed};
+use super::listed::Listed;
 use super::parent::Parent;
 use super::reference::Reference;
-use super::{Coverage, Notes};
 use crate::client::Cluster;
 use crate::desired::DesiredSet;
 use crate::diagnostic::Diagnostic;

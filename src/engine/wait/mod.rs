@@ -16,5 +16,6 @@ mod watched;
 mod watcher;
 
 pub use crate::live::readiness::{Outlook, Readiness, State};
-pub use observe::{Observation, WaitEnd, WaitOptions, observe};
+pub use observe::{Observation, WaitOptions, observe};
+pub use stop_policy::WaitEnd;
 pub use watched::Watched;

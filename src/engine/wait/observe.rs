@@ -8,7 +8,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::interval;
 
-use super::stop_policy::{StopPolicy, View};
+use super::stop_policy::{StopPolicy, View, WaitEnd};
 use super::tracker::ReadinessTracker;
 use super::watched::Watched;
 use super::watcher::{Looks, Watcher};
@@ -30,19 +30,6 @@ pub struct WaitOptions<'s> {
     pub timeout: Duration,
     /// Or until this says so: it is asked ten times a second.
     pub stopped: &'s dyn Fn() -> bool,
-}
-
-/// Why the waiting ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WaitEnd {
-    /// Everything is ready.
-    Ready,
-    /// Something is not, and waiting does not help: it failed for good, nothing is under way any more, or one look was wanted.
-    Settled,
-    /// The time is over.
-    TimedOut,
-    /// Somebody wanted it to stop.
-    Stopped,
 }
 
 /// What was seen last.

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use super::observe::WaitEnd;
 use crate::live::readiness::{Readiness, State};
 
 /// When nothing is under way any more, this long is given to failures that can pass: the kubelet starts a crashed container again
@@ -18,6 +17,19 @@ pub(super) struct View {
     pub is_seen: bool,
     /// Whether the same is true of the Pods that can explain them.
     pub is_explained: bool,
+}
+
+/// Why the waiting ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitEnd {
+    /// Everything is ready.
+    Ready,
+    /// Something is not, and waiting does not help: it failed for good, nothing is under way any more, or one look was wanted.
+    Settled,
+    /// The time is over.
+    TimedOut,
+    /// Somebody wanted it to stop.
+    Stopped,
 }
 
 /// Decides when it is enough.

@@ -14,10 +14,9 @@ use tokio::time::sleep;
 
 use super::list_watch::{FEW, ListWatch};
 use super::rules::is_settled;
-use crate::client::{Cluster, Request, RequestError, WatchEvent};
+use crate::client::{Cluster, IN_FLIGHT, Request, RequestError, WatchEvent};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::answer::{Asked, misfit_of_item};
-use crate::live::fetch::IN_FLIGHT;
 use crate::live::list::Pages;
 
 /// Between two looks of one who may not watch.
@@ -125,7 +124,7 @@ impl Watcher {
     }
 
     async fn tell(&self, news: WatchUpdate) {
-        // Whoever listened is gone, and this task with it.
+        // The listener is gone, and this task ends with it.
         let _ = self.news.send((self.number, news)).await;
     }
 

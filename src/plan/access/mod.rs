@@ -7,6 +7,7 @@
 //! out: every authenticated user may read them (`system:discovery`).
 
 mod permissions;
+mod purpose;
 mod role;
 #[cfg(test)]
 mod tests;
@@ -17,28 +18,9 @@ use crate::live::{Discovery, Target};
 use crate::object::Permission;
 pub use permissions::{Needs, Pruned};
 use permissions::{optional, permissions};
+pub use purpose::Purpose;
 pub use role::RoleFor;
 use role::roles;
-
-/// A command whose permissions are asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Purpose {
-    /// `diff`
-    Diff,
-    /// `apply`
-    Apply,
-}
-
-impl Purpose {
-    /// The name of the command.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Diff => "diff",
-            Self::Apply => "apply",
-        }
-    }
-}
 
 /// What some commands need.
 #[derive(Debug, Default)]

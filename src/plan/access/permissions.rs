@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kstatus::GroupKind;
 
-use super::Purpose;
+use super::purpose::Purpose;
 use crate::live::fetch::FEW;
 use crate::live::{Discovery, Resolution, Resource, Target};
 use crate::object::{Permission, granting};

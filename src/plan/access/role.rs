@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::Purpose;
+use super::purpose::Purpose;
 use crate::object::Permission;
 
 /// The order of verbs in a rule.

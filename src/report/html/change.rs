@@ -7,7 +7,8 @@ use super::markup::Markup;
 use super::value::values;
 use crate::compare::{Class, FieldChange};
 use crate::report::View;
-use crate::report::text::{self, foremost, grouped, is_shown, owner_text};
+use crate::report::number::grouped;
+use crate::report::text::{self, foremost, is_shown, owner_text};
 
 /// All changes of an object that are shown. What they have in common at the start of their paths is written once.
 pub(super) fn changes(page: &mut Markup, all: &[FieldChange], limits: &Limits) {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::markup::Markup;
 use super::state::{state, tone};
 use crate::compare::Class;
+use crate::report::number::grouped;
 use crate::report::styled::Role;
-use crate::report::text::grouped;
 use crate::report::{FAIL_CLASSES, ObjectReport};
 
 /// Distinct values in order, and how many objects have each.
@@ -150,7 +150,7 @@ fn managers(object: &ObjectReport) -> impl Iterator<Item = &str> {
     owners.map(|owner| owner.manager.as_str()).collect::<std::collections::BTreeSet<_>>().into_iter()
 }
 
-/// What a class stands for, in the words of `--fail-on`.
+/// The meaning of a class, in the words of `--fail-on`.
 fn help(class: Class) -> String {
     let name = serde_json::to_value(class).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
     FAIL_CLASSES.iter().find(|one| one.name == name).map_or(name, |one| one.help.to_owned())

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::markup::Markup;
 use super::state::tone;
 use crate::report::matrix::{is_stopped, rows};
-use crate::report::text::grouped;
+use crate::report::number::grouped;
 use crate::report::view::View;
 use crate::report::{ContextReport, Reports};
 

@@ -3,7 +3,8 @@
 use super::markup::Markup;
 use super::object::{Objects, is_quiet};
 use super::styled::{self, styled};
-use crate::report::text::{grouped, parent_text};
+use crate::report::number::grouped;
+use crate::report::text::parent_text;
 use crate::report::{
     Command, ContextReport, ObjectReport, Report, Verdict, View, describe, excerpt, matrix, summary_line, unmanaged,
 };

@@ -9,7 +9,7 @@ use super::markup::Markup;
 use super::words;
 use crate::compare::{Class, FieldChange, REDACTED};
 use crate::report::lines::{Line, groups};
-use crate::report::text::grouped;
+use crate::report::number::grouped;
 use crate::report::value::{block, inline, is_long};
 
 /// Both values of a change: on one line, or as a comparison of their lines.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Part;
+use super::part::Part;
 use crate::diagnostic::Diagnostic;
 use crate::object::Shard;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::Part;
+use super::part::Part;
 use crate::compare::REDACTED;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::object::Shard;

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use structured_merge::{FieldPath, Op, PathElement};
 
-use super::structured::difference;
+use super::difference::difference;
 use crate::compare::FieldChange;
 use der::Certificate;
 

@@ -6,14 +6,13 @@ use structured_merge::{FieldPath, Op, PathElement, Scalar};
 
 use super::certificate;
 use super::contrast::{Contrast, Side};
-use super::fields::below;
 use super::sheet::{GAP, Sheet};
 use super::structured;
 use crate::compare::{Class, FieldChange, Owner};
 use crate::report::View;
 use crate::report::lines::{Line, groups};
+use crate::report::number::grouped;
 use crate::report::styled::{Role, Styled};
-use crate::report::text::grouped;
 use crate::report::value::{block, inline, is_long};
 use crate::text::{middle_cut, width};
 
@@ -29,8 +28,9 @@ enum Values {
     Changed(Value, Value),
 }
 
-/// Appends a change; `from` is how much of its path is above it already.
-pub(super) fn change(sheet: &mut Sheet<'_>, change: &FieldChange, from: usize, indent: usize) {
+/// Appends a change; `from` is how much of its path is above it already. Returns the changes of the parts of its value, which belong
+/// below it, if it has any.
+pub(super) fn change(sheet: &mut Sheet<'_>, change: &FieldChange, from: usize, indent: usize) -> Vec<FieldChange> {
     let path = FieldPath::from(change.path.elements().get(from..).unwrap_or_default().to_vec()).to_string();
     let note = note(change, sheet.view);
     let place = Place { path, note, indent };
@@ -42,8 +42,9 @@ pub(super) fn change(sheet: &mut Sheet<'_>, change: &FieldChange, from: usize, i
             defaults_of(sheet, &defaults, indent + GAP);
         }
         Values::Removed(value) => single(sheet, &place, ('-', Role::Remove), &value),
-        Values::Changed(live, desired) => changed(sheet, &place, &live, &desired),
+        Values::Changed(live, desired) => return changed(sheet, &place, &live, &desired),
     }
+    Vec::new()
 }
 
 /// An added value without what the server sets in it, and that, field by field.
@@ -72,7 +73,7 @@ fn defaults_of(sheet: &mut Sheet<'_>, defaults: &[String], indent: usize) {
     }
 }
 
-/// Where a change stands.
+/// Where a change is shown.
 struct Place {
     path: String,
     note: String,
@@ -167,17 +168,14 @@ fn single(sheet: &mut Sheet<'_>, place: &Place, sign: (char, Role), value: &Valu
     put_lines(sheet, &[lines], place.indent + GAP, role);
 }
 
-fn changed(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value) {
+fn changed(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value) -> Vec<FieldChange> {
     if let Some(parts) = structured::parts(&place.path, live, desired) {
         let mut left = place.head((' ', Role::Plain));
         if let Some(what) = parts.what {
             left.push(Role::Note, format!(" ({what})"));
         }
         sheet.row(left, &place.note, place.indent + GAP);
-        let most = sheet.most().min(parts.changes.len());
-        let all: Vec<&FieldChange> = parts.changes.iter().collect();
-        let shown = below(sheet, all.get(..most).unwrap_or_default(), place.indent + GAP);
-        return more(sheet, parts.changes.len() - shown, "change", place.indent + GAP);
+        return parts.changes;
     }
     let is_lines = |value: &Value| match value {
         Value::String(text) => text.contains('\n'),
@@ -188,6 +186,7 @@ fn changed(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value) 
     } else {
         on_line(sheet, place, live, desired);
     }
+    Vec::new()
 }
 
 /// `path: live → desired`, or one below the other where they do not fit beside each other.

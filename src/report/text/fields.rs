@@ -2,7 +2,7 @@
 
 use structured_merge::{FieldPath, PathElement};
 
-use super::change::{change, note};
+use super::change::{change, more, note};
 use super::sheet::{GAP, Sheet};
 use crate::compare::FieldChange;
 use crate::report::styled::Role;
@@ -37,12 +37,20 @@ fn level(sheet: &mut Sheet<'_>, changes: &[&FieldChange], from: usize, indent: u
                 sheet.line(Role::Plain, format!("{}{parent}", " ".repeat(indent)));
             }
             let indent = if item.is_some() { indent + GAP } else { indent };
-            change(sheet, first, item.unwrap_or(from), indent);
+            let parts = change(sheet, first, item.unwrap_or(from), indent);
+            below(sheet, &parts, indent + GAP);
             shown += 1;
         }
         rest = others;
     }
     shown
+}
+
+/// Appends the parts of a value, below its own line: they have no notes, and only as many are shown as a field may have lines.
+fn below(sheet: &mut Sheet<'_>, parts: &[FieldChange], indent: usize) {
+    let all: Vec<&FieldChange> = parts.iter().take(sheet.most()).collect();
+    let shown = level(sheet, &all, 0, indent);
+    more(sheet, parts.len() - shown, "change", indent);
 }
 
 /// What of a path is between two of its steps.
@@ -82,9 +90,4 @@ fn group(changes: &[&FieldChange], from: usize) -> (usize, usize) {
     // As far as all of them go together.
     let longest = (shortest..path.len()).rfind(|to| run(*to) == count);
     (count, longest.unwrap_or(shortest))
-}
-
-/// The parts of a value, below its own line: they have no notes. Returns how many there was room for.
-pub(super) fn below(sheet: &mut Sheet<'_>, changes: &[&FieldChange], indent: usize) -> usize {
-    level(sheet, changes, 0, indent)
 }

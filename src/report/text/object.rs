@@ -1,18 +1,19 @@
-//! One object: what it is, what differs in it, and what stands in the way.
+//! One object: what it is, what differs in it, and what is in the way.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use structured_merge::FieldPath;
 
 use super::change::{more, owner_text};
 use super::sheet::{GAP, Sheet};
 use super::{definition, fields, notes};
-use crate::compare::{Action, Class, Conflict, FieldChange};
+use crate::compare::{Action, Class, Conflict, FieldChange, Owner};
 use crate::report::styled::{Role, Styled};
 use crate::report::{ObjectReport, View, excerpt};
 use crate::text::{one_line, width};
 
-/// How many changes, conflicts or warnings of one object are shown; whoever may write the live object decides how many there are.
+/// How many changes, conflicts or warnings of one object are shown; anyone who may write the live object decides how many there are.
 const SHOWN: usize = 100;
 /// How many mistakes of one manifest are shown.
 const MISTAKES: usize = 10;
@@ -45,13 +46,13 @@ pub(in crate::report) fn object_text(object: &ObjectReport, view: &View) -> Styl
     if object.action == Action::Unknown {
         sheet.text.append(problem("cannot compare", object, view));
     }
+    let (summarised, shown): (Vec<_>, Vec<_>) =
+        shown.into_iter().partition(|change| definition::is_summarised(object, change));
+    definition::versions(&mut sheet, object, &summarised);
     let most = if view.full { usize::MAX } else { SHOWN };
     let (added, differing): (Vec<_>, Vec<_>) =
         foremost(&shown, most).into_iter().partition(|change| change.class == Class::Unmanaged);
-    let mut count = definition::versions(&mut sheet, object, &differing);
-    let differing: Vec<&FieldChange> =
-        differing.into_iter().filter(|change| !definition::is_summarised(object, change)).collect();
-    count += fields::fields(&mut sheet, &differing, MARGIN.len());
+    let mut count = fields::fields(&mut sheet, &differing, MARGIN.len());
     count += additions(&mut sheet, &added);
     more(&mut sheet, shown.len().saturating_sub(count), "change", MARGIN.len());
     conflicts(&mut sheet, object, most);
@@ -141,10 +142,10 @@ fn additions(sheet: &mut Sheet<'_>, added: &[&FieldChange]) -> usize {
 
 /// The conflicts that the changes do not name already, and what to do about all of them.
 fn conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport, most: usize) {
-    let is_named = |conflict: &&Conflict| {
-        let is_it = |change: &FieldChange| change.path == conflict.path && change.managers.contains(&conflict.owner);
-        object.changes.iter().any(|change| change.class == Class::Conflict && is_it(change))
-    };
+    let changes = object.changes.iter().filter(|change| change.class == Class::Conflict);
+    let named: BTreeMap<&FieldPath, &[Owner]> = changes.map(|change| (&change.path, &change.managers[..])).collect();
+    let is_named =
+        |conflict: &&Conflict| named.get(&conflict.path).is_some_and(|owners| owners.contains(&conflict.owner));
     let others: Vec<&Conflict> = object.conflicts.iter().filter(|conflict| !is_named(conflict)).collect();
     for conflict in others.iter().take(most) {
         let owner = owner_text(&conflict.owner, sheet.view);

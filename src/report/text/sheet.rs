@@ -6,7 +6,7 @@ use crate::text::{end_within, width};
 
 /// Most lines of one object, and of one field of it, unless everything is wanted.
 const OBJECT: usize = 120;
-pub(super) const FIELD: usize = 40;
+pub(super) const FIELD: usize = 24;
 /// Between two things on a line.
 pub(super) const GAP: usize = 2;
 
@@ -14,7 +14,7 @@ pub(super) const GAP: usize = 2;
 pub(super) struct Sheet<'v> {
     pub view: &'v View,
     pub text: Styled,
-    /// The column of what stands at the right of the fields.
+    /// The column of what is shown to the right of the fields.
     pub column: usize,
 }
 

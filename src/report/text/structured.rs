@@ -1,14 +1,15 @@
 //! What differs inside a value that has a structure of its own: JSON, YAML, TOML and certificates in strings, long lists and
 //! objects.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kube_yaml::{Validation, read};
 use serde_json::Value;
 use structured_merge::{FieldPath, Op, PathElement, Scalar};
 
 use super::certificate;
-use crate::compare::{Class, FieldChange, REDACTED};
+use super::difference::difference;
+use crate::compare::{FieldChange, REDACTED};
 use crate::report::value::is_long;
 
 /// Longest text that is read, in bytes.
@@ -132,16 +133,11 @@ fn compare(
         }
         (Some(Value::Array(a)), Some(Value::Array(b))) if depth > 0 => {
             if let Some(name) = key_of(a).filter(|name| key_of(b) == Some(*name)) {
-                let key = |item: &Value| item.get(name).map(Scalar::from_json);
-                let items = |list: &[Value]| list.iter().filter_map(key).collect::<BTreeSet<_>>();
-                let find = |list: &'_ [Value], wanted: &Scalar| {
-                    list.iter().position(|item| key(item).as_ref() == Some(wanted))
-                };
+                let (a, b) = (by_key(a, name), by_key(b, name));
                 let before = changes.len();
-                for id in items(a).union(&items(b)) {
+                for id in a.keys().chain(b.keys()).collect::<BTreeSet<_>>() {
                     let path = path.child(PathElement::key([(name.to_owned(), id.clone())]));
-                    let (live, desired) = (find(a, id).and_then(|at| a.get(at)), find(b, id).and_then(|at| b.get(at)));
-                    compare(changes, &path, live, desired, depth - 1)?;
+                    compare(changes, &path, a.get(id).copied(), b.get(id).copied(), depth - 1)?;
                 }
                 if changes.len() == before {
                     changes.push(difference(path, Op::Move, live, desired));
@@ -162,6 +158,11 @@ fn compare(
     (changes.len() <= MOST).then_some(())
 }
 
+/// The items of a list by the field that tells them apart.
+fn by_key<'v>(items: &'v [Value], name: &str) -> BTreeMap<Scalar, &'v Value> {
+    items.iter().filter_map(|item| Some((Scalar::from_json(item.get(name)?), item))).collect()
+}
+
 /// The field that tells the items of a list apart.
 fn key_of(items: &[Value]) -> Option<&'static str> {
     KEYS.into_iter().find(|name| {
@@ -172,20 +173,6 @@ fn key_of(items: &[Value]) -> Option<&'static str> {
                 key.is_some_and(|key| seen.insert(Scalar::from_json(key)))
             })
     })
-}
-
-/// One difference inside a value; that of the whole has the owner.
-pub(super) fn difference(path: &FieldPath, op: Op, live: Option<&Value>, desired: Option<&Value>) -> FieldChange {
-    let class = if op == Op::Move { Class::Reordered } else { Class::Pending };
-    FieldChange {
-        path: path.clone(),
-        op,
-        class,
-        live: live.cloned(),
-        desired: desired.cloned(),
-        managers: Vec::new(),
-        defaulted: Vec::new(),
-    }
 }
 
 fn is_redacted(value: &Value) -> bool {

@@ -1,15 +1,16 @@
 //! Objects of which the same is to be said, said once.
 
 use crate::compare::Action;
+use crate::report::number::grouped;
 use crate::report::styled::{Role, Styled};
 use crate::report::{ObjectReport, View};
 use crate::text::width;
 
+use super::notes;
 use super::object::{mark, object_text};
 use super::sheet::Sheet;
-use super::{grouped, notes};
 
-/// How many places are told of a group.
+/// How many places of a group are named.
 const PLACES: usize = 3;
 /// Columns before what is said of a group.
 const MARGIN: &str = "    ";

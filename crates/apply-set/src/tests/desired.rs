@@ -1,4 +1,5 @@
 use serde_json::json;
+use structured_merge::ManagedFieldsEntry;
 
 use super::*;
 use crate::{PART_OF, Unlisted};

@@ -1,18 +1,8 @@
 //! Events inside brackets.
 
-use super::{Event, EventKind, Parser, Stage, empty, event};
+use super::stage::{Flow, Stage};
+use super::{Event, EventKind, Parser, empty, event};
 use crate::scan::{Cause, Failure, TokenKind};
-
-/// What is before the next entry in brackets.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flow {
-    /// The bracket.
-    Bracket,
-    /// An entry with a `:`, or an item.
-    Entry,
-    /// A key without a `:`.
-    Bare,
-}
 
 impl<'t> Parser<'t> {
     pub(super) fn flow_entry(&mut self, flow: Flow) -> Result<Event<'t>, Failure> {

@@ -2,11 +2,12 @@
 //! collection.
 
 mod flow;
+mod stage;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use flow::Flow;
+use stage::{Flow, Stage};
 
 use super::scan::{Cause, Failure, Quoted, Scanner, Spot, Style, Tag, TokenKind};
 
@@ -30,28 +31,6 @@ pub(super) struct Event<'t> {
     pub anchor: usize,
     pub tag: Option<Tag>,
     pub kind: EventKind<'t>,
-}
-
-/// What may come next, one for each collection that is open.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    DocumentStart,
-    /// Behind the root.
-    DocumentEnd,
-    BlockEntry,
-    /// An entry of a sequence that is no deeper than its key.
-    IndentlessEntry,
-    BlockKey,
-    BlockValue,
-    FlowEntry(Flow),
-    /// The key of a single pair in a sequence in brackets, its value, and its end.
-    PairKey,
-    PairValue,
-    PairEnd,
-    FlowKey(Flow),
-    FlowValue,
-    /// The value of a key that has none, as no `:` follows or is known to follow.
-    NoFlowValue,
 }
 
 /// Makes events of the tokens of a document.

@@ -31,7 +31,7 @@ pub(crate) enum Cause {
     BlockHeader,
     /// `%` at the start of a line.
     Directive,
-    /// A sign that begins unquoted text inside brackets, or stands in it.
+    /// A sign that begins unquoted text inside brackets, or is in it.
     SignInFlow(char),
     /// A colon inside brackets that go-yaml takes for a part of the text.
     ColonInFlow,

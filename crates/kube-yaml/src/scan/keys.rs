@@ -1,23 +1,8 @@
 //! Tokens that turn out to be keys when their `:` comes.
 
-use super::{Cause, Failure, Scanner, Spot, column};
-
-/// The longest key up to its colon, in characters, without a `?` before it.
-pub(crate) const MAX_KEY: usize = 1024;
-/// A token that is a key if a `:` follows it.
-#[derive(Clone, Copy)]
-pub(super) struct SimpleKey {
-    /// Nothing else can stand here.
-    required: bool,
-    pub spot: Spot,
-}
-
-/// The block, or a collection in brackets inside of it.
-pub(super) struct Level {
-    pub key: Option<SimpleKey>,
-    /// The number of the key's token, or of the one where the last key could have been.
-    pub token: usize,
-}
+use super::level::{Level, MAX_KEY, SimpleKey};
+use super::token::column;
+use super::{Cause, Failure, Scanner, Spot};
 
 impl Scanner<'_> {
     /// Whether a key may still turn out to stand before the first token of the queue.

@@ -5,8 +5,10 @@
 //! any more.
 
 mod block;
+mod characters;
 mod failure;
 mod keys;
+mod level;
 mod place;
 mod plain;
 mod properties;
@@ -15,11 +17,12 @@ mod token;
 
 use std::collections::VecDeque;
 
-use keys::Level;
-use place::Characters;
+use characters::Characters;
+use level::Level;
+use token::column;
 
 pub(super) use failure::{Cause, Failure};
-pub(super) use keys::MAX_KEY;
+pub(super) use level::MAX_KEY;
 pub(super) use token::{Quoted, Spot, Style, Tag, Token, TokenKind};
 
 /// Cuts one document into tokens.
@@ -284,17 +287,4 @@ impl<'t> Scanner<'t> {
     fn in_block(&self) -> bool {
         self.levels.len() == 1
     }
-}
-
-fn is_blank_or_break(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
-}
-
-fn column(spot: Spot) -> i32 {
-    i32::try_from(spot.column).unwrap_or(i32::MAX)
-}
-
-/// Documents are bounded far below what 32 bits count.
-fn index(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(u32::MAX)
 }

@@ -1,30 +1,8 @@
 //! The place that is looked at, and the next bytes.
 
-use super::{Cause, Failure, Scanner, Spot, index, is_blank_or_break};
-
-/// Characters that are line breaks in YAML 1.1 only.
-pub(super) const OLD_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
-
-/// What a text has beside printable ASCII.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Characters {
-    /// Nothing: a character is a byte.
-    Ascii,
-    /// Characters of more than one byte.
-    Wide,
-    /// [`OLD_BREAKS`] as well.
-    OldBreaks,
-}
-
-impl Characters {
-    pub(super) fn of(text: &str) -> Self {
-        match text {
-            text if text.is_ascii() => Self::Ascii,
-            text if text.contains(OLD_BREAKS) => Self::OldBreaks,
-            _ => Self::Wide,
-        }
-    }
-}
+use super::characters::{Characters, OLD_BREAKS, is_blank_or_break};
+use super::token::index;
+use super::{Cause, Failure, Scanner, Spot};
 
 impl Scanner<'_> {
     /// Goes to the end of the line.

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Cause, Failure, Scanner, Spot, Style, TokenKind, is_blank_or_break};
+use super::characters::is_blank_or_break;
+use super::{Cause, Failure, Scanner, Spot, Style, TokenKind};
 
 /// The bytes at which unquoted text may end.
 const MAY_END: [bool; 256] = {

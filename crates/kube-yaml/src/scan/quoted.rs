@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::place::{Characters, OLD_BREAKS};
+use super::characters::{Characters, OLD_BREAKS, is_blank_or_break};
 use super::plain::fold;
-use super::{Cause, Failure, Quoted, Scanner, Spot, Style, TokenKind, is_blank_or_break};
+use super::{Cause, Failure, Quoted, Scanner, Spot, Style, TokenKind};
 
 /// How a part of a quoted text ended.
 enum Part {

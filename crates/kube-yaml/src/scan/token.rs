@@ -14,7 +14,7 @@ pub(crate) struct Spot {
 impl Spot {
     /// The place some characters of one byte each further on the line.
     pub(crate) fn behind(self, length: usize) -> Self {
-        Self { at: self.at + length, column: self.column + super::index(length), ..self }
+        Self { at: self.at + length, column: self.column + index(length), ..self }
     }
 }
 
@@ -80,4 +80,14 @@ pub(crate) enum TokenKind<'t> {
     Tag(Tag, usize),
     /// With the place where its content begins: for `|` and `>` that is on a later line.
     Scalar(Cow<'t, str>, Style, Spot),
+}
+
+/// The column of a spot, as the indentation of blocks is counted.
+pub(super) fn column(spot: Spot) -> i32 {
+    i32::try_from(spot.column).unwrap_or(i32::MAX)
+}
+
+/// Documents are bounded far below what 32 bits count.
+pub(super) fn index(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
 }

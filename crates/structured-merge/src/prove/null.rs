@@ -73,13 +73,3 @@ fn is_empty_struct(value: &Value, name: &str, of: TypeRef<'_>) -> bool {
     let is_pods = || name == "securityContext" && of.declares("containers");
     value.as_object().is_some_and(Map::is_empty) && (is_default() || is_pods())
 }
-
-/// Returns true if a port of a Service has no target of its own in the manifest, so that the server sends to the port itself
-/// (`SetDefaults_Service`).
-pub(super) fn is_filled_from_port(name: &str, wanted: &Value, found: &Map<String, Value>, of: TypeRef<'_>) -> bool {
-    let is_none = || wanted.is_null() || wanted.as_i64() == Some(0) || wanted.as_str() == Some("");
-    name == "targetPort"
-        && of.declares("nodePort")
-        && is_none()
-        && found.get("port").is_some_and(|port| found.get("targetPort") == Some(port))
-}

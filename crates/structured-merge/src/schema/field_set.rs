@@ -63,7 +63,7 @@ pub fn with_named_parents(set: &FieldSet, of: TypeRef<'_>) -> FieldSet {
 }
 
 /// Returns true if a record of owned fields is in the form that the server keeps now: no paths within what is replaced as a
-/// whole. A record from before such a change of the type is rewritten by the next apply, whoever sends it
+/// whole. A record from before such a change of the type is rewritten by the next apply of any manager
 /// (`typed/reconcile_schema.go`).
 #[must_use]
 pub fn is_current(set: &FieldSet, of: TypeRef<'_>) -> bool {

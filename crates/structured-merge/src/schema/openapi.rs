@@ -116,7 +116,7 @@ struct Compiler {
     scalars: HashMap<ScalarKind, TypeId>,
     /// Levels that are being compiled.
     depth: usize,
-    /// Whether what is compiled stands in a CustomResourceDefinition itself, whose fields must not be null unless it says so. In Go
+    /// Whether what is compiled is in a CustomResourceDefinition itself, whose fields must not be null unless it says so. In Go
     /// types a null means the same as nothing.
     is_defined: bool,
 }
@@ -157,7 +157,7 @@ impl Compiler {
         id
     }
 
-    /// The type of a schema where it stands. What is deeper than any type of the API is untyped, as each level is one of
+    /// The type of a schema at its place. What is deeper than any type of the API is untyped, as each level is one of
     /// the stack.
     fn place(&mut self, schema: &Value, schemas: &Map<String, Value>) -> TypeId {
         if self.depth == DEEPEST {

@@ -42,7 +42,7 @@ impl KindInfo {
     }
 }
 
-/// What kind of value stands at a place, and how apply merges it.
+/// What kind of value is at a place, and how apply merges it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Shape {

@@ -18,10 +18,10 @@ const EXTENSIONS: u8 = 0xa3;
 const OTHER_NAMES: [u8; 3] = [0x55, 0x1d, 0x11];
 /// The last number of 2.5.4.n, and how RFC 4514 calls it.
 const ATTRIBUTES: [(u8, &str); 6] = [(3, "CN"), (6, "C"), (7, "L"), (8, "ST"), (10, "O"), (11, "OU")];
-/// Most names that are told of one certificate.
+/// Most names that are shown of one certificate.
 const NAMES: usize = 100;
 
-/// What is told of a certificate.
+/// What is shown of a certificate.
 #[derive(Debug)]
 pub(super) struct Certificate {
     pub subject: String,

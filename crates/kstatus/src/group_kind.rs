@@ -1,0 +1,18 @@
+//! Which kind an object is of.
+
+/// The group and the kind of an object; versions do not matter here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupKind<'a> {
+    /// The API group, empty for the core group.
+    pub group: &'a str,
+    /// The kind, as in `Deployment`.
+    pub kind: &'a str,
+}
+
+impl<'a> GroupKind<'a> {
+    /// A kind of a group.
+    #[must_use]
+    pub const fn new(group: &'a str, kind: &'a str) -> Self {
+        Self { group, kind }
+    }
+}

@@ -1,0 +1,76 @@
+//! The rules, in the order in which they are asked.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::conditions::{self, conditions};
+use super::fields::{list, name_list, text};
+use super::generation::not_observed;
+use super::group_kind::GroupKind;
+use super::readiness::{Readiness, State};
+use super::{autoscaler, kinds, pod, workloads};
+
+/// The rule of one kind: the object and the time in.
+type Rule = fn(&Value, Timestamp) -> Readiness;
+
+/// The readiness of a live object, by what it says itself.
+#[must_use]
+pub fn readiness(kind: GroupKind<'_>, object: &Value, now: Timestamp) -> Readiness {
+    before_rules(object)
+        .or_else(|| declared(object))
+        .or_else(|| rule_of(kind).map(|rule| rule(object, now)))
+        .or_else(|| conditions::ready(object))
+        .unwrap_or_else(|| Readiness::current("it exists"))
+}
+
+/// What precedes every rule about what a controller wrote, that of the kind and also one of the caller's own: rules 1 and 2.
+#[must_use]
+pub fn before_rules(object: &Value) -> Option<Readiness> {
+    terminating(object).or_else(|| not_observed(object))
+}
+
+/// The table of kinds.
+fn rule_of(kind: GroupKind<'_>) -> Option<Rule> {
+    Some(match (kind.group, kind.kind) {
+        ("", "ConfigMap" | "Secret") | ("batch", "CronJob") | ("policy", "PodDisruptionBudget") => kinds::always,
+        ("", "Service") => kinds::service,
+        ("", "PersistentVolumeClaim") => kinds::persistent_volume_claim,
+        ("", "Pod") => pod::pod,
+        ("apps" | "extensions", "Deployment") => workloads::deployment,
+        ("apps" | "extensions", "ReplicaSet") | ("", "ReplicationController") => workloads::replica_set,
+        ("apps", "StatefulSet") => workloads::stateful_set,
+        ("apps" | "extensions", "DaemonSet") => workloads::daemon_set,
+        ("batch", "Job") => workloads::job,
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => kinds::custom_resource_definition,
+        ("apiregistration.k8s.io", "APIService") => kinds::api_service,
+        ("networking.k8s.io" | "extensions", "Ingress") => kinds::ingress,
+        ("autoscaling", "HorizontalPodAutoscaler") => autoscaler::horizontal_pod_autoscaler,
+        _ => return None,
+    })
+}
+
+/// Rule 1, with what holds the deletion up: finalizers, and of a Namespace what its conditions say.
+fn terminating(object: &Value) -> Option<Readiness> {
+    text(object, "/metadata/deletionTimestamp")?;
+    let finalizers = name_list(list(object, "/metadata/finalizers"));
+    let left = conditions(object).filter(|condition| condition.is_true() && condition.kind.starts_with("Namespace"));
+    let left: Vec<String> = left.map(|condition| condition.why()).collect();
+    Some(Readiness::new(
+        State::Terminating,
+        match (left.is_empty(), finalizers.is_empty()) {
+            (false, _) => format!("it is being deleted: {}", left.join("; ")),
+            (true, false) => format!("it is being deleted, and waits for its finalizers {finalizers}"),
+            (true, true) => "it is being deleted".to_owned(),
+        },
+    ))
+}
+
+/// Rule 3: the conditions that kstatus asks controllers to set. The first in the list wins.
+fn declared(object: &Value) -> Option<Readiness> {
+    let mut declared = conditions(object).filter(|condition| condition.is_true() && !condition.is_old(object));
+    declared.find_map(|condition| match condition.kind {
+        "Reconciling" => Some(Readiness::in_progress(condition.why())),
+        "Stalled" => Some(Readiness::failed(condition.why())),
+        _ => None,
+    })
+}

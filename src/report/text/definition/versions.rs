@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::schema::Fields;
-use crate::report::text::grouped;
+use crate::report::number::grouped;
 
 /// Marks of what may break: objects that exist, or programs that use them.
 const BREAKS: &str = "✗";

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use structured_merge::TypeTable;
 
 /// Changes with the form of the files, so that older ones are not read.
-const FORM: &str = "v2";
+const FORM: &str = "v3";
 
 /// The largest file that is read, in bytes. Tables are smaller than the documents that they are compiled from, and those
 /// are read up to this size.

@@ -59,7 +59,7 @@ pub fn predict_displacing(
         .with_claims_transferred(live, of, &claims.clone().union(in_the_way), api_version, applier)
         .unwrap_or_else(|| before.clone());
     let gvk = GroupVersionKind::new(api_version, manifest.get("kind").and_then(Value::as_str).unwrap_or_default());
-    let others: Vec<_> = before.others.into_iter().chain(unrecorded(live, of, kind, api_version)).collect();
+    let invented = unrecorded(live, of, kind, api_version);
     let mut applied_before = settled.our_fields();
     if let Some(last) = last_applied(live) {
         // The entry of client-side apply holds the server's defaults as well, which would come back.
@@ -70,8 +70,8 @@ pub fn predict_displacing(
         applied_before = applied_before.union(in_the_way);
     }
     let stays = with_string_data(&gvk, schema::fields_of(manifest, of), &[]);
-    let invented = others.iter().filter(|entry| entry.manager == BEFORE_FIRST_APPLY);
-    let managed = invented.fold(settled.fields_of_others().union(&stays), |all, entry| all.union(&entry.fields));
+    let unclaimed = invented.as_ref().map(|entry| entry.fields.clone()).unwrap_or_default();
+    let managed = settled.fields_of_others().union(&stays).union(&unclaimed);
     let written = |values: Values, manifest: Cow<'_, Value>| {
         let mut object = merge_to(values, &with_node_ports(manifest, live, of), live, of);
         for name in kind.map(KindInfo::resets).unwrap_or_default() {
@@ -95,7 +95,7 @@ pub fn predict_displacing(
         let fields = entry.fields.difference(&lost);
         (!fields.is_empty()).then_some(ManagedFieldsEntry { fields, ..entry })
     };
-    let others = others.into_iter().filter_map(left).collect();
+    let others = before.others.into_iter().chain(invented).filter_map(left).collect();
     let ours = ManagedFieldsEntry {
         manager: applier.manager().to_owned(),
         operation: Operation::Apply,

@@ -184,6 +184,10 @@ fn list(rng: &mut Rng, depth: usize) -> Value {
         }
     }
     if rng.chance(20) {
+        // Defaults are left to keys.
+        if let Some(port) = item["properties"].get_mut("port") {
+            *port = json!({"type": "integer"});
+        }
         let merge = json!({"type": "array", "items": item, "x-kubernetes-patch-strategy": "merge,retainKeys", "x-kubernetes-patch-merge-key": "name"});
         return merge;
     }

@@ -94,7 +94,7 @@ impl Values<'_> {
         let name = (*self.rng.pick(&["x", "y", "example.com/z", "f:.\"]=é"])).to_owned();
         let has_fields = schema["properties"].as_object().is_some_and(|fields| !fields.is_empty());
         let value = match &schema["additionalProperties"] {
-            entry @ Value::Object(_) if depth > 0 => self.value(entry, depth - 1),
+            entry @ Value::Object(_) => self.value(entry, depth.saturating_sub(1)),
             Value::Null if has_fields && schema["x-open"] != true => return None,
             _ => self.anything(2),
         };

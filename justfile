@@ -24,9 +24,13 @@ test-on version *args:
 accept:
     INSTA_UPDATE=always UPDATE_COMPLETIONS=1 UPDATE_PICTURES=1 UPDATE_REFERENCE=1 UPDATE_TYPES=1 cargo test --locked --test it
 
-# Side by side with kubectl, as shipped
-bench:
-    cargo bench --locked
+# One table, as shipped, side by side with kubectl and with the floor; words choose rows, as in `just bench 1000 loopback in-sync`
+bench *rows:
+    cargo bench --locked --bench side_by_side -- {{rows}}
+
+# The pure crates: reading YAML, proofs, predictions and field sets, readiness
+bench-crates:
+    cargo bench --locked -p kube-yaml -p structured-merge -p kstatus --benches
 
 # The program as it is shipped
 dist:

@@ -108,6 +108,12 @@ impl<'a> ComparisonMachine<'a> {
         machine
     }
 
+    /// Returns true if everything is known.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        matches!(self.state, State::Done(_))
+    }
+
     /// The next question, or nothing when everything is known.
     #[must_use]
     pub fn question(&self) -> Option<Question> {

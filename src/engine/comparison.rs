@@ -5,17 +5,21 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures::StreamExt as _;
+use structured_merge::TypeRef;
+use tokio::sync::SetOnce;
 
 use crate::client::{Cluster, IN_FLIGHT};
 use crate::compare::{
-    Action, ComparisonResult, Evidence, Finding, Policy, Redactor, defines, leave_out_nulls, may_hold_refused_nulls,
+    Action, ComparisonMachine, ComparisonResult, Evidence, Finding, Policy, Redactor, defines, leave_out_nulls,
+    may_hold_refused_nulls,
 };
 use crate::diagnostic::{Code, Diagnostic};
+use crate::engine::begun::{Begun, Known, is_only_looked_for};
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::judge::{Decision, Judge};
-use crate::live::autoscalers::AutoscalerSource;
-use crate::live::fetch::{fetch, get};
+use crate::live::autoscalers::{AutoscalerSource, Unlisted};
+use crate::live::fetch::{fetch_into, get};
 use crate::live::types::Types;
 use crate::live::{LiveState, Target};
 use crate::plan::Plan;
@@ -92,23 +96,27 @@ impl<'a> Comparison<'a> {
 
     /// Compares targets, which stand in the order of the plan: one decision for each.
     pub async fn compare(&mut self, targets: &[&Target]) -> Vec<Decision> {
-        let kinds = targets.iter().filter(|target| target.resource.as_ref().is_ok_and(|found| !found.pending));
-        let kinds: Vec<_> = kinds.map(|target| &target.key.gvk).collect();
-        let cluster = self.cluster;
-        let autoscalers = async {
-            match &self.autoscalers {
-                Some(source) => source.read(cluster, targets).await,
-                None => Default::default(),
+        let known: SetOnce<Known> = SetOnce::new();
+        let own = (std::mem::take(&mut self.types), self.policy.clone());
+        let read = Known::read(self.cluster, targets, self.autoscalers.as_ref(), own);
+        let compare = async |index: usize, state| {
+            let known = known.wait().await;
+            match targets.get(index) {
+                Some(target) => known.begin(target, state),
+                None => Begun::Read(state),
             }
         };
-        let (states, (), (autoscalers, unlisted)) =
-            futures::join!(fetch(cluster, targets), self.types.load(cluster, kinds), autoscalers);
-        self.warnings.extend(unlisted.iter().filter_map(|kind| kind.warning(targets, &states)));
-        let known = Arc::make_mut(&mut self.policy.autoscalers);
-        for autoscaler in autoscalers {
-            known.add(autoscaler);
+        let (begun, _) =
+            futures::join!(fetch_into(self.cluster, targets, &compare), async { known.set(read.await).is_ok() });
+        let mut found = Vec::new();
+        if let Some(known) = known.get() {
+            let warning = |kind: &Unlisted| kind.warning(targets, begun.iter().map(Begun::state));
+            self.warnings.extend(known.unlisted.iter().filter_map(warning));
+            found = self.ask(known, targets, begun).await;
         }
-        let found = self.ask(targets, states).await;
+        if let Some(Known { types, policy, .. }) = known.into_inner() {
+            (self.types, self.policy) = (types, policy);
+        }
         let mut decisions: Vec<Decision> = Vec::with_capacity(targets.len());
         let mut changing_crds: Vec<&Target> = Vec::new();
         let mut unproven = Vec::new();
@@ -134,7 +142,8 @@ impl<'a> Comparison<'a> {
         if matches!(state, LiveState::Absent) {
             return false;
         }
-        let found = self.ask_one(crd, state, false).await;
+        let of = self.types.of(&crd.key.gvk);
+        let found = self.ask_one(self.judge(), of, (crd, Begun::Read(state)), false).await;
         let decision = self.judge().decide(crd, found, self.types.of(&crd.key.gvk), false);
         matches!(decision.verdict().action(), Action::None | Action::Unknown)
     }
@@ -145,17 +154,18 @@ impl<'a> Comparison<'a> {
     }
 
     /// Asks about all targets at once. Objects whose namespace or kind is only in this input cannot be asked about yet.
-    async fn ask(&self, targets: &[&Target], states: Vec<LiveState>) -> Vec<ComparisonResult> {
+    async fn ask(&self, known: &Known, targets: &[&Target], begun: Vec<Begun<'_>>) -> Vec<ComparisonResult> {
         let coming: BTreeSet<&str> = targets
             .iter()
-            .zip(&states)
-            .filter(|(target, state)| target.key.gvk.is_namespace() && matches!(state, LiveState::Absent))
+            .zip(&begun)
+            .filter(|(target, begun)| target.key.gvk.is_namespace() && begun.is_absent())
             .map(|(target, _)| target.key.name.as_str())
             .collect();
         let is_coming = |target: &Target| target.key.namespace.as_deref().is_some_and(|name| coming.contains(name));
-        let questions = targets.iter().zip(states).map(|(target, state)| {
-            let too_early = matches!(state, LiveState::Absent) && is_coming(target);
-            self.ask_one(target, state, too_early)
+        let judge = Judge { policy: &known.policy, redactor: &self.redactor };
+        let questions = targets.iter().zip(begun).map(|(target, begun)| {
+            let too_early = begun.is_absent() && is_coming(target);
+            self.ask_one(judge, known.types.of(&target.key.gvk), (target, begun), too_early)
         });
         let mut found = Vec::with_capacity(targets.len());
         let mut answers = futures::stream::iter(questions).buffered(IN_FLIGHT);
@@ -166,15 +176,18 @@ impl<'a> Comparison<'a> {
         found
     }
 
-    async fn ask_one(&self, target: &Target, state: LiveState, too_early: bool) -> ComparisonResult {
-        // Of what other parts have, only a definition says more than that it is there.
-        if target.elsewhere().is_some() && !target.key.gvk.is_crd() {
-            return match state {
-                LiveState::Present(_) => Finding::Proven(None).into(),
-                LiveState::Absent => Finding::Missing(Evidence::Local).into(),
-                LiveState::Unreadable(trouble) => Finding::Unknown(trouble).into(),
-            };
-        }
+    async fn ask_one(
+        &self,
+        judge: Judge<'_>,
+        of: TypeRef<'_>,
+        (target, begun): (&Target, Begun<'_>),
+        too_early: bool,
+    ) -> ComparisonResult {
+        let begun = match begun {
+            Begun::Found(found) => return found,
+            Begun::Read(state) if is_only_looked_for(target) => return seen(state).into(),
+            begun => begun,
+        };
         let resource = match &target.resource {
             _ if self.interrupt.is_set() => {
                 let message = "the run was interrupted before this object was compared";
@@ -184,7 +197,20 @@ impl<'a> Comparison<'a> {
             Ok(resource) if resource.pending || too_early => return Finding::Missing(Evidence::Local).into(),
             Ok(resource) => resource,
         };
-        let of = self.types.of(&target.key.gvk);
-        self.judge().find(self.cluster, (target, resource), state, of).await
+        let machine = match begun {
+            Begun::Found(found) => return found,
+            Begun::Asking(machine) => *machine,
+            Begun::Read(state) => ComparisonMachine::new(target, state, of, judge.policy),
+        };
+        judge.ask(self.cluster, (target, resource), machine).await
+    }
+}
+
+/// What is found of an object that only has to be there.
+fn seen(state: LiveState) -> Finding {
+    match state {
+        LiveState::Present(_) => Finding::Proven(None),
+        LiveState::Absent => Finding::Missing(Evidence::Local),
+        LiveState::Unreadable(trouble) => Finding::Unknown(trouble),
     }
 }

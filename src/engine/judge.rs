@@ -52,7 +52,16 @@ impl Judge<'_> {
         live: LiveState,
         of: TypeRef<'_>,
     ) -> ComparisonResult {
-        let mut machine = ComparisonMachine::new(target, live, of, self.policy);
+        self.ask(cluster, (target, resource), ComparisonMachine::new(target, live, of, self.policy)).await
+    }
+
+    /// The same with a comparison that has begun.
+    pub async fn ask(
+        self,
+        cluster: &Cluster,
+        (target, resource): (&Target, &Resource),
+        mut machine: ComparisonMachine<'_>,
+    ) -> ComparisonResult {
         drive(cluster, target, resource, &self.policy.manager, &mut machine).await;
         machine.into_result()
     }

@@ -7,7 +7,7 @@
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 use structured_merge::ObjectMeta as _;
@@ -25,23 +25,31 @@ const DENSE: usize = 2;
 const NEGLIGIBLE: usize = 256 << 10;
 
 /// What a LIST over all namespaces gave.
-pub(super) struct Across {
-    /// The states that it shows.
-    pub found: Found,
+pub(super) struct Across<T> {
+    /// What became of the states that it shows.
+    pub found: Found<T>,
     /// The targets that still have to be read.
     pub rest: Vec<usize>,
 }
 
 /// Reads the wanted objects of a resource, wherever they are.
-pub(super) async fn across(cluster: &Cluster, targets: &[&Target], resource: &Resource, wanted: Vec<usize>) -> Across {
+pub(super) async fn across<T>(
+    cluster: &Cluster,
+    targets: &[&Target],
+    resource: &Resource,
+    wanted: Vec<usize>,
+    take: &impl AsyncFn(usize, LiveState) -> T,
+) -> Across<T> {
     let mut sizes = Sizes { wanted: wanted.len(), ..Sizes::default() };
-    let mut missing: HashMap<&str, HashMap<&str, usize>> = HashMap::new();
+    let mut names: HashMap<&str, HashMap<&str, usize>> = HashMap::new();
     for index in &wanted {
         let key = &targets[*index].key;
-        missing.entry(key.namespace.as_deref().unwrap_or_default()).or_default().insert(&key.name, *index);
+        names.entry(key.namespace.as_deref().unwrap_or_default()).or_default().insert(&key.name, *index);
     }
+    let wants = |namespace: &str, name: &str| names.get(namespace).is_some_and(|names| names.contains_key(name));
+    let mut missing: BTreeSet<usize> = wanted.iter().copied().collect();
     let mut found = Vec::with_capacity(wanted.len());
-    let mut pages = Pages::new(cluster, resource, None).starting_with(wanted.len());
+    let mut pages = Pages::new(cluster, resource, None).wanting(&wants).starting_with(wanted.len());
     let is_sure = loop {
         // Not allowed, or broken: by namespace it may be possible.
         let Ok(page) = pages.next().await else { break false };
@@ -50,10 +58,9 @@ pub(super) async fn across(cluster: &Cluster, targets: &[&Target], resource: &Re
         let is_whole = page.spoilt.is_empty();
         for item in page.objects {
             let namespace = item.metadata("namespace").and_then(Value::as_str).unwrap_or_default();
-            let names = missing.get_mut(namespace);
-            match names.and_then(|names| names.remove(item.name().unwrap_or_default())) {
-                Some(index) => found.push((index, LiveState::Present(item))),
-                None => sizes.unwanted_bytes = sizes.unwanted_bytes.saturating_add(size(&item)),
+            let index = names.get(namespace).and_then(|names| names.get(item.name().unwrap_or_default()));
+            if let Some(index) = index.filter(|index| missing.remove(*index)) {
+                found.push((*index, take(*index, LiveState::Present(item)).await));
             }
         }
         if found.len() == wanted.len() {
@@ -63,9 +70,11 @@ pub(super) async fn across(cluster: &Cluster, targets: &[&Target], resource: &Re
             break false;
         }
     };
-    let rest: Vec<usize> = missing.into_values().flat_map(HashMap::into_values).collect();
+    let rest: Vec<usize> = missing.into_iter().collect();
     if is_sure {
-        found.extend(rest.into_iter().map(|index| (index, LiveState::Absent)));
+        for index in rest {
+            found.push((index, take(index, LiveState::Absent).await));
+        }
         return Across { found, rest: Vec::new() };
     }
     Across { found, rest }
@@ -83,9 +92,13 @@ struct Sizes {
 
 impl Sizes {
     fn add(&mut self, page: &Page) {
-        self.seen += page.objects.len();
+        self.seen += page.objects.len() + page.others;
         self.left = usize::try_from(page.left.unwrap_or(0)).unwrap_or(usize::MAX);
         self.bytes = self.bytes.saturating_add(page.bytes);
+        if page.others > 0 {
+            let wanted = page.objects.iter().map(size).fold(0, usize::saturating_add);
+            self.unwanted_bytes = self.unwanted_bytes.saturating_add(page.bytes.saturating_sub(wanted));
+        }
     }
 
     /// Returns true if going on reads little in vain.

@@ -85,9 +85,13 @@ pub(crate) struct Unlisted {
 
 impl Unlisted {
     /// What that means for these objects; nothing where none differs in what such an autoscaler changes.
-    pub fn warning(&self, targets: &[&Target], states: &[LiveState]) -> Option<String> {
-        let differs = |(target, state): (&&Target, &LiveState)| {
-            let (wanted, LiveState::Present(live)) = (target.desired.object(), state) else { return false };
+    pub fn warning<'s>(
+        &self,
+        targets: &[&Target],
+        states: impl Iterator<Item = Option<&'s LiveState>>,
+    ) -> Option<String> {
+        let differs = |(target, state): (&&Target, Option<&LiveState>)| {
+            let (wanted, Some(LiveState::Present(live))) = (target.desired.object(), state) else { return false };
             let field = if is_vertical(&self.resource) { "/spec/template/spec/containers" } else { "/spec/replicas" };
             is_scaled(&self.resource, wanted) && wanted.pointer(field) != live.pointer(field)
         };

@@ -3,7 +3,7 @@
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use futures::StreamExt as _;
 use structured_merge::{ObjectKey, ObjectMeta as _};
@@ -33,29 +33,46 @@ type ByNamespace<'t> = BTreeMap<Option<&'t str>, Vec<usize>>;
 /// Reads every target that has a resource. The result has one state for each target, in order; a target without a
 /// resource is unreadable for that reason.
 pub async fn fetch(cluster: &Cluster, targets: &[&Target]) -> Vec<LiveState> {
-    let mut states: Vec<Option<LiveState>> = vec![None; targets.len()];
+    fetch_into(cluster, targets, &async |_, state| state).await
+}
+
+/// The same, with what `take` makes of the state of the target with an index. An object is taken as soon as its page is read, so
+/// that only what is needed of it stays in memory.
+pub async fn fetch_into<T>(
+    cluster: &Cluster,
+    targets: &[&Target],
+    take: &impl AsyncFn(usize, LiveState) -> T,
+) -> Vec<T> {
+    let mut states: Vec<Option<T>> = targets.iter().map(|_| None).collect();
     let mut resources: BTreeMap<_, (&Resource, ByNamespace<'_>)> = BTreeMap::new();
     for (index, target) in targets.iter().enumerate() {
         match &target.resource {
-            Ok(resource) if resource.pending => states[index] = Some(LiveState::Absent),
+            Ok(resource) if resource.pending => {}
             Ok(resource) => {
                 let (_, wanted) = resources.entry(&target.key.gvk).or_insert_with(|| (resource, BTreeMap::new()));
                 wanted.entry(target.key.namespace.as_deref()).or_default().push(index);
             }
-            Err(trouble) => states[index] = Some(LiveState::Unreadable(trouble.clone())),
+            Err(trouble) => states[index] = Some(take(index, LiveState::Unreadable(trouble.clone())).await),
         }
     }
     let (many, few): (Vec<_>, Vec<_>) = resources.into_values().partition(|(of, wanted)| is_spread(of, wanted));
     let few = few.into_iter().flat_map(|(resource, wanted)| wanted.into_values().map(move |part| (resource, part)));
     let (at_once, found) =
-        futures::join!(in_all_namespaces(cluster, targets, many), collections(cluster, targets, few));
+        futures::join!(in_all_namespaces(cluster, targets, many, take), collections(cluster, targets, few, take));
     let rest = at_once.iter().flat_map(|(resource, read)| by_namespace(targets, resource, &read.rest));
-    let rest = collections(cluster, targets, rest).await;
+    let rest = collections(cluster, targets, rest, take).await;
     let found = found.into_iter().chain(rest).chain(at_once.into_iter().flat_map(|(_, read)| read.found));
     for (index, state) in found {
         states[index] = Some(state);
     }
-    states.into_iter().map(|state| state.unwrap_or(LiveState::Absent)).collect()
+    let mut all = Vec::with_capacity(states.len());
+    for (index, state) in states.into_iter().enumerate() {
+        all.push(match state {
+            Some(state) => state,
+            None => take(index, LiveState::Absent).await,
+        });
+    }
+    all
 }
 
 /// Returns true if many requests would be needed, namespace by namespace.
@@ -66,13 +83,14 @@ fn is_spread(resource: &Resource, wanted: &ByNamespace<'_>) -> bool {
 }
 
 /// Reads resources over all namespaces, as far as that pays.
-async fn in_all_namespaces<'t>(
+async fn in_all_namespaces<'t, T>(
     cluster: &Cluster,
     targets: &[&'t Target],
     many: Vec<(&'t Resource, ByNamespace<'t>)>,
-) -> Vec<(&'t Resource, Across)> {
+    take: &impl AsyncFn(usize, LiveState) -> T,
+) -> Vec<(&'t Resource, Across<T>)> {
     let tasks = many.into_iter().map(|(resource, wanted)| async move {
-        (resource, across(cluster, targets, resource, wanted.into_values().flatten().collect()).await)
+        (resource, across(cluster, targets, resource, wanted.into_values().flatten().collect(), take).await)
     });
     futures::stream::iter(tasks).buffer_unordered(IN_FLIGHT).collect().await
 }
@@ -86,26 +104,35 @@ fn by_namespace<'t>(targets: &[&'t Target], resource: &'t Resource, rest: &[usiz
 }
 
 /// Reads the wanted objects of collections, each of one resource in one namespace.
-async fn collections<'t>(
+async fn collections<'t, T>(
     cluster: &Cluster,
     targets: &[&'t Target],
     work: impl Iterator<Item = (&'t Resource, Vec<usize>)>,
-) -> Found {
-    let tasks = work.map(|(resource, wanted)| collection(cluster, targets, resource, wanted));
-    let results: Vec<Found> = futures::stream::iter(tasks).buffer_unordered(IN_FLIGHT).collect().await;
+    take: &impl AsyncFn(usize, LiveState) -> T,
+) -> Found<T> {
+    let tasks = work.map(|(resource, wanted)| collection(cluster, targets, resource, wanted, take));
+    let results: Vec<Found<T>> = futures::stream::iter(tasks).buffer_unordered(IN_FLIGHT).collect().await;
     results.into_iter().flatten().collect()
 }
 
 /// Reads the wanted objects of one collection.
-async fn collection(cluster: &Cluster, targets: &[&Target], resource: &Resource, wanted: Vec<usize>) -> Found {
+async fn collection<T>(
+    cluster: &Cluster,
+    targets: &[&Target],
+    resource: &Resource,
+    wanted: Vec<usize>,
+    take: &impl AsyncFn(usize, LiveState) -> T,
+) -> Found<T> {
     if wanted.len() <= FEW || !resource.verbs.contains("list") {
-        return one_by_one(cluster, targets, resource, wanted).await;
+        return one_by_one(cluster, targets, resource, wanted, take).await;
     }
-    let mut missing: BTreeMap<&str, usize> =
+    let by_name: HashMap<&str, usize> =
         wanted.iter().map(|index| (targets[*index].key.name.as_str(), *index)).collect();
+    let wants = |_: &str, name: &str| by_name.contains_key(name);
+    let mut missing: BTreeSet<usize> = by_name.values().copied().collect();
     let mut found = Vec::with_capacity(wanted.len());
     let namespace = wanted.first().and_then(|index| targets[*index].key.namespace.as_deref());
-    let mut pages = Pages::new(cluster, resource, namespace);
+    let mut pages = Pages::new(cluster, resource, namespace).wanting(&wants);
     // What is still wanted at the end is absent, unless something was not listed, or not as it should be: not allowed to list,
     // an item that is none. Then it may be readable by name.
     let mut is_sure = true;
@@ -117,9 +144,9 @@ async fn collection(cluster: &Cluster, targets: &[&Target], resource: &Resource,
         let Some(page) = page else { break };
         is_sure &= page.spoilt.is_empty();
         for item in page.objects {
-            let name = item.name().unwrap_or_default();
-            if let Some(index) = missing.remove(name) {
-                found.push((index, LiveState::Present(item)));
+            let index = by_name.get(item.name().unwrap_or_default());
+            if let Some(index) = index.filter(|index| missing.remove(*index)) {
+                found.push((*index, take(*index, LiveState::Present(item)).await));
             }
         }
         if page.left.unwrap_or(0) > SPARSE * missing.len() as u64 {
@@ -128,15 +155,26 @@ async fn collection(cluster: &Cluster, targets: &[&Target], resource: &Resource,
         }
     }
     if is_sure {
-        found.extend(missing.into_values().map(|index| (index, LiveState::Absent)));
+        for index in missing {
+            found.push((index, take(index, LiveState::Absent).await));
+        }
     } else {
-        found.extend(one_by_one(cluster, targets, resource, missing.into_values().collect()).await);
+        found.extend(one_by_one(cluster, targets, resource, missing.into_iter().collect(), take).await);
     }
     found
 }
 
-async fn one_by_one(cluster: &Cluster, targets: &[&Target], resource: &Resource, wanted: Vec<usize>) -> Found {
-    let reads = wanted.into_iter().map(|index| async move { (index, get(cluster, targets[index], resource).await) });
+async fn one_by_one<T>(
+    cluster: &Cluster,
+    targets: &[&Target],
+    resource: &Resource,
+    wanted: Vec<usize>,
+    take: &impl AsyncFn(usize, LiveState) -> T,
+) -> Found<T> {
+    let reads = wanted.into_iter().map(|index| async move {
+        let state = get(cluster, targets[index], resource).await;
+        (index, take(index, state).await)
+    });
     futures::stream::iter(reads).buffer_unordered(IN_FLIGHT).collect().await
 }
 

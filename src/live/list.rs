@@ -11,6 +11,7 @@ use super::answer::unexpected;
 pub(crate) use super::page::Spoilt;
 use super::page::{Page, read};
 use super::resource::Resource;
+use super::sieve::Sieve;
 use crate::client::{Address, Cluster, Request, RequestError};
 
 /// What a list of metadata is asked for as; a server that cannot gives whole objects.
@@ -42,6 +43,7 @@ pub(crate) struct Pages<'c> {
     bound: Bound,
     request: fn(Address) -> Request,
     metadata_only: bool,
+    sieve: Option<Sieve<'c>>,
 }
 
 /// What is asked for next.
@@ -57,7 +59,7 @@ impl<'c> Pages<'c> {
         let next = Some(Next::First);
         let request = Request::list;
         let (first, limit, bound, metadata_only) = (PAGE, PAGE, Bound::default(), false);
-        Self { cluster, resource, namespace, address, next, first, limit, bound, request, metadata_only }
+        Self { cluster, resource, namespace, address, next, first, limit, bound, request, metadata_only, sieve: None }
     }
 
     /// The same, with at most this many objects in the first page.
@@ -85,6 +87,13 @@ impl<'c> Pages<'c> {
         self
     }
 
+    /// The same, with the objects for whose namespace and name this returns true; the others are only counted.
+    pub fn wanting(mut self, wants: &'c (dyn Fn(&str, &str) -> bool + Sync)) -> Self {
+        let by_name = self.namespace.is_some() || !self.resource.namespaced;
+        self.sieve = Some(Sieve { wants, by_name });
+        self
+    }
+
     /// All objects, and what else was listed.
     pub async fn all(mut self) -> Result<(Vec<Value>, Vec<Spoilt>), RequestError> {
         let (mut objects, mut spoilt) = (Vec::new(), Vec::new());
@@ -103,7 +112,7 @@ impl<'c> Pages<'c> {
     pub async fn next(&mut self) -> Result<Option<Page>, RequestError> {
         let Some(next) = self.next.take() else { return Ok(None) };
         let (body, starts_over) = self.ask(&next).await?;
-        let page = read(&body, self.resource, self.namespace, self.metadata_only)
+        let page = read(&body, self.resource, self.namespace, self.metadata_only, self.sieve)
             .map_err(|cause| unexpected(self.cluster, cause))?;
         if !self.bound.allows(&page, body.len(), self.limit) {
             return Err(unexpected(self.cluster, "the list does not end"));
@@ -169,7 +178,8 @@ impl Bound {
     fn allows(&mut self, page: &Page, bytes: usize, limit: usize) -> bool {
         self.pages += 1;
         self.bytes = self.bytes.saturating_add(bytes);
-        self.empty = if page.objects.is_empty() && page.spoilt.is_empty() { self.empty + 1 } else { 0 };
+        self.empty =
+            if page.objects.is_empty() && page.others == 0 && page.spoilt.is_empty() { self.empty + 1 } else { 0 };
         // What the server says first counts: a number that grows from page to page would never be reached.
         if let (Some(left), true) = (page.left, self.most == MOST) {
             let left = usize::try_from(left).unwrap_or(usize::MAX) / limit;

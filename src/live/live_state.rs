@@ -16,4 +16,4 @@ pub enum LiveState {
 }
 
 /// The states that were read, with the indices of their targets.
-pub(super) type Found = Vec<(usize, LiveState)>;
+pub(super) type Found<T> = Vec<(usize, T)>;

@@ -21,6 +21,7 @@ mod page;
 pub mod readiness;
 pub mod resolve;
 mod resource;
+mod sieve;
 pub mod snapshot;
 pub mod types;
 

@@ -6,12 +6,15 @@ use serde_json::Value;
 
 use super::answer::misfit_of_item;
 use super::resource::Resource;
+use super::sieve::{self, Item, List, Sieve};
 
 /// A page of a list.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
-    /// The objects, each with its type.
+    /// The objects that are wanted, each with its type.
     pub objects: Vec<Value>,
+    /// How many objects there are besides.
+    pub others: usize,
     /// What else was in it.
     pub spoilt: Vec<Spoilt>,
     /// How many objects follow, where the server says it.
@@ -43,16 +46,11 @@ pub(super) fn read(
     resource: &Resource,
     namespace: Option<&str>,
     metadata_only: bool,
+    sieve: Option<Sieve<'_>>,
 ) -> Result<Page, String> {
-    let (envelope, items, mut spoilt) = match serde_json::from_slice::<Value>(body) {
-        Ok(mut list) => {
-            let items = match list.get_mut("items").map(Value::take) {
-                Some(Value::Array(items)) => items,
-                // Go's empty list.
-                Some(Value::Null) => Vec::new(),
-                _ => return Err("it has no `items`".to_owned()),
-            };
-            (list, items, Vec::new())
+    let (envelope, items, mut spoilt) = match sieve::list(body, sieve) {
+        Ok(List { envelope, items }) => {
+            (Value::Object(envelope), items.ok_or_else(|| "it has no `items`".to_owned())?, Vec::new())
         }
         // One item may be deeper than is read, or hold a number or a text that nobody can: the others are read by themselves.
         Err(_) => one_by_one(body)?,
@@ -65,14 +63,19 @@ pub(super) fn read(
     if !kind.ends_with("List") || !is_of_version {
         return Err(format!("it is not a list of `{}`", resource.gvk.kind));
     }
-    let mut objects = Vec::with_capacity(items.len());
-    for mut item in items {
+    let (mut objects, mut others) = (Vec::new(), 0);
+    for item in items {
+        let (mut item, is_wanted) = match item {
+            Item::Whole(item) => (item, true),
+            Item::Named(item) => (item, false),
+        };
         if is_metadata {
             leave_type_out(&mut item);
         }
         name_type(&mut item, resource);
         match misfit_of_item(&item, resource, namespace) {
-            None => objects.push(item),
+            None if is_wanted => objects.push(item),
+            None => others += 1,
             Some(cause) => {
                 let text = |pointer: &str| item.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
                 let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
@@ -82,6 +85,7 @@ pub(super) fn read(
     }
     Ok(Page {
         objects,
+        others,
         spoilt,
         left: envelope.pointer("/metadata/remainingItemCount").and_then(Value::as_u64),
         version: text("/metadata/resourceVersion").map(ToOwned::to_owned),
@@ -137,7 +141,7 @@ struct HeadMetadata {
 }
 
 /// Reads every item by itself: the list without them, those that can be read, and those that cannot.
-fn one_by_one(body: &[u8]) -> Result<(Value, Vec<Value>, Vec<Spoilt>), String> {
+fn one_by_one(body: &[u8]) -> Result<(Value, Vec<Item>, Vec<Spoilt>), String> {
     let unreadable = || "it is not JSON".to_owned();
     let envelope: Envelope = serde_json::from_slice(body).map_err(|_| unreadable())?;
     let texts = items(body);
@@ -147,7 +151,7 @@ fn one_by_one(body: &[u8]) -> Result<(Value, Vec<Value>, Vec<Spoilt>), String> {
     let (mut read, mut spoilt) = (Vec::with_capacity(texts.len()), Vec::new());
     for text in texts {
         if let Ok(item) = serde_json::from_slice(text) {
-            read.push(item);
+            read.push(Item::Whole(item));
         } else {
             let Head { metadata: HeadMetadata { name, namespace } } = serde_json::from_slice(text).unwrap_or_default();
             spoilt.push(Spoilt { name, namespace, cause: "it is nested too deeply, or not JSON".to_owned() });
@@ -246,9 +250,9 @@ mod tests {
             r#"{"kind":"WidgetList","apiVersion":"example.com/v1","items":{}}"#,
             r#"{"kind":"WidgetList","apiVersion":"example.com/v1","items":[{}"#,
         ] {
-            assert!(read(body.as_bytes(), &widgets(), Some("shop"), false).is_err(), "{body}");
+            assert!(read(body.as_bytes(), &widgets(), Some("shop"), false, None).is_err(), "{body}");
         }
-        assert!(read(list("null").as_bytes(), &widgets(), Some("shop"), false).unwrap().objects.is_empty());
+        assert!(read(list("null").as_bytes(), &widgets(), Some("shop"), false, None).unwrap().objects.is_empty());
     }
 
     #[test]
@@ -266,7 +270,7 @@ mod tests {
             (r#"{"kind":"Gadget","metadata":{"name":"bad","namespace":"shop"}}"#.to_owned(), Some("bad")),
         ] {
             let body = list(&format!("[{} , {bad},{}]", item("a", ""), item("b", r#","x":"]\"}""#)));
-            let page = read(body.as_bytes(), &widgets(), Some("shop"), false).unwrap();
+            let page = read(body.as_bytes(), &widgets(), Some("shop"), false, None).unwrap();
             assert_eq!(names(&page), ["a", "b"], "{bad}");
             assert_eq!(page.spoilt.iter().map(|spoilt| spoilt.name.as_deref()).collect::<Vec<_>>(), [name], "{bad}");
             assert_eq!((page.left, page.version.as_deref(), page.token.as_deref()), (Some(3), Some("7"), Some("x")));
@@ -276,9 +280,9 @@ mod tests {
     #[test]
     fn a_list_of_all_namespaces_may_hold_any() {
         let body = list(&format!("[{}]", item("a", "")));
-        assert_eq!(read(body.as_bytes(), &widgets(), None, false).unwrap().objects.len(), 1);
+        assert_eq!(read(body.as_bytes(), &widgets(), None, false, None).unwrap().objects.len(), 1);
         let cluster_scoped = Resource { namespaced: false, ..widgets() };
-        assert_eq!(read(body.as_bytes(), &cluster_scoped, None, false).unwrap().spoilt.len(), 1);
+        assert_eq!(read(body.as_bytes(), &cluster_scoped, None, false, None).unwrap().spoilt.len(), 1);
     }
 
     proptest! {

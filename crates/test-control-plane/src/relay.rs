@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,6 +15,7 @@ const CHUNKS_UNDER_WAY: usize = 1024;
 pub struct Relay {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
+    bytes: Arc<AtomicU64>,
     closed: Arc<AtomicBool>,
 }
 
@@ -24,17 +25,18 @@ impl Relay {
         let upstream = upstream.strip_prefix("https://").expect("the URL of an API server").to_owned();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port for the relay");
         let address = listener.local_addr().expect("the address of the relay");
-        let relay = Relay { address, connections: Arc::default(), closed: Arc::default() };
+        let relay = Relay { address, connections: Arc::default(), bytes: Arc::default(), closed: Arc::default() };
         let (connections, closed) = (Arc::clone(&relay.connections), Arc::clone(&relay.closed));
+        let bytes = Arc::clone(&relay.bytes);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 if closed.load(Ordering::Relaxed) {
                     break;
                 }
                 connections.fetch_add(1, Ordering::Relaxed);
-                let upstream = upstream.clone();
+                let (upstream, bytes) = (upstream.clone(), Arc::clone(&bytes));
                 // Without a connection to the server, dropping the client's tells it so.
-                thread::spawn(move || connect(client, &upstream, delay));
+                thread::spawn(move || connect(client, &upstream, delay, &bytes));
             }
         });
         relay
@@ -49,6 +51,11 @@ impl Relay {
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::Relaxed)
     }
+
+    /// How many bytes came from either side so far.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
 }
 
 impl Drop for Relay {
@@ -59,29 +66,30 @@ impl Drop for Relay {
     }
 }
 
-fn connect(client: TcpStream, upstream: &str, delay: Duration) -> io::Result<()> {
+fn connect(client: TcpStream, upstream: &str, delay: Duration, bytes: &Arc<AtomicU64>) -> io::Result<()> {
     let server = TcpStream::connect(upstream)?;
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
     // The local handshake took no time; over the distance it takes a round trip.
     thread::sleep(2 * delay);
-    relay(client.try_clone()?, server.try_clone()?, delay);
-    relay(server, client, delay);
+    relay(client.try_clone()?, server.try_clone()?, delay, Arc::clone(bytes));
+    relay(server, client, delay, Arc::clone(bytes));
     Ok(())
 }
 
 /// Starts one direction.
-fn relay(from: TcpStream, to: TcpStream, delay: Duration) {
+fn relay(from: TcpStream, to: TcpStream, delay: Duration, bytes: Arc<AtomicU64>) {
     let (sender, receiver) = sync_channel(CHUNKS_UNDER_WAY);
-    thread::spawn(move || receive(from, &sender, delay));
+    thread::spawn(move || receive(from, &sender, delay, &bytes));
     thread::spawn(move || deliver(to, &receiver));
 }
 
 /// Reads chunks and notes when each is due at the other end. An empty chunk is the end.
-fn receive(mut from: TcpStream, sender: &SyncSender<(Instant, Vec<u8>)>, delay: Duration) {
+fn receive(mut from: TcpStream, sender: &SyncSender<(Instant, Vec<u8>)>, delay: Duration, bytes: &AtomicU64) {
     let mut buffer = vec![0; 64 * 1024];
     loop {
         let length = from.read(&mut buffer).unwrap_or(0);
+        bytes.fetch_add(length as u64, Ordering::Relaxed);
         if sender.send((Instant::now() + delay, buffer[..length].to_vec())).is_err() || length == 0 {
             return;
         }

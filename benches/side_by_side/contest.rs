@@ -1,0 +1,137 @@
+//! Several programs that do the same thing, in turns.
+
+use std::process::Command;
+use std::rc::Rc;
+use std::time::Duration;
+
+use test_control_plane::{ControlPlane, Relay, Workspace};
+
+use super::OURS;
+use super::meter::{Used, measure, processor_time};
+use super::table::{Figures, Row, print};
+
+/// A network between client and server.
+#[derive(Clone, Copy)]
+pub struct Network {
+    /// What it is called.
+    pub name: &'static str,
+    /// How long each direction takes.
+    pub delay: Duration,
+}
+
+/// A command that is ready to run: what it works on is as it has to be.
+pub struct Ready {
+    /// Where it runs.
+    pub workspace: Rc<Workspace>,
+    /// What is run. Nothing of this process's environment reaches it but `PATH`.
+    pub command: Command,
+    /// Whether it may say that it found a difference.
+    pub may_differ: bool,
+}
+
+impl Ready {
+    /// Runs it with an API server at this URL.
+    pub fn run(self, url: &str) -> Used {
+        let Self { workspace: ws, mut command, may_differ } = self;
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", ws.home());
+        command.env("KUBECONFIG", ws.through(url).kubeconfig()).current_dir(ws.folder());
+        measure(&command, &ws.home(), may_differ)
+    }
+}
+
+/// One of the programs.
+pub struct Entrant<'a> {
+    /// What it is called.
+    pub by: &'static str,
+    /// How often it runs after its first time; `None` to leave it out.
+    pub rounds: Option<usize>,
+    /// Prepares a run.
+    pub ready: Box<dyn Fn() -> Ready + 'a>,
+}
+
+/// What several programs do.
+pub struct Contest<'a> {
+    /// The server that they do it with.
+    pub plane: &'a ControlPlane,
+    /// How many objects there are, for the table.
+    pub objects: &'a str,
+    /// The network between client and server.
+    pub network: Network,
+    /// What is done, for the table.
+    pub what: &'a str,
+}
+
+/// What was measured of one program.
+#[derive(Default)]
+struct Measured {
+    used: Vec<Used>,
+    server: Vec<Duration>,
+    requests: u64,
+    bytes: u64,
+}
+
+impl Contest<'_> {
+    /// Runs all programs in turns, and prints their rows.
+    pub fn run(&self, entrants: &[Entrant<'_>]) {
+        let mut all: Vec<Measured> = entrants.iter().map(|_| Measured::default()).collect();
+        let most = entrants.iter().filter_map(|entrant| entrant.rounds).max().unwrap_or(0);
+        for round in 0..=most {
+            for (entrant, measured) in entrants.iter().zip(&mut all) {
+                if entrant.rounds.is_some_and(|rounds| round <= rounds) {
+                    self.once(round == 0, entrant, measured);
+                }
+            }
+        }
+        let times: Vec<_> = all.iter().map(|measured| median(measured.used.iter().map(|used| used.time))).collect();
+        let ours = entrants.iter().zip(&times).find_map(|(entrant, time)| (*time).filter(|_| entrant.by == OURS));
+        for ((entrant, measured), time) in entrants.iter().zip(&all).zip(times) {
+            let ratio = |time: Duration| ours.map(|ours| time.as_secs_f64() / ours.as_secs_f64());
+            let figures = time.map(|time| measured.figures(time, ratio(time)));
+            let Self { objects, network, what, .. } = self;
+            print(&Row { objects, network: network.name, what, by: entrant.by, figures });
+        }
+    }
+
+    /// Runs one program. Its first run goes through a relay that counts bytes; on loopback the time of that run does not count,
+    /// unless it is the only one.
+    fn once(&self, is_first: bool, entrant: &Entrant<'_>, measured: &mut Measured) {
+        let is_far = !self.network.delay.is_zero();
+        let relay = (is_first || is_far).then(|| Relay::new(self.plane.url(), self.network.delay));
+        let url = relay.as_ref().map_or_else(|| self.plane.url().to_owned(), Relay::url);
+        let ready = (entrant.ready)();
+        let pids = self.plane.pids();
+        let workspace = Rc::clone(&ready.workspace);
+        let ((used, server), requests) = workspace.requests_during(|| {
+            let before = processor_time(&pids);
+            let used = ready.run(&url);
+            (used, processor_time(&pids).saturating_sub(before))
+        });
+        if is_first {
+            (measured.requests, measured.bytes) = (requests.len() as u64, relay.map_or(0, |relay| relay.bytes()));
+        }
+        if is_far || !is_first || entrant.rounds == Some(0) {
+            measured.used.push(used);
+            measured.server.push(server);
+        }
+    }
+}
+
+impl Measured {
+    fn figures(&self, time: Duration, ratio: Option<f64>) -> Figures {
+        Figures {
+            time,
+            ratio,
+            client: median(self.used.iter().map(|used| used.cpu)).unwrap_or_default(),
+            server: median(self.server.iter().copied()).unwrap_or_default(),
+            requests: self.requests,
+            bytes: self.bytes,
+            memory: median(self.used.iter().map(|used| used.memory)).unwrap_or_default(),
+        }
+    }
+}
+
+fn median<T: Ord + Copy>(figures: impl Iterator<Item = T>) -> Option<T> {
+    let mut figures: Vec<T> = figures.collect();
+    figures.sort_unstable();
+    figures.get(figures.len() / 2).copied()
+}

@@ -1,0 +1,97 @@
+//! Which rows of the table are wanted, and how often each command runs for it.
+
+use std::time::Duration;
+
+use super::contest::Network;
+
+/// How many objects there are.
+pub const SIZES: [usize; 3] = [100, 1_000, 10_000];
+/// Where the server is.
+pub const NETWORKS: [Network; 2] =
+    [Network { name: "loopback", delay: Duration::ZERO }, Network { name: "20-ms", delay: Duration::from_millis(10) }];
+/// What is done with a number of objects.
+pub const WHAT: [&str; 6] = ["all-new", "in-sync", "no-op-apply", "1%-drifted", "all-drifted", "prune-10%"];
+/// What is done with objects that are spread.
+pub const SPREAD: [&str; 2] = ["many-namespaces", "one-of-four"];
+/// The programs: kubectl, ours, and the floor.
+pub const PROGRAMS: [&str; 3] = ["kubectl", super::OURS, "floor"];
+
+/// kubectl takes minutes for more objects than these: it asks for each of them, one after the other.
+const MOST_FOR_KUBECTL: usize = 1_000;
+
+/// Words that were typed. A row is wanted if, of its size, its network, what is done and the program, each is typed or nothing
+/// like it is.
+pub struct Selection {
+    words: Vec<String>,
+    most: usize,
+}
+
+impl Selection {
+    /// The selection that these arguments make; what starts with a dash is Cargo's.
+    pub fn of(arguments: impl Iterator<Item = String>) -> Self {
+        let words: Vec<String> = arguments.filter(|argument| !argument.starts_with('-')).collect();
+        let names = NETWORKS.map(|network| network.name).into_iter().chain(WHAT).chain(SPREAD).chain(PROGRAMS);
+        let known: Vec<String> =
+            SIZES.map(|size| size.to_string()).into_iter().chain(names.map(str::to_owned)).collect();
+        for word in &words {
+            assert!(known.contains(word), "`{word}` is none of: {}", known.join(", "));
+        }
+        let most = std::env::var("BENCH_ROUNDS").ok().and_then(|value| value.parse().ok()).unwrap_or(usize::MAX);
+        Self { words, most }
+    }
+
+    /// Returns true if rows with this number of objects are wanted. Rows about spread objects have numbers of their own.
+    pub fn wants_size(&self, objects: usize) -> bool {
+        if self.types_a_size() { self.types(&objects.to_string()) } else { self.wants_some(&WHAT) }
+    }
+
+    /// Returns true if rows about this are wanted.
+    pub fn wants(&self, what: &str) -> bool {
+        let is_spread = SPREAD.contains(&what);
+        let alike: &[&str] = if is_spread { &SPREAD } else { &WHAT };
+        let by_itself = self.types_one_of(alike) || is_spread && self.types_a_size();
+        if by_itself { self.types(what) } else { self.wants_some(alike) }
+    }
+
+    /// Returns true if some of these are typed, or nothing of what can be done is.
+    fn wants_some(&self, names: &[&str]) -> bool {
+        self.types_one_of(names) || !(self.types_one_of(&WHAT) || self.types_one_of(&SPREAD))
+    }
+
+    fn types(&self, name: &str) -> bool {
+        self.words.iter().any(|word| word == name)
+    }
+
+    fn types_a_size(&self) -> bool {
+        SIZES.iter().any(|size| self.types(&size.to_string()))
+    }
+
+    /// The networks that are wanted.
+    pub fn networks(&self) -> impl Iterator<Item = Network> {
+        let all = !self.types_one_of(&NETWORKS.map(|network| network.name));
+        NETWORKS.into_iter().filter(move |network| all || self.types(network.name))
+    }
+
+    /// How often a program runs after its first time; none if it is not to run.
+    pub fn rounds(&self, by: &str, objects: usize, network: Network, is_repeatable: bool) -> Option<usize> {
+        if self.types_one_of(&PROGRAMS) && !self.types(by) {
+            return None;
+        }
+        let is_far = !network.delay.is_zero();
+        let rounds = match (by, objects) {
+            ("kubectl", MOST_FOR_KUBECTL..) if objects > MOST_FOR_KUBECTL => return None,
+            ("kubectl", _) if is_far => 0,
+            ("kubectl", 1_000..) => 1,
+            ("kubectl", _) => 3,
+            (_, 10_000..) if is_repeatable => 5,
+            (_, 10_000..) => 1,
+            _ if is_repeatable => 9,
+            _ => 3,
+        };
+        Some(rounds.min(self.most))
+    }
+
+    fn types_one_of(&self, names: &[&str]) -> bool {
+        self.words.iter().any(|word| names.contains(&word.as_str()))
+    }
+}

@@ -1,0 +1,36 @@
+//! The readiness of one object: `cargo bench -p kstatus`.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use jiff::Timestamp;
+use kstatus::{GroupKind, readiness};
+use serde_json::json;
+
+fn ready(criterion: &mut Criterion) {
+    let deployment = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop", "generation": 2},
+        "spec": {"replicas": 3, "progressDeadlineSeconds": 600},
+        "status": {
+            "observedGeneration": 2, "replicas": 3, "updatedReplicas": 3, "readyReplicas": 3, "availableReplicas": 3,
+            "conditions": [
+                {"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"},
+                {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"},
+            ],
+        },
+    });
+    let custom = json!({
+        "apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "web", "generation": 1},
+        "status": {"conditions": [{"type": "Ready", "status": "False", "reason": "Waiting", "message": "for its parts"}]},
+    });
+    let now = Timestamp::UNIX_EPOCH;
+    criterion.bench_function("a Deployment", |bencher| {
+        bencher.iter(|| readiness(GroupKind::new("apps", "Deployment"), black_box(&deployment), now));
+    });
+    criterion.bench_function("a custom resource", |bencher| {
+        bencher.iter(|| readiness(GroupKind::new("example.com", "Widget"), black_box(&custom), now));
+    });
+}
+
+criterion_group!(benches, ready);
+criterion_main!(benches);

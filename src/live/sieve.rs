@@ -1,0 +1,291 @@
+//! Reads the items of a list, and of those that nobody wants only what they are called: a list may hold many times more than what is
+//! wanted of it. Pure.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// Which items of a list are wanted.
+#[derive(Clone, Copy)]
+pub(crate) struct Sieve<'w> {
+    /// Whether the object with this namespace and name is wanted.
+    pub wants: &'w (dyn Fn(&str, &str) -> bool + Sync),
+    /// Whether the name alone decides: all objects are in the same namespace, or in none.
+    pub by_name: bool,
+}
+
+/// A list: what is there besides the items, and the items, if there are any.
+pub(super) struct List {
+    pub envelope: Map<String, Value>,
+    pub items: Option<Vec<Item>>,
+}
+
+/// An item of a list.
+pub(super) enum Item {
+    /// As it is.
+    Whole(Value),
+    /// One that nobody wants: its type, name and namespace.
+    Named(Value),
+}
+
+/// Reads a list. Without a sieve, everything is wanted.
+pub(super) fn list(body: &[u8], sieve: Option<Sieve<'_>>) -> serde_json::Result<List> {
+    let mut json = serde_json::Deserializer::from_slice(body);
+    let list = ListSeed(sieve).deserialize(&mut json)?;
+    json.end()?;
+    Ok(list)
+}
+
+struct ListSeed<'w>(Option<Sieve<'w>>);
+
+impl<'de> DeserializeSeed<'de> for ListSeed<'_> {
+    type Value = List;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<List, D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ListSeed<'_> {
+    type Value = List;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<List, A::Error> {
+        let mut list = List { envelope: Map::new(), items: None };
+        while let Some(key) = map.next_key::<String>()? {
+            if key == "items" {
+                list.items = map.next_value_seed(ItemsSeed(self.0))?;
+            } else {
+                list.envelope.insert(key, map.next_value()?);
+            }
+        }
+        Ok(list)
+    }
+}
+
+struct ItemsSeed<'w>(Option<Sieve<'w>>);
+
+impl<'de> DeserializeSeed<'de> for ItemsSeed<'_> {
+    type Value = Option<Vec<Item>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ItemsSeed<'_> {
+    type Value = Option<Vec<Item>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("items")
+    }
+
+    /// Go's empty list.
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Some(Vec::new()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut read = Vec::new();
+        match self.0 {
+            Some(sieve) => {
+                while let Some(item) = items.next_element_seed(ItemSeed(sieve))? {
+                    read.push(item);
+                }
+            }
+            None => {
+                while let Some(item) = items.next_element()? {
+                    read.push(Item::Whole(item));
+                }
+            }
+        }
+        Ok(Some(read))
+    }
+}
+
+struct ItemSeed<'w>(Sieve<'w>);
+
+impl<'de> DeserializeSeed<'de> for ItemSeed<'_> {
+    type Value = Item;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Item, D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ItemSeed<'_> {
+    type Value = Item;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Item, A::Error> {
+        let mut object = Map::new();
+        let mut is_wanted = true;
+        while let Some(key) = map.next_key::<String>()? {
+            if key == "metadata" {
+                let metadata = map.next_value_seed(MetadataSeed(self.0))?;
+                is_wanted = still(is_wanted, metadata.is_wanted)?;
+                object.insert(key, Value::Object(metadata.fields));
+            } else if is_wanted || is_type(&key) {
+                object.insert(key, map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        if is_wanted {
+            return Ok(Item::Whole(Value::Object(object)));
+        }
+        // What came before the metadata.
+        object.retain(|key, _| is_type(key) || key == "metadata");
+        Ok(Item::Named(Value::Object(object)))
+    }
+}
+
+/// Whether an item is wanted that was wanted before, or was not. What was left out would be missing from one that is named twice.
+fn still<E: serde::de::Error>(before: bool, now: bool) -> Result<bool, E> {
+    if now && !before { Err(E::custom("it is named twice")) } else { Ok(now) }
+}
+
+fn is_type(key: &str) -> bool {
+    matches!(key, "apiVersion" | "kind")
+}
+
+fn is_name(key: &str) -> bool {
+    matches!(key, "name" | "namespace")
+}
+
+struct MetadataSeed<'w>(Sieve<'w>);
+
+struct Metadata {
+    fields: Map<String, Value>,
+    is_wanted: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for MetadataSeed<'_> {
+    type Value = Metadata;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Metadata, D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for MetadataSeed<'_> {
+    type Value = Metadata;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the metadata of an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Metadata, A::Error> {
+        let sieve = self.0;
+        let wants = |fields: &Map<String, Value>| {
+            let text = |key: &str| fields.get(key).and_then(Value::as_str).unwrap_or_default();
+            (sieve.wants)(text("namespace"), text("name"))
+        };
+        let (mut fields, mut is_wanted) = (Map::new(), true);
+        while let Some(key) = map.next_key::<String>()? {
+            if !is_wanted && !is_name(&key) {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let names = is_name(&key);
+            fields.insert(key, map.next_value()?);
+            if names && fields.contains_key("name") && (sieve.by_name || fields.contains_key("namespace")) {
+                is_wanted = still(is_wanted, wants(&fields))?;
+            }
+        }
+        is_wanted = still(is_wanted, wants(&fields))?;
+        if !is_wanted {
+            fields.retain(|key, _| is_name(key));
+        }
+        Ok(Metadata { fields, is_wanted })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn read(body: &Value, wants: &(dyn Fn(&str, &str) -> bool + Sync), by_name: bool) -> (Vec<Value>, Vec<Value>) {
+        let list = list(body.to_string().as_bytes(), Some(Sieve { wants, by_name })).unwrap();
+        assert_eq!(list.envelope.get("kind"), Some(&json!("WidgetList")));
+        let (mut whole, mut named) = (Vec::new(), Vec::new());
+        for item in list.items.unwrap() {
+            match item {
+                Item::Whole(item) => whole.push(item),
+                Item::Named(item) => named.push(item),
+            }
+        }
+        (whole, named)
+    }
+
+    fn of(items: &[Value]) -> Value {
+        json!({"items": items, "kind": "WidgetList"})
+    }
+
+    #[test]
+    fn what_nobody_wants_keeps_its_type_and_its_name() {
+        let widget = |namespace: &str, name: &str| {
+            json!({"apiVersion": "example.com/v1", "kind": "Widget", "data": [1],
+                "metadata": {"annotations": {"a": "b"}, "name": name, "namespace": namespace, "uid": "1"}, "spec": {"a": [1, 2]}})
+        };
+        let all = of(&[widget("shop", "a"), widget("bank", "a"), widget("shop", "b")]);
+        let name = |namespace: &str, name: &str| json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name, "namespace": namespace}});
+        let (whole, named) = read(&all, &|namespace, name| (namespace, name) == ("shop", "a"), false);
+        assert_eq!(whole, [widget("shop", "a")]);
+        assert_eq!(named, [name("bank", "a"), name("shop", "b")]);
+        let (whole, named) = read(&all, &|_, name| name == "b", true);
+        assert_eq!((whole, named.len()), (vec![widget("shop", "b")], 2));
+    }
+
+    /// Without what was left out it would not be the object.
+    #[test]
+    fn an_item_that_is_named_twice_is_not_read() {
+        for item in [
+            r#"{"metadata":{"name":"b","uid":"1","name":"a"}}"#,
+            r#"{"metadata":{"name":"b"},"spec":1,"metadata":{"name":"a"}}"#,
+        ] {
+            let text = format!(r#"{{"kind":"WidgetList","items":[{item}]}}"#);
+            assert!(list(text.as_bytes(), Some(Sieve { wants: &|_, name| name == "a", by_name: true })).is_err());
+            assert!(list(text.as_bytes(), None).is_ok());
+        }
+    }
+
+    /// Deeper than what is read: it does not matter in what nobody wants.
+    #[test]
+    fn what_nobody_wants_may_be_deep() {
+        let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+        let text = format!(r#"{{"kind":"WidgetList","items":[{{"metadata":{{"name":"a"}},"spec":{deep}}}]}}"#);
+        let read =
+            |wants: &(dyn Fn(&str, &str) -> bool + Sync)| list(text.as_bytes(), Some(Sieve { wants, by_name: true }));
+        assert!(read(&|_, _| false).is_ok());
+        assert!(read(&|_, _| true).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_wanted_is_read_as_it_is(names in prop::collection::vec("[a-c]{1,2}", 0..6), fields in prop::collection::vec("[a-z]{1,8}", 0..5)) {
+            let item = |name: &String| {
+                let mut item = Map::new();
+                for field in &fields {
+                    item.insert(field.clone(), json!({field: [name, null, 1.5, true]}));
+                }
+                item.insert("metadata".to_owned(), json!({"name": name, "labels": {"x": name}}));
+                Value::Object(item)
+            };
+            let items: Vec<Value> = names.iter().map(item).collect();
+            prop_assert_eq!(read(&of(&items), &|_, _| true, true), (items.clone(), Vec::new()));
+            let (whole, named) = read(&of(&items), &|_, name| name.starts_with('a'), false);
+            prop_assert_eq!(whole.len() + named.len(), items.len());
+            prop_assert_eq!(whole, items.into_iter().filter(|item| item["metadata"]["name"].as_str().unwrap().starts_with('a')).collect::<Vec<_>>());
+        }
+    }
+}

@@ -34,19 +34,22 @@ fn without(value: &Value, gone: &FieldSet, of: TypeRef<'_>, values: Values) -> V
         _ if of.is_atomic(value) => Value::Null,
         Value::Object(map) => {
             let mut left = Map::new();
+            // A struct in which a null was left stays, even if the null is not served.
+            let mut is_emptied = true;
             for (name, child) in map {
                 let kept = match gone.step(&PathElement::Field(name.clone())) {
                     Some((true, _)) => continue,
                     Some((false, below)) => without(child, below, of.field(name), values),
                     None => child.clone(),
                 };
+                is_emptied = false;
                 if values == Values::Sent || !kept.is_null() || child.is_null() {
                     left.insert(name.clone(), kept);
                 } else if of.stores_as_sent() {
                     left.insert(name.clone(), of.default_of_null(name).cloned().unwrap_or_default());
                 }
             }
-            if left.is_empty() { Value::Null } else { Value::Object(left) }
+            if is_emptied { Value::Null } else { Value::Object(left) }
         }
         Value::Array(items) => {
             let kept = items.iter().filter_map(|item| {
@@ -86,6 +89,19 @@ mod tests {
         let container = &after["spec"]["template"]["spec"]["containers"][0];
         assert_eq!(container.get("securityContext"), None, "{after}");
         assert_eq!(container["terminationMessagePath"], "/x");
+    }
+
+    #[test]
+    fn a_struct_around_what_was_emptied_stays() {
+        let of = builtin().object(&GroupVersionKind::new("v1", "Pod")).unwrap();
+        let pod = |spec: Value| json!({"metadata": {"name": "web"}, "spec": spec});
+        let live = pod(
+            json!({"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 8}]}}}),
+        );
+        let fields =
+            |paths: &[&[&str]]| paths.iter().map(|path| crate::object::FieldPath::of(path)).collect::<FieldSet>();
+        let last = fields(&[&["spec", "affinity", "nodeAffinity"]]);
+        assert_eq!(prune(&live, of, &last, &fields(&[&["spec", "affinity"]])), pod(json!({})));
     }
 
     #[test]

@@ -361,7 +361,7 @@ fn what_differs_in_the_schema_of_a_version_is_told_in_a_few_lines() {
 
     // What somebody changed by hand is shown by itself, with its author.
     let mut edited = report;
-    let is_gone = |change: &&mut FieldChange| change.path.to_string().ends_with(".gone");
+    let is_gone = |change: &&mut FieldChange| change.path.to_string().contains("properties.gone");
     let gone = edited.changes.iter_mut().find(is_gone).unwrap();
     *gone = by("kubectl-edit", gone.clone());
     let text = plain(&object_text(&edited, &view(100)));

@@ -97,6 +97,16 @@ mod tests {
         assert!(!paths.contains(&"spec.ports".to_owned()));
     }
 
+    /// Needs the feature `float_roundtrip` of serde_json, without which some floats are read one unit off.
+    #[test]
+    fn floats_are_read_as_they_are_written() {
+        let fields = json!({"f:a": {"v:222222222222222222222222": {}, "v:null": {}, "v:99.99999999999999": {}}});
+        let set = FieldSet::from_fields_v1(&fields).unwrap();
+        let again = FieldSet::from_fields_v1(&set.to_fields_v1()).unwrap();
+        assert_eq!(again, set);
+        assert!(set.to_fields_v1().to_string().contains("v:99.99999999999999\""), "{}", set.to_fields_v1());
+    }
+
     #[test]
     fn negative_positions_are_read_as_the_server_reads_them() {
         let fields = json!({"f:spec": {"f:args": {"i:-1": {}}, "f:replicas": {}}});

@@ -97,7 +97,7 @@ mod tests {
         assert!(!paths.contains(&"spec.ports".to_owned()));
     }
 
-    /// Needs the feature `float_roundtrip` of serde_json, without which some floats are read one unit off.
+    /// Needs the feature `float_roundtrip` of `serde_json`, without which some floats are read one unit off.
     #[test]
     fn floats_are_read_as_they_are_written() {
         let fields = json!({"f:a": {"v:222222222222222222222222": {}, "v:null": {}, "v:99.99999999999999": {}}});

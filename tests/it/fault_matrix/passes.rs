@@ -232,7 +232,10 @@ fn two_machines_do_the_work_once() {
             requests.iter().filter(is_it).count()
         };
         assert_eq!(done("delete", "configmaps/fixed"), EACH, "{what}: {runs:#?}");
-        assert_eq!(done("delete", "configmaps/"), 2 * EACH, "{what}: {runs:#?}");
+        // A pass that lost a conflict prunes nothing, and both may lose one: then the next pass prunes.
+        let deleted = done("delete", "configmaps/");
+        let is_pruned = deleted == 2 * EACH;
+        assert!(is_pruned || deleted == EACH && runs.iter().all(|run| run.code != 0), "{what}: {runs:#?}");
         pass.finishes(&what);
     }
     pass.is_settled("at the end");

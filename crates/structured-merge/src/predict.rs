@@ -89,10 +89,11 @@ pub fn predict_displacing(
     let sent = written(Values::Sent, Cow::Owned(with_live_spelling(manifest, live, of)));
     let changed = compare(live, &sent, of);
     let taken = changed.added.union(&changed.modified);
+    let taken_or_removed = taken.clone().union(&changed.removed);
     let left = |entry: ManagedFieldsEntry| {
         // Claims that pass to the applier are recorded as theirs until it takes them over.
-        let lost = if applier.takes_over(&entry) { taken.clone() } else { taken.clone().union(&changed.removed) };
-        let fields = entry.fields.difference(&lost);
+        let lost = if applier.takes_over(&entry) { &taken } else { &taken_or_removed };
+        let fields = entry.fields.difference(lost);
         (!fields.is_empty()).then_some(ManagedFieldsEntry { fields, ..entry })
     };
     let others = before.others.into_iter().chain(invented).filter_map(left).collect();

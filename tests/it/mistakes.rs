@@ -106,6 +106,36 @@ fn one_mistake_leaves_all_other_objects_compared_and_applied() {
     assert!(run.stdout.contains("bad.yaml:4:11: `data.a`: expected a string, found a boolean"), "{run}");
 }
 
+/// The server names what all versions have alike as if it were no version's.
+#[test]
+fn a_mistake_in_the_schema_of_a_definition_is_shown_where_it_is() {
+    let ws = Workspace::new();
+    ws.write(
+        "crd.yaml",
+        "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: its.$NS.example.com}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {plural: its, singular: it, kind: It}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          size: {type: intger}
+",
+    );
+    let run = ws.reconcile(["diff", "-f", "crd.yaml"]).exits_with(4);
+    let path = "spec.versions[0].schema.openAPIV3Schema.properties.size.type";
+    assert!(run.stdout.contains(&format!("crd.yaml:16:24: `{path}` cannot be `intger`\n")), "{run}");
+    assert!(run.stdout.contains("hint: did you mean `integer`?"), "{run}");
+}
+
 #[test]
 fn custom_resources_are_explained_by_their_own_types() {
     let ws = Workspace::new();

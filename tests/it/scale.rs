@@ -1,13 +1,20 @@
 //! How the work of a comparison grows with the objects: whoever may write a live object decides how large it is.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use kubectl_reconcile::compare::{ObjectPair, Policy, Prediction, Redactor, judge, predict};
+use kubectl_reconcile::compare::{
+    Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectPair, ObjectVerdict, Owner, Policy, Prediction, Redactor,
+    UnmanagedCount, Versions, judge, predict,
+};
 use kubectl_reconcile::diagnostic::Place;
+use kubectl_reconcile::report::format::{FORMATS, Render};
+use kubectl_reconcile::report::{Command, FailOn, ObjectReport, Report, View};
 use kubectl_reconcile::rules::{Autoscalers, FieldPattern, Glob, IgnoreRule, IgnoreRules, ObjectPattern, Subject};
 use serde_json::{Map, Value, json};
 use structured_merge::{
-    FieldSet, GroupVersionKind, ObjectKey, TypeRef, builtin, builtin_kind, field_set, prove, with_live_spelling,
+    FieldPath, FieldSet, GroupVersionKind, ObjectKey, Op, PathElement, Scalar, TypeRef, builtin, builtin_kind,
+    field_set, prove, with_live_spelling,
 };
 
 use crate::control_plane::Workspace;
@@ -218,6 +225,57 @@ fn very_many_managers() {
         live["metadata"]["managedFields"] = (0..count / 10).map(entry).collect();
         (config(&keys(count, "b")), live)
     });
+}
+
+/// A Service with as many ports that differ, every second of them a conflict.
+fn report(count: usize) -> Report {
+    let agent = Owner {
+        manager: "agent".to_owned(),
+        operation: "Update".to_owned(),
+        subresource: String::new(),
+        time: None,
+        manual: false,
+    };
+    let path = |at: usize| {
+        let key = PathElement::key([("port".to_owned(), Scalar::Int(i64::try_from(at).unwrap()))]);
+        FieldPath::of(&["spec", "ports"]).child(key).field("targetPort")
+    };
+    let change = |at: usize| FieldChange {
+        path: path(at),
+        op: Op::Change,
+        class: if at.is_multiple_of(2) { Class::Conflict } else { Class::ChangedByOther },
+        live: Some(json!(1)),
+        desired: Some(json!(2)),
+        managers: vec![agent.clone()],
+        defaulted: Vec::new(),
+    };
+    let conflict = |at: usize| Conflict { path: path(at), owner: agent.clone() };
+    let whole = |to: u32| {
+        service((0..count).map(|number| json!({"name": format!("p{number}"), "port": number, "targetPort": to})))
+    };
+    let fields = FieldDiff {
+        changes: (0..count).map(change).collect(),
+        conflicts: (0..count).step_by(2).map(conflict).collect(),
+        beside: (count..count * 2).map(path).collect(),
+        unmanaged: UnmanagedCount { fields: count, manual: 0 },
+        versions: Some(Arc::new(Versions { live: whole(1), desired: whole(2) })),
+        ..FieldDiff::none(Evidence::Server)
+    };
+    let gvk = GroupVersionKind::new("v1", "Service");
+    let key = ObjectKey { gvk, namespace: Some("b".to_owned()), name: "a".to_owned() };
+    let object = ObjectReport::unwanted(&key, ObjectVerdict::Update(fields));
+    Report::compared(Command::Diff, vec![object], &FailOn::default())
+}
+
+#[test]
+fn every_format() {
+    let view = View::default();
+    for format in FORMATS {
+        grows_evenly_in(format.name, report, |report| match format.render {
+            Render::Text(text) => drop(text(report, &view)),
+            Render::Data(data) | Render::Lines(data) => assert!(!data(report, &view).is_empty()),
+        });
+    }
 }
 
 /// As deep as documents may be; the server's own answers end at 128 levels.

@@ -12,6 +12,14 @@ use crate::live::Cause;
 use crate::live::discreet::{Discreet, complaint};
 use crate::text::similar;
 
+/// What the server validates for all versions of a definition at once, where they have it alike, and where v1 has it
+/// (apiextensions-apiserver `pkg/apis/apiextensions/v1/conversion.go`).
+const OF_ALL_VERSIONS: [(&str, &str); 4] = [
+    ("spec.validation", "spec.versions[0].schema"),
+    ("spec.subresources", "spec.versions[0].subresources"),
+    ("spec.additionalPrinterColumns", "spec.versions[0].additionalPrinterColumns"),
+    ("spec.selectableFields", "spec.versions[0].selectableFields"),
+];
 /// What a cause without a field has in its place.
 const NO_FIELD: &str = "<nil>";
 /// Longest text of a complaint.
@@ -25,7 +33,10 @@ pub(super) fn mistakes(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<Di
     let merged = subject.merged();
     let place_of = |cause: &Cause| {
         let follow = |field: &str| follow_validation(Place::root(subject.manifest(), subject.of), &merged, field);
-        let place = follow(&cause.field);
+        let place = match of_first_version(subject, &cause.field) {
+            Some(field) => follow(&field),
+            None => follow(&cause.field),
+        };
         // What a Secret has in `stringData` is checked once it is in `data`.
         let given = if place.missing.is_empty() { None } else { cause.field.strip_prefix("data[") };
         let given = given.map(|key| follow(&format!("stringData[{key}")));
@@ -46,6 +57,13 @@ pub(super) fn mistakes(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<Di
     // Without a field they still say what is wrong with the object.
     let whole = Place::root(subject.manifest(), subject.of);
     causes.iter().map(|cause| subject.of_value(&whole, capped(&cause.message))).collect()
+}
+
+/// What a definition has in its first version and the server names as if it were that of all.
+fn of_first_version(subject: &RejectedObject<'_>, field: &str) -> Option<String> {
+    let is_definition = subject.target.key.gvk.is_crd();
+    let (of_all, of_first) = OF_ALL_VERSIONS.iter().find(|(of_all, _)| is_definition && field.starts_with(of_all))?;
+    Some(field.replacen(of_all, of_first, 1))
 }
 
 /// What a cause says of a place, which need not be in the manifest.

@@ -1,7 +1,6 @@
 //! All formats over one rich report, and over one whose every text comes from an attacker.
 
 mod formats;
-mod growth;
 mod hostile;
 mod parsers;
 mod scenario;

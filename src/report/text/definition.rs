@@ -4,11 +4,13 @@
 mod schema;
 mod versions;
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use similar::ChangeTag;
 use structured_merge::{FieldPath, Op};
 
-use super::change::{more, put_lines};
+use super::change::{more, note, put_lines};
 use super::sheet::{GAP, Sheet};
 use crate::compare::{Class, FieldChange};
 use crate::report::ObjectReport;
@@ -21,17 +23,32 @@ use versions::Versions;
 
 /// How many fields are named, unless everything is wanted.
 const NAMED: usize = 6;
+/// How many changes that have an owner are shown by themselves as well. The list of versions is owned as a whole, so that after one manual
+/// change of it all fields of an upgrade have that owner.
+const OWNED: usize = 6;
 /// Columns before the summary.
 const MARGIN: usize = 4;
 
-/// Returns true if the summary says what this change is about. A change with an owner is shown by itself.
+/// Returns true if the summary says what this change is about.
 pub(super) fn is_summarised(object: &ObjectReport, change: &FieldChange) -> bool {
     let is_definition =
         object.kind == "CustomResourceDefinition" && object.api_version.starts_with("apiextensions.k8s.io/");
     let versions = FieldPath::of(&["spec", "versions"]);
-    let is_nobodys = change.managers.is_empty() && change.class != Class::Conflict;
-    let is_whole = change.path == versions && change.op == Op::Change;
-    is_definition && (is_whole || object.versions.is_some() && is_nobodys && versions.is_prefix_of(&change.path))
+    let is_difference = change.class.is_drift() && change.class != Class::Conflict;
+    is_definition
+        && (is_whole(change) || object.versions.is_some() && is_difference && versions.is_prefix_of(&change.path))
+}
+
+/// Returns true if all of the versions are one change.
+fn is_whole(change: &FieldChange) -> bool {
+    change.op == Op::Change && change.path == FieldPath::of(&["spec", "versions"])
+}
+
+/// Those of the summarised changes that are shown by themselves as well, as they are few and have an owner.
+pub(super) fn few_owned<'c>(summarised: &[&'c FieldChange]) -> Vec<&'c FieldChange> {
+    let owned = summarised.iter().filter(|change| !change.managers.is_empty() && !is_whole(change));
+    let owned: Vec<&FieldChange> = owned.copied().collect();
+    if owned.len() <= OWNED { owned } else { Vec::new() }
 }
 
 /// Both lists of versions: from the objects as a whole, or from the one change that has them.
@@ -75,6 +92,12 @@ pub(super) fn versions(sheet: &mut Sheet<'_>, object: &ObjectReport, summarised:
     }
     more(sheet, dangers.len().saturating_sub(most), "field", MARGIN + GAP);
     schema(sheet, live, desired);
+    if few_owned(summarised).is_empty() {
+        let notes: BTreeSet<String> = summarised.iter().map(|change| note(change, sheet.view)).collect();
+        for note in notes.iter().filter(|note| !note.is_empty()) {
+            sheet.line(Role::Note, format!("{margin}{note}"));
+        }
+    }
 }
 
 /// A clause in as many lines as it needs.

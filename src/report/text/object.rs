@@ -46,9 +46,10 @@ pub(in crate::report) fn object_text(object: &ObjectReport, view: &View) -> Styl
     if object.action == Action::Unknown {
         sheet.text.append(problem("cannot compare", object, view));
     }
-    let (summarised, shown): (Vec<_>, Vec<_>) =
+    let (summarised, mut shown): (Vec<_>, Vec<_>) =
         shown.into_iter().partition(|change| definition::is_summarised(object, change));
     definition::versions(&mut sheet, object, &summarised);
+    shown.extend(definition::few_owned(&summarised));
     let most = if view.full { usize::MAX } else { SHOWN };
     let (added, differing): (Vec<_>, Vec<_>) =
         foremost(&shown, most).into_iter().partition(|change| change.class == Class::Unmanaged);

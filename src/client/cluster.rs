@@ -14,6 +14,7 @@ use super::options::{ConnectOptions, Log, RequestTimeout};
 use super::request::{Counters, Reply, Request, RequestCounts, RequestKind};
 use super::transport::deadline::Deadline;
 use super::transport::endpoint::Endpoint;
+use super::transport::pace::{Answer, Pace};
 use super::transport::watch::Watch;
 use super::transport::{exchange, retry};
 
@@ -40,6 +41,7 @@ struct Inner {
     verbose: u8,
     log: Log,
     counters: Counters,
+    pace: Pace,
     /// The server answered at least once.
     reached: AtomicBool,
     /// A connection was made, and the server was not given up since.
@@ -74,6 +76,7 @@ impl Cluster {
             verbose: options.verbose,
             log: options.log.clone(),
             counters: Counters::default(),
+            pace: Pace::new(),
             reached: AtomicBool::new(false),
             connected: AtomicBool::new(false),
         };
@@ -174,6 +177,15 @@ impl Cluster {
     }
 
     async fn repeat(&self, session: &Session, request: &Request) -> Result<Reply, RequestError> {
+        // Kept until the answer is there, so that a server which asks for a pause gets one.
+        let _permit = tokio::select! {
+            biased;
+            permit = self.0.pace.permit() => permit,
+            () = self.stopped() => return Err(RequestError::Stopped),
+        };
+        if self.is_stopped() {
+            return Err(RequestError::Stopped);
+        }
         let deadline = Deadline::new(self.0.timeout);
         let mut failures = 0;
         loop {
@@ -240,8 +252,11 @@ impl Cluster {
     }
 
     async fn once(&self, session: &Session, request: &Request, deadline: Deadline) -> Result<Reply, RequestError> {
+        let start = Instant::now();
         let exchange = exchange::exchange(&session.client, &self.0.endpoint, request, deadline);
-        self.attempt(session, request, exchange, |reply| reply.status).await
+        let outcome = self.attempt(session, request, exchange, |reply| reply.status).await;
+        self.0.pace.learn(request.kind, Answer::of(&outcome), start.elapsed());
+        outcome
     }
 
     /// Counts a request, and notes what became of it.

@@ -40,6 +40,6 @@ pub use error::RequestError;
 pub use kubeconfig::loader::KubeconfigError;
 pub use kubeconfig::settings::namespace_flag;
 pub use options::{ConnectOptions, Environment, InvalidTimeout, Log, MAX_TIMEOUT, RequestTimeout};
-pub use request::{IN_FLIGHT, Reply, Request, RequestCounts, RequestKind, Retry};
+pub use request::{IN_FLIGHT, MOST_IN_FLIGHT, Reply, Request, RequestCounts, RequestKind, Retry};
 pub use status::{Cause, StatusError};
 pub use transport::watch::{Watch, WatchEvent};

@@ -9,8 +9,12 @@ use serde::{Deserialize, Serialize};
 use super::address::{Address, asks_for_dry_run};
 use super::error::RequestError;
 
-/// Requests under way at once. HTTP/1.1 needs a connection for each; the server's own work grows beyond this.
+/// Requests under way at once, unless the server is found to answer more as quickly. HTTP/1.1 needs a connection for each.
 pub const IN_FLIGHT: usize = 16;
+
+/// The most requests under way at once. Tasks that send one small request each run up to this number side by side, and the
+/// client keeps those back that are too many at the moment.
+pub const MOST_IN_FLIGHT: usize = 64;
 
 /// Why a request is sent: the kinds that a report counts apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use futures::StreamExt as _;
 use structured_merge::TypeRef;
 use tokio::sync::SetOnce;
 
-use crate::client::{Cluster, IN_FLIGHT};
+use crate::client::{Cluster, MOST_IN_FLIGHT};
 use crate::compare::{
     Action, ComparisonMachine, ComparisonResult, Evidence, Finding, Policy, Redactor, defines, leave_out_nulls,
     may_hold_refused_nulls,
@@ -168,7 +168,7 @@ impl<'a> Comparison<'a> {
             self.ask_one(judge, known.types.of(&target.key.gvk), (target, begun), too_early)
         });
         let mut found = Vec::with_capacity(targets.len());
-        let mut answers = futures::stream::iter(questions).buffered(IN_FLIGHT);
+        let mut answers = futures::stream::iter(questions).buffered(MOST_IN_FLIGHT);
         while let Some(answer) = answers.next().await {
             found.push(answer);
             self.events.receive(Event::Advanced(Stage::Compare, found.len()));

@@ -14,7 +14,7 @@ use super::list::Pages;
 use super::live_state::{Found, LiveState};
 use super::resolve::Target;
 use super::resource::Resource;
-use crate::client::{Cluster, IN_FLIGHT, Request, RequestError, StatusError};
+use crate::client::{Cluster, IN_FLIGHT, MOST_IN_FLIGHT, Request, RequestError, StatusError};
 use crate::diagnostic::Diagnostic;
 
 /// Up to this many wanted objects of one collection are read one by one: a GET costs the server a third of a
@@ -175,7 +175,7 @@ async fn one_by_one<T>(
         let state = get(cluster, targets[index], resource).await;
         (index, take(index, state).await)
     });
-    futures::stream::iter(reads).buffer_unordered(IN_FLIGHT).collect().await
+    futures::stream::iter(reads).buffer_unordered(MOST_IN_FLIGHT).collect().await
 }
 
 /// Reads one object.

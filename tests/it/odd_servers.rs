@@ -1,5 +1,7 @@
 //! Servers that answer late, in pieces, or as older ones do.
 
+use std::collections::VecDeque;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -79,6 +81,60 @@ fn legacy_discovery_asks_for_sixteen_groups_at_once() {
     assert_eq!(diff.each("action"), ["Thing it: create"]);
     let asked = odd.asked("/apis/g").into_iter().filter(|path| path.ends_with("/v1")).count();
     assert_eq!((asked, odd.server.most_in_flight()), (GROUPS, 16));
+}
+
+/// How long a read of one object takes below.
+const ROUND_TRIP: Duration = Duration::from_millis(40);
+
+/// A server whose collections cannot be listed, so that each object is read by itself.
+fn read_one_by_one(read: impl Fn() -> Act + Send + Sync + 'static) -> (Odd, Workspace) {
+    let odd = Odd::new(move |seen| match path(seen) {
+        path if path.contains("/configmaps/") => Some(read()),
+        path if path.contains("/configmaps") => {
+            let status = json!({"kind": "Status", "status": "Failure", "reason": "Forbidden", "code": 403});
+            Some(answer("403 Forbidden", &["content-type: application/json"], &status.to_string()))
+        }
+        path => legacy(path, 1).as_ref().map(body),
+    });
+    let ws = Workspace::new();
+    let one = |at: usize| format!("---\n{{apiVersion: v1, kind: ConfigMap, metadata: {{name: it-{at}}}}}\n");
+    ws.write("all.yaml", &(0..600).map(one).collect::<String>());
+    (odd, ws)
+}
+
+#[test]
+fn more_requests_are_under_way_while_a_far_server_answers_them_as_quickly() {
+    let late = |act| match act {
+        Act::Answer(bytes) => Act::AnswerLater(ROUND_TRIP, bytes),
+        other => other,
+    };
+    let (odd, ws) = read_one_by_one(move || late(absent()));
+    let diff = ws.through(&odd.url()).reconcile(["diff", "-f", ".", "--evidence=read-only"]).exits_with(1);
+    assert_eq!(diff.report()["summary"]["create"], 600, "{diff}");
+    let most = odd.server.most_in_flight();
+    assert!(most > 20 && most <= 64, "{most}");
+}
+
+/// Each request would be refused again and again if as many were sent as before.
+#[test]
+fn fewer_requests_are_under_way_when_a_server_says_that_they_are_too_many() {
+    let recent: Mutex<VecDeque<Instant>> = Mutex::default();
+    let (odd, ws) = read_one_by_one(move || {
+        let mut recent = recent.lock().unwrap();
+        recent.retain(|start| start.elapsed() < ROUND_TRIP);
+        if recent.len() >= 6 {
+            let status = json!({"kind": "Status", "status": "Failure", "reason": "TooManyRequests", "code": 429});
+            let headers = ["content-type: application/json", "retry-after: 0"];
+            return answer("429 Too Many Requests", &headers, &status.to_string());
+        }
+        recent.push_back(Instant::now());
+        let Act::Answer(bytes) = absent() else { unreachable!() };
+        Act::AnswerLater(ROUND_TRIP, bytes)
+    });
+    let diff = ws.through(&odd.url()).reconcile(["diff", "-f", ".", "--evidence=read-only"]).exits_with(1);
+    assert_eq!(diff.report()["summary"]["create"], 600, "{diff}");
+    let reads = odd.asked("/configmaps/").len();
+    assert!(reads < 600 + 300, "{reads} requests for 600 objects");
 }
 
 /// An answer whose body has no end that is known.

@@ -23,7 +23,8 @@ const STAGE_SOURCES: [&str; 3] = ["node/fast", "node/heartbeat", "pod/fast"];
 /// Names the version of Kubernetes to build instead of the newest, such as `1.30`: a folder of `versions`.
 const OTHER_VERSION: &str = "TEST_KUBERNETES";
 /// Goes up when the contents of a built folder change for the same versions.
-const RECIPE: u32 = 1;
+const RECIPE: u32 = 2;
+const KUBECTL: &str = "k8s.io/kubernetes/cmd/kubectl";
 
 const MISSING_GO: &str = "the tests need a real Kubernetes API server: install Go 1.26 or newer (https://go.dev/dl/), \
     or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kubectl";
@@ -84,7 +85,7 @@ fn built() -> Result<Binaries, String> {
 struct Sources {
     /// Declares everything, of the newest version.
     newest: PathBuf,
-    /// Declares the programs of another version of Kubernetes. etcd and kwok are always those of the newest.
+    /// Declares the programs of another version of Kubernetes. etcd, kwok and the kubectl that we compare with are always the newest.
     other: Option<PathBuf>,
 }
 
@@ -110,7 +111,7 @@ impl Sources {
             None => build(&self.newest, &["tool"], folder)?,
             Some(other) => {
                 build(other, &["tool"], folder)?;
-                build(&self.newest, &["go.etcd.io/etcd/server/v3", "sigs.k8s.io/kwok/cmd/kwok"], folder)?;
+                build(&self.newest, &["go.etcd.io/etcd/server/v3", "sigs.k8s.io/kwok/cmd/kwok", KUBECTL], folder)?;
             }
         }
         copy_stages(&self.newest, &folder.join(STAGES))?;

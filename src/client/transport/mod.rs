@@ -1,4 +1,4 @@
-//! Requests on the wire: connections, proxies, deadlines, what a failure means, and when a request is sent again.
+//! Requests on the wire: connections, proxies, deadlines, how many at once, what a failure means, and when a request is sent again.
 
 pub mod connect_cause;
 pub mod connector;
@@ -6,6 +6,7 @@ pub mod deadline;
 pub mod endpoint;
 pub mod exchange;
 pub mod http;
+pub mod pace;
 pub mod proxy;
 pub mod retry;
 pub mod tls;

@@ -1,4 +1,4 @@
-// The programs of Kubernetes 1.30, to run the tests against. etcd and kwok are those of ../../go.
+// The programs of Kubernetes 1.30, to run the tests against. etcd, kwok and the kubectl that we compare with are those of ../../go.
 module kubectl-reconcile.test/kubernetes-1.30
 
 go 1.26.0

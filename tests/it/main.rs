@@ -32,6 +32,7 @@ mod formats;
 mod gates;
 mod generated;
 mod hand_edits;
+mod hang_up;
 mod harness;
 mod help;
 mod ignore;

@@ -2,6 +2,7 @@
 
 mod access;
 mod adoption;
+mod anonymous;
 mod answers;
 mod apply_set;
 mod attribution;

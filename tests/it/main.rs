@@ -45,6 +45,7 @@ mod kubeconfig;
 mod lists;
 mod manifests;
 mod many;
+mod many_namespaces;
 mod mistakes;
 mod nulls;
 mod odd_servers;

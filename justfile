@@ -34,7 +34,11 @@ bench-crates:
 
 # The program as it is shipped
 dist:
-    cargo build --locked --profile dist
+    packaging/build.sh
+
+# Two builds of HEAD as shipped, in two folders, are one program, byte for byte
+reproduce *args:
+    packaging/reproduce.sh {{args}}
 
 # Random bytes into everything that reads, for this many seconds each; needs nightly and `cargo install cargo-fuzz`
 fuzz seconds="600":

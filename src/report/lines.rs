@@ -1,6 +1,7 @@
 //! Two texts, line by line.
 
-use similar::{ChangeTag, DiffOp, TextDiff, group_diff_ops};
+use similar::algorithms::{Capture, Compact, IdentifyDistinct, Replace, myers};
+use similar::{ChangeTag, DiffOp, group_diff_ops};
 
 /// Lines of context around a change.
 const CONTEXT: usize = 2;
@@ -39,10 +40,21 @@ pub(super) fn grouped((bound, context): (usize, usize), old: &[&str], new: &[&st
             DiffOp::Equal { old_index: start + old_len, new_index: start + new_len, len: end },
         ]
     } else {
-        TextDiff::from_slices(old, new).ops().to_vec()
+        matched(old, new)
     };
     let ops = ops.into_iter().filter(|op| !op.old_range().is_empty() || !op.new_range().is_empty()).collect();
     group_diff_ops(ops, context)
+}
+
+/// The operations that turn one sequence of texts into the other. Of the library's six algorithms only this one is compiled.
+pub(super) fn matched(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+    let ids = IdentifyDistinct::<u32>::new(old, 0..old.len(), new, 0..new.len());
+    let (old, new) = (ids.old_lookup(), ids.new_lookup());
+    let mut hook = Compact::new(Replace::new(Capture::new()), old, new);
+    match myers::diff(&mut hook, old, ids.old_range(), new, ids.new_range()) {
+        Ok(()) => hook.into_inner().into_inner().into_ops(),
+        Err(impossible) => match impossible {},
+    }
 }
 
 #[cfg(test)]

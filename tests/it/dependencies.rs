@@ -5,8 +5,9 @@ use std::env;
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+const EXPLAINED: &str = include_str!("../../docs/decisions/dependencies.md");
 const POLICY: &str = include_str!("../../deny.toml");
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
@@ -46,6 +47,24 @@ fn only_listed_crates_run_code_while_they_are_built() {
         .filter(|name| !listed.contains(name))
         .collect();
     assert!(others.is_empty(), "{others:?} are not in the list of `deny.toml`");
+}
+
+/// Tests, benches and what is not published may use what they like.
+#[test]
+fn each_direct_dependency_is_explained() {
+    let rows = EXPLAINED.lines().filter(|line| line.starts_with("| `"));
+    let explained: BTreeSet<&str> = rows.filter_map(|row| row.split('|').nth(1)).flat_map(in_backticks).collect();
+    let packages = packages();
+    let ours = packages.iter().filter(|package| package["source"].is_null() && package["publish"] != json!([]));
+    let dependencies = ours.flat_map(|package| package["dependencies"].as_array().into_iter().flatten());
+    let foreign = dependencies.filter(|dependency| dependency["kind"].is_null() && dependency["path"].is_null());
+    let direct: BTreeSet<&str> = foreign.filter_map(|dependency| dependency["name"].as_str()).collect();
+    assert!(direct.contains("tokio"));
+    assert_eq!(direct, explained);
+}
+
+fn in_backticks(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Two values side by side: what differs in them, and how they are shortened so that it stays visible.
 
-use similar::{DiffOp, TextDiff};
+use similar::DiffOp;
 
+use crate::report::lines::matched;
 use crate::report::styled::{Role, Styled};
 use crate::text::{end_within, middle_cut, start_within, width};
 
@@ -55,9 +56,8 @@ impl Contrast {
 /// Which words become which: ranges of both texts, and whether they differ.
 fn ops(old: &[&str], new: &[&str]) -> Vec<(std::ops::Range<usize>, std::ops::Range<usize>, bool)> {
     if old.len() + new.len() <= MATCHED {
-        let diff = TextDiff::from_slices(old, new);
         let of = |op: &DiffOp| (op.old_range(), op.new_range(), !matches!(op, DiffOp::Equal { .. }));
-        return diff.ops().iter().map(of).collect();
+        return matched(old, new).iter().map(of).collect();
     }
     let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());

@@ -329,6 +329,18 @@ mod tests {
     }
 
     #[test]
+    fn only_the_server_says_that_something_does_not_exist() {
+        let own = r#"{"kind":"Status","reason":"NotFound","code":404}"#;
+        assert!(parse(404, &[], own).is_not_found());
+        // A kind that is not served any more is told by a text.
+        assert!(parse(404, &[("audit-id", "1f0c4f6e")], "404 page not found\n").is_not_found());
+        for page in ["404 page not found\n", "<html><title>404 Not Found</title></html>", "", "{}"] {
+            assert!(!parse(404, &[], page).is_not_found(), "{page}");
+        }
+        assert!(!parse(403, &[], own).is_not_found());
+    }
+
+    #[test]
     fn a_text_is_cut_and_kept_on_one_line() {
         let error = parse(500, &[], &format!("boom\nbang {}", "x".repeat(10_000)));
         assert!(error.message.starts_with("the server answered 500 Internal Server Error: boom bang xxx"));

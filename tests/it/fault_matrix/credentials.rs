@@ -93,20 +93,20 @@ fn no_redirection_takes_credentials_elsewhere() {
     let elsewhere = runtime.block_on(Server::start(|_, _| ok()));
     let mut pass = Pass::new();
     pass.ws.allow("editor", "*", "*.*");
-    for (code, host) in [(301, true), (302, true), (307, true), (308, false)] {
-        for (method, pattern) in REQUESTS {
-            let what = format!("{code} for {method} {pattern}");
-            pass.advance();
-            let proxy = Proxy::new(&pass.ws);
-            let to =
-                if host { format!("http://{}/login", elsewhere.address()) } else { format!("{}/login", proxy.url()) };
-            proxy.inject(2, method, pattern, Fault::Answer(code, vec![("Location", to)], String::new()));
-            let run = pass.ws.as_user("editor").through(&proxy.url()).reconcile(ARGUMENTS);
-            ended_well(&what, &run);
-            is_truthful(&what, &run, &pass.wanted(), &held(&pass.ws));
-            assert!(!proxy.requests().iter().any(|request| request.contains("/login")), "{what}: {run}");
-            assert_eq!(proxy.clear(), Vec::<String>::new(), "{what}: {run}");
-        }
+    // Each request is led to another server, and to another path of the same one, by one of the codes in turn.
+    let ways = [true, false].into_iter().flat_map(|is_elsewhere| REQUESTS.map(|request| (is_elsewhere, request)));
+    for ((is_elsewhere, (method, pattern)), code) in ways.zip([301, 302, 307, 308, 303].into_iter().cycle()) {
+        let what = format!("{code} for {method} {pattern}");
+        pass.advance();
+        let proxy = Proxy::new(&pass.ws);
+        let host = if is_elsewhere { format!("http://{}", elsewhere.address()) } else { proxy.url() };
+        let headers = vec![("Location", format!("{host}/login"))];
+        proxy.inject(2, method, pattern, Fault::Answer(code, headers, String::new()));
+        let run = pass.ws.as_user("editor").through(&proxy.url()).reconcile(ARGUMENTS);
+        ended_well(&what, &run);
+        is_truthful(&what, &run, &pass.wanted(), &held(&pass.ws));
+        assert!(!proxy.requests().iter().any(|request| request.contains("/login")), "{what}: {run}");
+        assert_eq!(proxy.clear(), Vec::<String>::new(), "{what}: {run}");
     }
     assert_eq!(elsewhere.lines(), Vec::<String>::new());
     pass.finishes("redirections");

@@ -155,9 +155,9 @@ impl Cluster {
         }
         let session = self.0.sessions.current().await?;
         match self.repeat(&session, request).await {
-            Err(RequestError::Unauthorized { server, status }) => {
+            Err(refused @ RequestError::Unauthorized { .. }) => {
                 let Some(session) = self.0.sessions.after_refusal(&session).await? else {
-                    return Err(RequestError::Unauthorized { server, status });
+                    return Err(refused);
                 };
                 self.note(NOTE_RETRIES, || format!("repeating {} with new credentials", name_of(request)));
                 self.repeat(&session, request).await
@@ -234,12 +234,10 @@ impl Cluster {
         }
         let session = self.0.sessions.current().await?;
         match self.open(&session, &request).await {
-            Err(RequestError::Unauthorized { server, status }) => {
-                match self.0.sessions.after_refusal(&session).await? {
-                    Some(session) => self.open(&session, &request).await,
-                    None => Err(RequestError::Unauthorized { server, status }),
-                }
-            }
+            Err(refused @ RequestError::Unauthorized { .. }) => match self.0.sessions.after_refusal(&session).await? {
+                Some(session) => self.open(&session, &request).await,
+                None => Err(refused),
+            },
             outcome => outcome,
         }
     }
@@ -276,6 +274,9 @@ impl Cluster {
             self.0.connected.store(true, Ordering::Relaxed);
         }
         let outcome = match outcome {
+            Err(RequestError::Unauthorized { server, status, time, .. }) => {
+                Err(RequestError::Unauthorized { server, status, time, why: session.why_refused(time) })
+            }
             Err(error) if !self.0.reached.load(Ordering::Relaxed) => Err(RequestError::silent(error)),
             outcome => outcome,
         };

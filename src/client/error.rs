@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use thiserror::Error;
 
 use super::address::InvalidAddress;
@@ -70,6 +71,10 @@ pub enum RequestError {
         server: String,
         /// Its answer.
         status: Box<StatusError>,
+        /// What its clock showed, if it said so.
+        time: Option<Timestamp>,
+        /// What the credentials say themselves about why they do not hold.
+        why: Option<String>,
     },
     /// The credentials ran out and the plugin gave no new ones.
     #[error(transparent)]
@@ -186,7 +191,9 @@ impl RequestError {
     pub fn in_full(&self) -> String {
         match self {
             Self::Status(status) => status.in_full(),
-            Self::Unauthorized { server, status } => format!("{server} refused the credentials: {}", status.in_full()),
+            Self::Unauthorized { server, status, .. } => {
+                format!("{server} refused the credentials: {}", status.in_full())
+            }
             other => other.to_string(),
         }
     }
@@ -200,14 +207,37 @@ impl RequestError {
         }
     }
 
+    /// What the server says against the request itself, and not against who sends it.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&StatusError> {
+        match self {
+            Self::Status(status) => Some(status),
+            _ => None,
+        }
+    }
+
+    /// Returns true if the API server says that what was asked for does not exist.
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        self.status().is_some_and(StatusError::is_not_found)
+    }
+
     /// What to do about it.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unreachable { hint, .. } => hint.clone(),
-            Self::Unauthorized { .. } => {
-                Some("log in again, or choose other credentials with `--context`, `--user` or `--token`".to_owned())
+            Self::Unauthorized { why, .. } => {
+                let why = why.as_ref().map(|why| format!("{why}: ")).unwrap_or_default();
+                Some(format!("{why}log in again, or choose other credentials with `--context`, `--user` or `--token`"))
             }
+            Self::Status(status) if (300..400).contains(&status.code) => {
+                Some("does the address in the kubeconfig lead to the API server, or to a login in front of it?".to_owned())
+            }
+            Self::Status(status) if status.is_to_nobody() => Some(
+                "no credentials were sent, or they got lost on the way: a client certificate passes no proxy that ends TLS"
+                    .to_owned(),
+            ),
             Self::Status(status) => status.missing.as_deref().map(missing),
             Self::TimedOut { .. } | Self::TooSlow { .. } => {
                 Some("a slow server gets more time with `--request-timeout`".to_owned())

@@ -3,24 +3,30 @@
 use std::fmt;
 use std::time::Duration;
 
-use http::header::RETRY_AFTER;
+use http::header::{LOCATION, RETRY_AFTER};
 use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 
 use super::address::Address;
 use crate::object::Permission;
-use crate::text::one_line;
+use crate::text::{one_line, without_credentials};
 
 /// The longest text that is taken from an answer that is no `Status`, in characters.
 const FOREIGN_TEXT: usize = 200;
 /// The longest message that is shown on one line, in characters.
 const SHOWN_MESSAGE: usize = 4000;
 
+/// A header of every answer of the API server (apiserver `pkg/endpoints/filters/audit_init.go`), also of those that are no `Status`.
+const AUDIT_ID: &str = "audit-id";
+
 /// An answer outside 200–299.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusError {
     /// The HTTP status.
     pub code: u16,
+    /// The API server itself answered: with a `Status`, or under a number of its audit log. Anything else may come from whatever
+    /// is in front of it.
+    pub from_server: bool,
     /// The machine-readable reason: `NotFound`, `Conflict`, `Invalid`; derived from the code when the server names none.
     pub reason: String,
     /// What the server says. Untrusted text, possibly of several lines.
@@ -44,6 +50,7 @@ impl StatusError {
     pub fn refusal(code: u16, reason: &str, message: &str) -> Self {
         Self {
             code,
+            from_server: true,
             reason: reason.to_owned(),
             message: message.to_owned(),
             causes: Vec::new(),
@@ -144,14 +151,26 @@ impl StatusError {
         StatusCode::from_u16(self.code).map_or_else(|_| "Unknown".to_owned(), reason_of)
     }
 
+    /// Returns true if the API server says that it does not exist. The page of a proxy says nothing about that.
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        self.code == 404 && self.from_server
+    }
+
+    /// Returns true if the server refused it to somebody whom it does not know.
+    pub(super) fn is_to_nobody(&self) -> bool {
+        self.code == 403 && self.message.contains(r#"User "system:anonymous" cannot"#)
+    }
+
     /// Reads a refusal: a `Status` by its fields, anything else (a proxy's page, plain text) as one bounded line.
     pub(super) fn parse(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let status = serde_json::from_slice::<Status>(body).ok().filter(|status| status.kind == "Status");
         let Some(status) = status else {
             return Self {
                 code: code.as_u16(),
+                from_server: headers.contains_key(AUDIT_ID),
                 reason: reason_of(code),
-                message: foreign_message(code, body),
+                message: redirection(code, headers).unwrap_or_else(|| foreign_message(code, body)),
                 causes: Vec::new(),
                 details_kind: None,
                 details_name: None,
@@ -163,6 +182,7 @@ impl StatusError {
         let in_body = (details.retry_after_seconds > 0).then(|| Duration::from_secs(details.retry_after_seconds));
         Self {
             code: code.as_u16(),
+            from_server: true,
             reason: if status.reason.is_empty() { reason_of(code) } else { status.reason },
             message: status.message,
             causes: details
@@ -222,6 +242,14 @@ fn reason_of(code: StatusCode) -> String {
         _ => return code.canonical_reason().map_or_else(|| "Unknown".to_owned(), |reason| reason.replace(' ', "")),
     };
     reason.to_owned()
+}
+
+/// Where an answer leads that nobody follows, as credentials would go along: in front of the API server is something else.
+fn redirection(code: StatusCode, headers: &HeaderMap) -> Option<String> {
+    let location = code.is_redirection().then(|| headers.get(LOCATION))??.to_str().ok()?;
+    let location = one_line(&without_credentials(location), FOREIGN_TEXT);
+    let reason = code.canonical_reason().unwrap_or_default();
+    Some(format!("the server answered {} {reason}, which leads to `{location}` and is not followed", code.as_u16()))
 }
 
 /// A line for an answer that the API server did not write: the title of a page, or the start of a text.
@@ -298,6 +326,18 @@ mod tests {
         assert_eq!(error.in_full(), "the server answered 502 Bad Gateway: 502 Bad\\u{1b}[31m Gateway");
         assert_eq!(error.to_string(), "the server answered 502 BadGateway");
         assert_eq!(parse(503, &[], "<html>x</html>").in_full(), "the server answered 503 Service Unavailable");
+    }
+
+    #[test]
+    fn only_the_server_says_that_something_does_not_exist() {
+        let own = r#"{"kind":"Status","reason":"NotFound","code":404}"#;
+        assert!(parse(404, &[], own).is_not_found());
+        // A kind that is not served any more is told by a text.
+        assert!(parse(404, &[("audit-id", "1f0c4f6e")], "404 page not found\n").is_not_found());
+        for page in ["404 page not found\n", "<html><title>404 Not Found</title></html>", "", "{}"] {
+            assert!(!parse(404, &[], page).is_not_found(), "{page}");
+        }
+        assert!(!parse(403, &[], own).is_not_found());
     }
 
     #[test]

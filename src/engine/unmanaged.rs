@@ -53,7 +53,7 @@ impl Unmanaged {
             match list {
                 Ok((objects, _)) => found.extend(objects.into_iter().map(|object| (gvk.clone(), object))),
                 // Gone since discovery: with the kind, its objects are gone.
-                Err(error) if error.status().is_some_and(|status| status.code == 404 || status.code == 405) => {}
+                Err(error) if error.is_not_found() || error.status().is_some_and(|status| status.code == 405) => {}
                 Err(error) => {
                     let code = Diagnostic::about(gvk, &error).code.to_string();
                     unlisted.entry((namespace, code)).or_default().push(&gvk.kind);

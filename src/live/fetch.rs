@@ -189,7 +189,7 @@ pub async fn find(cluster: &Cluster, resource: &Resource, key: &ObjectKey) -> Li
     let answer = cluster.send(Request::get(path)).await;
     match answer.and_then(|reply| Asked::key(key).read(cluster, &reply.body)) {
         Ok(object) => LiveState::Present(object),
-        Err(RequestError::Status(status)) if status.code == 404 && is_about(&status, &key.name) => LiveState::Absent,
+        Err(RequestError::Status(status)) if status.is_not_found() && is_about(&status, &key.name) => LiveState::Absent,
         Err(error) => LiveState::Unreadable(Diagnostic::about(&key.gvk, &error)),
     }
 }

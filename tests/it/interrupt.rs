@@ -79,31 +79,30 @@ fn a_second_interrupt_ends_at_once() {
     assert!(started.lock().unwrap().elapsed() < Duration::from_millis(600), "{run}");
 }
 
+/// Ctrl-C, and what pipelines do.
+const INTERRUPTS: [fn(&Running); 2] = [Running::interrupt, Running::terminate];
+
 #[test]
 fn an_interrupted_diff_says_so() {
     let ws = Workspace::new();
     ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}");
-    let proxy = Proxy::new(&ws);
-    let slow = Fault::After(Arc::new(|| thread::sleep(Duration::from_millis(500))));
-    proxy.inject(9, "GET", "configmaps", slow);
-    let diff = ws.through(&proxy.url()).start_reconcile(["diff", "-f", "."]);
-    let deadline = Instant::now() + Duration::from_mins(1);
-    while !proxy.requests().iter().any(|request| request.contains("configmaps")) {
-        assert!(Instant::now() < deadline);
-        thread::sleep(Duration::from_millis(5));
+    for interrupt in INTERRUPTS {
+        let proxy = Proxy::new(&ws);
+        proxy.inject(9, "GET", "configmaps", late(Duration::from_millis(500)));
+        let diff = ws.through(&proxy.url()).start_reconcile(["diff", "-f", "."]);
+        arrived(&proxy, &["configmaps"]);
+        interrupt(&diff);
+        let run = diff.finish().exits_with(130);
+        assert_eq!(run.report()["verdict"], "interrupted");
+        assert_eq!(run.object("ConfigMap", "it")["action"], "unknown", "{run}");
     }
-    diff.interrupt();
-    let run = diff.finish().exits_with(130);
-    assert_eq!(run.report()["verdict"], "interrupted");
-    assert_eq!(run.object("ConfigMap", "it")["action"], "unknown", "{run}");
 }
 
 const JOB: &str = "{apiVersion: batch/v1, kind: Job, metadata: {name: migrate}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: 'shop/migrate:1'}]}}}}";
 
 #[test]
 fn a_replacement_is_not_left_half_way() {
-    let interrupts: [fn(&Running); 2] = [Running::interrupt, Running::terminate];
-    for interrupt in interrupts {
+    for interrupt in INTERRUPTS {
         let ws = Workspace::new();
         ws.write("job.yaml", JOB);
         ws.reconcile(["apply", "-f", "."]).exits_with(0);
@@ -209,13 +208,13 @@ fn a_list_that_takes_long_is_left() {
             &format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: m-{number}}}}}"),
         );
     }
-    for command in ["diff", "apply", "status"] {
+    for (command, interrupt) in ["diff", "apply", "status"].into_iter().zip(INTERRUPTS.into_iter().cycle()) {
         let proxy = Proxy::new(&ws);
         proxy.inject(9, "GET", "configmaps limit=", late(Duration::from_secs(20)));
         let running = ws.through(&proxy.url()).start_reconcile([command, "-f", "."]);
         arrived(&proxy, &["configmaps?", "limit="]);
         let started = Instant::now();
-        running.interrupt();
+        interrupt(&running);
         let run = running.finish().exits_with(130);
         assert!(started.elapsed() < Duration::from_secs(3), "{command}: {:?}", started.elapsed());
         assert_eq!(
@@ -227,17 +226,19 @@ fn a_list_that_takes_long_is_left() {
     }
     assert!(ws.find("ConfigMap", "m-0").is_none(), "nothing was applied");
 
-    let proxy = Proxy::new(&ws);
-    proxy.inject(9, "GET", "configmaps limit=", late(Duration::from_secs(20)));
-    let running = ws.through(&proxy.url()).start_reconcile(["snapshot", "-f", ".", "--file", "live.txt"]);
-    arrived(&proxy, &["configmaps?", "limit="]);
-    let started = Instant::now();
-    running.interrupt();
-    let run = running.finish().exits_with(130);
-    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
-    assert!(run.stderr.contains("the run was interrupted: no snapshot was written"), "{run}");
-    let files = std::fs::read_dir(ws.folder()).unwrap().map(|entry| entry.unwrap().file_name());
-    assert!(files.into_iter().all(|name| name.to_string_lossy().ends_with(".yaml")), "not even a draft is left");
+    for interrupt in INTERRUPTS {
+        let proxy = Proxy::new(&ws);
+        proxy.inject(9, "GET", "configmaps limit=", late(Duration::from_secs(20)));
+        let running = ws.through(&proxy.url()).start_reconcile(["snapshot", "-f", ".", "--file", "live.txt"]);
+        arrived(&proxy, &["configmaps?", "limit="]);
+        let started = Instant::now();
+        interrupt(&running);
+        let run = running.finish().exits_with(130);
+        assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+        assert!(run.stderr.contains("the run was interrupted: no snapshot was written"), "{run}");
+        let files = std::fs::read_dir(ws.folder()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(files.into_iter().all(|name| name.to_string_lossy().ends_with(".yaml")), "not even a draft is left");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod access;
 mod adoption;
+mod anonymous;
 mod answers;
 mod apply_set;
 mod attribution;
@@ -32,6 +33,7 @@ mod formats;
 mod gates;
 mod generated;
 mod hand_edits;
+mod hang_up;
 mod harness;
 mod help;
 mod ignore;
@@ -43,6 +45,7 @@ mod kubeconfig;
 mod lists;
 mod manifests;
 mod many;
+mod many_namespaces;
 mod mistakes;
 mod nulls;
 mod odd_servers;

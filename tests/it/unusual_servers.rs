@@ -34,6 +34,17 @@ fn rewritten(rewrite: impl Fn(&mut Value) + Send + Sync + 'static) -> Fault {
     }))
 }
 
+/// What a gateway adds that knows more than the server, and the order of one that keeps documents in a map.
+fn shuffle(document: &mut Value) {
+    if let Some(items) = document.get_mut("items").and_then(Value::as_array_mut) {
+        items.reverse();
+    }
+    if let Some(fields) = document.as_object_mut() {
+        fields.insert("gateway.example.com".to_owned(), json!({"links": {"self": "https://gateway.example.com"}}));
+        fields.insert("links".to_owned(), json!([null, {"rel": "self"}]));
+    }
+}
+
 /// Manifests of a built-in and a custom kind, applied; then people and manifests change.
 fn drifted() -> Workspace {
     let ws = Workspace::new();
@@ -108,6 +119,7 @@ fn the_same_is_found_behind_every_gateway() {
         ("an OpenAPI document of 10 MB", "GET", "/openapi/v3/apis", huge(10 << 20)),
         ("an OpenAPI document of 30 MB", "GET", "/openapi/v3/apis", huge(30 << 20)),
         ("other spaces and headers", "*", "/", pretty),
+        ("other order and more fields", "*", "/ !openapi", rewritten(shuffle)),
     ] {
         let proxy = Proxy::new(&ws);
         proxy.inject(999, method, pattern, fault);

@@ -1,5 +1,6 @@
 //! A process that cannot outlive the test run.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -46,6 +47,7 @@ exit "$status"
 pub struct Component {
     name: String,
     folder: PathBuf,
+    command: Vec<OsString>,
     supervisor: Child,
     lifeline: Option<ChildStdin>,
     pid: u32,
@@ -54,32 +56,25 @@ pub struct Component {
 
 impl Component {
     /// Starts `program` with `folder` (made when missing) for its log and data.
-    pub fn start<S: AsRef<std::ffi::OsStr>>(
+    pub fn start<S: AsRef<OsStr>>(
         name: &str,
         folder: PathBuf,
         program: &Path,
         arguments: impl IntoIterator<Item = S>,
     ) -> Result<Component, String> {
-        let failed = |error: std::io::Error| format!("failed to start {name}: {error}");
-        fs::create_dir_all(&folder).map_err(failed)?;
-        let mut supervisor = Command::new("sh")
-            .args(["-c", SUPERVISOR, "supervisor"])
-            .arg(&folder)
-            .arg(folder.join("log"))
-            .arg(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .process_group(0)
-            .spawn()
-            .map_err(failed)?;
-        let lifeline = supervisor.stdin.take();
-        let mut first_line = String::new();
-        if let Some(stdout) = supervisor.stdout.take() {
-            BufReader::new(stdout).read_line(&mut first_line).map_err(failed)?;
-        }
-        let pid = first_line.trim().parse().map_err(|_| format!("failed to start {name}: no process id"))?;
-        Ok(Component { name: name.to_owned(), folder, supervisor, lifeline, pid, keep_folder: false })
+        let mut command = vec![program.as_os_str().to_owned()];
+        command.extend(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));
+        let (supervisor, lifeline, pid) = supervised(name, &folder, &command)?;
+        Ok(Component { name: name.to_owned(), folder, command, supervisor, lifeline, pid, keep_folder: false })
+    }
+
+    /// Ends the component with a signal, such as `TERM`, and starts it again with the same arguments and data.
+    pub fn restart(&mut self, signal: &str) -> Result<(), String> {
+        let failed = |error: std::io::Error| format!("failed to restart {}: {error}", self.name);
+        Command::new("sh").args(["-c", "kill -$1 $0", &self.pid.to_string(), signal]).status().map_err(failed)?;
+        self.supervisor.wait().map_err(failed)?;
+        (self.supervisor, self.lifeline, self.pid) = supervised(&self.name, &self.folder, &self.command)?;
+        Ok(())
     }
 
     /// The process id of the component itself, not of its supervisor.
@@ -111,6 +106,29 @@ impl Component {
         let lines: Vec<&str> = log.lines().collect();
         format!("--- the end of the log of {} ---\n{}\n", self.name, lines[lines.len().saturating_sub(25)..].join("\n"))
     }
+}
+
+/// Starts a command below a supervisor of its own.
+fn supervised(name: &str, folder: &Path, command: &[OsString]) -> Result<(Child, Option<ChildStdin>, u32), String> {
+    let failed = |error: std::io::Error| format!("failed to start {name}: {error}");
+    fs::create_dir_all(folder).map_err(failed)?;
+    let mut supervisor = Command::new("sh")
+        .args(["-c", SUPERVISOR, "supervisor"])
+        .arg(folder)
+        .arg(folder.join("log"))
+        .args(command)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(failed)?;
+    let lifeline = supervisor.stdin.take();
+    let mut first_line = String::new();
+    if let Some(stdout) = supervisor.stdout.take() {
+        BufReader::new(stdout).read_line(&mut first_line).map_err(failed)?;
+    }
+    let pid = first_line.trim().parse().map_err(|_| format!("failed to start {name}: no process id"))?;
+    Ok((supervisor, lifeline, pid))
 }
 
 impl Drop for Component {

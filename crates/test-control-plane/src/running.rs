@@ -85,6 +85,11 @@ impl Running {
         self.signal("TERM");
     }
 
+    /// What happens to a program whose terminal is closed.
+    pub fn hang_up(&self) {
+        self.signal("HUP");
+    }
+
     /// Ends it on the spot, whatever it is doing.
     pub fn kill(&mut self) {
         // It may have come to its end already.

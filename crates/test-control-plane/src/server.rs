@@ -3,7 +3,7 @@
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tempfile::TempDir;
 
@@ -17,6 +17,9 @@ use super::target::scratch;
 
 const ATTEMPTS: usize = 5;
 
+/// The place of the API server among the components.
+const SERVER: usize = 1;
+
 /// A running API server, with controllers and a fake node when it is a full one.
 pub struct ControlPlane {
     url: String,
@@ -24,8 +27,8 @@ pub struct ControlPlane {
     binaries: &'static Binaries,
     api: Api,
     audit: Audit,
-    /// In the order of their start; they end in the reverse order.
-    components: Vec<Component>,
+    /// In the order of their start, etcd and the API server first; they end in the reverse order.
+    components: Mutex<Vec<Component>>,
 }
 
 /// What a control plane consists of.
@@ -100,7 +103,22 @@ impl ControlPlane {
 
     /// The process ids of all components.
     pub fn pids(&self) -> Vec<u32> {
-        self.components.iter().map(Component::pid).collect()
+        self.components().iter().map(Component::pid).collect()
+    }
+
+    /// Ends the API server with a signal, such as `KILL`, and starts it again on the same port and etcd. Returns when it is ready.
+    #[track_caller]
+    pub fn restart_server(&self, signal: &str) {
+        let mut components = self.components();
+        let server = &mut components[SERVER];
+        let done = server
+            .restart(signal)
+            .and_then(|()| wait_until("kube-apiserver is ready again", &mut [server], || self.api.is_ready()));
+        done.unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    fn components(&self) -> MutexGuard<'_, Vec<Component>> {
+        self.components.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn start(extent: Extent) -> Result<ControlPlane, String> {
@@ -143,12 +161,13 @@ impl ControlPlane {
         wait_until("kube-apiserver is ready", &mut [&mut server], || api.is_ready())?;
 
         let audit = Audit(server_folder.join("audit.log"));
-        let mut plane = ControlPlane { url, credentials, binaries, api, audit, components: vec![etcd, server] };
+        let components = Mutex::new(vec![etcd, server]);
+        let plane = ControlPlane { url, credentials, binaries, api, audit, components };
         if extent == Extent::Full {
             let kubeconfig = server_folder.join("admin.kubeconfig");
             fs::write(&kubeconfig, plane.kubeconfig(ADMIN, &plane.url, "default"))
                 .map_err(|error| format!("failed to write a kubeconfig: {error}"))?;
-            plane.components.extend(nodes::start(binaries, folder, &server_folder, &kubeconfig, &plane.api)?);
+            plane.components().extend(nodes::start(binaries, folder, &server_folder, &kubeconfig, &plane.api)?);
         }
         Ok(plane)
     }
@@ -156,8 +175,9 @@ impl ControlPlane {
 
 impl Drop for ControlPlane {
     fn drop(&mut self) {
-        let folder = self.components[0].folder().parent().map(Path::to_owned);
-        while let Some(component) = self.components.pop() {
+        let mut components = self.components();
+        let folder = components[0].folder().parent().map(Path::to_owned);
+        while let Some(component) = components.pop() {
             drop(component);
         }
         let _ = folder.map(fs::remove_dir);

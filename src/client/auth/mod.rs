@@ -2,4 +2,5 @@
 
 pub mod error;
 mod exec;
+mod expiry;
 pub mod session;

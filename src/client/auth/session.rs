@@ -12,6 +12,7 @@ use tokio::sync::Mutex;
 
 use super::error::ExecError;
 use super::exec::Plugin;
+use super::expiry::{Validity, why_refused};
 use crate::client::error::unreadable;
 use crate::client::kubeconfig::credentials::{ClientCertificate, Credentials};
 use crate::client::kubeconfig::plugin::PluginConfig;
@@ -30,6 +31,8 @@ const LEAST_AGE: Duration = Duration::from_secs(1);
 /// The credentials of one moment. Requests in flight keep theirs when new ones come.
 pub struct Session {
     pub client: AuthorizedClient,
+    /// How long our certificate holds, if we show one.
+    certificate: Option<Validity>,
     expires: Expires,
     /// It replaced one that the server had refused.
     renewed_after_refusal: bool,
@@ -47,6 +50,13 @@ impl Session {
     /// Remembers that the server took these credentials.
     pub fn was_accepted(&self) {
         self.accepted.store(true, Ordering::Relaxed);
+    }
+
+    /// Why a server refused these credentials, as far as they say it themselves. Whether they hold is judged by the server's clock,
+    /// or by ours where it is not known.
+    pub fn why_refused(&self, time: Option<Timestamp>) -> Option<String> {
+        let time = time.unwrap_or_else(Timestamp::now);
+        why_refused(self.client.authorization.as_ref(), self.certificate, time)
     }
 
     fn is_over(&self) -> bool {
@@ -81,12 +91,13 @@ impl Sessions {
         let client = |authorization| -> Result<AuthorizedClient, Diagnostic> {
             Ok(AuthorizedClient { http: connector.client(certificate)?, authorization })
         };
-        let (client, expires) = match &credentials {
-            Credentials::None => (client(None)?, Expires::Never),
+        let shown = certificate.and_then(Validity::of);
+        let (client, certificate, expires) = match &credentials {
+            Credentials::None => (client(None)?, shown, Expires::Never),
             Credentials::Token(token) => {
                 let header =
                     bearer(token.expose_secret()).ok_or_else(|| Diagnostic::general("the token is not text"))?;
-                (client(Some(header))?, Expires::Never)
+                (client(Some(header))?, shown, Expires::Never)
             }
             Credentials::TokenFile { path, otherwise } => {
                 let otherwise = otherwise.as_ref().and_then(|token| bearer(token.expose_secret()));
@@ -96,11 +107,12 @@ impl Sessions {
                         return Err(unreadable("token file", path, &source));
                     }
                 };
-                (client(Some(header))?, Expires::AfterReading(Instant::now()))
+                (client(Some(header))?, shown, Expires::AfterReading(Instant::now()))
             }
             Credentials::Plugin(plugin) => ask(plugin, &connector, options.stdin_is_free, environment).await?,
         };
-        let session = Session { client, expires, renewed_after_refusal: false, accepted: AtomicBool::new(false) };
+        let session =
+            Session { client, certificate, expires, renewed_after_refusal: false, accepted: AtomicBool::new(false) };
         Ok(Self {
             connector,
             credentials,
@@ -144,18 +156,19 @@ impl Sessions {
         if !Arc::ptr_eq(&current, old) {
             return Ok(current);
         }
-        let (client, expires) = match &self.credentials {
+        let (client, certificate, expires) = match &self.credentials {
             Credentials::None | Credentials::Token(_) => return Ok(current),
             // A file that is gone by now was good when it was read: its token is kept.
             Credentials::TokenFile { path, .. } => {
                 let authorization = read_token(path).ok().or_else(|| old.client.authorization.clone());
                 let client = AuthorizedClient { http: old.client.http.clone(), authorization };
-                (client, Expires::AfterReading(Instant::now()))
+                (client, old.certificate, Expires::AfterReading(Instant::now()))
             }
             Credentials::Plugin(plugin) => ask(plugin, &self.connector, self.stdin_is_free, &self.environment).await?,
         };
         let session = Arc::new(Session {
             client,
+            certificate,
             expires,
             renewed_after_refusal: after_refusal,
             accepted: AtomicBool::new(false),
@@ -171,7 +184,7 @@ async fn ask(
     connector: &Connector,
     stdin_is_free: bool,
     environment: &Environment,
-) -> Result<(AuthorizedClient, Expires), ExecError> {
+) -> Result<(AuthorizedClient, Option<Validity>, Expires), ExecError> {
     let plugin = Plugin(plugin);
     let answer = plugin.run(stdin_is_free, environment).await?;
     let unusable = |reason: String| plugin.unusable(reason);
@@ -181,7 +194,8 @@ async fn ask(
         None => None,
     };
     let expires = answer.expires.map_or(Expires::Never, |time| Expires::At(time.max(Timestamp::now() + LEAST_AGE)));
-    Ok((AuthorizedClient { http, authorization }, expires))
+    let certificate = answer.client_certificate.as_ref().and_then(Validity::of);
+    Ok((AuthorizedClient { http, authorization }, certificate, expires))
 }
 
 fn read_token(path: &Path) -> std::io::Result<HeaderValue> {

@@ -200,3 +200,25 @@ async fn a_refusal_of_the_proxy_is_told() {
         )
     );
 }
+
+#[tokio::test]
+async fn a_redirection_is_told_with_where_it_leads_and_not_followed() {
+    let elsewhere = Server::start(|_, _| ok()).await;
+    let login = format!("location: http://me:hunter2@{}/login?state=hunter2", elsewhere.address());
+    for status in ["301 Moved Permanently", "302 Found", "307 Temporary Redirect"] {
+        let login = login.clone();
+        let server = Server::start(move |_, _| answer(status, &[&login], "<a href=/>")).await;
+        for request in [safe(), unsafe_write()] {
+            let error = connected(&server).await.send(request).await.unwrap_err();
+            let to = elsewhere.address();
+            let told =
+                format!("the server answered {status}, which leads to `http://{to}/login?…` and is not followed");
+            assert_eq!(error.in_full(), told);
+            assert!(error.hint().unwrap().contains("a login in front of it"));
+        }
+    }
+    let server = Server::start(|_, _| answer("302 Found", &[], "")).await;
+    let error = connected(&server).await.send(safe()).await.unwrap_err();
+    assert_eq!(error.in_full(), "the server answered 302 Found");
+    assert!(elsewhere.lines().is_empty());
+}

@@ -1,16 +1,21 @@
 //! TLS: whom we trust, and what we show.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
 use tokio::io::AsyncWriteExt as _;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use tokio_rustls::rustls::server::WebPkiClientVerifier;
-use tokio_rustls::rustls::{RootCertStore, ServerConfig};
+use tokio_rustls::rustls::server::{WantsServerCert, WebPkiClientVerifier};
+use tokio_rustls::rustls::{ConfigBuilder, RootCertStore, ServerConfig};
 
 use super::server::{Act, Seen, Server, answer, ok};
 use super::*;
+
+const ALWAYS: RangeInclusive<i32> = 1975..=4000;
 
 /// An authority, and files with what it issued.
 pub(super) struct Authority {
@@ -32,33 +37,55 @@ impl Authority {
         self.folder.path().join(name)
     }
 
-    fn issue(&self, name: &str) -> (rcgen::Certificate, KeyPair) {
+    fn issue(&self, name: &str, years: RangeInclusive<i32>) -> (rcgen::Certificate, KeyPair) {
         let key = KeyPair::generate().unwrap();
-        let certificate = CertificateParams::new(vec![name.to_owned()]).unwrap().signed_by(&key, &self.issuer).unwrap();
-        (certificate, key)
+        let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        params.not_before = date_time_ymd(*years.start(), 1, 1);
+        params.not_after = date_time_ymd(*years.end(), 1, 1);
+        (params.signed_by(&key, &self.issuer).unwrap(), key)
     }
 
     /// Writes `client.crt` and `client.key`, the latter without a last line end.
     pub(super) fn issue_client(&self) {
-        let (certificate, key) = self.issue("client");
+        self.issue_client_for(ALWAYS);
+    }
+
+    /// The same with a certificate that holds in these years.
+    fn issue_client_for(&self, years: RangeInclusive<i32>) {
+        let (certificate, key) = self.issue("client", years);
         std::fs::write(self.file("client.crt"), certificate.pem()).unwrap();
         std::fs::write(self.file("client.key"), key.serialize_pem().trim_end()).unwrap();
     }
 
     /// What a server named `name` serves with. Clients may show a certificate of this authority.
     pub(super) fn server(&self, name: &str, client_certificate_required: bool) -> ServerConfig {
-        let (certificate, key) = self.issue(name);
+        self.server_for(ALWAYS, name, client_certificate_required)
+    }
+
+    /// The same with a certificate that holds in these years.
+    fn server_for(&self, years: RangeInclusive<i32>, name: &str, client_certificate_required: bool) -> ServerConfig {
         let mut roots = RootCertStore::empty();
         roots.add(self.issuer.der().clone()).unwrap();
         let verifier = WebPkiClientVerifier::builder(Arc::new(roots));
         let verifier = if client_certificate_required { verifier } else { verifier.allow_unauthenticated() };
-        ServerConfig::builder()
-            .with_client_cert_verifier(verifier.build().unwrap())
-            .with_single_cert(
-                vec![certificate.der().clone()],
-                PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der())),
-            )
-            .unwrap()
+        let builder = ServerConfig::builder().with_client_cert_verifier(verifier.build().unwrap());
+        self.identified(builder, years, name)
+    }
+
+    /// What a server serves with that looks at no certificate of a client before it answers, as the API server does.
+    fn unquestioning_server(&self) -> ServerConfig {
+        self.identified(ServerConfig::builder().with_no_client_auth(), ALWAYS, "127.0.0.1")
+    }
+
+    fn identified(
+        &self,
+        builder: ConfigBuilder<ServerConfig, WantsServerCert>,
+        years: RangeInclusive<i32>,
+        name: &str,
+    ) -> ServerConfig {
+        let (certificate, key) = self.issue(name, years);
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        builder.with_single_cert(vec![certificate.der().clone()], key).unwrap()
     }
 
     /// Options that lead to `server` and trust this authority.
@@ -212,4 +239,71 @@ async fn certificates_that_are_none_are_a_configuration_error() {
         let error = connect(&options, &Environment::default()).await.unwrap_err();
         assert!(error.code == Code::Invalid && !error.to_string().contains("hunter2"), "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_certificate_of_the_server_out_of_its_time_is_told_with_both_times() {
+    let authority = Authority::new();
+    for (years, told) in [
+        (
+            2001..=2002,
+            "the server's certificate expired at 2002-01-01T00:00:00Z, and the clock of this machine shows 20",
+        ),
+        (
+            3001..=3002,
+            "the server's certificate is not valid before 3001-01-01T00:00:00Z, and the clock of this machine",
+        ),
+    ] {
+        let server = Server::start_tls(authority.server_for(years, "127.0.0.1", false), |_, _| ok()).await;
+        let error = send(&authority.trusted(&server)).await.unwrap_err();
+        assert!(error.is_whole_run() && error.to_string().contains(told), "{error}");
+        assert!(error.hint().unwrap().contains("is the clock of this machine right?"));
+    }
+}
+
+/// What the hint of a refusal begins with, by a server whose clock shows this date.
+async fn why_refused(date: &'static str, years: RangeInclusive<i32>, token: Option<String>) -> String {
+    let authority = Authority::new();
+    authority.issue_client_for(years);
+    let script = move |_: usize, _: &Seen| answer("401 Unauthorized", &[date], "");
+    let server = Server::start_tls(authority.unquestioning_server(), script).await;
+    let options = ConnectOptions {
+        client_certificate: Some(authority.file("client.crt")),
+        client_key: Some(authority.file("client.key")),
+        token: token.map(Into::into),
+        ..authority.trusted(&server)
+    };
+    let hint = send(&options).await.unwrap_err().hint().unwrap();
+    hint.strip_suffix("log in again, or choose other credentials with `--context`, `--user` or `--token`")
+        .unwrap()
+        .to_owned()
+}
+
+#[tokio::test]
+async fn credentials_that_have_expired_say_so_by_the_clock_of_the_server() {
+    let (now, later) = ("x-none: 1", "date: Tue, 01 Feb 3003 10:00:00 GMT");
+    assert_eq!(why_refused(now, ALWAYS, None).await, "");
+    assert_eq!(why_refused(later, ALWAYS, None).await, "");
+    let expired = why_refused(now, 2001..=2002, None).await;
+    assert_eq!(expired, "the client certificate expired at 2002-01-01T00:00:00Z: ");
+    let early = why_refused(now, 3001..=3002, None).await;
+    assert_eq!(early, "the client certificate is not valid before 3001-01-01T00:00:00Z: ");
+    let late = why_refused(later, 3001..=3002, None).await;
+    assert_eq!(late, "the client certificate expired at 3002-01-01T00:00:00Z: ");
+
+    let token = |claims: &str| Some(format!("e30.{}.c2ln", BASE64_URL_SAFE_NO_PAD.encode(claims)));
+    let expired = why_refused(now, ALWAYS, token(r#"{"sub": "hunter2", "exp": 1000000000}"#)).await;
+    assert_eq!(expired, "the token expired at 2001-09-09T01:46:40Z: ");
+    for (date, claims) in [
+        (now, r#"{"exp": 32503680000}"#),
+        (now, r#"{"sub": "hunter2"}"#),
+        (now, r#"{"exp": "soon"}"#),
+        (now, r#"{"exp": 1e300}"#),
+        (now, r#"{"exp": -1e300}"#),
+        ("date: yesterday", "[]"),
+        (now, "hunter2"),
+    ] {
+        assert_eq!(why_refused(date, 2001..=2002, token(claims)).await, "", "{claims}");
+    }
+    assert_eq!(why_refused(now, ALWAYS, Some("opaque".to_owned())).await, "");
 }

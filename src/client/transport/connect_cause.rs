@@ -4,6 +4,8 @@ use std::error::Error;
 use std::io;
 
 use hyper_util::client::legacy::Error as Connecting;
+use jiff::Timestamp;
+use rustls::pki_types::UnixTime;
 use rustls::{AlertDescription, CertificateError};
 
 use crate::text::{listed, one_line};
@@ -140,10 +142,16 @@ fn of_tls(error: &rustls::Error) -> Cause {
                     "`certificate-authority` in the kubeconfig, or `--certificate-authority`, must name the authority of this cluster",
                 ),
             ),
-            Bad::Expired | Bad::ExpiredContext { .. } => ("the server's certificate has expired".to_owned(), None),
-            Bad::NotValidYet | Bad::NotValidYetContext { .. } => {
-                ("the server's certificate is not valid yet".to_owned(), Some("is the clock of this machine right?"))
+            Bad::ExpiredContext { time, not_after } => {
+                (out_of_time("the server's certificate expired at", *not_after, *time), Some(CLOCK_OR_CERTIFICATE))
             }
+            Bad::NotValidYetContext { time, not_before } => (
+                out_of_time("the server's certificate is not valid before", *not_before, *time),
+                Some(CLOCK_OR_CERTIFICATE),
+            ),
+            // As the verifiers of some systems say it.
+            Bad::Expired => ("the server's certificate has expired".to_owned(), Some(CLOCK_OR_CERTIFICATE)),
+            Bad::NotValidYet => ("the server's certificate is not valid yet".to_owned(), Some(CLOCK_OR_CERTIFICATE)),
             Bad::NotValidForName | Bad::NotValidForNameContext { .. } => {
                 (wrong_name(bad), Some("`--tls-server-name` says which name the certificate carries"))
             }
@@ -158,6 +166,17 @@ fn of_tls(error: &rustls::Error) -> Cause {
         other => (one_line(&format!("TLS: {other}"), LIBRARY_TEXT), None),
     };
     Cause { kind: CauseKind::NoConnection, text, hint }
+}
+
+const CLOCK_OR_CERTIFICATE: &str = "is the clock of this machine right? Then the server needs another certificate";
+
+/// Both times are told, as the certificate may be as wrong as the clock.
+fn out_of_time(told: &str, bound: UnixTime, now: UnixTime) -> String {
+    let shown = |time: UnixTime| {
+        let time = i64::try_from(time.as_secs()).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+        time.map_or_else(|| "a time beyond all dates".to_owned(), |time| time.to_string())
+    };
+    format!("{told} {}, and the clock of this machine shows {}", shown(bound), shown(now))
 }
 
 /// rustls gives the names of a certificate as `DnsName("api.example.com")` and `IpAddress(10.0.0.1)`.

@@ -1,10 +1,11 @@
 //! One request on the wire: sent once, its answer read to the end, within its time.
 
 use bytes::{Bytes, BytesMut};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, USER_AGENT};
 use http::response::Parts;
 use http::{HeaderValue, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
+use jiff::fmt::rfc2822;
 use tower::BoxError;
 
 use super::connect_cause::{self, CauseKind};
@@ -112,7 +113,9 @@ fn refusal(endpoint: &Endpoint, request: &Request, head: &Parts, body: &[u8]) ->
     let status = StatusError::parse(head.status, &head.headers, body).answering(&request.address);
     let status = Box::new(status);
     if head.status == StatusCode::UNAUTHORIZED {
-        return RequestError::Unauthorized { server: endpoint.server.clone(), status };
+        let date = head.headers.get(DATE).and_then(|date| date.to_str().ok());
+        let time = date.and_then(|date| rfc2822::parse(date).ok()).map(|date| date.timestamp());
+        return RequestError::Unauthorized { server: endpoint.server.clone(), status, time, why: None };
     }
     RequestError::Status(status)
 }

@@ -98,6 +98,7 @@ mod tests {
     fn refusal(code: u16, retry_after: Option<u64>) -> RequestError {
         RequestError::Status(Box::new(StatusError {
             code,
+            from_server: true,
             reason: String::new(),
             message: String::new(),
             causes: Vec::new(),

@@ -59,7 +59,7 @@ impl ComparisonMachine<'_> {
 
     /// Reads the rejection, and probes whether the manifest alone would be accepted if that says more.
     pub(super) fn rejected(&mut self, live: Option<Value>, error: &RequestError) -> State {
-        let Some(status) = error.status() else {
+        let Some(status) = error.refusal() else {
             return State::Done(Finding::Unknown(Diagnostic::about(&self.target.key.gvk, error)));
         };
         match (refusal(self.target, live.as_ref(), self.of, status), live) {

@@ -120,7 +120,7 @@ impl Found {
                 }));
             }
             // Gone since discovery: with the kind, its objects are gone.
-            Err(error) if error.status().is_some_and(|status| status.code == 404) => {}
+            Err(error) if error.is_not_found() => {}
             Err(error) => {
                 let (kind, problem) = (GroupKind::from(&of.gvk), Diagnostic::about(&of.gvk, &error));
                 self.unsearched.push(Unsearched { kind, namespace, problem });

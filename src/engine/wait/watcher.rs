@@ -174,7 +174,7 @@ impl Watcher {
         for (name, answer) in answers {
             match answer {
                 Ok(object) => listing.objects.push(object),
-                Err(error) if is(&error, 404) => {}
+                Err(error) if error.is_not_found() => {}
                 Err(error) if is_refusal(&error) || error.is_bad_answer() => {
                     listing.unreadable.push((name, self.trouble(&error)));
                 }
@@ -197,7 +197,7 @@ impl Watcher {
                 Ok(Some(page)) => page,
                 Ok(None) => break,
                 // The kind is not served any more: there are no objects of it.
-                Err(error) if is(&error, 404) => return Ok((Listing::default(), None)),
+                Err(error) if error.is_not_found() => return Ok((Listing::default(), None)),
                 Err(error) => return Err(error),
             };
             if page.starts_over {
@@ -254,10 +254,6 @@ impl Watcher {
             }
         }
     }
-}
-
-fn is(error: &RequestError, code: u16) -> bool {
-    error.status().is_some_and(|status| status.code == code)
 }
 
 /// Returns true if the same would be refused again: by who asks or what is asked, not by the moment.

@@ -89,8 +89,9 @@ pub async fn delete(
     };
     let code = error.status().map(|status| status.code);
     match code {
-        Some(404) => return Ok(Deleted::Gone),
-        Some(409) => {}
+        Some(404) if error.is_not_found() => return Ok(Deleted::Gone),
+        // The page of a proxy: what is there, only the API server can say.
+        Some(404 | 409) => {}
         Some(refused) if refused < 500 => return Err(Diagnostic::about(&key.gvk, &error)),
         _ => {}
     }

@@ -239,7 +239,7 @@ impl Writer<'_> {
     }
 
     fn failed(&self, error: &RequestError, live: Option<&Value>) -> Written {
-        let Some(status) = error.status() else {
+        let Some(status) = error.refusal() else {
             return Written::Failed(Diagnostic::about(&self.target.key.gvk, error));
         };
         Written::Failed(match refusal(self.target, live, self.of, status) {

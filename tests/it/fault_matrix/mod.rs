@@ -2,11 +2,13 @@
 //! never hangs, panics, calls anything in sync that is not, or loses or doubles a write; and the next run finishes the work.
 
 mod catalog;
+mod credentials;
 mod each_object;
 mod each_run;
 mod machine;
 mod oracle;
 mod passes;
+mod restart;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

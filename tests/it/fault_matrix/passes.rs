@@ -1,8 +1,6 @@
 //! Whole passes with pruning and replacement that a fault ends anywhere: the next pass finishes the work.
 
 use std::fmt::Write;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -15,28 +13,35 @@ use crate::control_plane::{Fault, Proxy, Request, Run, Running, Workspace};
 /// How many points of a pass it is killed at.
 const POINTS: usize = 50;
 
-/// How many objects there are of each sort.
+/// How many objects of each sort most passes have.
 const EACH: usize = 9;
 
-const ARGUMENTS: [&str; 7] =
+pub const ARGUMENTS: [&str; 7] =
     ["apply", "-f", ".", "--prune", "--applyset=set", "--replace=immutable", "--request-timeout=4s"];
 
 /// Objects of a pass whose manifests change from version to version: most are updated, one kind is replaced, and some come and go.
-struct Pass {
-    ws: Workspace,
+pub struct Pass {
+    pub ws: Workspace,
     version: usize,
+    /// How many objects there are of each sort.
+    each: usize,
 }
 
 impl Pass {
-    fn new() -> Pass {
-        let pass = Pass { ws: Workspace::new(), version: 0 };
+    pub fn new() -> Pass {
+        Pass::of(Workspace::new(), EACH)
+    }
+
+    /// A pass of this size, whose first version is applied.
+    pub fn of(ws: Workspace, each: usize) -> Pass {
+        let pass = Pass { ws, version: 0, each };
         pass.write();
         pass.ws.reconcile(ARGUMENTS).exits_with(0);
         pass
     }
 
     /// The manifests of the next version.
-    fn advance(&mut self) {
+    pub fn advance(&mut self) {
         self.version += 1;
         self.write();
     }
@@ -54,10 +59,10 @@ impl Pass {
         self.ws.write("all.yaml", &text);
     }
 
-    fn wanted(&self) -> Wanted {
+    pub fn wanted(&self) -> Wanted {
         let value = format!("v{}", self.version);
         let mut wanted = Wanted::new();
-        for number in 0..EACH {
+        for number in 0..self.each {
             wanted.insert(format!("plain-{number}"), Some(value.clone()));
             wanted.insert(format!("fixed-{number}"), Some(value.clone()));
             wanted.insert(format!("even-{number}"), self.version.is_multiple_of(2).then(|| value.clone()));
@@ -68,7 +73,7 @@ impl Pass {
 
     /// The pass that comes after trouble does all that is left.
     #[track_caller]
-    fn finishes(&self, what: &str) {
+    pub fn finishes(&self, what: &str) {
         let run = self.ws.reconcile(ARGUMENTS);
         assert_eq!(run.code, 0, "{what}: {run}");
         let mut held = held(&self.ws);
@@ -79,7 +84,7 @@ impl Pass {
 
     /// And the one after it nothing.
     #[track_caller]
-    fn is_settled(&self, what: &str) {
+    pub fn is_settled(&self, what: &str) {
         let (run, requests) = self.ws.requests_during(|| self.ws.reconcile(ARGUMENTS).exits_with(0));
         assert_eq!(run.writes(), 0, "{what}: {run}");
         assert!(!requests.iter().any(Request::is_write), "{what}: {requests:#?}");
@@ -96,7 +101,7 @@ impl Pass {
 }
 
 /// Requests of a pass, in about the order in which they come.
-const REQUESTS: [(&str, &str); 8] = [
+pub const REQUESTS: [(&str, &str); 8] = [
     ("GET", "/apis"),
     ("GET", "secrets/set"),
     ("GET", "configmaps? limit"),
@@ -134,8 +139,12 @@ fn a_pass_whose_connection_breaks_is_finished_by_the_next() {
     });
 }
 
-/// Runs a pass that is killed when its request of this number arrives, which still reaches the server. Says whether there was one.
-fn killed_at(point: usize, pass: &Pass) -> bool {
+/// Where a pass is killed: when its request of this number arrives, counted from 1, of those of a method with a pattern.
+#[derive(Clone, Copy, Debug)]
+struct Point(usize, &'static str, &'static str);
+
+/// Runs a pass that is killed when a request arrives, which still reaches the server. Returns whether there was one.
+fn killed_at(Point(number, method, pattern): Point, pass: &Pass) -> bool {
     let proxy = Proxy::new(&pass.ws);
     let (tell, told) = mpsc::channel::<u32>();
     let told = Mutex::new(told);
@@ -144,8 +153,8 @@ fn killed_at(point: usize, pass: &Pass) -> bool {
         let status = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
         assert!(status.is_ok_and(|status| status.success()));
     };
-    proxy.inject(point - 1, "*", "/", Fault::After(Arc::new(|| {})));
-    proxy.inject(1, "*", "/", Fault::After(Arc::new(kill)));
+    proxy.inject(number - 1, method, pattern, Fault::After(Arc::new(|| {})));
+    proxy.inject(1, method, pattern, Fault::After(Arc::new(kill)));
     let running = pass.ws.through(&proxy.url()).start_reconcile(ARGUMENTS);
     tell.send(running.pid()).expect("a proxy");
     let run = running.finish();
@@ -153,61 +162,41 @@ fn killed_at(point: usize, pass: &Pass) -> bool {
     run.code == -9
 }
 
+/// The writes of a pass, in their order: each sort of objects has `EACH`.
+const WRITES: [(&str, &str); 5] = [
+    ("PATCH", "configmaps/plain !dryRun"),
+    ("DELETE", "configmaps/fixed"),
+    ("POST", "configmaps !dryRun"),
+    // The replacement becomes one that was applied.
+    ("PATCH", "configmaps/fixed !dryRun"),
+    // What is pruned.
+    ("DELETE", "configmaps/ !fixed"),
+];
+
 #[test]
 fn a_pass_that_is_killed_anywhere_is_finished_by_the_next() {
-    let late: Vec<usize> = (POINTS / 2 + 1..=POINTS).collect();
-    let groups: Vec<_> = late.chunks(late.len().div_ceil(4)).collect();
+    // Half of the points are the first requests of a pass, whatever they are, and half are spread over its writes.
+    let spread = WRITES.iter().flat_map(|(method, pattern)| [1, 3, 5, 7, EACH].map(|at| Point(at, method, pattern)));
+    let pairs: Vec<[Point; 2]> = spread.zip(1..).map(|(late, number)| [late, Point(number, "*", "/")]).collect();
+    let groups: Vec<_> = pairs.chunks(pairs.len().div_ceil(4)).collect();
     let reached = AtomicUsize::new(0);
-    side_by_side(4, &groups, |points| {
+    side_by_side(4, &groups, |pairs| {
         let mut pass = Pass::new();
-        for late in *points {
-            pass.advance();
-            // What the first one has left is killed as well.
-            for point in [*late, late - POINTS / 2] {
-                reached.fetch_add(usize::from(killed_at(point, &pass)), Ordering::Relaxed);
+        for points in *pairs {
+            // The second one meets what the first one has left, and has the next version on top of it.
+            for point in points {
+                pass.advance();
+                assert!(killed_at(*point, &pass), "a pass ends before {point:?}");
+                reached.fetch_add(1, Ordering::Relaxed);
                 if rounds() > 1 {
-                    pass.finishes(&format!("killed at {point}"));
-                    pass.advance();
+                    pass.finishes(&format!("killed at {point:?}"));
                 }
             }
-            pass.finishes(&format!("killed at {late}, and before"));
+            pass.finishes(&format!("killed at {points:?}"));
         }
         pass.is_settled("killed often");
     });
-    assert_eq!(reached.into_inner(), POINTS, "a pass has fewer requests than points");
-}
-
-#[test]
-fn a_token_that_expires_is_renewed_anywhere() {
-    let refusal =
-        r#"{"kind": "Status", "status": "Failure", "reason": "Unauthorized", "code": 401, "message": "expired"}"#;
-    let mut pass = Pass::new();
-    let config: serde_json::Value = {
-        let path = pass.ws.as_user("editor").kubeconfig();
-        pass.ws.allow("editor", "*", "*.*");
-        serde_json::from_str(&fs::read_to_string(path).expect("a kubeconfig")).expect("a kubeconfig")
-    };
-    let plugin = pass.ws.home().join("plugin");
-    let script = "#!/bin/sh\necho run >>\"$HOME/runs\"\n\
-        echo '{\"apiVersion\": \"client.authentication.k8s.io/v1\", \"kind\": \"ExecCredential\", \"status\": {\"token\": \"bearer-token-of-editor\"}}'\n";
-    fs::write(&plugin, script).expect("a plugin");
-    fs::set_permissions(&plugin, fs::Permissions::from_mode(0o755)).expect("a plugin");
-    for (method, pattern) in REQUESTS {
-        pass.advance();
-        let proxy = Proxy::new(&pass.ws);
-        let mut config = config.clone();
-        config["clusters"][0]["cluster"]["server"] = proxy.url().into();
-        config["users"][0]["user"] = serde_json::json!({"exec": {"apiVersion": "client.authentication.k8s.io/v1",
-            "command": plugin, "interactiveMode": "Never"}});
-        let kubeconfig = pass.ws.home().join("plugin.kubeconfig");
-        fs::write(&kubeconfig, config.to_string()).expect("a kubeconfig");
-        let _ = fs::remove_file(pass.ws.home().join("runs"));
-        proxy.inject(1, method, pattern, Fault::Answer(401, Vec::new(), refusal.to_owned()));
-        let run = pass.ws.env("KUBECONFIG", &kubeconfig.display().to_string()).reconcile(ARGUMENTS).exits_with(0);
-        assert_eq!(proxy.clear(), Vec::<String>::new(), "{method} {pattern}: {run}");
-        assert_eq!(fs::read_to_string(pass.ws.home().join("runs")).unwrap_or_default(), "run\nrun\n", "{run}");
-        is_truthful(pattern, &run, &pass.wanted(), &held(&pass.ws));
-    }
+    assert_eq!(reached.into_inner(), POINTS);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::{CLAIM, readiness, set_status, states, wait_until};
-use crate::control_plane::{Fault, Proxy, Run, Workspace};
+use crate::control_plane::{Fault, Proxy, Run, Running, Workspace};
 
 /// A claim that stays unbound until the test says otherwise: nobody else looks after it here.
 fn unbound() -> Workspace {
@@ -173,19 +173,33 @@ fn who_may_not_read_pods_sees_the_workload_without_them() {
     assert_eq!(readiness(&status, "Deployment", "web"), ("inProgress", why.as_str()));
 }
 
+/// A command that waits, and what ends it.
+type Interrupted = (&'static [&'static str], fn(&Running));
+
 #[test]
 fn an_interrupted_wait_reports_what_is_known() {
     let ws = unbound();
     ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}");
-    let proxy = Proxy::new(&ws);
-    let apply = ws.through(&proxy.url()).start_reconcile(["apply", "-f", ".", "--wait"]);
-    wait_until("it waits", || proxy.requests().iter().any(|request| request.contains("watch=true")));
-    let started = Instant::now();
-    apply.interrupt();
-    let apply = apply.finish().exits_with(130);
-    assert!(started.elapsed() < Duration::from_secs(30));
-    assert_eq!(apply.report()["verdict"], "interrupted");
-    assert_eq!(apply.object("ConfigMap", "it")["outcome"], "created");
-    assert_eq!(states(&apply), ["ConfigMap it: current", "PersistentVolumeClaim data: inProgress"]);
-    assert!(apply.stdout.contains("interrupted: 1 created, 1 unchanged; 1 in progress, 1 of 2 ready"), "{apply}");
+    let waits: [Interrupted; 4] = [
+        (&["apply", "--wait"], Running::interrupt),
+        (&["apply", "--wait"], Running::terminate),
+        (&["status", "--wait"], Running::terminate),
+        (&["status", "--wait"], Running::hang_up),
+    ];
+    for (number, (command, interrupt)) in waits.into_iter().enumerate() {
+        let proxy = Proxy::new(&ws);
+        let running = ws.through(&proxy.url()).start_reconcile([command, &["-f", "."][..]].concat());
+        wait_until("it waits", || proxy.requests().iter().any(|request| request.contains("watch=true")));
+        let started = Instant::now();
+        interrupt(&running);
+        let run = running.finish().exits_with(130);
+        assert!(started.elapsed() < Duration::from_secs(30));
+        assert_eq!(run.report()["verdict"], "interrupted");
+        assert_eq!(states(&run), ["ConfigMap it: current", "PersistentVolumeClaim data: inProgress"]);
+        if number == 0 {
+            assert_eq!(run.object("ConfigMap", "it")["outcome"], "created");
+            assert!(run.stdout.contains("interrupted: 1 created, 1 unchanged; 1 in progress, 1 of 2 ready"), "{run}");
+        }
+        assert!(run.stdout.contains("interrupted") && run.stdout.contains("1 of 2 ready"), "{run}");
+    }
 }

@@ -3,14 +3,14 @@
 use apply_set::{PART_OF, part_of};
 use serde_json::Value;
 use structured_merge::{
-    Change, ClaimStrength, Claimants, FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry,
-    Op, Ownership, PathElement, TypeRef, changes, claim_strength, leave_out_bookkeeping, merge, with_node_ports,
-    with_string_data, with_string_data_folded,
+    Change, ClaimStrength, Claimants, FieldPath, FieldSet, GroupVersionKind, KindInfo, LAST_APPLIED, Lookup,
+    ManagedFieldsEntry, Op, Ownership, PathElement, TypeRef, changes, claim_strength, leave_out_bookkeeping, merge,
+    unrecorded, with_node_ports, with_string_data, with_string_data_folded,
 };
 
 use super::beside::beside;
 use super::diff::{Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason, UnmanagedCount};
-use super::policy::Policy;
+use super::policy::{ForceConflicts, Policy};
 use super::prediction::Prediction;
 use super::redact::Redactor;
 use super::secrecy::Secrecy;
@@ -43,8 +43,10 @@ pub fn judge(
     redactor: &Redactor,
 ) -> (FieldDiff, Vec<String>) {
     let before = Ownership::of(subject.live, &policy.manager);
-    let taken: Vec<_> =
-        before.taken(&prediction.owners).into_iter().filter(|(_, entry)| !policy.takes_from(entry)).collect();
+    let mut differences = changes(subject.live, &prediction.object, subject.of, subject.status_is_apart);
+    leave_out_bookkeeping(&mut differences, subject.gvk, subject.manifest, subject.of);
+    let nobody = owner_of_unrecorded(&subject);
+    let taken = taken(&before, nobody.as_ref(), &differences, &prediction.owners, policy);
     let context = Context {
         of: subject.of,
         claimants: Claimants::of(&before.others),
@@ -65,14 +67,15 @@ pub fn judge(
         claims: prediction.owners.our_fields().union(&before.our_fields()),
         before: &before,
     };
-    let mut differences = changes(subject.live, &prediction.object, subject.of, subject.status_is_apart);
-    leave_out_bookkeeping(&mut differences, subject.gvk, subject.manifest, subject.of);
     let mut found: Vec<FieldChange> = differences.into_iter().map(|change| context.classified(change)).collect();
     // The copy that client-side apply keeps goes with its owner, whose claims pass to us.
     let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
     found.retain(|change| change.op != Op::Remove || change.path != copy);
     let is_ignored = |path: &FieldPath| subject.ignored.contains_at_or_above(path);
     found.retain(|change| !is_ignored(&change.path));
+    if policy.force == ForceConflicts::None {
+        found.extend(context.unseen_conflicts(&subject, &found));
+    }
     let mut manifest = Lookup::of(subject.manifest);
     for change in &mut found {
         change.defaulted = defaulted(change, &mut manifest);
@@ -141,6 +144,31 @@ pub fn judge(
         },
         warnings,
     )
+}
+
+/// The owner that the server invents for an object without a record of owners.
+fn owner_of_unrecorded(subject: &ObjectPair<'_>) -> Option<ManagedFieldsEntry> {
+    let kind = KindInfo { gvk: subject.gvk.clone(), root: 0, namespaced: false, status: subject.status_is_apart };
+    unrecorded(subject.live, subject.of, Some(&kind), &subject.gvk.api_version())
+}
+
+/// The fields that others lose and we may not take. The owner whom the server invents for all that nobody is recorded for loses the
+/// values that change.
+fn taken<'a>(
+    before: &'a Ownership,
+    nobody: Option<&'a ManagedFieldsEntry>,
+    differences: &[Change],
+    after: &Ownership,
+    policy: &Policy,
+) -> Vec<(FieldPath, &'a ManagedFieldsEntry)> {
+    let mut taken = before.taken(after);
+    if let Some(entry) = nobody {
+        let is_changed = |path: &FieldPath| differences.iter().any(|change| path.is_prefix_of(&change.path));
+        let both = after.our_fields().leaves().into_iter().filter(|path| entry.fields.contains(path));
+        taken.extend(both.filter(is_changed).map(|path| (path, entry)));
+    }
+    taken.retain(|(_, entry)| !policy.takes_from(entry));
+    taken
 }
 
 /// The apply set that the object belongs to, where the manifest would put it into another: an object belongs to one at
@@ -222,6 +250,28 @@ impl Context<'_> {
         }
         conflicts.sort_by(|a, b| (&a.path, &a.owner).cmp(&(&b.path, &b.owner)));
         conflicts
+    }
+
+    /// The conflicts behind which no value differs: nulls, what the server keeps elsewhere, and what admission keeps as it is. With
+    /// force they are nothing; without any, the server refuses the apply because of them.
+    fn unseen_conflicts(&self, subject: &ObjectPair<'_>, found: &[FieldChange]) -> Vec<FieldChange> {
+        let seen = paths_of(found);
+        let is_unseen = |path: &FieldPath| !seen.overlaps(path) && !subject.ignored.contains_at_or_above(path);
+        let unseen = self.taken_paths.leaves().into_iter().filter(is_unseen);
+        unseen
+            .map(|path| {
+                let taken = self.taken.iter().filter(|(taken, _)| *taken == path);
+                FieldChange {
+                    op: Op::Change,
+                    class: Class::Conflict,
+                    live: path.value_in(subject.live).cloned(),
+                    desired: path.value_in(subject.manifest).cloned(),
+                    managers: owners(taken.map(|(_, entry)| *entry)),
+                    defaulted: Vec::new(),
+                    path,
+                }
+            })
+            .collect()
     }
 
     /// Makes a conflict of the change of the label that names the object's apply set.

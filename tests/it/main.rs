@@ -71,6 +71,7 @@ mod shards;
 mod sharp_edges;
 mod shells;
 mod snapshot;
+mod soak;
 mod soundness;
 mod structure;
 mod succession;

@@ -226,3 +226,68 @@ fn other_managers_of_ours_are_other_owners() {
     assert_eq!(diff.changes("Deployment", "web"), ["conflict spec.replicas"]);
     ws.reconcile(["diff", "-f", ".", "--field-manager=kubectl"]).exits_with(2);
 }
+
+/// Where no value differs, or nobody is recorded, the server refuses an apply that takes nothing all the same.
+#[test]
+fn who_takes_nothing_is_told_of_every_conflict() {
+    let ws = Workspace::new();
+    let secret = "{apiVersion: v1, kind: Secret, metadata: {name: password}, stringData: {password: swordfish}}";
+    let service = "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {sessionAffinityConfig: null, ports: [{port: 80}]}}";
+    for manifest in [secret, service] {
+        ws.apply_as("gitops", manifest);
+    }
+    ws.kubectl(["create", "configmap", "banner", "--from-literal=text=old"]).exits_with(0);
+    ws.kubectl(["create", "service", "clusterip", "bare", "--tcp=80"]).exits_with(0);
+    let nobody = r#"[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]"#;
+    ws.kubectl(["patch", "configmap", "banner", "--type=json", "-p", nobody]).exits_with(0);
+    ws.kubectl(["patch", "service", "bare", "--type=json", "-p", nobody]).exits_with(0);
+    // A selector is replaced as a whole.
+    ws.write(
+        "bare.yaml",
+        "{apiVersion: v1, kind: Service, metadata: {name: bare}, spec: {selector: {app: bare, tier: web}, ports: [{port: 80, name: '80'}]}}",
+    );
+    ws.write("secret.yaml", secret);
+    ws.write("service.yaml", &service.replaced("metadata: {name: web}", "metadata: {name: web, labels: {app: web}}"));
+    ws.write("banner.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: banner}, data: {text: new}}");
+
+    let none = ["-f", ".", "--force-conflicts=none"];
+    let diff = ws.reconcile([&["diff"], &none[..]].concat()).exits_with(1);
+    assert_eq!(diff.changes("Secret", "password"), ["conflict stringData.password"]);
+    assert_eq!(diff.changes("Service", "web"), ["pending metadata.labels.app", "conflict spec.sessionAffinityConfig"]);
+    assert_eq!(diff.changes("ConfigMap", "banner"), ["conflict data.text"]);
+    assert_eq!(diff.changes("Service", "bare"), ["conflict spec.selector.tier"]);
+    assert_eq!(diff.object("Secret", "password")["conflicts"][0]["manager"], "gitops");
+    assert_eq!(diff.object("ConfigMap", "banner")["conflicts"][0]["manager"], "before-first-apply");
+    let apply = ws.reconcile([&["apply"], &none[..]].concat()).exits_with(4);
+    assert_eq!(
+        apply.each("outcome"),
+        ["ConfigMap banner: conflict", "Secret password: conflict", "Service bare: conflict", "Service web: conflict"]
+    );
+    assert_eq!(apply.writes(), 0, "{apply}");
+
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.reconcile(["diff", "-f", ".", "--force-conflicts=none"]).exits_with(0);
+}
+
+/// A record of owners that was lost (a backup that was put back, an older cluster) makes one owner of everything, with the copy of
+/// client-side apply among it. What that never applied is not ours to remove.
+#[test]
+fn labels_of_others_survive_a_lost_record_of_owners() {
+    let ws = Workspace::new();
+    let manifest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: banner}, data: {text: hello}}";
+    ws.stdin(manifest).kubectl(["apply", "-f", "-"]).exits_with(0);
+    let theirs = json!({"metadata": {"labels": {"theirs": "x"}, "annotations": {"theirs": "y"}, "finalizers": ["example.com/guard"]}});
+    ws.patch_as("robot", "configmap/banner", &theirs);
+    let nobody = r#"[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]"#;
+    ws.kubectl(["patch", "configmap", "banner", "--type=json", "-p", nobody]).exits_with(0);
+    ws.write("banner.yaml", manifest);
+    for changes in [vec!["adopted"], vec![]] {
+        assert_eq!(ws.reconcile(["diff", "-f", "."]).exits_with(0).changes("ConfigMap", "banner"), changes);
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    }
+    let metadata = &ws.get("ConfigMap", "banner")["metadata"];
+    assert_eq!(metadata["labels"], theirs["metadata"]["labels"]);
+    assert_eq!(metadata["annotations"]["theirs"], "y");
+    assert_eq!(metadata["finalizers"], theirs["metadata"]["finalizers"]);
+    ws.patch_as("robot", "configmap/banner", &json!({"metadata": {"finalizers": null}}));
+}

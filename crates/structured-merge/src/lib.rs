@@ -132,7 +132,7 @@ pub use object::{
     without_system_fields,
 };
 pub use ownership::Ownership;
-pub use predict::{Prediction, predict, predict_displacing};
+pub use predict::{Prediction, predict, predict_displacing, unrecorded};
 pub use prove::{Proof, Unproven, prove};
 pub use prune::prune;
 pub use schema::{

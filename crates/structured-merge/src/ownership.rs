@@ -184,13 +184,18 @@ fn fields_applied(fields: &FieldSet, live: &Value, of: TypeRef<'_>, claimed: &Fi
 }
 
 /// Returns true if a path is in something that the one set speaks of and the other does not: an item, a struct, a value. Entries of maps
-/// and items of lists each stand for themselves.
+/// and items of lists each stand for themselves, and so does each field of the object's own metadata, which no manifest is without.
 fn is_dropped(path: &FieldPath, of: TypeRef<'_>, applied: &FieldSet, claimed: &FieldSet) -> bool {
+    let metadata = FieldPath::of(&["metadata"]);
+    let nothing = FieldSet::new();
     let (mut of, mut applied, mut claimed) = (of, applied, Some(claimed));
-    for element in path.elements() {
+    for (depth, element) in path.elements().iter().enumerate() {
         let Some((_, below)) = applied.step(element) else { return false };
         of = step(of, element);
         claimed = claimed.and_then(|set| set.step(element)).map(|(_, below)| below);
+        if depth == 0 && metadata.is_prefix_of(path) {
+            claimed = claimed.or(Some(&nothing));
+        }
         let is_many = of.is_free_map() || matches!(of.shape(), Shape::List(..));
         if claimed.is_none() && !is_many && !below.is_empty() {
             return true;

@@ -138,7 +138,13 @@ fn keep(name: &str, live: &Value, object: &mut Value) {
 
 /// The owner that the server invents for all that is in an object without a record of owners, when it is applied for the first time
 /// (apimachinery `managedfields/internal/skipnonapplied.go`).
-fn unrecorded(live: &Value, of: TypeRef<'_>, kind: Option<&KindInfo>, api_version: &str) -> Option<ManagedFieldsEntry> {
+#[must_use]
+pub fn unrecorded(
+    live: &Value,
+    of: TypeRef<'_>,
+    kind: Option<&KindInfo>,
+    api_version: &str,
+) -> Option<ManagedFieldsEntry> {
     if !live.raw_managed_fields().is_empty() {
         return None;
     }

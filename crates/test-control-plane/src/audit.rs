@@ -50,6 +50,13 @@ pub struct Audit(pub PathBuf);
 impl Audit {
     /// The result of `action`, and the requests that were made meanwhile by `user` or in `namespace`.
     pub fn during<T>(&self, api: &Api, user: &str, namespace: &str, action: impl FnOnce() -> T) -> (T, Vec<Request>) {
+        let (result, mut requests) = self.all_during(api, action);
+        requests.retain(|request| request.concerns(user, namespace));
+        (result, requests)
+    }
+
+    /// The result of `action`, and all requests that were made meanwhile, by controllers as well.
+    pub fn all_during<T>(&self, api: &Api, action: impl FnOnce() -> T) -> (T, Vec<Request>) {
         let start = self.mark(api).1;
         let result = action();
         let (end, _) = self.mark(api);
@@ -57,7 +64,7 @@ impl Audit {
         let mut file = File::open(&self.0).expect("the audit log");
         file.seek(SeekFrom::Start(start)).expect("the audit log from a mark on");
         file.take(end.saturating_sub(start)).read_to_string(&mut log).expect("the audit log");
-        (result, log.lines().map(parse).filter(|request| request.concerns(user, namespace)).collect())
+        (result, log.lines().map(parse).collect())
     }
 
     /// Makes a request that can be told from all others and waits for its line: whatever was answered before is logged by then.

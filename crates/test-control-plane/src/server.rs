@@ -218,6 +218,8 @@ fn server_arguments(folder: &Path, port: u16, etcd: &str) -> Vec<String> {
         format!("--token-auth-file={}", file("tokens.csv")),
         format!("--audit-policy-file={}", file("audit-policy.json")),
         format!("--audit-log-path={}", file("audit.log")),
+        // In megabytes: the log stays one file, however long the tests run.
+        "--audit-log-maxsize=100000".to_owned(),
         "--authorization-mode=RBAC".to_owned(),
         "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
         format!("--service-account-key-file={}", file("service-accounts.pub")),

@@ -107,6 +107,16 @@ impl Workspace {
         self.plane.audit().during(self.plane.api(), &admin_of(&self.namespace), &self.namespace, action)
     }
 
+    /// The result of `action`, and the requests of everybody that were made meanwhile.
+    pub fn all_requests_during<T>(&self, action: impl FnOnce() -> T) -> (T, Vec<Request>) {
+        self.plane.audit().all_during(self.plane.api(), action)
+    }
+
+    /// The user that the workspace's programs are for the server.
+    pub fn admin(&self) -> String {
+        admin_of(&self.namespace)
+    }
+
     /// The live object, managed fields included, or nothing. `kind` is `Deployment`, `deployments` or `Deployment.apps`.
     #[track_caller]
     pub fn find(&self, kind: &str, name: &str) -> Option<Value> {

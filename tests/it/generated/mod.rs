@@ -48,9 +48,14 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a ru
 
 /// Runs something on the ground that all tests of generated manifests share.
 pub fn on_the_ground<T>(test: impl AsyncFnOnce(&Ground) -> T) -> T {
-    static GROUND: LazyLock<Ground> = LazyLock::new(|| RUNTIME.block_on(Ground::new()));
+    static GROUND: LazyLock<Ground> = LazyLock::new(|| Ground::on(ControlPlane::private()));
     let ground = LazyLock::force(&GROUND);
-    RUNTIME.block_on(test(ground))
+    wait_for(test(ground))
+}
+
+/// The value of a future, for what runs apart from the tests' own runtime.
+pub fn wait_for<T>(future: impl Future<Output = T>) -> T {
+    RUNTIME.block_on(future)
 }
 
 impl Ground {
@@ -60,8 +65,12 @@ impl Ground {
         Writes { cluster: &self.cluster, policy, redactor, deletion, agreed: false, half_way }
     }
 
-    async fn new() -> Ground {
-        let plane = tokio::task::spawn_blocking(ControlPlane::private).await.expect("a control plane");
+    /// Makes a control plane the ground: the namespaces of the manifests, and their custom kinds.
+    pub fn on(plane: Arc<ControlPlane>) -> Ground {
+        RUNTIME.block_on(Ground::prepare(plane))
+    }
+
+    async fn prepare(plane: Arc<ControlPlane>) -> Ground {
         let folder = tempfile::tempdir().expect("a folder");
         let kubeconfig = folder.path().join("kubeconfig");
         std::fs::write(&kubeconfig, plane.kubeconfig("admin", plane.url(), "generated")).expect("a kubeconfig");
@@ -144,7 +153,16 @@ impl Ground {
     }
 
     pub async fn get(&self, target: &Target) -> Value {
-        self.call(Method::GET, &path_of(target), "", &Value::Null).await.expect("the live object")
+        self.find(target).await.expect("the live object")
+    }
+
+    /// The live object, or nothing.
+    pub async fn find(&self, target: &Target) -> Option<Value> {
+        match self.call(Method::GET, &path_of(target), "", &Value::Null).await {
+            Ok(live) => Some(live),
+            Err(status) if status.code == 404 => None,
+            Err(status) => panic!("{}: {}", target.key, status.message),
+        }
     }
 
     pub fn of(&self, target: &Target) -> TypeRef<'_> {
@@ -164,8 +182,13 @@ impl Ground {
             .join("---\n")
             .replace("$I", &number.to_string())
             .replace("$CSR", &self.request);
+        self.read_manifests(&text).expect("valid manifests")
+    }
+
+    /// What the program would read from a file, if it takes it.
+    pub fn read_manifests(&self, text: &str) -> Option<Vec<Target>> {
         let namespaces = Namespaces { required: None, default: "generated".to_owned() };
-        resolve(manifests(&text), &self.catalog, &namespaces).expect("targets")
+        resolve(manifests(text)?, &self.catalog, &namespaces).ok()
     }
 
     /// Manifests that the server accepts: `variants` of each valid one, with fields added at random.
@@ -233,13 +256,14 @@ fn file(name: &str) -> String {
 }
 
 fn values(text: &str) -> Vec<Value> {
-    manifests(text).into_iter().map(|manifest| manifest.object().clone()).collect()
+    let manifests = manifests(text).expect("valid manifests");
+    manifests.into_iter().map(|manifest| manifest.object().clone()).collect()
 }
 
-fn manifests(text: &str) -> Vec<kubectl_reconcile::desired::Manifest> {
+fn manifests(text: &str) -> Option<Vec<kubectl_reconcile::desired::Manifest>> {
     let input = Input { name: "generated".into(), text: text.as_bytes().to_vec().into() };
     let options = ReadOptions { validation: Validation::Strict, selector: Selector::default(), allow_empty: false };
-    read(&[input], &options).expect("valid manifests").manifests
+    read(&[input], &options).ok().map(|read| read.manifests)
 }
 
 fn signing_request() -> String {

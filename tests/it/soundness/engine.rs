@@ -117,7 +117,7 @@ pub(super) async fn ask(run: &Run<'_>, target: &Target, policy: &Policy, live: V
     machine.into_result().finding
 }
 
-fn is_empty(value: Option<&Value>) -> bool {
+pub fn is_empty(value: Option<&Value>) -> bool {
     value.is_none_or(is_nothing)
 }
 
@@ -128,7 +128,7 @@ fn sorted(mut texts: Vec<String>) -> Vec<String> {
 }
 
 /// A path as structured-merge-diff prints it (`fieldpath/path.go`).
-fn server_text(path: &FieldPath) -> String {
+pub fn server_text(path: &FieldPath) -> String {
     let scalar = |value: &Scalar| value.to_json().to_string();
     let element = |element: &PathElement| match element {
         PathElement::Field(name) => format!(".{name}"),

@@ -2,11 +2,13 @@
 //! own answer. `SOUNDNESS_MUTATIONS=50000 cargo test --test it soundness -- --nocapture` runs longer than the
 //! few thousand mutations of an ordinary run; `SOUNDNESS_SEED` repeats one.
 
-mod engine;
+pub mod engine;
 mod ignored;
-mod live;
-mod manifest;
+pub mod live;
+pub mod manifest;
 mod tally;
+
+use std::fmt;
 
 use futures::StreamExt as _;
 use kubectl_reconcile::client::StatusError;
@@ -42,7 +44,7 @@ fn what_is_proven_changes_nothing() {
 }
 
 /// The life of one object.
-struct Run<'a> {
+pub struct Run<'a> {
     ground: &'a Ground,
     target: &'a Target,
     rng: Rng,
@@ -127,11 +129,21 @@ impl Run<'_> {
     }
 }
 
-/// What the server would change: a value, a record of owners, or nothing.
-fn effect(live: &Value, answer: &Result<Value, StatusError>) -> Option<String> {
+/// What the server would change.
+#[derive(Debug)]
+pub enum Effect {
+    /// Nothing: it refuses the apply.
+    Refused(u16, String),
+    Values(Value),
+    /// Only the record of who owns which fields.
+    Owners(Value),
+}
+
+/// What the server's answer to an unforced dry run would change, or nothing.
+pub fn effect(live: &Value, answer: &Result<Value, StatusError>) -> Option<Effect> {
     let after = match answer {
         Ok(after) => after,
-        Err(status) => return Some(format!("refused with {}: {}", status.code, status.message)),
+        Err(status) => return Some(Effect::Refused(status.code, status.message.clone())),
     };
     let values = |object: &Value| {
         let mut object = object.clone();
@@ -142,7 +154,7 @@ fn effect(live: &Value, answer: &Result<Value, StatusError>) -> Option<String> {
         object
     };
     if values(live) != values(after) {
-        return Some(format!("values change to {}", values(after)));
+        return Some(Effect::Values(values(after)));
     }
     // Where nobody is recorded at all, the server invents an owner for those who came before.
     let is_unrecorded = managed_fields(live).is_empty();
@@ -155,5 +167,15 @@ fn effect(live: &Value, answer: &Result<Value, StatusError>) -> Option<String> {
         owners.sort();
         owners
     };
-    (owners(live) != owners(after)).then(|| format!("owners change to {}", after["metadata"]["managedFields"]))
+    (owners(live) != owners(after)).then(|| Effect::Owners(after["metadata"]["managedFields"].clone()))
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Effect::Refused(code, message) => write!(f, "refused with {code}: {message}"),
+            Effect::Values(values) => write!(f, "values change to {values}"),
+            Effect::Owners(owners) => write!(f, "owners change to {owners}"),
+        }
+    }
 }

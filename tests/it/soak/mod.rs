@@ -1,0 +1,269 @@
+//! A long time on a cluster that never rests: controllers and people write at random, `diff`, `apply` and `status` run in turn and are
+//! stopped at random, and each verdict is held against the server's own answer.
+//!
+//! `just soak` runs it for half an hour; `SOAK_SECONDS` and `SOAK_SEED` choose how long, and what happens.
+
+mod checks;
+mod process;
+mod tally;
+mod truth;
+mod world;
+mod writers;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{Write as _, stdout};
+use std::path::Path;
+use std::sync::RwLock;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use structured_merge::managed_fields;
+
+use crate::control_plane::Rng;
+use crate::generated::wait_for;
+use process::{Call, Command, Ended};
+use tally::Tally;
+use world::{FOLDERS, World};
+use writers::Gate;
+
+const OURS: &str = "kubectl-reconcile";
+const WRITERS: u64 = 3;
+/// When a call is stopped, as a part of the time that such a call takes.
+const MOMENTS: [f64; 12] = [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
+/// How often the cluster is looked at until it rests.
+const LOOKS: usize = 20;
+
+#[test]
+fn every_verdict_is_true_in_a_short_soak() {
+    soak(Duration::from_secs(20), 1, 1);
+}
+
+#[test]
+#[ignore = "runs for half an hour: `just soak`"]
+fn every_verdict_is_true_in_a_long_soak() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let seed = number("SOAK_SEED").unwrap_or_else(|| u64::from(std::process::id()));
+    soak(Duration::from_secs(number("SOAK_SECONDS").unwrap_or(1800)), seed, 2);
+}
+
+fn soak(length: Duration, seed: u64, variants: usize) {
+    let _ = writeln!(stdout(), "SOAK_SEED={seed}");
+    let world = RwLock::new(World::new(seed, variants));
+    let gate = Gate::default();
+    let deadline = Instant::now() + length;
+    let mut soak = Soak { world: &world, rng: Rng::new(seed), tally: Tally::default(), took: BTreeMap::new(), turn: 0 };
+    thread::scope(|scope| {
+        for writer in 1..=WRITERS {
+            let (world, gate, rng) = (&world, &gate, Rng::new(seed ^ (writer << 32)));
+            scope.spawn(move || writers::write(world, gate, rng));
+        }
+        let _ends = EndsWithIt(&gate);
+        while Instant::now() < deadline {
+            soak.storm(if length > Duration::from_mins(1) { 12 } else { 6 });
+            soak.calm();
+        }
+    });
+    let Soak { mut tally, .. } = soak;
+    tally.add("writes of others", gate.writes.load(Ordering::Relaxed));
+    tally.report(seed);
+}
+
+/// Ends the writers, also when the soak fails.
+struct EndsWithIt<'a>(&'a Gate);
+
+impl Drop for EndsWithIt<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
+struct Soak<'a> {
+    world: &'a RwLock<World>,
+    rng: Rng,
+    tally: Tally,
+    /// How long the last call of each name took, for the moment at which the next one is stopped.
+    took: BTreeMap<String, Duration>,
+    turn: usize,
+}
+
+impl Soak<'_> {
+    /// Calls in turn, while others write.
+    fn storm(&mut self, calls: usize) {
+        for _ in 0..calls {
+            let world = self.world.read().expect("no writer has failed");
+            let command = [Command::Diff, Command::Apply, Command::Diff, Command::Status][self.turn % 4];
+            let call = Call::random(command, FOLDERS[self.turn / 4 % 2], &mut self.rng);
+            self.turn += 1;
+            let moment = self.took.get(&call.name()).filter(|_| self.rng.chance(30));
+            let moment = moment.map(|whole| whole.mul_f64(*self.rng.pick(&MOMENTS)));
+            let is_watched = command == Command::Diff && moment.is_none();
+            let before = if is_watched { world.live() } else { Vec::new() };
+            let ended = call.run_until(&world, moment, &mut self.rng);
+            self.note(&world, &call, &ended);
+            if is_watched {
+                checks::verdicts_hold(&world, &call, &ended, &before, &mut self.tally);
+                checks::prunes_hold(&world, &call, &ended, &before, &mut self.tally);
+            }
+        }
+    }
+
+    /// Nobody else writes: what is said has to be true of every object, and an apply has to be final.
+    fn calm(&mut self) {
+        let mut world = self.world.write().expect("no writer has failed");
+        self.tally.count("cycles");
+        rest(&world);
+        for folder in FOLDERS {
+            self.diff(&world, folder);
+            self.applies(&world, folder);
+        }
+        world.advance(&mut self.rng);
+        self.tally.kept(files_in(&world.ws.home()));
+    }
+
+    fn diff(&mut self, world: &World, folder: &'static str) -> Ended {
+        let before = world.live();
+        let call = Call::random(Command::Diff, folder, &mut self.rng);
+        let ended = call.run(world);
+        self.note(world, &call, &ended);
+        checks::verdicts_hold(world, &call, &ended, &before, &mut self.tally);
+        checks::prunes_hold(world, &call, &ended, &before, &mut self.tally);
+        ended
+    }
+
+    /// An apply, the one after it, which has nothing to do, and a diff, which shows nothing.
+    fn applies(&mut self, world: &World, folder: &'static str) {
+        wait_for(writers::tidy_up(world, &mut self.rng));
+        let call = Call::random(Command::Apply, folder, &mut self.rng);
+        let first_live = world.live();
+        let (first, requests) = world.ws.all_requests_during(|| {
+            let first = call.run(world);
+            self.note(world, &call, &first);
+            rest(world);
+            first
+        });
+        let second_live = world.live();
+        let mut touched = checks::touched_by_others(world, &requests);
+        let second = call.run(world);
+        self.note(world, &call, &second);
+        touched.append(&mut checks::touched_by_others(world, &second.requests));
+        let written = self.is_final(world, &first_live, &second, &touched);
+        for (at, item) in world.items.iter().enumerate().filter(|(_, item)| written.contains(&item.path())) {
+            let in_first = checks::objects(&first).into_iter().find(|object| item.is_called(object));
+            self.tally.fail(format!(
+                "{}: manifest {}\nbefore {:?}\nfirst {:?}\nbetween {:?}\n{}",
+                item.target.key,
+                world.wanted(item),
+                first_live[at].as_ref().map(Value::to_string),
+                in_first.map(|object| object.to_string()),
+                second_live[at].as_ref().map(Value::to_string),
+                first.run.command,
+            ));
+        }
+        let before = world.live();
+        let call = call.diff();
+        let third = call.run(world);
+        self.note(world, &call, &third);
+        checks::verdicts_hold(world, &call, &third, &before, &mut self.tally);
+    }
+
+    /// The second apply wrote to nothing that others left alone since the first.
+    fn is_final(
+        &mut self,
+        world: &World,
+        before: &[Option<Value>],
+        second: &Ended,
+        touched: &BTreeSet<String>,
+    ) -> BTreeSet<String> {
+        let mut written = BTreeSet::new();
+        let objects = checks::objects(second);
+        self.tally.count("second applies");
+        for write in checks::ours(world, &second.requests).filter(|request| request.is_write()) {
+            let path = checks::path_of(&write.uri);
+            let item = world.items.iter().find(|item| item.path() == path);
+            let object = item.and_then(|item| objects.iter().find(|object| item.is_called(object)));
+            // Of what nobody is recorded for, client-side apply's share is known from the first apply on, and goes with the second.
+            let is_new = |live: &Option<Value>| live.as_ref().is_some_and(|live| managed_fields(live).is_empty());
+            let was_unrecorded = world.items.iter().zip(before).any(|(item, live)| item.path() == path && is_new(live));
+            let is_refused = object.is_some_and(|object| object["outcome"] == "failed")
+                && (write.code == 422 || write.code == 409 && was_unrecorded);
+            if is_refused {
+                self.tally.count("second writes, refused again");
+            } else if was_unrecorded && object.is_some_and(|object| !is_about_metadata(object)) {
+                self.tally.count("second writes, of what nobody was recorded for");
+            } else if touched.contains(path) {
+                self.tally.count("second writes, after others");
+            } else if object.is_some_and(is_about_emptiness) {
+                self.tally.count("second writes, of what is empty");
+            } else {
+                let object = object.unwrap_or(&Value::Null);
+                self.tally.fail(format!("a second write: {} {}: {object}", write.verb, write.uri));
+                written.insert(path.to_owned());
+            }
+        }
+        written
+    }
+
+    fn note(&mut self, world: &World, call: &Call, ended: &Ended) {
+        self.tally.count(&format!("{} with {}", call.name(), ended.run.code));
+        checks::ended_well(world, call, ended, &mut self.tally);
+        if !ended.was_stopped {
+            self.took.insert(call.name(), ended.took);
+            self.tally.used(call.name(), ended);
+        }
+    }
+}
+
+/// The server makes null of a map or list that loses all that was applied, and only in the next apply what is empty.
+fn is_about_emptiness(object: &Value) -> bool {
+    let is_empty = |value: Option<&Value>| match value {
+        None | Some(Value::Null) => true,
+        Some(Value::Object(map)) => map.is_empty(),
+        Some(Value::Array(items)) => items.is_empty(),
+        Some(_) => false,
+    };
+    let changes = object["changes"].as_array().map_or(&[][..], Vec::as_slice);
+    let is_of_value = |change: &&Value| change["path"] != "";
+    changes.iter().any(|change| is_of_value(&change))
+        && changes
+            .iter()
+            .filter(is_of_value)
+            .all(|change| is_empty(change.get("live")) && is_empty(change.get("desired")))
+}
+
+fn is_about_metadata(object: &Value) -> bool {
+    let mut changes = object["changes"].as_array().into_iter().flatten();
+    changes.any(|change| change["path"].as_str().is_some_and(|path| path.starts_with("metadata")))
+}
+
+/// How many files the program keeps: what the tests put there themselves is at the top.
+fn files_in(home: &Path) -> usize {
+    let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().collect::<Vec<_>>();
+    let mut folders: Vec<_> = entries(home).into_iter().filter(|entry| entry.path().is_dir()).collect();
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        let (inner, found): (Vec<_>, Vec<_>) = entries(&folder.path()).into_iter().partition(|e| e.path().is_dir());
+        folders.extend(inner);
+        files += found.len();
+    }
+    files
+}
+
+/// Waits until the controllers have done what they had to, or for a while.
+fn rest(world: &World) {
+    let versions = || -> Vec<Option<Value>> {
+        let versions = world.live().into_iter().flatten();
+        versions.map(|live| live.pointer("/metadata/resourceVersion").cloned()).collect()
+    };
+    let mut last = versions();
+    for _ in 0..LOOKS {
+        thread::sleep(Duration::from_millis(250));
+        let now = versions();
+        if now == last {
+            return;
+        }
+        last = now;
+    }
+}

@@ -1,0 +1,143 @@
+//! Our program as a process: what it is asked, when it is stopped, and what it used.
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::truth::Force;
+use super::world::World;
+use crate::control_plane::{Request, Rng, Run};
+
+/// What the program is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Command {
+    Diff,
+    Apply,
+    Status,
+}
+
+/// One call of the program.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub command: Command,
+    pub folder: &'static str,
+    pub force: Force,
+    more: Vec<&'static str>,
+}
+
+/// How a call ended, and what it used.
+pub struct Ended {
+    pub run: Run,
+    pub was_stopped: bool,
+    pub took: Duration,
+    /// The most memory that it held, in KiB, and the most files that were open at once.
+    pub memory: u64,
+    pub handles: u64,
+    /// What everybody asked the server for meanwhile.
+    pub requests: Vec<Request>,
+}
+
+impl Call {
+    /// A call with the flags that people use.
+    pub fn random(command: Command, folder: &'static str, rng: &mut Rng) -> Call {
+        let force = match rng.below(5) {
+            0 => Force::All,
+            1 => Force::None,
+            _ => Force::Manual,
+        };
+        let force = if command == Command::Status { Force::Manual } else { force };
+        let mut more = Vec::new();
+        if command != Command::Status {
+            if rng.chance(25) {
+                more.push("--evidence=server");
+            }
+            if rng.chance(20) {
+                more.push("--replace=immutable");
+            }
+        }
+        more.push(*rng.pick(&["--output=text", "--output=unified", "--output=markdown", "--quiet"]));
+        if command == Command::Apply && rng.chance(10) {
+            more.extend(["--wait", "--timeout=2s"]);
+        }
+        Call { command, folder, force, more }
+    }
+
+    /// The `diff` that tells what this call has left.
+    pub fn diff(&self) -> Call {
+        let more = self.more.iter().copied().filter(|flag| !["--wait", "--timeout=2s"].contains(flag)).collect();
+        Call { command: Command::Diff, more, ..*self }
+    }
+
+    /// Under which name its figures are kept: those of the same command in the same folder are comparable.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.verb(), self.folder)
+    }
+
+    fn verb(&self) -> &'static str {
+        match self.command {
+            Command::Diff => "diff",
+            Command::Apply => "apply",
+            Command::Status => "status",
+        }
+    }
+
+    fn arguments(&self) -> Vec<&'static str> {
+        let mut arguments = vec![self.verb(), "-f", self.folder];
+        arguments.extend(match self.force {
+            Force::Manual => None,
+            Force::All => Some("--force-conflicts"),
+            Force::None => Some("--force-conflicts=none"),
+        });
+        if self.folder == "set" && self.command != Command::Status {
+            arguments.extend(["--prune", "--applyset=set"]);
+        }
+        arguments.extend(&self.more);
+        arguments
+    }
+
+    /// Runs it to its end.
+    pub fn run(&self, world: &World) -> Ended {
+        self.run_until(world, None, &mut Rng::new(1))
+    }
+
+    /// Runs it, and stops it in some way when that much time has passed.
+    pub fn run_until(&self, world: &World, moment: Option<Duration>, rng: &mut Rng) -> Ended {
+        let kubeconfig = world.kubeconfig.display().to_string();
+        let started = Instant::now();
+        let ((run, memory, handles), requests) = world.ws.all_requests_during(|| {
+            let mut running = world.ws.env("KUBECONFIG", &kubeconfig).start_reconcile(self.arguments());
+            let (pid, is_over) = (running.pid(), AtomicBool::new(false));
+            thread::scope(|scope| {
+                let watcher = scope.spawn(|| watch(pid, &is_over));
+                if let Some(moment) = moment {
+                    thread::sleep(moment);
+                    match rng.below(3) {
+                        0 => running.interrupt(),
+                        1 => running.terminate(),
+                        _ => running.kill(),
+                    }
+                }
+                let run = running.finish();
+                is_over.store(true, Ordering::Relaxed);
+                let (memory, handles) = watcher.join().expect("the watcher");
+                (run, memory, handles)
+            })
+        });
+        Ended { run, was_stopped: moment.is_some(), took: started.elapsed(), memory, handles, requests }
+    }
+}
+
+/// The most memory (in KiB) and the most open files of a process, as far as the system tells.
+fn watch(pid: u32, is_over: &AtomicBool) -> (u64, u64) {
+    let (mut memory, mut handles) = (0, 0);
+    while !is_over.load(Ordering::Relaxed) {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let peak =
+            status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+        memory = memory.max(peak.unwrap_or_default());
+        handles = handles.max(fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, |open| open.count() as u64));
+        thread::sleep(Duration::from_millis(4));
+    }
+    (memory, handles)
+}

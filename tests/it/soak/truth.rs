@@ -1,0 +1,187 @@
+//! What the server itself says of an object and its manifest, which is what a verdict is held against.
+
+use std::fmt;
+
+use http::Method;
+use kubectl_reconcile::client::Cause;
+use serde_json::Value;
+use structured_merge::{changes, with_live_spelling};
+
+use super::OURS;
+use super::world::{Item, World, is_terminating};
+use crate::generated::{path_of, resource_of};
+use crate::soundness::engine::{is_empty, server_text};
+use crate::soundness::{Effect, effect};
+
+/// Which conflicts a run takes for its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Force {
+    Manual,
+    All,
+    None,
+}
+
+/// What an apply of the manifest would do, by an unforced dry run.
+pub enum Truth {
+    /// Somebody wrote meanwhile, so that nothing can be said.
+    Moved,
+    Created,
+    Going,
+    InSync,
+    /// Only the record of who owns which fields changes.
+    Owned,
+    Changed(Value),
+    /// Another apply set has it, which no flag changes.
+    OfAnotherSet,
+    /// Others own what it would change: all of them manual changes, or not.
+    Conflict {
+        is_manual: bool,
+        message: String,
+    },
+    /// Others own what would not differ: with force, this is the truth; without any, a conflict.
+    Unseen(Box<Truth>),
+    /// A conflict, and with force it is refused for another reason.
+    Stuck(String),
+    Refused(String),
+}
+
+impl World {
+    /// The truth about an object whose state is known.
+    pub async fn truth(&self, item: &Item, live: Option<&Value>) -> Truth {
+        let wanted = self.wanted(item);
+        let dry_run = async |body: &Value, query| self.ground.apply(&item.target, body, OURS, query).await;
+        let Some(live) = live else {
+            let answer = dry_run(&wanted, "&dryRun=All").await;
+            if self.version(item).await.is_some() {
+                return Truth::Moved;
+            }
+            return answer.map_or_else(|status| Truth::Refused(status.message), |_| Truth::Created);
+        };
+        let body = with_live_spelling(&wanted, live, self.ground.of(&item.target));
+        let answer = dry_run(&body, "&dryRun=All").await;
+        let forced = if answer.is_ok() { None } else { Some(dry_run(&body, "&dryRun=All&force=true").await) };
+        if self.version(item).await.as_ref() != live.pointer("/metadata/resourceVersion") {
+            return Truth::Moved;
+        }
+        if is_terminating(live) {
+            return Truth::Going;
+        }
+        if item.in_set && apply_set::part_of(live).is_some() && !self.is_member(live) {
+            return Truth::OfAnotherSet;
+        }
+        let (Err(status), Some(forced)) = (&answer, forced) else { return Truth::of(effect(live, &answer)) };
+        if status.code != 409 {
+            return Truth::of(effect(live, &answer));
+        }
+        let Ok(after) = &forced else { return Truth::Stuck(status.message.clone()) };
+        // The server also names what it does not keep, or keeps otherwise for everybody, where there is nothing to be won.
+        let changed = self.changes_of(item, live, after);
+        let causes = || status.causes.iter().filter(|cause| changed.iter().any(|path| overlap(path, &cause.field)));
+        if causes().next().is_none() {
+            return Truth::Unseen(Box::new(Truth::of(effect(live, &forced))));
+        }
+        Truth::Conflict { is_manual: causes().all(is_manual), message: status.message.clone() }
+    }
+
+    /// The fields whose values differ, as the server writes their paths.
+    fn changes_of(&self, item: &Item, live: &Value, after: &Value) -> Vec<String> {
+        let found = changes(live, after, self.ground.of(&item.target), resource_of(&item.target).status);
+        let differs = found.iter().filter(|change| !is_empty(change.from.as_ref()) || !is_empty(change.to.as_ref()));
+        differs.map(|change| server_text(&change.path)).collect()
+    }
+
+    async fn version(&self, item: &Item) -> Option<Value> {
+        let live = self.ground.call(Method::GET, &path_of(&item.target), "", &Value::Null).await.ok();
+        live.and_then(|live| live.pointer("/metadata/resourceVersion").cloned())
+    }
+}
+
+/// Whether one of two paths is above the other.
+fn overlap(one: &str, other: &str) -> bool {
+    let is_above = |above: &str, below: &str| {
+        below.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    is_above(one, other) || is_above(other, one)
+}
+
+/// Whether the owner that the server names is a manual change: an update has `using VERSION` behind its manager.
+fn is_manual(cause: &Cause) -> bool {
+    let is_update = cause.message.contains(" using ");
+    let manager = cause.message.split('"').nth(1).unwrap_or_default();
+    is_update && (manager == "kubectl" || manager.starts_with("kubectl-") || manager == "before-first-apply")
+}
+
+impl Truth {
+    fn of(effect: Option<Effect>) -> Truth {
+        match effect {
+            None => Truth::InSync,
+            Some(Effect::Owners(_)) => Truth::Owned,
+            Some(Effect::Values(values)) => Truth::Changed(values),
+            Some(Effect::Refused(_, message)) => Truth::Refused(message),
+        }
+    }
+
+    pub fn name(&self) -> &'static str {
+        match self {
+            Truth::Moved => "moved meanwhile",
+            Truth::Created => "to be created",
+            Truth::Going => "being deleted",
+            Truth::InSync => "in sync",
+            Truth::Owned => "owners change",
+            Truth::Changed(_) => "values change",
+            Truth::OfAnotherSet => "in another apply set",
+            Truth::Conflict { is_manual: true, .. } => "conflict with people",
+            Truth::Conflict { .. } => "conflict with appliers or controllers",
+            Truth::Unseen(_) => "conflict without a difference",
+            Truth::Stuck(_) => "conflict, and refused with force",
+            Truth::Refused(_) => "refused",
+        }
+    }
+
+    /// Why a verdict of `diff` is wrong, if it is.
+    pub fn contradicts(&self, object: &Value, force: Force) -> Option<String> {
+        let action = object["action"].as_str().unwrap_or_default();
+        let conflicts = object["conflicts"].as_array().map_or(0, Vec::len);
+        let classes: Vec<&str> = object["changes"].as_array().into_iter().flatten().filter_map(class).collect();
+        // Claims of manual changes pass to us first, which no dry run of an apply shows, and may leave what is invalid.
+        let message = object["error"]["message"].as_str().unwrap_or_default();
+        if matches!(self, Truth::Changed(_) | Truth::Conflict { .. })
+            && message.starts_with("the server would refuse the result")
+        {
+            return None;
+        }
+        let is_right = match self {
+            Truth::Moved => true,
+            Truth::Created => action == "create",
+            Truth::Going | Truth::Refused(_) => ["unknown", "replace"].contains(&action),
+            Truth::InSync => action == "none" && !classes.contains(&"adopted"),
+            Truth::Owned => action == "none",
+            Truth::Changed(_) => action == "update" && conflicts == 0,
+            Truth::Unseen(truth) if force != Force::None => return truth.contradicts(object, force),
+            Truth::Unseen(_) | Truth::OfAnotherSet => action == "update" && conflicts > 0,
+            Truth::Stuck(_) => ["unknown", "replace", "update"].contains(&action),
+            Truth::Conflict { is_manual, .. } => {
+                let is_ours = force == Force::All || force == Force::Manual && *is_manual;
+                action == "update" && (conflicts == 0) == is_ours
+            }
+        };
+        (!is_right).then(|| format!("{action}, {conflicts} conflicts, {classes:?}; and the server: {self}"))
+    }
+}
+
+impl fmt::Display for Truth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name();
+        match self {
+            Truth::Changed(values) => write!(f, "{name} to {values}"),
+            Truth::Conflict { message, .. } | Truth::Stuck(message) | Truth::Refused(message) => {
+                write!(f, "{name}: {message}")
+            }
+            _ => f.write_str(name),
+        }
+    }
+}
+
+fn class(change: &Value) -> Option<&str> {
+    change["class"].as_str()
+}

@@ -29,7 +29,7 @@ pub enum Refusal {
 /// Final clauses of the API server's messages about fields that cannot be changed (`k8s.io/kubernetes`
 /// `pkg/apis/*/validation/validation.go` and apimachinery `pkg/api/validation/objectmeta.go`). The reasons of the causes
 /// (`FieldValueInvalid`, `FieldValueForbidden`) serve bad values too, so the text has to tell.
-const IMMUTABLE: [&str; 12] = [
+const IMMUTABLE: [&str; 14] = [
     "field is immutable",
     "is immutable after creation",
     "field can not be changed",
@@ -39,6 +39,8 @@ const IMMUTABLE: [&str; 12] = [
     "cannot change roleRef",
     "updates to statefulset spec for fields other than",
     "updates to parameters are forbidden",
+    "updates to provisioner are forbidden",
+    "updates to reclaimPolicy are forbidden",
     "updates to driverName are forbidden",
     "pod updates may not change fields other than",
     "is immutable when `immutable` is set",

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{ControlPlane, Run, Workspace, wait_until};
+use crate::control_plane::{ControlPlane, Run, Workspace, is_before, wait_until};
 use crate::manifests::WEB;
 
 /// Objects in the namespace and beside it, many of one kind, and those that grant permissions themselves.
@@ -249,6 +249,9 @@ fn looking_for_unmanaged_objects_needs_to_list_all_kinds_and_nothing_else() {
 
 #[test]
 fn roles_by_name_open_nothing_but_the_objects_of_the_manifests() {
+    if is_before(33, "the server does not say which permission a creation by PATCH needs") {
+        return;
+    }
     let ws = Workspace::new();
     manifests(&ws);
     let user = User::by_name(&ws, "apply", &["--replace=immutable"]);

@@ -5,13 +5,16 @@ use std::path::Path;
 use serde_json::Value;
 use structured_merge::{Origin, compile};
 
-use crate::control_plane::ControlPlane;
+use crate::control_plane::{ControlPlane, is_before};
 
 const EMBEDDED: &str = "crates/structured-merge/src/schema/builtin.json";
 
 /// `UPDATE_TYPES=1 cargo test --test it embedded_types` rewrites the table.
 #[test]
 fn embedded_types_are_those_of_the_api_server() {
+    if is_before(36, "the embedded types are those of the newest version") {
+        return;
+    }
     let plane = ControlPlane::shared();
     let get = |path: &str| plane.api().find(path).unwrap_or_else(|| panic!("{path} is served"));
     let index = get("/openapi/v3");

@@ -29,6 +29,17 @@ const KUBECTL: &str = "k8s.io/kubernetes/cmd/kubectl";
 const MISSING_GO: &str = "the tests need a real Kubernetes API server: install Go 1.26 or newer (https://go.dev/dl/), \
     or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kubectl";
 
+/// Returns true, and says so, if the tests run against a version before `1.minor` of Kubernetes, where something is different.
+#[must_use]
+pub fn is_before(minor: u32, what: &str) -> bool {
+    let version = env::var(OTHER_VERSION).unwrap_or_default();
+    let is_before = version.strip_prefix("1.").and_then(|own| own.parse().ok()).is_some_and(|own: u32| own < minor);
+    if is_before {
+        eprintln!("not tested on Kubernetes {version}: {what}");
+    }
+    is_before
+}
+
 /// A folder with the programs of a control plane.
 #[derive(Debug)]
 pub struct Binaries(PathBuf);

@@ -40,6 +40,7 @@ mod workspace;
 
 pub use api::{Api, Resource};
 pub use audit::Request;
+pub use binaries::is_before;
 pub use caller::Caller;
 pub use component::Component;
 pub use fault::{ConnectionFault, Fault};

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::example;
 use super::pod::{Ended, Node};
-use crate::control_plane::{ControlPlane, Workspace, wait_until};
+use crate::control_plane::{ControlPlane, Workspace, is_before, wait_until};
 
 const NAMESPACE: &str = "kubectl-reconcile";
 
@@ -62,6 +62,9 @@ fn facts(report: &Value) -> Value {
 
 #[test]
 fn jobs_compare_and_apply_in_shards_with_the_permissions_of_their_service_account() {
+    if is_before(36, "the printed roles are those of the newest version") {
+        return;
+    }
     let ws = Workspace::on(&ControlPlane::full());
     let node = Node::new(&ws);
     let manifests = example("indexed-job/manifests");

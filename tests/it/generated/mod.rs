@@ -26,10 +26,12 @@ use serde_json::{Value, json};
 use structured_merge::TypeRef;
 use tokio::runtime::Runtime;
 
-use crate::control_plane::ControlPlane;
 pub use crate::control_plane::Rng;
+use crate::control_plane::{ControlPlane, is_before};
 pub use schemas::{Place, Schemas};
 
+/// The minor version of Kubernetes that serves all kinds.
+const NEWEST: u32 = 36;
 /// How many objects are dealt with at once.
 pub const AT_ONCE: usize = 8;
 
@@ -188,7 +190,11 @@ impl Ground {
     /// What the program would read from a file, if it takes it.
     pub fn read_manifests(&self, text: &str) -> Option<Vec<Target>> {
         let namespaces = Namespaces { required: None, default: "generated".to_owned() };
-        resolve(manifests(text)?, &self.catalog, &namespaces).ok()
+        let mut targets = resolve(manifests(text)?, &self.catalog, &namespaces).ok()?;
+        if is_before(NEWEST, "kinds that came later") {
+            targets.retain(|target| target.resource.is_ok());
+        }
+        Some(targets)
     }
 
     /// Manifests that the server accepts: `variants` of each valid one, with fields added at random.

@@ -134,6 +134,13 @@ impl Cluster {
         self.0.counters.now()
     }
 
+    /// How many requests may be under way at the moment. What is begun is finished when the run is interrupted, so that no more
+    /// writes than this are begun.
+    #[must_use]
+    pub fn at_once(&self) -> usize {
+        self.0.pace.limit()
+    }
+
     /// Sends one request, repeats it where that is harmless, and reads the answer to its end, all within the request timeout.
     /// A 401 renews credentials that can be renewed, once, and starts over. Once nothing more is to be sent, the answer to a
     /// request that changes nothing is no longer waited for; a write is waited for to its end.

@@ -1,5 +1,7 @@
 //! From two versions of an object to a verdict: every difference with its class, its owners and, for a Secret, redacted.
 
+use std::collections::BTreeMap;
+
 use apply_set::{PART_OF, part_of};
 use serde_json::Value;
 use structured_merge::{
@@ -163,9 +165,9 @@ fn taken<'a>(
 ) -> Vec<(FieldPath, &'a ManagedFieldsEntry)> {
     let mut taken = before.taken(after);
     if let Some(entry) = nobody {
-        let is_changed = |path: &FieldPath| differences.iter().any(|change| path.is_prefix_of(&change.path));
+        let changed: FieldSet = differences.iter().map(|change| change.path.clone()).collect();
         let both = after.our_fields().leaves().into_iter().filter(|path| entry.fields.contains(path));
-        taken.extend(both.filter(is_changed).map(|path| (path, entry)));
+        taken.extend(both.filter(|path| changed.contains_at_or_below(path)).map(|path| (path, entry)));
     }
     taken.retain(|(_, entry)| !policy.takes_from(entry));
     taken
@@ -257,21 +259,21 @@ impl Context<'_> {
     fn unseen_conflicts(&self, subject: &ObjectPair<'_>, found: &[FieldChange]) -> Vec<FieldChange> {
         let seen = paths_of(found);
         let is_unseen = |path: &FieldPath| !seen.overlaps(path) && !subject.ignored.contains_at_or_above(path);
-        let unseen = self.taken_paths.leaves().into_iter().filter(is_unseen);
-        unseen
-            .map(|path| {
-                let taken = self.taken.iter().filter(|(taken, _)| *taken == path);
-                FieldChange {
-                    op: Op::Change,
-                    class: Class::Conflict,
-                    live: path.value_in(subject.live).cloned(),
-                    desired: path.value_in(subject.manifest).cloned(),
-                    managers: owners(taken.map(|(_, entry)| *entry)),
-                    defaulted: Vec::new(),
-                    path,
-                }
-            })
-            .collect()
+        let mut losers: BTreeMap<&FieldPath, Vec<&ManagedFieldsEntry>> = BTreeMap::new();
+        for (path, entry) in &self.taken {
+            losers.entry(path).or_default().push(entry);
+        }
+        let (mut live, mut manifest) = (Lookup::of(subject.live), Lookup::of(subject.manifest));
+        let conflict = |path: FieldPath| FieldChange {
+            op: Op::Change,
+            class: Class::Conflict,
+            live: live.value(&path).cloned(),
+            desired: manifest.value(&path).cloned(),
+            managers: owners(losers.get(&path).into_iter().flatten().copied()),
+            defaulted: Vec::new(),
+            path,
+        };
+        self.taken_paths.leaves().into_iter().filter(is_unseen).map(conflict).collect()
     }
 
     /// Makes a conflict of the change of the label that names the object's apply set.

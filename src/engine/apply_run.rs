@@ -9,7 +9,6 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 
-use crate::client::MOST_IN_FLIGHT;
 use crate::compare::{Action, ObjectVerdict, defines};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::comparison::Comparison;
@@ -135,7 +134,7 @@ impl<'a> ApplyRun<'a> {
         // How many of them only wait for other parts. They hold up nothing: what the others wait for may come behind them.
         let mut looking = 0;
         loop {
-            while under_way.len() < MOST_IN_FLIGHT + looking
+            while under_way.len() < cluster.at_once() + looking
                 && let Some(index) = queue.take()
             {
                 let item = &items[index];

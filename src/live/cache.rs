@@ -9,6 +9,8 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use serde::{Deserialize, Serialize};
 use structured_merge::TypeTable;
 
+use super::tidy::tidy;
+
 /// Changes with the form of the files, so that older ones are not read.
 const FORM: &str = "v3";
 
@@ -56,6 +58,7 @@ impl Cache {
     pub fn write(&self, of: &Document<'_>, hash: &str, table: &TypeTable) -> io::Result<()> {
         let folder = self.folder(true)?;
         let text = serde_json::to_vec(&Entry { hash: hash.to_owned(), table })?;
+        tidy(&folder);
         let draft = folder.join(format!("{}.draft", random_name()?));
         let written = create(&draft).and_then(|mut file| file.write_all(&text));
         let done = written.and_then(|()| fs::rename(&draft, folder.join(of.file_name())));

@@ -23,6 +23,7 @@ pub mod resolve;
 mod resource;
 mod sieve;
 pub mod snapshot;
+mod tidy;
 pub mod types;
 
 pub use crate::client::{Cause, RequestCounts, RequestError, StatusError};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kubectl_reconcile::compare::{
-    Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectPair, ObjectVerdict, Owner, Policy, Prediction, Redactor,
-    UnmanagedCount, Versions, judge, predict,
+    Class, Conflict, Evidence, FieldChange, FieldDiff, ForceConflicts, ObjectPair, ObjectVerdict, Owner, Policy,
+    Prediction, Redactor, UnmanagedCount, Versions, judge, predict,
 };
 use kubectl_reconcile::diagnostic::Place;
 use kubectl_reconcile::report::format::{FORMATS, Render};
@@ -32,18 +32,21 @@ fn of(object: &Value) -> (GroupVersionKind, TypeRef<'static>) {
 }
 
 /// The whole comparison, as it is done for one object.
-fn compare((manifest, live): &(Value, Value)) -> usize {
+fn compare(pair: &(Value, Value)) -> usize {
+    compare_under(&Policy { show_unmanaged: true, ..Policy::of(OURS) }, pair)
+}
+
+fn compare_under(policy: &Policy, (manifest, live): &(Value, Value)) -> usize {
     let (gvk, of) = of(manifest);
     let kind = builtin_kind(&gvk);
-    let policy = Policy { show_unmanaged: true, ..Policy::of(OURS) };
     if let Some(kind) = kind {
-        let _ = prove(manifest, live, of, kind, &policy);
+        let _ = prove(manifest, live, of, kind, policy);
     }
-    let prediction: Prediction = predict(manifest, live, of, kind, &policy);
+    let prediction: Prediction = predict(manifest, live, of, kind, policy);
     let nothing = FieldSet::new();
     let subject =
         ObjectPair { gvk: &gvk, manifest, written: manifest, ignored: &nothing, live, of, status_is_apart: true };
-    let (diff, _) = judge(subject, &prediction, &policy, &Redactor::default());
+    let (diff, _) = judge(subject, &prediction, policy, &Redactor::default());
     assert!(with_live_spelling(manifest, live, of).is_object());
     diff.changes.len() + diff.conflicts.len()
 }
@@ -128,6 +131,24 @@ fn keys_that_are_ours_by_the_record() {
 #[test]
 fn keys_that_a_controller_holds() {
     grows_evenly("conflicts", |count| (config(&keys(count, "a")), owned(config(&keys(count, "b")), "agent", "Update")));
+}
+
+/// Whoever may write an object may take the record of owners out of it.
+#[test]
+fn what_nobody_is_recorded_for() {
+    let port = |target: u32| move |at: usize| json!({"name": format!("p{at}"), "port": at, "targetPort": target});
+    let pair = |count: usize, live: u32| (service((0..count).map(port(1))), service((0..count).map(port(live))));
+    for force in [ForceConflicts::Manual, ForceConflicts::None] {
+        let policy = Policy { force, ..Policy::of(OURS) };
+        let work = |pair: &(Value, Value)| assert!(compare_under(&policy, pair) < usize::MAX);
+        grows_evenly_in("nobody's differences", |count| pair(count, 2), work);
+        grows_evenly_in("nobody's equal values", |count| pair(count, 1), work);
+        let shared = |count: usize| {
+            let (manifest, live) = pair(count, 1);
+            (manifest, owned(live, "agent", "Apply"))
+        };
+        grows_evenly_in("shared values", shared, work);
+    }
 }
 
 #[test]

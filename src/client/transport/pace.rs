@@ -36,6 +36,11 @@ impl Pace {
         Permit { pace: self, permit: self.permits.acquire().await.ok() }
     }
 
+    /// How many requests may be under way at the moment.
+    pub fn limit(&self) -> usize {
+        self.gauge.lock().unwrap_or_else(PoisonError::into_inner).limit
+    }
+
     /// Learns from an answer how many requests may be under way.
     pub fn learn(&self, kind: RequestKind, answer: Answer, took: Duration) {
         let is_full = self.permits.available_permits() == 0;

@@ -7,7 +7,7 @@ use futures::StreamExt as _;
 
 use super::entry::{End, Entry, INTERRUPTED};
 use super::found::Found;
-use crate::client::{Cluster, MOST_IN_FLIGHT};
+use crate::client::{Cluster, IN_FLIGHT};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
@@ -30,9 +30,9 @@ pub(super) async fn delete_step(
     let deadline = Deadline::after(timeout);
     let judge: &DesiredMembers = desired;
     let deletions = members.iter_mut().map(|entry| delete_member(cluster, &mut entry.found, judge, interrupt));
-    let ends: Vec<End> = futures::stream::iter(deletions).buffered(MOST_IN_FLIGHT).collect().await;
+    let ends: Vec<End> = futures::stream::iter(deletions).buffered(IN_FLIGHT).collect().await;
     let waits = members.iter().zip(ends).map(|(entry, end)| wait(cluster, &entry.found, end, deadline, interrupt));
-    let ends: Vec<End> = futures::stream::iter(waits).buffered(MOST_IN_FLIGHT).collect().await;
+    let ends: Vec<End> = futures::stream::iter(waits).buffered(IN_FLIGHT).collect().await;
     let mut still_there = None;
     for (entry, end) in members.into_iter().zip(ends) {
         entry.settle(end, desired, Some(timeout).filter(|_| !interrupt.is_set()));

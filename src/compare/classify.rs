@@ -1,7 +1,5 @@
 //! From two versions of an object to a verdict: every difference with its class, its owners and, for a Secret, redacted.
 
-use std::collections::BTreeMap;
-
 use apply_set::{PART_OF, part_of};
 use serde_json::Value;
 use structured_merge::{
@@ -11,6 +9,7 @@ use structured_merge::{
 };
 
 use super::beside::beside;
+use super::conflicts::{Taken, owners, paths_of};
 use super::diff::{Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason, UnmanagedCount};
 use super::policy::{ForceConflicts, Policy};
 use super::prediction::Prediction;
@@ -48,12 +47,10 @@ pub fn judge(
     let mut differences = changes(subject.live, &prediction.object, subject.of, subject.status_is_apart);
     leave_out_bookkeeping(&mut differences, subject.gvk, subject.manifest, subject.of);
     let nobody = owner_of_unrecorded(&subject);
-    let taken = taken(&before, nobody.as_ref(), &differences, &prediction.owners, policy);
     let context = Context {
         of: subject.of,
         claimants: Claimants::of(&before.others),
-        taken_paths: taken.iter().map(|(path, _)| path.clone()).collect(),
-        taken,
+        taken: Taken::between(&before, nobody.as_ref(), &differences, &prediction.owners, policy),
         passing: before
             .with_claims_transferred(
                 subject.live,
@@ -76,13 +73,13 @@ pub fn judge(
     let is_ignored = |path: &FieldPath| subject.ignored.contains_at_or_above(path);
     found.retain(|change| !is_ignored(&change.path));
     if policy.force == ForceConflicts::None {
-        found.extend(context.unseen_conflicts(&subject, &found));
+        found.extend(context.taken.unseen(subject.live, subject.manifest, subject.ignored, &found));
     }
     let mut manifest = Lookup::of(subject.manifest);
     for change in &mut found {
         change.defaulted = defaulted(change, &mut manifest);
     }
-    let mut conflicts = context.conflicts(&found);
+    let mut conflicts = context.taken.conflicts(&found);
     let other_set = other_apply_set(&subject);
     if other_set.is_some() {
         conflicts.extend(context.kept_in_its_apply_set(&mut found, &policy.manager));
@@ -154,25 +151,6 @@ fn owner_of_unrecorded(subject: &ObjectPair<'_>) -> Option<ManagedFieldsEntry> {
     unrecorded(subject.live, subject.of, Some(&kind), &subject.gvk.api_version())
 }
 
-/// The fields that others lose and we may not take. The owner whom the server invents for all that nobody is recorded for loses the
-/// values that change.
-fn taken<'a>(
-    before: &'a Ownership,
-    nobody: Option<&'a ManagedFieldsEntry>,
-    differences: &[Change],
-    after: &Ownership,
-    policy: &Policy,
-) -> Vec<(FieldPath, &'a ManagedFieldsEntry)> {
-    let mut taken = before.taken(after);
-    if let Some(entry) = nobody {
-        let changed: FieldSet = differences.iter().map(|change| change.path.clone()).collect();
-        let both = after.our_fields().leaves().into_iter().filter(|path| entry.fields.contains(path));
-        taken.extend(both.filter(|path| changed.contains_at_or_below(path)).map(|path| (path, entry)));
-    }
-    taken.retain(|(_, entry)| !policy.takes_from(entry));
-    taken
-}
-
 /// The apply set that the object belongs to, where the manifest would put it into another: an object belongs to one at
 /// most (KEP-3659), and is never taken out of it, no matter who owns the label.
 fn other_apply_set<'a>(subject: &ObjectPair<'a>) -> Option<&'a str> {
@@ -185,9 +163,7 @@ struct Context<'a> {
     of: TypeRef<'a>,
     /// Who else claims what.
     claimants: Claimants<'a>,
-    /// Fields that others lose and we may not take, those of one owner behind each other.
-    taken: Vec<(FieldPath, &'a ManagedFieldsEntry)>,
-    taken_paths: FieldSet,
+    taken: Taken<'a>,
     ours_before: FieldSet,
     /// What is ours before the apply, with what manual managers pass to us.
     passing: FieldSet,
@@ -216,7 +192,7 @@ impl Context<'_> {
 
     fn class(&self, change: &Change) -> Class {
         let path = &change.path;
-        if self.taken_paths.overlaps(path) {
+        if self.taken.overlaps(path) {
             return Class::Conflict;
         }
         let ours = claim_strength(&self.ours_before, path, self.of);
@@ -235,45 +211,6 @@ impl Context<'_> {
     /// The others who own a field.
     fn owners(&self, path: &FieldPath) -> Vec<Owner> {
         owners(self.claimants.best(path, self.of).1.into_iter())
-    }
-
-    /// The conflicts behind visible differences. Where nothing differs, admission keeps its own value for every client, and
-    /// there is nothing to settle.
-    fn conflicts(&self, found: &[FieldChange]) -> Vec<Conflict> {
-        let is_conflict = |change: &&FieldChange| change.class == Class::Conflict;
-        let visible: FieldSet = found.iter().filter(is_conflict).map(|change| change.path.clone()).collect();
-        let mut conflicts = Vec::new();
-        for of_one in self.taken.chunk_by(|(_, a), (_, b)| std::ptr::eq(*a, *b)) {
-            let Some((_, entry)) = of_one.first() else { continue };
-            // The innermost path says it all: an item and the fields in it are lost together.
-            let lost: FieldSet = of_one.iter().map(|(path, _)| path.clone()).collect();
-            let innermost = lost.leaves().into_iter().filter(|path| visible.overlaps(path));
-            conflicts.extend(innermost.map(|path| Conflict { path, owner: Owner::from(*entry) }));
-        }
-        conflicts.sort_by(|a, b| (&a.path, &a.owner).cmp(&(&b.path, &b.owner)));
-        conflicts
-    }
-
-    /// The conflicts behind which no value differs: nulls, what the server keeps elsewhere, and what admission keeps as it is. With
-    /// force they are nothing; without any, the server refuses the apply because of them.
-    fn unseen_conflicts(&self, subject: &ObjectPair<'_>, found: &[FieldChange]) -> Vec<FieldChange> {
-        let seen = paths_of(found);
-        let is_unseen = |path: &FieldPath| !seen.overlaps(path) && !subject.ignored.contains_at_or_above(path);
-        let mut losers: BTreeMap<&FieldPath, Vec<&ManagedFieldsEntry>> = BTreeMap::new();
-        for (path, entry) in &self.taken {
-            losers.entry(path).or_default().push(entry);
-        }
-        let (mut live, mut manifest) = (Lookup::of(subject.live), Lookup::of(subject.manifest));
-        let conflict = |path: FieldPath| FieldChange {
-            op: Op::Change,
-            class: Class::Conflict,
-            live: live.value(&path).cloned(),
-            desired: manifest.value(&path).cloned(),
-            managers: owners(losers.get(&path).into_iter().flatten().copied()),
-            defaulted: Vec::new(),
-            path,
-        };
-        self.taken_paths.leaves().into_iter().filter(is_unseen).map(conflict).collect()
     }
 
     /// Makes a conflict of the change of the label that names the object's apply set.
@@ -392,17 +329,6 @@ fn collect_beyond(beyond: &mut Vec<FieldPath>, path: &FieldPath, value: &Value, 
 }
 
 /// The paths of changes, but for those of the whole object.
-fn paths_of(changes: &[FieldChange]) -> FieldSet {
-    changes.iter().map(|change| change.path.clone()).collect()
-}
-
-fn owners<'e>(entries: impl Iterator<Item = &'e ManagedFieldsEntry>) -> Vec<Owner> {
-    let mut owners: Vec<Owner> = entries.map(Owner::from).collect();
-    owners.sort();
-    owners.dedup();
-    owners
-}
-
 /// Where the manifest's value is not the one that an apply would leave, although nothing would change: admission or the
 /// server keeps its own.
 fn overridden(subject: ObjectPair<'_>, prediction: &Prediction, found: &[FieldChange]) -> Vec<FieldChange> {

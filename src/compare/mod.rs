@@ -11,6 +11,7 @@
 
 mod beside;
 mod classify;
+mod conflicts;
 mod definition;
 mod diff;
 mod finding;

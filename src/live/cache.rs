@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Once};
 
 use ring::digest;
 use ring::rand::{SecureRandom as _, SystemRandom};
@@ -23,6 +24,8 @@ const MAX_FILE: u64 = 16 << 20;
 pub(super) struct Cache {
     /// The cache folder that the user names, or `~/.kube/cache`.
     root: PathBuf,
+    /// Whether what is too much was removed, which is done once in a run.
+    tidied: Arc<Once>,
 }
 
 /// What a file holds.
@@ -35,7 +38,7 @@ struct Entry<T> {
 
 impl Cache {
     pub fn below(root: &Path) -> Self {
-        Self { root: root.to_owned() }
+        Self { root: root.to_owned(), tidied: Arc::new(Once::new()) }
     }
 
     /// The types that were kept of this document; none where it has another hash by now.
@@ -58,7 +61,7 @@ impl Cache {
     pub fn write(&self, of: &Document<'_>, hash: &str, table: &TypeTable) -> io::Result<()> {
         let folder = self.folder(true)?;
         let text = serde_json::to_vec(&Entry { hash: hash.to_owned(), table })?;
-        tidy(&folder);
+        self.tidied.call_once(|| tidy(&folder));
         let draft = folder.join(format!("{}.draft", random_name()?));
         let written = create(&draft).and_then(|mut file| file.write_all(&text));
         let done = written.and_then(|()| fs::rename(&draft, folder.join(of.file_name())));

@@ -45,8 +45,9 @@ export const complaintsOf = (page) => contexts.get(page).complaints;
 
 export const close = (page) => contexts.get(page).context.close();
 
-/** The findings of the checker of accessibility, a line each. */
+/** The findings of the checker of accessibility, a line each; colours that change gradually are judged once they have changed. */
 export async function findings(page) {
+  await page.evaluate(() => Promise.allSettled(document.getAnimations().map((animation) => animation.finished)));
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() => globalThis.axe.run(document, { preload: false }));
   return violations.flatMap(({ id, help, nodes }) => nodes.map((node) => `${id}: ${help}: ${node.html.slice(0, 200)} ${node.failureSummary}`));

@@ -24,6 +24,7 @@ mod credentials;
 mod fault;
 mod nodes;
 mod patience;
+mod port;
 mod proxy;
 mod reference;
 mod relay;

@@ -1,7 +1,6 @@
-//! etcd and kube-apiserver, started on free ports.
+//! etcd and kube-apiserver, started on ports of their own.
 
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -13,9 +12,8 @@ use super::binaries::Binaries;
 use super::component::{Component, wait_until};
 use super::credentials::{ADMIN, Credentials};
 use super::nodes;
+use super::port::Port;
 use super::target::scratch;
-
-const ATTEMPTS: usize = 5;
 
 /// The place of the API server among the components.
 const SERVER: usize = 1;
@@ -29,6 +27,8 @@ pub struct ControlPlane {
     audit: Audit,
     /// In the order of their start, etcd and the API server first; they end in the reverse order.
     components: Mutex<Vec<Component>>,
+    /// Those of the API server and etcd, which stay theirs while the server is restarted.
+    _ports: Vec<Port>,
 }
 
 /// What a control plane consists of.
@@ -126,31 +126,20 @@ impl ControlPlane {
             Extent::Server => Binaries::server()?,
             Extent::Full => Binaries::full()?,
         };
-        // A port that was free a moment ago may be taken by now, so that a start is worth another attempt.
-        let mut last = String::new();
-        for _ in 0..ATTEMPTS {
-            // The supervisors remove it: nobody else is left when the test process is killed.
-            let folder = TempDir::with_prefix_in("control-plane-", scratch()).map(TempDir::keep);
-            let folder = folder.map_err(|error| format!("failed to make a folder: {error}"))?;
-            match ControlPlane::start_once(extent, binaries, &folder) {
-                Err(error) if error.contains("address already in use") => last = error,
-                result => return result,
-            }
-        }
-        Err(last)
-    }
-
-    fn start_once(extent: Extent, binaries: &'static Binaries, folder: &Path) -> Result<ControlPlane, String> {
-        let secure_port = free_port()?;
-        let url = format!("https://127.0.0.1:{secure_port}");
-        let (etcd, etcd_url) = start_etcd(binaries, folder)?;
+        // The supervisors remove it: nobody else is left when the test process is killed.
+        let folder = TempDir::with_prefix_in("control-plane-", scratch()).map(TempDir::keep);
+        let folder = &folder.map_err(|error| format!("failed to make a folder: {error}"))?;
+        let ports = [Port::reserve()?, Port::reserve()?, Port::reserve()?];
+        let [secure, clients, peers] = &ports;
+        let url = format!("https://127.0.0.1:{}", secure.number());
+        let (etcd, etcd_url) = start_etcd(binaries, folder, clients, peers)?;
 
         let server_folder = folder.join("kube-apiserver");
         fs::create_dir_all(&server_folder).map_err(|error| format!("failed to make a folder: {error}"))?;
         let credentials = Credentials::write(&server_folder)?;
         fs::write(server_folder.join("audit-policy.json"), audit::POLICY)
             .map_err(|error| format!("failed to write the audit policy: {error}"))?;
-        let mut arguments = server_arguments(&server_folder, secure_port, &etcd_url);
+        let mut arguments = server_arguments(&server_folder, secure, &etcd_url);
         if extent == Extent::Server {
             // Without the controller that makes a service account in each namespace, no Pod would pass this check.
             arguments.push("--disable-admission-plugins=ServiceAccount".to_owned());
@@ -162,7 +151,7 @@ impl ControlPlane {
 
         let audit = Audit(server_folder.join("audit.log"));
         let components = Mutex::new(vec![etcd, server]);
-        let plane = ControlPlane { url, credentials, binaries, api, audit, components };
+        let plane = ControlPlane { url, credentials, binaries, api, audit, components, _ports: ports.into() };
         if extent == Extent::Full {
             let kubeconfig = server_folder.join("admin.kubeconfig");
             fs::write(&kubeconfig, plane.kubeconfig(ADMIN, &plane.url, "default"))
@@ -184,9 +173,9 @@ impl Drop for ControlPlane {
     }
 }
 
-fn start_etcd(binaries: &Binaries, folder: &Path) -> Result<(Component, String), String> {
-    let clients = format!("http://127.0.0.1:{}", free_port()?);
-    let peers = format!("http://127.0.0.1:{}", free_port()?);
+fn start_etcd(binaries: &Binaries, folder: &Path, clients: &Port, peers: &Port) -> Result<(Component, String), String> {
+    let clients = format!("http://127.0.0.1:{}", clients.number());
+    let peers = format!("http://127.0.0.1:{}", peers.number());
     let data = folder.join("etcd");
     let arguments = [
         format!("--data-dir={}", data.join("data").display()),
@@ -195,23 +184,25 @@ fn start_etcd(binaries: &Binaries, folder: &Path) -> Result<(Component, String),
         format!("--listen-peer-urls={peers}"),
         format!("--initial-advertise-peer-urls={peers}"),
         format!("--initial-cluster=default={peers}"),
+        "--socket-reuse-port".to_owned(),
         "--unsafe-no-fsync".to_owned(),
         "--log-level=warn".to_owned(),
     ];
-    // The API server waits for etcd by itself; an etcd that ends at once (its port was taken) makes that wait useless.
+    // The API server waits for etcd by itself; an etcd that ends at once makes that wait useless.
     let mut etcd = Component::start("etcd", data, &binaries.program("etcd"), arguments)?;
     let address = clients.trim_start_matches("http://").to_owned();
     wait_until("etcd listens", &mut [&mut etcd], || std::net::TcpStream::connect(&address).is_ok())?;
     Ok((etcd, clients))
 }
 
-fn server_arguments(folder: &Path, port: u16, etcd: &str) -> Vec<String> {
+fn server_arguments(folder: &Path, port: &Port, etcd: &str) -> Vec<String> {
     let file = |name: &str| folder.join(name).display().to_string();
     vec![
         format!("--etcd-servers={etcd}"),
         "--bind-address=127.0.0.1".to_owned(),
         "--advertise-address=127.0.0.1".to_owned(),
-        format!("--secure-port={port}"),
+        format!("--secure-port={}", port.number()),
+        "--permit-port-sharing".to_owned(),
         format!("--tls-cert-file={}", file("server.crt")),
         format!("--tls-private-key-file={}", file("server.key")),
         format!("--client-ca-file={}", file("ca.crt")),
@@ -229,11 +220,6 @@ fn server_arguments(folder: &Path, port: u16, etcd: &str) -> Vec<String> {
         "--endpoint-reconciler-type=none".to_owned(),
         "--allow-privileged=true".to_owned(),
     ]
-}
-
-fn free_port() -> Result<u16, String> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
-    listener.map(|address| address.port()).map_err(|error| format!("failed to find a free port: {error}"))
 }
 
 #[track_caller]

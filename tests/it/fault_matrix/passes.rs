@@ -168,7 +168,7 @@ const WRITES: [(&str, &str); 5] = [
     ("DELETE", "configmaps/fixed"),
     ("POST", "configmaps !dryRun"),
     // The replacement becomes one that was applied.
-    ("PATCH", "configmaps/fixed !dryRun"),
+    ("PATCH", "configmaps/fixed force=false !dryRun"),
     // What is pruned.
     ("DELETE", "configmaps/ !fixed"),
 ];
@@ -228,4 +228,18 @@ fn two_machines_do_the_work_once() {
         pass.finishes(&what);
     }
     pass.is_settled("at the end");
+}
+
+#[test]
+fn a_pass_whose_answers_are_lost_writes_nothing_twice() {
+    let mut pass = Pass::new();
+    for (method, pattern) in WRITES {
+        pass.advance();
+        let proxy = Proxy::new(&pass.ws);
+        proxy.inject(3, method, pattern, Fault::AnswerLost);
+        let run = pass.is_tried(pattern, &proxy);
+        assert_eq!(proxy.clear(), Vec::<String>::new(), "{pattern}: it did not happen: {run}");
+        assert_eq!(run.code, 0, "{pattern}: {run}");
+        pass.is_settled(pattern);
+    }
 }

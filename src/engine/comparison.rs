@@ -163,16 +163,31 @@ impl<'a> Comparison<'a> {
             .collect();
         let is_coming = |target: &Target| target.key.namespace.as_deref().is_some_and(|name| coming.contains(name));
         let judge = Judge { policy: &known.policy, redactor: &self.redactor };
-        let questions = targets.iter().zip(begun).map(|(target, begun)| {
+        // Only what is not finished takes part: of ten thousand objects a few may be asked about, and those at the same time.
+        let mut found: Vec<Option<ComparisonResult>> = Vec::with_capacity(targets.len());
+        let mut questions = Vec::new();
+        for (index, (target, begun)) in targets.iter().zip(begun).enumerate() {
             let too_early = begun.is_absent() && is_coming(target);
-            self.ask_one(judge, known.types.of(&target.key.gvk), (target, begun), too_early)
-        });
-        let mut found = Vec::with_capacity(targets.len());
-        let mut answers = futures::stream::iter(questions).buffered(MOST_IN_FLIGHT);
-        while let Some(answer) = answers.next().await {
-            found.push(answer);
-            self.events.receive(Event::Advanced(Stage::Compare, found.len()));
+            found.push(match begun {
+                Begun::Found(done) => Some(done),
+                begun => {
+                    let of = known.types.of(&target.key.gvk);
+                    questions.push(async move { (index, self.ask_one(judge, of, (target, begun), too_early).await) });
+                    None
+                }
+            });
         }
+        let mut finished = targets.len().saturating_sub(questions.len());
+        let mut answers = futures::stream::iter(questions).buffer_unordered(MOST_IN_FLIGHT);
+        while let Some((index, answer)) = answers.next().await {
+            if let Some(place) = found.get_mut(index) {
+                *place = Some(answer);
+            }
+            finished = finished.saturating_add(1);
+            self.events.receive(Event::Advanced(Stage::Compare, finished));
+        }
+        drop(answers);
+        let found: Vec<ComparisonResult> = found.into_iter().flatten().collect();
         found
     }
 

@@ -1,8 +1,11 @@
 //! Many objects: few requests, and the same verdicts.
 
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
 use serde_json::json;
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Fault, Proxy, Run, Workspace};
 use crate::manifests::definition;
 
 /// A thousand objects of five kinds.
@@ -54,6 +57,35 @@ fn a_thousand_objects_of_five_kinds_work() {
     let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
     assert_eq!(apply.writes(), 2);
     ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}
+
+#[test]
+fn the_server_is_asked_about_few_objects_among_many_at_the_same_time() {
+    const DRIFTED: usize = 6;
+    let ws = Workspace::new();
+    let one = |at| format!("---\n{{apiVersion: v1, kind: ConfigMap, metadata: {{name: m-{at:03}}}, data: {{v: a}}}}\n");
+    ws.write("all.yaml", &(0..600).map(one).collect::<String>());
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    for at in (0..DRIFTED).map(|number| number * 100) {
+        ws.patch_as("kubectl-edit", &format!("configmap/m-{at:03}"), &json!({"data": {"v": "b"}}));
+    }
+
+    // No dry run goes on before all of them are under way.
+    let under_way = Arc::new((Mutex::new(0), Condvar::new()));
+    let meet = {
+        let under_way = Arc::clone(&under_way);
+        move || {
+            let (count, changed) = &*under_way;
+            let mut count = count.lock().unwrap();
+            *count += 1;
+            changed.notify_all();
+            let _ = changed.wait_timeout_while(count, Duration::from_secs(20), |count| *count < DRIFTED).unwrap();
+        }
+    };
+    let proxy = Proxy::new(&ws);
+    proxy.inject(DRIFTED, "PATCH", "dryRun", Fault::After(Arc::new(meet)));
+    let diff = ws.through(&proxy.url()).reconcile(["diff", "-f", ".", "--request-timeout=10s"]).exits_with(1);
+    assert_eq!(diff.report()["summary"]["update"], DRIFTED, "{diff}");
 }
 
 #[test]

@@ -107,11 +107,12 @@ async fn pass(
     } else {
         site.asks_nothing();
     }
+    drop(would_be);
 
     pass.act(wait).await;
     if let Some(timeout) = wait {
         pass.wait(timeout).await;
     }
-    let report = pass.annotate(builder.report(Command::Apply, &FailOn::default()));
+    let report = pass.annotate(builder.last_report(Command::Apply, &FailOn::default()));
     Ok(concluded(report, info, &cluster, interrupt))
 }

@@ -110,7 +110,7 @@ async fn with_cluster(
     output.details(verbosity, pass.unproven());
 
     let gate = gate(args);
-    let mut report = builder.report(Command::Diff, &gate);
+    let mut report = builder.last_report(Command::Diff, &gate);
     report.warnings = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
     if let Some(named) = &args.report_unmanaged {
         report = with_unmanaged(report, named, (&cluster, &catalog), (&wanted, args.shard.shard, &gate)).await?;

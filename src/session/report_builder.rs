@@ -25,6 +25,11 @@ impl ReportBuilder {
     pub fn report(&self, command: Command, gate: &FailOn) -> Report {
         Report::compared(command, self.objects.borrow().reports.clone(), gate)
     }
+
+    /// The report at the end, which takes the objects along.
+    pub fn last_report(&self, command: Command, gate: &FailOn) -> Report {
+        Report::compared(command, self.objects.take().reports, gate)
+    }
 }
 
 impl EventSink for ReportBuilder {

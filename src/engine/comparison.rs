@@ -165,19 +165,23 @@ impl<'a> Comparison<'a> {
         let judge = Judge { policy: &known.policy, redactor: &self.redactor };
         // Only what is not finished takes part: of ten thousand objects a few may be asked about, and those at the same time.
         let mut found: Vec<Option<ComparisonResult>> = Vec::with_capacity(targets.len());
-        let mut questions = Vec::new();
-        for (index, (target, begun)) in targets.iter().zip(begun).enumerate() {
+        let mut open = Vec::new();
+        for (target, begun) in targets.iter().zip(begun) {
             let too_early = begun.is_absent() && is_coming(target);
             found.push(match begun {
                 Begun::Found(done) => Some(done),
                 begun => {
-                    let of = known.types.of(&target.key.gvk);
-                    questions.push(async move { (index, self.ask_one(judge, of, (target, begun), too_early).await) });
+                    open.push((found.len(), *target, begun, too_early));
                     None
                 }
             });
         }
-        let mut finished = targets.len().saturating_sub(questions.len());
+        let mut finished = targets.len().saturating_sub(open.len());
+        self.events.receive(Event::Advanced(Stage::Compare, finished));
+        let questions = open.into_iter().map(async |(index, target, begun, too_early)| {
+            let of = known.types.of(&target.key.gvk);
+            (index, self.ask_one(judge, of, (target, begun), too_early).await)
+        });
         let mut answers = futures::stream::iter(questions).buffer_unordered(MOST_IN_FLIGHT);
         while let Some((index, answer)) = answers.next().await {
             if let Some(place) = found.get_mut(index) {
@@ -187,8 +191,7 @@ impl<'a> Comparison<'a> {
             self.events.receive(Event::Advanced(Stage::Compare, finished));
         }
         drop(answers);
-        let found: Vec<ComparisonResult> = found.into_iter().flatten().collect();
-        found
+        found.into_iter().flatten().collect()
     }
 
     async fn ask_one(

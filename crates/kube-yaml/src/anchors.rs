@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::budget::AliasBudget;
 use super::mapping::Kinds;
 use super::scalar::{KeyKind, Scalar};
+use crate::counting::Advance as _;
 
 /// What a value takes beside its text, roughly.
 const VALUE_SIZE: usize = 256;
@@ -97,16 +98,16 @@ impl<'b> Cost<'b> {
 
     /// Counts a node with a text of some length.
     pub(super) fn node(&mut self, length: usize) {
-        self.steps += 1;
-        self.size += VALUE_SIZE + length;
+        self.steps.advance(1);
+        self.size.advance(length.saturating_add(VALUE_SIZE));
     }
 
     /// Counts a copy of an anchored node, for an alias or to be kept for one, and returns whether it may be made.
     pub(super) fn copy(&mut self, steps: usize, size: usize) -> bool {
-        self.steps += steps;
-        self.alias_steps += steps;
+        self.steps.advance(steps);
+        self.alias_steps.advance(steps);
         if steps > 0 {
-            self.size += size;
+            self.size.advance(size);
         }
         self.is_refused |= !self.budget.spend(size);
         !self.is_refused

@@ -1,6 +1,7 @@
 //! Chunks of an input that can be read by themselves, and therefore at the same time.
 
 use super::{AliasBudget, MAX_INPUT, Mark, Stream, Validation, stream};
+use crate::counting::Advance as _;
 
 /// Some documents of an input, or all of them.
 #[derive(Debug, Clone, Copy)]
@@ -29,10 +30,10 @@ impl<'a> Chunk<'a> {
         if input.len() <= size || input.len() > MAX_INPUT || !stream::is_yaml(input) {
             return vec![Self::whole(input)];
         }
-        let (mut chunks, mut from, mut line) = (Vec::new(), 0, 1);
-        while let Some((end, next)) = separator(input, from + size) {
+        let (mut chunks, mut from, mut line) = (Vec::new(), 0_usize, 1_usize);
+        while let Some((end, next)) = separator(input, from.saturating_add(size)) {
             chunks.push(Self::documents(input, from, end, line));
-            line += input[from..next].iter().map(|byte| usize::from(*byte == b'\n')).sum::<usize>();
+            line.advance(input[from..next].iter().map(|byte| usize::from(*byte == b'\n')).sum::<usize>());
             from = next;
         }
         chunks.push(Self::documents(input, from, input.len(), line));
@@ -60,17 +61,18 @@ impl<'a> Chunk<'a> {
 /// The first separator behind an offset that ends one document and begins another: where its line begins, and the next one.
 /// One right below another is a part of the document that begins there.
 fn separator(input: &[u8], from: usize) -> Option<(usize, usize)> {
-    let mut at = from;
+    let mut lines = input.get(from..)?.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
+    let mut next = from;
+    next.advance(lines.next()?.len());
     // Whether the line above is no separator: not known of the one in which the search begins.
-    let mut is_achunk = false;
-    loop {
-        at += input.get(at..)?.iter().position(|byte| *byte == b'\n')? + 1;
-        let line = &input[at..];
-        let length = line.iter().position(|byte| *byte == b'\n')? + 1;
-        let rest = line.strip_prefix(stream::SEPARATOR);
-        if is_achunk && rest.is_some_and(|_| stream::is_separator(&line[..length])) {
-            return Some((at, at + length));
+    let mut is_apart = false;
+    for line in lines {
+        let at = next;
+        next.advance(line.len());
+        if is_apart && stream::is_separator(line) {
+            return Some((at, next));
         }
-        is_achunk = rest.is_none();
+        is_apart = !line.starts_with(stream::SEPARATOR);
     }
+    None
 }

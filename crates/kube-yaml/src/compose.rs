@@ -14,6 +14,7 @@ use super::positions::{Hold, Keys, Nodes};
 use super::scalar::{self, KeyKind, Scalar};
 use super::scan::{Failure, Spot, Style, Tag};
 use super::{MAX_DEPTH, Mark, SyntaxDiagnostic, mistakes, text};
+use crate::counting::Advance as _;
 
 /// Returns true if a key is the merge key: `<<` without quotes, or with a tag that says so.
 fn is_merge(text: &str, style: Style, tag: Option<&Tag>) -> bool {
@@ -209,12 +210,12 @@ impl<'t, 'k> Composer<'t, 'k> {
             return self.attach_unusable();
         };
         let (height, node, target_steps, target_size) = (target.height, target.node, target.steps, target.size);
-        self.cost.steps += 1;
+        self.cost.steps.advance(1);
         if !self.cost.copy(target_steps, target_size) {
             // The document ends here.
             return;
         }
-        if self.frames.len() + height > MAX_DEPTH {
+        if self.frames.len().saturating_add(height) > MAX_DEPTH {
             self.report(mistakes::too_deep(mark));
             self.place_value(mark);
             return self.attach_unusable();
@@ -243,8 +244,9 @@ impl<'t, 'k> Composer<'t, 'k> {
         }
         if let Some(pending) = self.expects_key() {
             *pending = Pending::Dropped;
-            let template = self.text[..spot.at].ends_with('{') && self.text[spot.at..].starts_with('{');
-            let mark = if template { Mark { column: mark.column - 1, ..mark } } else { mark };
+            let (before, rest) = self.text.split_at_checked(spot.at).unwrap_or_default();
+            let template = before.ends_with('{') && rest.starts_with('{');
+            let mark = if template { Mark { column: mark.column.saturating_sub(1), ..mark } } else { mark };
             self.frames.push(Frame::Skipped(Some(mistakes::collection_as_key(mark, template))));
             return ControlFlow::Continue(());
         }
@@ -279,14 +281,15 @@ impl<'t, 'k> Composer<'t, 'k> {
             None => return,
         };
         self.nodes.close(node);
-        let height = begun.height + 1;
+        let height = begun.height.saturating_add(1);
         self.define(anchor, begun, || Anchored::collection(value.clone(), kinds.clone(), node, height));
         self.attach(Done { value, kinds, height, alias: false });
     }
 
     /// Keeps the value of an anchor, if an alias refers to it and there is room.
     fn define(&mut self, anchor: usize, begun: Begun, anchored: impl FnOnce() -> Anchored) {
-        let (steps, size) = (self.cost.steps - begun.steps, self.cost.size - begun.size);
+        let steps = self.cost.steps.saturating_sub(begun.steps);
+        let size = self.cost.size.saturating_sub(begun.size);
         if self.anchors.is_used(anchor) && self.cost.copy(0, size) {
             self.anchors.define(anchor, Anchored { steps, size, ..anchored() });
         }
@@ -354,7 +357,8 @@ impl<'t, 'k> Composer<'t, 'k> {
 
     /// A place in the document as a place in the input.
     fn mark(&self, spot: Spot) -> Mark {
-        let before = if spot.line == 1 { self.start.column } else { 1 };
-        Mark { line: self.start.line + spot.line - 1, column: before + spot.column }
+        let lines = spot.line.saturating_sub(1);
+        let before = if lines == 0 { self.start.column } else { 1 };
+        Mark { line: self.start.line.saturating_add(lines), column: before.saturating_add(spot.column) }
     }
 }

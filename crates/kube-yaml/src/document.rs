@@ -39,11 +39,11 @@ pub(super) fn read(
 
 /// kubectl reads one document only: what follows it without a separator, or behind the end marker `...`, is lost.
 fn check_rest(text: &str, end: usize, start: Mark, root: Mark, problems: &mut Collector) {
-    let rest = &text[end..];
+    let Some(rest) = text.get(end..) else { return };
     let content = rest.strip_prefix("...").unwrap_or(rest);
     let Some(dropped) = syntax::first_content(content) else { return };
     let mut cursor = Cursor::new(text.as_bytes(), start);
     let marker = (content.len() < rest.len()).then(|| cursor.mark(end));
-    let dropped = cursor.mark(text.len() - content.len() + dropped);
+    let dropped = cursor.mark(text.len().saturating_sub(dropped.len()));
     problems.add(mistakes::dropped(dropped, marker.unwrap_or(root)));
 }

@@ -11,6 +11,7 @@ use super::mistakes::too_large;
 use super::positions::{Hold, Keys, Nodes};
 use super::text::Cursor;
 use super::{MAX_DEPTH, MAX_DOCUMENT, Mark, Severity, SyntaxDiagnostic, mapping, mistakes};
+use crate::counting::Advance as _;
 
 /// Reads the JSON values of an input one after the other.
 pub(super) struct Scanner<'a> {
@@ -101,7 +102,7 @@ impl<'a> Scanner<'a> {
     fn start_value(&mut self, document: &mut Document) -> Result<Option<Value>, Stop> {
         self.skip_blank();
         let mark = self.here();
-        if self.at - document.start > MAX_DOCUMENT {
+        if self.at.saturating_sub(document.start) > MAX_DOCUMENT {
             return Err(Stop::Bound(too_large(Mark::START)));
         }
         let hold = match document.frames.last() {
@@ -114,7 +115,7 @@ impl<'a> Scanner<'a> {
                 return Err(Stop::Bound(mistakes::too_deep(mark)));
             }
             Some(b'{') => {
-                self.at += 1;
+                self.at.advance(1);
                 if self.take_after_blank(b'}') {
                     return Ok(Some(Value::Object(Map::new())));
                 }
@@ -123,7 +124,7 @@ impl<'a> Scanner<'a> {
                 return Ok(None);
             }
             Some(b'[') => {
-                self.at += 1;
+                self.at.advance(1);
                 if self.take_after_blank(b']') {
                     return Ok(Some(Value::Array(Vec::new())));
                 }
@@ -160,14 +161,14 @@ impl<'a> Scanner<'a> {
         };
         match self.peek() {
             Some(byte) if byte == more => {
-                self.at += 1;
+                self.at.advance(1);
                 if close == b'}' {
                     self.key(document)?;
                 }
                 Ok(ControlFlow::Continue(None))
             }
             Some(byte) if byte == close => {
-                self.at += 1;
+                self.at.advance(1);
                 document.nodes.close(node);
                 Ok(ControlFlow::Continue(document.frames.pop().map(|frame| match frame {
                     Frame::Array { mut items, .. } => {
@@ -206,9 +207,9 @@ impl<'a> Scanner<'a> {
     fn string(&mut self, problems: &mut Collector) -> Result<String, SyntaxDiagnostic> {
         let start = self.here();
         let (mut text, mut lost) = (String::new(), false);
-        self.at += 1;
+        self.at.advance(1);
         loop {
-            let rest = &self.bytes[self.at..];
+            let rest = self.rest();
             let length = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
             let Some(length) = length else {
                 return Err(SyntaxDiagnostic::refused(start, "the closing quote of this string is missing"));
@@ -220,7 +221,7 @@ impl<'a> Scanner<'a> {
                     text.push_str(&part);
                 }
             }
-            self.at += length;
+            self.at.advance(length);
             match rest[length] {
                 b'"' => break,
                 b'\\' => text.push(self.escape()?.unwrap_or_else(|| {
@@ -230,7 +231,7 @@ impl<'a> Scanner<'a> {
                 _ => return Err(self.unexpected("a closing quote before the end of the line or a control character")),
             }
         }
-        self.at += 1;
+        self.at.advance(1);
         if lost {
             problems.add(
                 SyntaxDiagnostic::lossy(
@@ -245,7 +246,7 @@ impl<'a> Scanner<'a> {
 
     /// Reads an escape; nothing for half of a surrogate pair.
     fn escape(&mut self) -> Result<Option<char>, SyntaxDiagnostic> {
-        let character = match self.bytes.get(self.at + 1) {
+        let character = match self.rest().get(1) {
             Some(b'b') => '\u{8}',
             Some(b'f') => '\u{C}',
             Some(b'n') => '\n',
@@ -255,30 +256,30 @@ impl<'a> Scanner<'a> {
             Some(b'u') => return self.unicode_escape(),
             _ => return Err(self.unexpected("an escape that JSON knows")),
         };
-        self.at += 2;
+        self.at.advance(2);
         Ok(Some(character))
     }
 
     fn unicode_escape(&mut self) -> Result<Option<char>, SyntaxDiagnostic> {
-        let Some(unit) = self.hexadecimal(self.at) else {
+        let Some(unit) = self.hexadecimal() else {
             return Err(self.unexpected("four hexadecimal digits after `\\u`"));
         };
-        self.at += 6;
-        if !(0xD800..0xE000).contains(&unit) {
-            return Ok(char::from_u32(unit));
+        self.at.advance(6);
+        let whole = char::from_u32(unit.into());
+        if whole.is_some() {
+            return Ok(whole);
         }
-        let low = self.hexadecimal(self.at).filter(|low| unit < 0xDC00 && (0xDC00..0xE000).contains(low));
-        Ok(low.and_then(|low| {
-            self.at += 6;
-            char::from_u32(0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00))
-        }))
+        let pair = self.hexadecimal().and_then(|low| char::decode_utf16([unit, low]).next()?.ok());
+        if pair.is_some() {
+            self.at.advance(6);
+        }
+        Ok(pair)
     }
 
-    /// The number of a `\uXXXX` at an offset.
-    fn hexadecimal(&self, at: usize) -> Option<u32> {
-        let escape = self.bytes.get(at..at + 6)?;
-        let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
-        if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) { u32::from_str_radix(digits, 16).ok() } else { None }
+    /// The number of the `\uXXXX` that is here.
+    fn hexadecimal(&self) -> Option<u16> {
+        let digits = std::str::from_utf8(self.rest().strip_prefix(b"\\u")?.get(..4)?).ok()?;
+        if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) { u16::from_str_radix(digits, 16).ok() } else { None }
     }
 
     /// Reads a number: with a dot or an exponent it stays a float, even if it is whole.
@@ -315,19 +316,19 @@ impl<'a> Scanner<'a> {
     }
 
     fn digits(&mut self) -> Result<(), SyntaxDiagnostic> {
-        let length = self.bytes[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let length = self.rest().iter().take_while(|byte| byte.is_ascii_digit()).count();
         if length == 0 {
             return Err(self.unexpected("a digit"));
         }
-        self.at += length;
+        self.at.advance(length);
         Ok(())
     }
 
     fn word(&mut self, word: &str, value: Value) -> Result<Value, SyntaxDiagnostic> {
-        if !self.bytes[self.at..].starts_with(word.as_bytes()) {
+        if !self.rest().starts_with(word.as_bytes()) {
             return Err(self.unexpected("a value"));
         }
-        self.at += word.len();
+        self.at.advance(word.len());
         Ok(value)
     }
 
@@ -337,16 +338,17 @@ impl<'a> Scanner<'a> {
             match self.peek() {
                 None => return Err(self.unexpected("the end of the value")),
                 Some(b'"') => {
-                    self.at += 1;
+                    self.at.advance(1);
                     while let Some(byte) = self.peek().filter(|byte| *byte != b'"') {
-                        self.at += if byte == b'\\' { 2 } else { 1 };
+                        self.at.advance(if byte == b'\\' { 2 } else { 1 });
                     }
                 }
-                Some(b'{' | b'[') => open += 1,
+                Some(b'{' | b'[') => open.advance(1),
                 Some(b'}' | b']') => open = open.saturating_sub(1),
                 Some(_) => {}
             }
-            self.at = self.bytes.len().min(self.at + 1);
+            self.at.advance(1);
+            self.at = self.at.min(self.bytes.len());
             if open == 0 {
                 return Ok(());
             }
@@ -354,8 +356,13 @@ impl<'a> Scanner<'a> {
     }
 
     fn skip_blank(&mut self) {
-        let rest = &self.bytes[self.at..];
-        self.at += rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n')).count();
+        let blank = self.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n')).count();
+        self.at.advance(blank);
+    }
+
+    /// What is not read yet.
+    fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
     }
 
     fn peek(&self) -> Option<u8> {
@@ -364,7 +371,7 @@ impl<'a> Scanner<'a> {
 
     fn take(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
-        self.at += usize::from(found);
+        self.at.advance(usize::from(found));
         found
     }
 

@@ -40,7 +40,17 @@
 //!
 //! Each step does what the one of the same name does in go-yaml.
 
-#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable))]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::unreachable,
+        clippy::string_slice,
+        clippy::arithmetic_side_effects
+    )
+)]
 #![cfg_attr(
     not(test),
     expect(
@@ -55,6 +65,7 @@ mod chunk;
 mod collector;
 mod compose;
 mod content;
+mod counting;
 mod document;
 mod events;
 mod json;
@@ -105,6 +116,11 @@ pub struct Mark {
 impl Mark {
     /// The first character of an input.
     pub const START: Self = Self { line: 1, column: 1 };
+
+    /// The first character of the next line.
+    fn next_line(self) -> Self {
+        Self { line: self.line.saturating_add(1), column: 1 }
+    }
 }
 
 /// One document of a stream.

@@ -12,11 +12,11 @@ pub(super) enum Integer {
 /// An integer with Go's prefixes: `0x`, `0o` or `0`, `0b`. The text has no underscores any more.
 pub(super) fn parse_integer(text: &str) -> Option<Integer> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let (digits, radix) = match unsigned.as_bytes() {
-        [b'0', b'x' | b'X', ..] => (&unsigned[2..], 16),
-        [b'0', b'o' | b'O', ..] => (&unsigned[2..], 8),
-        [b'0', b'b' | b'B', ..] => (&unsigned[2..], 2),
-        [b'0', _, ..] => (&unsigned[1..], 8),
+    let (digits, radix) = match unsigned.split_at_checked(2) {
+        Some(("0x" | "0X", digits)) => (digits, 16),
+        Some(("0o" | "0O", digits)) => (digits, 8),
+        Some(("0b" | "0B", digits)) => (digits, 2),
+        _ if unsigned.starts_with('0') => (unsigned, 8),
         _ => (unsigned, 10),
     };
     let magnitude = parse_digits(digits, radix)?;
@@ -65,8 +65,8 @@ pub(super) fn parse_dotted_float(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     let between_digits = |at: usize| {
         let digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
-        let before = bytes[..at].iter().rev().find(|byte| **byte != b'_');
-        at > 0 && bytes[at - 1] != b'_' && digit(before) && digit(bytes.get(at + 1))
+        let (before, rest) = bytes.split_at(at);
+        digit(before.last()) && digit(rest.get(1))
     };
     let sound = bytes.iter().enumerate().all(|(at, byte)| *byte != b'_' || between_digits(at));
     if sound { parse_float(&text.replace('_', "")) } else { None }

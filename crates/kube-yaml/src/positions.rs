@@ -52,7 +52,7 @@ impl SmallNode {
         let mark =
             |mark: Mark| Some((u16::try_from(mark.line.checked_sub(line)?).ok()?, u16::try_from(mark.column).ok()?));
         let key = if node.key >= MERGE {
-            u16::try_from(node.key - Self::SPECIAL).ok()?
+            u16::try_from(node.key.checked_sub(Self::SPECIAL)?).ok()?
         } else {
             u16::try_from(node.key).ok().filter(|key| *key < u16::MAX - 1)?
         };
@@ -60,12 +60,13 @@ impl SmallNode {
     }
 
     fn widen(self, line: u32) -> Node {
-        let mark = |(lines, column)| Mark { line: line + u32::from(lines), column: u32::from(column) };
+        let mark =
+            |(lines, column): (u16, u16)| Mark { line: line.saturating_add(lines.into()), column: column.into() };
         let key = u32::from(self.key);
         Node {
             value: mark(self.value),
             key_mark: mark(self.key_mark),
-            key: if self.key >= u16::MAX - 1 { key + Self::SPECIAL } else { key },
+            key: if self.key >= u16::MAX - 1 { key.saturating_add(Self::SPECIAL) } else { key },
             end: u32::from(self.end),
         }
     }
@@ -107,7 +108,7 @@ pub struct Positions {
 
 impl fmt::Debug for Positions {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Positions({} nodes)", self.node(self.root).end - self.root)
+        write!(formatter, "Positions({} nodes)", self.node(self.root).end.saturating_sub(self.root))
     }
 }
 
@@ -180,7 +181,7 @@ impl Positions {
 
     fn children(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
         let end = self.node(node).end;
-        let mut next = node + 1;
+        let mut next = behind(node);
         std::iter::from_fn(move || {
             let child = next;
             next = (child < end).then(|| self.node(child).end)?;
@@ -234,7 +235,8 @@ impl Keys {
     fn symbol(&mut self, key: &str) -> Symbol {
         let bytes = key.as_bytes();
         let (first, last) = (bytes.first().copied().unwrap_or(0), bytes.last().copied().unwrap_or(0));
-        let slot = (usize::from(first) * 31 + usize::from(last) * 7 + bytes.len()) % Self::RECENT;
+        let ends = usize::from(first).wrapping_mul(31).wrapping_add(usize::from(last).wrapping_mul(7));
+        let slot = ends.wrapping_add(bytes.len()) % Self::RECENT;
         let recent = self.recent[slot];
         if self.texts.get(recent as usize).is_some_and(|text| **text == *key) {
             return recent;
@@ -291,7 +293,7 @@ impl Nodes {
             Hold::Merge => (MERGE, value),
         };
         let node = index(self.nodes.len());
-        self.nodes.push(Node { value, key_mark, key, end: node + 1 });
+        self.nodes.push(Node { value, key_mark, key, end: behind(node) });
         node
     }
 
@@ -309,7 +311,7 @@ impl Nodes {
     /// The position of the last entry with this key in a mapping that is still open.
     pub(super) fn key_in(&self, keys: &Keys, mapping: u32, key: &str) -> Option<Mark> {
         let symbol = *keys.symbols.get(key)?;
-        let (mut child, mut found) = (mapping as usize + 1, None);
+        let (mut child, mut found) = (behind(mapping) as usize, None);
         while let Some(node) = self.nodes.get(child) {
             if node.key == symbol {
                 found = Some(node.key_mark);
@@ -338,6 +340,11 @@ impl Sealed {
     pub(super) fn finish(self, keys: &Arc<[Arc<str>]>) -> Positions {
         Positions { nodes: self.nodes, links: self.links, keys: Arc::clone(keys), root: 0 }
     }
+}
+
+/// The index behind a node: that of its first child, if it has one.
+fn behind(node: u32) -> u32 {
+    node.saturating_add(1)
 }
 
 /// Documents are bounded far below what 32 bits count.

@@ -12,6 +12,7 @@ use super::positions::{Keys, Sealed};
 use super::text::{self, Cursor};
 use super::{Document, MAX_DOCUMENT, MAX_INPUT, Mark, Severity, Stream, SyntaxDiagnostic, Validation};
 use super::{document, json};
+use crate::counting::Advance as _;
 
 /// How far kubectl looks for the brace that makes an input JSON.
 const GUESS_LENGTH: usize = 4096;
@@ -89,22 +90,21 @@ impl<'b> Reader<'b> {
 
     fn json(&mut self, input: &[u8]) {
         let mut scanner = json::Scanner::new(input);
-        let mut values = 0;
+        let mut values = 0_usize;
         loop {
             let mut found = Collector::default();
             let from = scanner.offset();
             match scanner.next_document(&mut self.keys, &mut found) {
                 Some(Ok(content)) => {
-                    values += 1;
+                    values.advance(1);
                     self.add(content, found);
                 }
                 Some(Err(problem)) => {
                     // After one value at most, what follows may still be YAML; kubectl needs four more bytes to see it.
-                    let rest = after_blank_line(&input[from..]);
-                    match rest {
-                        Some(skipped) if values <= 1 => {
-                            let start = Cursor::new(input, Mark::START).mark(from + skipped);
-                            self.yaml(&input[from + skipped..], start);
+                    match after_blank_line(&input[from..]) {
+                        Some(rest) if values <= 1 => {
+                            let read = input.len().saturating_sub(rest.len());
+                            self.yaml(rest, Cursor::new(input, Mark::START).mark(read));
                         }
                         _ => self.refuse(problem),
                     }
@@ -120,10 +120,11 @@ impl<'b> Reader<'b> {
         let (mut lines, mut at) = (Lines { from: 0, start }, 0);
         let mut skipping = false;
         while at < input.len() {
-            let end = input[at..].iter().position(|byte| *byte == b'\n').map_or(input.len(), |length| at + length + 1);
-            let line = &input[at..end];
+            let rest = &input[at..];
+            let length = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |end| end.saturating_add(1));
+            let (line, end) = (&rest[..length], at.saturating_add(length));
             if let Some(rest) = line.strip_prefix(SEPARATOR) {
-                let next = Lines { from: end, start: Mark { line: mark.line + 1, column: 1 } };
+                let next = Lines { from: end, start: mark.next_line() };
                 if !is_blank_or_comment(rest) {
                     if !skipping {
                         self.document(&input[lines.from..at], lines.start);
@@ -138,7 +139,7 @@ impl<'b> Reader<'b> {
                 }
             }
             at = end;
-            mark = Mark { line: mark.line + 1, column: 1 };
+            mark = mark.next_line();
         }
         if !skipping {
             self.document(&input[lines.from..], lines.start);
@@ -164,7 +165,7 @@ impl<'b> Reader<'b> {
         if content.value.is_none() && found.is_empty() {
             return;
         }
-        self.count += 1;
+        self.count.advance(1);
         if self.validation == Validation::Ignore {
             found.retain(|problem| problem.severity == Severity::Refused);
         }
@@ -180,7 +181,7 @@ impl<'b> Reader<'b> {
     }
 
     fn refuse(&mut self, problem: SyntaxDiagnostic) {
-        self.count += 1;
+        self.count.advance(1);
         self.problems.push(problem);
     }
 
@@ -206,18 +207,16 @@ fn is_blank_or_comment(rest: &[u8]) -> bool {
     rest.is_empty() || rest.starts_with('#')
 }
 
-/// The length of the white space that kubectl skips between JSON and YAML: up to a line break and with it. Nothing if the
+/// What is behind the white space that kubectl skips between JSON and YAML: up to a line break and with it. Nothing if the
 /// input ends within the four bytes it reads ahead.
-fn after_blank_line(rest: &[u8]) -> Option<usize> {
-    let mut skipped = 0;
+fn after_blank_line(mut rest: &[u8]) -> Option<&[u8]> {
     loop {
-        let ahead = rest.get(skipped..skipped + 4)?;
-        let text = String::from_utf8_lossy(ahead);
+        let text = String::from_utf8_lossy(rest.get(..4)?);
         match text.chars().next()? {
-            '\n' => return Some(skipped + 1),
+            '\n' => return rest.strip_prefix(b"\n"),
             '\u{FFFD}' => return None,
-            space if space.is_whitespace() => skipped += space.len_utf8(),
-            _ => return Some(skipped),
+            space if space.is_whitespace() => rest = rest.get(space.len_utf8()..)?,
+            _ => return Some(rest),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::collector::Collector;
 use super::{Mark, SyntaxDiagnostic};
+use crate::counting::Advance as _;
 
 /// Follows a text and tells the place of ever later bytes; all steps together look at each byte once.
 pub(super) struct Cursor<'a> {
@@ -23,10 +24,10 @@ impl<'a> Cursor<'a> {
         let passed = self.bytes.get(self.at..end).unwrap_or_default();
         for byte in passed {
             match byte {
-                b'\n' => self.mark = Mark { line: self.mark.line + 1, column: 1 },
+                b'\n' => self.mark = self.mark.next_line(),
                 // The later bytes of a character.
                 0x80..=0xBF => {}
-                _ => self.mark.column += 1,
+                _ => self.mark.column.advance(1),
             }
         }
         self.at = self.at.max(end);
@@ -121,7 +122,8 @@ pub(super) fn is_timestamp(text: &str) -> bool {
     };
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
-        2 => 28 + u32::from(leap),
+        2 if leap => 29,
+        2 => 28,
         4 | 6 | 9 | 11 => 30,
         1..=12 => 31,
         _ => return false,
@@ -129,10 +131,11 @@ pub(super) fn is_timestamp(text: &str) -> bool {
     if day == 0 || day > days {
         return false;
     }
-    match time.as_bytes().first() {
+    let mut time = time.chars();
+    match time.next() {
         None => true,
-        Some(b'T' | b't') => zoned(&time[1..]),
-        Some(b' ') => clock(&time[1..]),
+        Some('T' | 't') => zoned(time.as_str()),
+        Some(' ') => clock(time.as_str()),
         Some(_) => false,
     }
 }
@@ -147,9 +150,9 @@ fn zoned(text: &str) -> bool {
     if let Some(time) = text.strip_suffix('Z') {
         return clock(time);
     }
-    let Some(sign) = text.rfind(['+', '-']) else { return false };
-    let zone = text[sign + 1..].split_once(':').map(|(hours, minutes)| (digits(hours, 2..=2), digits(minutes, 2..=2)));
-    matches!(zone, Some((Some(0..=24), Some(0..=60)))) && clock(&text[..sign])
+    let Some((time, zone)) = text.rsplit_once(['+', '-']) else { return false };
+    let zone = zone.split_once(':').map(|(hours, minutes)| (digits(hours, 2..=2), digits(minutes, 2..=2)));
+    matches!(zone, Some((Some(0..=24), Some(0..=60)))) && clock(time)
 }
 
 /// `h:m:s` with a fraction of a second after a dot or a comma.

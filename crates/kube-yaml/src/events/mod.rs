@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use stage::{Flow, Stage};
 
 use super::scan::{Cause, Failure, Quoted, Scanner, Spot, Style, Tag, TokenKind};
+use crate::counting::Advance as _;
 
 /// What an event tells.
 pub(super) enum EventKind<'t> {
@@ -211,7 +212,7 @@ impl<'t> Parser<'t> {
             let length = match &token.kind {
                 TokenKind::Anchor(name) if anchor.is_none() => {
                     anchor = Some(*name);
-                    name.len() + 1
+                    name.len().saturating_add(1)
                 }
                 TokenKind::Tag(Tag::Undeclared, _) if tag.is_none() => {
                     return Err(Failure::new(token.spot.at, Cause::TagHandle));
@@ -255,7 +256,7 @@ impl<'t> Parser<'t> {
             }
         };
         let anchor = anchor.map_or(0, |name| {
-            self.anchor_count += 1;
+            self.anchor_count.advance(1);
             self.anchors.insert(name, self.anchor_count);
             self.anchor_count
         });

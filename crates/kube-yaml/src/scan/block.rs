@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Cause, Failure, Scanner, Spot, Style, TokenKind};
+use crate::counting::Advance as _;
 
 /// What becomes of the line breaks at the end.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,9 +20,9 @@ impl Scanner<'_> {
     pub(super) fn block_scalar(&mut self, spot: Spot, style: Style) -> Result<(), Failure> {
         self.forget_key()?;
         self.key_allowed = true;
-        self.at += 1;
+        self.at.advance(1);
         let (chomping, told) = self.block_header(spot)?;
-        let mut indentation = told.map(|told| self.indent.max(0) + told);
+        let mut indentation = told.map(|told| self.indent.max(0).saturating_add(told));
         self.scratch.clear();
         let mut breaks = self.blank_lines(&mut indentation)?;
         // Whether a line ended before, and whether it began with a blank.
@@ -41,7 +42,7 @@ impl Scanner<'_> {
             let start = self.at;
             self.skip_line();
             end = self.at;
-            self.scratch.push_str(&self.text[start..end]);
+            self.scratch.push_str(self.slice(start..end));
             self.skip_break();
             (has_line, was_blank) = (true, is_blank);
             breaks = self.blank_lines(&mut indentation)?;
@@ -68,13 +69,13 @@ impl Scanner<'_> {
                     chomping = Some(if sign == b'+' { Chomping::Keep } else { Chomping::Strip });
                 }
                 Some(b'0') if told.is_none() => return Err(wrong),
-                Some(digit @ b'1'..=b'9') if told.is_none() => told = Some(i32::from(digit - b'0')),
+                Some(digit @ b'1'..=b'9') if told.is_none() => told = Some(i32::from(digit.saturating_sub(b'0'))),
                 _ => break,
             }
-            self.at += 1;
+            self.at.advance(1);
         }
         while matches!(self.byte(0), Some(b' ' | b'\t')) {
-            self.at += 1;
+            self.at.advance(1);
         }
         if self.byte(0) == Some(b'#') {
             self.skip_line();
@@ -92,7 +93,7 @@ impl Scanner<'_> {
         loop {
             let is_within = |column| indentation.is_none_or(|indentation| column < indentation);
             while self.byte(0) == Some(b' ') && is_within(self.indentation()) {
-                self.at += 1;
+                self.at.advance(1);
             }
             deepest = deepest.max(self.indentation());
             if self.byte(0) == Some(b'\t') && is_within(self.indentation()) {
@@ -101,9 +102,9 @@ impl Scanner<'_> {
             if !self.skip_break() {
                 break;
             }
-            breaks += 1;
+            breaks.advance(1);
         }
-        indentation.get_or_insert(deepest.max(self.indent + 1).max(1));
+        indentation.get_or_insert(deepest.max(self.indent.saturating_add(1)).max(1));
         Ok(breaks)
     }
 }

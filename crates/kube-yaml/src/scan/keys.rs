@@ -29,7 +29,7 @@ impl Scanner<'_> {
     }
 
     pub(super) fn is_far_from(&self, key: Spot) -> bool {
-        self.at - key.at > MAX_KEY && self.text[key.at..self.at].chars().count() > MAX_KEY
+        self.at.saturating_sub(key.at) > MAX_KEY && self.slice(key.at..self.at).chars().count() > MAX_KEY
     }
 
     /// Notes that the token that begins here may be a key.
@@ -37,9 +37,10 @@ impl Scanner<'_> {
         if self.key_allowed {
             let required = self.in_block() && self.indent == column(spot);
             self.forget_key()?;
+            let token = self.next_token();
             if let Some(level) = self.levels.last_mut() {
                 level.key = Some(SimpleKey { required, spot });
-                level.token = self.taken + self.tokens.len();
+                level.token = token;
             }
         }
         Ok(())

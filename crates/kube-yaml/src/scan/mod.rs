@@ -21,6 +21,8 @@ use characters::Characters;
 use level::Level;
 use token::column;
 
+use crate::counting::Advance as _;
+
 pub(super) use failure::{Cause, Failure};
 pub(super) use level::MAX_KEY;
 pub(super) use token::{Quoted, Spot, Style, Tag, Token, TokenKind};
@@ -91,7 +93,7 @@ impl<'t> Scanner<'t> {
     /// Takes the token that [`Self::peek`] showed.
     pub(super) fn take(&mut self) -> Option<Token<'t>> {
         self.is_settled = false;
-        self.taken += 1;
+        self.taken.advance(1);
         self.tokens.pop_front()
     }
 
@@ -150,7 +152,7 @@ impl<'t> Scanner<'t> {
         loop {
             let tabs = !self.in_block() || !self.key_allowed;
             while self.byte(0).is_some_and(|byte| byte == b' ' || tabs && byte == b'\t') {
-                self.at += 1;
+                self.at.advance(1);
             }
             if self.byte(0) == Some(b'#') {
                 self.skip_line();
@@ -174,16 +176,16 @@ impl<'t> Scanner<'t> {
         self.unroll(-1, spot);
         self.forget_key()?;
         self.key_allowed = false;
-        self.at += 3;
+        self.at.advance(3);
         self.push(spot, kind);
         Ok(())
     }
 
     fn open(&mut self, spot: Spot, kind: TokenKind<'t>) -> Result<(), Failure> {
         self.note_key(spot)?;
-        self.levels.push(Level { key: None, token: self.taken + self.tokens.len() });
+        self.levels.push(Level { key: None, token: self.next_token() });
         self.key_allowed = true;
-        self.at += 1;
+        self.at.advance(1);
         self.push(spot, kind);
         Ok(())
     }
@@ -194,7 +196,7 @@ impl<'t> Scanner<'t> {
             self.levels.pop();
         }
         self.key_allowed = false;
-        self.at += 1;
+        self.at.advance(1);
         self.push(spot, kind);
         Ok(())
     }
@@ -202,7 +204,7 @@ impl<'t> Scanner<'t> {
     fn separator(&mut self, spot: Spot) -> Result<(), Failure> {
         self.forget_key()?;
         self.key_allowed = true;
-        self.at += 1;
+        self.at.advance(1);
         self.push(spot, TokenKind::FlowEntry);
         Ok(())
     }
@@ -216,7 +218,7 @@ impl<'t> Scanner<'t> {
         }
         self.forget_key()?;
         self.key_allowed = true;
-        self.at += 1;
+        self.at.advance(1);
         self.push(spot, TokenKind::BlockEntry);
         Ok(())
     }
@@ -231,18 +233,18 @@ impl<'t> Scanner<'t> {
         }
         self.forget_key()?;
         self.key_allowed = self.in_block();
-        self.at += 1;
+        self.at.advance(1);
         self.push(spot, TokenKind::Key);
         Ok(())
     }
 
     /// A `:`. What was scanned before it turns out to be a key, or a `?` stood there.
     fn value(&mut self, spot: Spot) -> Result<(), Failure> {
-        let innermost = self.levels.len() - 1;
+        let innermost = self.levels.len().saturating_sub(1);
         if self.can_be_key(innermost)?
             && let Some(key) = self.levels[innermost].key.take()
         {
-            let before = self.levels[innermost].token - self.taken;
+            let before = self.levels[innermost].token.saturating_sub(self.taken);
             self.tokens.insert(before, Token { spot: key.spot, kind: TokenKind::Key });
             self.roll(key.spot, Some(before), TokenKind::BlockMappingStart);
             self.key_allowed = false;
@@ -255,7 +257,7 @@ impl<'t> Scanner<'t> {
             }
             self.key_allowed = self.in_block();
         }
-        self.at += 1;
+        self.at.advance(1);
         self.push(spot, TokenKind::Value);
         Ok(())
     }
@@ -282,6 +284,11 @@ impl<'t> Scanner<'t> {
 
     fn push(&mut self, spot: Spot, kind: TokenKind<'t>) {
         self.tokens.push_back(Token { spot, kind });
+    }
+
+    /// The number of the token that is added next.
+    fn next_token(&self) -> usize {
+        self.taken.saturating_add(self.tokens.len())
     }
 
     fn in_block(&self) -> bool {

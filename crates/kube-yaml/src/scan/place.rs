@@ -1,24 +1,27 @@
 //! The place that is looked at, and the next bytes.
 
+use std::slice::SliceIndex;
+
 use super::characters::{Characters, OLD_BREAKS, is_blank_or_break};
 use super::token::index;
 use super::{Cause, Failure, Scanner, Spot};
+use crate::counting::Advance as _;
 
-impl Scanner<'_> {
+impl<'t> Scanner<'t> {
     /// Goes to the end of the line.
     pub(super) fn skip_line(&mut self) {
         let rest = &self.bytes[self.at..];
-        self.at += rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
+        self.at.advance(rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len()));
     }
 
     /// Passes a line break, if there is one.
     pub(super) fn skip_break(&mut self) -> bool {
         match self.byte(0) {
-            Some(b'\n') => self.at += 1,
-            Some(b'\r') => self.at += if self.byte(1) == Some(b'\n') { 2 } else { 1 },
+            Some(b'\n') => self.at.advance(1),
+            Some(b'\r') => self.at.advance(if self.byte(1) == Some(b'\n') { 2 } else { 1 }),
             _ => return false,
         }
-        self.line += 1;
+        self.line.advance(1);
         self.line_start = self.at;
         self.counted = (self.at, 0);
         true
@@ -26,7 +29,12 @@ impl Scanner<'_> {
 
     /// The byte behind the next ones.
     pub(super) fn byte(&self, behind: usize) -> Option<u8> {
-        self.bytes.get(self.at + behind).copied()
+        self.bytes.get(self.at.saturating_add(behind)).copied()
+    }
+
+    /// A part of the text.
+    pub(super) fn slice(&self, range: impl SliceIndex<str, Output = str>) -> &'t str {
+        self.text.get(range).unwrap_or_default()
     }
 
     pub(super) fn is_blank_or_end(&self, behind: usize) -> bool {
@@ -43,14 +51,20 @@ impl Scanner<'_> {
         self.at == self.line_start && (self.is_indicator(b"---") || self.is_indicator(b"..."))
     }
 
+    /// How many bytes stand before the place on its line.
+    pub(super) fn passed(&self) -> usize {
+        self.at.saturating_sub(self.line_start)
+    }
+
     pub(super) fn column(&mut self) -> u32 {
         if self.characters == Characters::Ascii {
-            return index(self.at - self.line_start);
+            return index(self.passed());
         }
-        let (from, column) = self.counted;
+        let (from, mut column) = self.counted;
         let passed = self.bytes[from..self.at].iter().filter(|byte| !matches!(byte, 0x80..=0xBF)).count();
-        self.counted = (self.at, column + index(passed));
-        self.counted.1
+        column.advance(index(passed));
+        self.counted = (self.at, column);
+        column
     }
 
     pub(super) fn spot(&mut self) -> Spot {
@@ -59,7 +73,7 @@ impl Scanner<'_> {
 
     /// What is wrong here: a line break of YAML 1.1 if one is here, or else something that would be wrong anyway.
     pub(super) fn at_old_break(&self, otherwise: Failure) -> Failure {
-        match self.text[self.at..].chars().next().filter(|character| OLD_BREAKS.contains(character)) {
+        match self.slice(self.at..).chars().next().filter(|character| OLD_BREAKS.contains(character)) {
             Some(character) => Failure::new(self.at, Cause::OldBreak(character)),
             None => otherwise,
         }
@@ -70,9 +84,8 @@ impl Scanner<'_> {
         if self.characters != Characters::OldBreaks {
             return Ok(());
         }
-        let passed = &self.text[from..to];
-        match passed.char_indices().find(|(_, character)| OLD_BREAKS.contains(character)) {
-            Some((at, character)) => Err(Failure::new(from + at, Cause::OldBreak(character))),
+        match self.slice(from..to).char_indices().find(|(_, character)| OLD_BREAKS.contains(character)) {
+            Some((at, character)) => Err(Failure::new(from.saturating_add(at), Cause::OldBreak(character))),
             None => Ok(()),
         }
     }

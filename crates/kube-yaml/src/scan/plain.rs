@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::characters::is_blank_or_break;
 use super::{Cause, Failure, Scanner, Spot, Style, TokenKind};
+use crate::counting::Advance as _;
 
 /// The bytes at which unquoted text may end.
 const MAY_END: [bool; 256] = {
@@ -28,20 +29,20 @@ impl Scanner<'_> {
             if self.byte(0) == Some(b'#') || self.at_indicator() {
                 break;
             }
-            let length = self.words()?;
-            if length > 0 {
+            let words_end = self.words_end()?;
+            if words_end > self.at {
                 if breaks > 0 {
-                    self.scratch.push_str(&self.text[from..end]);
+                    self.scratch.push_str(self.slice(from..end));
                     fold(&mut self.scratch, breaks);
                     (from, breaks) = (self.at, 0);
                 }
-                self.at += length;
-                end = self.at;
+                self.at = words_end;
+                end = words_end;
             }
             if !self.byte(0).is_some_and(is_blank_or_break) {
                 break;
             }
-            breaks += self.blanks_behind_words(breaks)?;
+            breaks = self.blanks_behind_words(breaks)?;
             if breaks > 0 && self.in_block() && self.indentation() <= self.indent {
                 break;
             }
@@ -50,48 +51,43 @@ impl Scanner<'_> {
         self.key_allowed = breaks > 0;
         self.check_old_breaks(spot.at, end)?;
         let text = if self.scratch.is_empty() {
-            Cow::Borrowed(&self.text[from..end])
+            Cow::Borrowed(self.slice(from..end))
         } else {
-            self.scratch.push_str(&self.text[from..end]);
+            self.scratch.push_str(self.slice(from..end));
             Cow::Owned(self.scratch.as_str().to_owned())
         };
         self.push(spot, TokenKind::Scalar(text, Style::Plain, spot));
         Ok(())
     }
 
-    /// The length of the text up to the next blank.
-    fn words(&self) -> Result<usize, Failure> {
-        let (rest, in_block) = (&self.bytes[self.at..], self.in_block());
-        let mut length = 0;
+    /// Where the text up to the next blank ends.
+    fn words_end(&self) -> Result<usize, Failure> {
+        let (mut rest, in_block) = (&self.bytes[self.at..], self.in_block());
         loop {
-            length += rest[length..].iter().position(|byte| MAY_END[usize::from(*byte)]).unwrap_or(rest.len() - length);
-            let next = rest.get(length + 1).copied();
-            match rest.get(length) {
-                Some(b':') => match next {
-                    Some(b',' | b'[' | b']' | b'{' | b'}') if !in_block => {
-                        return Err(Failure::new(self.at + length, Cause::ColonInFlow));
-                    }
-                    Some(byte) if !is_blank_or_break(byte) => {}
-                    _ => return Ok(length),
-                },
-                Some(b'?') if !in_block => return Err(Failure::new(self.at + length, Cause::SignInFlow('?'))),
-                Some(b',' | b'?' | b'[' | b']' | b'{' | b'}') if in_block => {}
-                _ => return Ok(length),
-            }
-            length += 1;
+            let length = rest.iter().position(|byte| MAY_END[usize::from(*byte)]).unwrap_or(rest.len());
+            rest = &rest[length..];
+            let at = self.bytes.len().saturating_sub(rest.len());
+            rest = match rest {
+                [b':', b',' | b'[' | b']' | b'{' | b'}', ..] if !in_block => {
+                    return Err(Failure::new(at, Cause::ColonInFlow));
+                }
+                [b'?', ..] if !in_block => return Err(Failure::new(at, Cause::SignInFlow('?'))),
+                [b':', behind @ ..] if behind.first().is_some_and(|next| !is_blank_or_break(*next)) => behind,
+                [b',' | b'?' | b'[' | b']' | b'{' | b'}', behind @ ..] if in_block => behind,
+                _ => return Ok(at),
+            };
         }
     }
 
-    /// Passes blanks and line breaks, and counts the breaks.
-    fn blanks_behind_words(&mut self, breaks_before: usize) -> Result<usize, Failure> {
-        let mut breaks = 0;
+    /// Passes blanks and line breaks, and counts the breaks with those before.
+    fn blanks_behind_words(&mut self, mut breaks: usize) -> Result<usize, Failure> {
         loop {
             match self.byte(0) {
-                Some(b'\t') if breaks_before + breaks > 0 && self.indentation() <= self.indent => {
+                Some(b'\t') if breaks > 0 && self.indentation() <= self.indent => {
                     return Err(Failure::new(self.at, Cause::Tab));
                 }
-                Some(b' ' | b'\t') => self.at += 1,
-                _ if self.skip_break() => breaks += 1,
+                Some(b' ' | b'\t') => self.at.advance(1),
+                _ if self.skip_break() => breaks.advance(1),
                 _ => return Ok(breaks),
             }
         }
@@ -99,7 +95,7 @@ impl Scanner<'_> {
 
     /// How many blanks stand before the place on its line, where nothing else does.
     pub(super) fn indentation(&self) -> i32 {
-        i32::try_from(self.at - self.line_start).unwrap_or(i32::MAX)
+        i32::try_from(self.passed()).unwrap_or(i32::MAX)
     }
 }
 
@@ -108,6 +104,6 @@ pub(super) fn fold(text: &mut String, breaks: usize) {
     if breaks == 1 {
         text.push(' ');
     } else {
-        text.extend(std::iter::repeat_n('\n', breaks - 1));
+        text.extend(std::iter::repeat_n('\n', breaks.saturating_sub(1)));
     }
 }

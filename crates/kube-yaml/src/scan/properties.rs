@@ -1,6 +1,7 @@
 //! Anchors, aliases and tags.
 
 use super::{Cause, Failure, Scanner, Spot, Tag, TokenKind};
+use crate::counting::Advance as _;
 
 /// The prefix of YAML's own tags.
 const CORE: &str = "tag:yaml.org,2002:";
@@ -34,28 +35,29 @@ impl<'t> Scanner<'t> {
 
     /// Reads a name, and tells whether it is one by go-yaml's rules; if not, it goes up to the next blank or bracket.
     fn name(&mut self) -> (&'t str, bool) {
-        let start = self.at + 1;
-        let length = |of: fn(u8) -> bool| self.bytes[start..].iter().take_while(|byte| of(**byte)).count();
+        self.at.advance(1);
+        let (start, rest) = (self.at, &self.bytes[self.at..]);
+        let length = |of: fn(u8) -> bool| rest.iter().take_while(|byte| of(**byte)).count();
         let name = length(is_word);
-        let is_ended = self.bytes.get(start + name).is_none_or(|byte| b" \t\n\r?:,]}%@`".contains(byte));
+        let is_ended = rest.get(name).is_none_or(|byte| b" \t\n\r?:,]}%@`".contains(byte));
         let is_sound = name > 0 && is_ended;
         let name = if is_sound { name } else { length(|byte| !b" \t\n\r,[]{}".contains(&byte)) };
-        self.at = start + name;
-        (&self.text[start..self.at], is_sound)
+        self.at.advance(name);
+        (self.slice(start..self.at), is_sound)
     }
 
     pub(super) fn tag(&mut self, spot: Spot) -> Result<(), Failure> {
         self.note_key(spot)?;
         self.key_allowed = false;
         let wrong = Failure::new(spot.at, Cause::Tag);
-        self.at += 1;
+        self.at.advance(1);
         let tag = if self.byte(0) == Some(b'<') {
-            self.at += 1;
+            self.at.advance(1);
             let name = self.tag_name().filter(|name| !name.is_empty()).ok_or(wrong)?;
             if self.byte(0) != Some(b'>') {
                 return Err(wrong);
             }
-            self.at += 1;
+            self.at.advance(1);
             match name.strip_prefix(CORE) {
                 Some(name) => Tag::Core(name.to_owned()),
                 None if name == "!" => Tag::NonSpecific,
@@ -64,7 +66,8 @@ impl<'t> Scanner<'t> {
         } else {
             let handle = self.bytes[self.at..].iter().take_while(|byte| is_word(**byte)).count();
             if self.byte(handle) == Some(b'!') {
-                self.at += handle + 1;
+                self.at.advance(handle);
+                self.at.advance(1);
                 let name = self.tag_name().filter(|name| !name.is_empty()).ok_or(wrong)?;
                 if handle > 0 { Tag::Undeclared } else { Tag::Core(name) }
             } else if self.tag_name().ok_or(wrong)?.is_empty() {
@@ -76,7 +79,7 @@ impl<'t> Scanner<'t> {
         if !self.is_blank_or_end(0) {
             return Err(self.at_old_break(wrong));
         }
-        self.push(spot, TokenKind::Tag(tag, self.at - spot.at));
+        self.push(spot, TokenKind::Tag(tag, self.at.saturating_sub(spot.at)));
         Ok(())
     }
 
@@ -88,7 +91,9 @@ impl<'t> Scanner<'t> {
                 let first = self.octet()?;
                 let more = match first.leading_ones() {
                     0 => 0,
-                    ones @ 2..=4 => ones - 1,
+                    2 => 1,
+                    3 => 2,
+                    4 => 3,
                     _ => return None,
                 };
                 name.push(first);
@@ -96,7 +101,7 @@ impl<'t> Scanner<'t> {
                     name.push(self.octet().filter(|octet| octet.leading_ones() == 1)?);
                 }
             } else {
-                self.at += 1;
+                self.at.advance(1);
                 name.push(byte);
             }
         }
@@ -107,7 +112,7 @@ impl<'t> Scanner<'t> {
     fn octet(&mut self) -> Option<u8> {
         let digit = |behind| self.byte(behind).and_then(|byte| char::from(byte).to_digit(16));
         let octet = (self.byte(0) == Some(b'%')).then_some(digit(1)? << 4 | digit(2)?)?;
-        self.at += 3;
+        self.at.advance(3);
         u8::try_from(octet).ok()
     }
 }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::characters::{Characters, OLD_BREAKS, is_blank_or_break};
 use super::plain::fold;
 use super::{Cause, Failure, Quoted, Scanner, Spot, Style, TokenKind};
+use crate::counting::Advance as _;
 
 /// How a part of a quoted text ended.
 enum Part {
@@ -20,12 +21,12 @@ impl Scanner<'_> {
     pub(super) fn quoted(&mut self, spot: Spot, style: Style) -> Result<(), Failure> {
         self.note_key(spot)?;
         self.key_allowed = false;
-        self.at += 1;
+        self.at.advance(1);
         self.scratch.clear();
         // The part of the text that is not in the scratch yet.
         let (mut from, mut is_copied) = (self.at, false);
         loop {
-            if self.at == self.bytes.len() || self.at_indicator() {
+            if self.at >= self.bytes.len() || self.at_indicator() {
                 return Err(Failure::new(spot.at, Cause::UnclosedQuote));
             }
             let start = from;
@@ -42,19 +43,19 @@ impl Scanner<'_> {
                 Part::Joined => self.scratch.extend(std::iter::repeat_n('\n', breaks)),
                 Part::Blanks if breaks == 0 => continue,
                 Part::Blanks => {
-                    self.scratch.push_str(&self.text[from..end]);
+                    self.scratch.push_str(self.slice(from..end));
                     fold(&mut self.scratch, breaks);
                 }
             }
             (from, is_copied) = (self.at, true);
         }
         let text = if is_copied {
-            self.scratch.push_str(&self.text[from..self.at]);
+            self.scratch.push_str(self.slice(from..self.at));
             Cow::Owned(self.scratch.as_str().to_owned())
         } else {
-            Cow::Borrowed(&self.text[from..self.at])
+            Cow::Borrowed(self.slice(from..self.at))
         };
-        self.at += 1;
+        self.at.advance(1);
         self.check_quoted_breaks(spot.at)?;
         self.last_quoted = [Some(Quoted { at: spot.at, end: self.at, style }), self.last_quoted[0]];
         self.push(spot, TokenKind::Scalar(text, style, spot));
@@ -66,12 +67,12 @@ impl Scanner<'_> {
         loop {
             match self.byte(0) {
                 Some(b'\'') if self.byte(1) == Some(b'\'') => {
-                    self.scratch.push_str(&self.text[*from..=self.at]);
-                    self.at += 2;
+                    self.scratch.push_str(self.slice(*from..=self.at));
+                    self.at.advance(2);
                     *from = self.at;
                 }
                 Some(b'\'') => return Part::Closed,
-                Some(byte) if !is_blank_or_break(byte) => self.at += 1,
+                Some(byte) if !is_blank_or_break(byte) => self.at.advance(1),
                 _ => return Part::Blanks,
             }
         }
@@ -82,8 +83,8 @@ impl Scanner<'_> {
             match self.byte(0) {
                 Some(b'"') => return Ok(Part::Closed),
                 Some(b'\\') => {
-                    self.scratch.push_str(&self.text[*from..self.at]);
-                    self.at += 1;
+                    self.scratch.push_str(self.slice(*from..self.at));
+                    self.at.advance(1);
                     let is_joined = self.skip_break();
                     if !is_joined {
                         self.escape(spot)?;
@@ -93,7 +94,7 @@ impl Scanner<'_> {
                         return Ok(Part::Joined);
                     }
                 }
-                Some(byte) if !is_blank_or_break(byte) => self.at += 1,
+                Some(byte) if !is_blank_or_break(byte) => self.at.advance(1),
                 _ => return Ok(Part::Blanks),
             }
         }
@@ -103,7 +104,7 @@ impl Scanner<'_> {
     fn escape(&mut self, spot: Spot) -> Result<(), Failure> {
         let unknown = self.at_old_break(Failure::new(spot.at, Cause::Escape));
         let Some(sign) = self.byte(0) else { return Err(unknown) };
-        self.at += 1;
+        self.at.advance(1);
         let digits = match sign {
             b'x' => 2,
             b'u' => 4,
@@ -113,26 +114,26 @@ impl Scanner<'_> {
                 return Ok(());
             }
         };
-        let number = self.bytes.get(self.at..self.at + digits).filter(|text| text.iter().all(u8::is_ascii_hexdigit));
+        let number = self.bytes[self.at..].get(..digits).filter(|text| text.iter().all(u8::is_ascii_hexdigit));
         let number = number.ok_or(Failure::new(spot.at, Cause::EscapeDigits))?;
         let number = number
             .iter()
             .fold(0_u32, |number, digit| number << 4 | char::from(*digit).to_digit(16).unwrap_or_default());
         self.scratch.push(char::from_u32(number).ok_or(unknown)?);
-        self.at += digits;
+        self.at.advance(digits);
         Ok(())
     }
 
     /// Passes blanks and line breaks behind a part, and counts the breaks.
     fn blanks_in_quotes(&mut self, part: &Part) -> usize {
-        let mut breaks = 0;
+        let mut breaks = 0_usize;
         if matches!(part, Part::Closed) {
             return breaks;
         }
         loop {
             match self.byte(0) {
-                Some(b' ' | b'\t') => self.at += 1,
-                _ if self.skip_break() => breaks += 1,
+                Some(b' ' | b'\t') => self.at.advance(1),
+                _ if self.skip_break() => breaks.advance(1),
                 _ => return breaks,
             }
         }
@@ -143,10 +144,10 @@ impl Scanner<'_> {
         if self.characters != Characters::OldBreaks {
             return Ok(());
         }
-        let raw = &self.text[start..self.at];
+        let raw = self.slice(start..self.at);
         for (at, character) in raw.char_indices().filter(|(_, character)| OLD_BREAKS.contains(character)) {
             if character == '\u{85}' || !stands_alone(raw, at) {
-                return Err(Failure::new(start + at, Cause::OldBreak(character)));
+                return Err(Failure::new(start.saturating_add(at), Cause::OldBreak(character)));
             }
             if let Some(key) = self.levels.last_mut().and_then(|level| level.key.as_mut()) {
                 key.spot.line = 0;
@@ -183,7 +184,6 @@ fn stands_alone(raw: &str, at: usize) -> bool {
         character
             .is_none_or(|character| matches!(character, ' ' | '\t' | '\n' | '\r') || OLD_BREAKS.contains(&character))
     };
-    let mut after = raw[at..].chars();
-    after.next();
-    !blank(raw[..at].chars().next_back()) && !blank(after.next())
+    let (before, rest) = raw.split_at_checked(at).unwrap_or_default();
+    !blank(before.chars().next_back()) && !blank(rest.chars().nth(1))
 }

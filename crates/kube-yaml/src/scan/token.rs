@@ -1,5 +1,7 @@
 use std::borrow::Cow;
 
+use crate::counting::Advance as _;
+
 /// A place in the text of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spot {
@@ -13,8 +15,10 @@ pub(crate) struct Spot {
 
 impl Spot {
     /// The place some characters of one byte each further on the line.
-    pub(crate) fn behind(self, length: usize) -> Self {
-        Self { at: self.at + length, column: self.column + index(length), ..self }
+    pub(crate) fn behind(mut self, length: usize) -> Self {
+        self.at.advance(length);
+        self.column.advance(index(length));
+        self
     }
 }
 

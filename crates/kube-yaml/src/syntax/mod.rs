@@ -1,22 +1,24 @@
 //! What the scanner and the parser cannot follow, in words for the person who wrote it.
 
+mod place;
+
+use place::{Place, indentation_of};
+
 use super::events::Parser;
 use super::mistakes::{self, TEMPLATE_HINT};
 use super::scan::{Cause, Failure, MAX_KEY, Style};
-use super::text::Cursor;
 use super::{Mark, SyntaxDiagnostic};
 
-/// Where the first content of a text is, comments and blank lines left out.
-pub(super) fn first_content(text: &str) -> Option<usize> {
-    let mut offset = 0;
-    for line in text.split_inclusive(['\n', '\r']) {
-        let content = line.trim_start_matches([' ', '\t', '\n', '\r', '\u{FEFF}']);
-        if !content.is_empty() && !content.starts_with('#') {
-            return Some(offset + line.len() - content.len());
+/// A text from its first content on, comments and blank lines left out.
+pub(super) fn first_content(text: &str) -> Option<&str> {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start_matches([' ', '\t', '\n', '\r', '\u{FEFF}']);
+        if !rest.starts_with('#') {
+            return Some(rest).filter(|content| !content.is_empty());
         }
-        offset += line.len();
+        (_, rest) = rest.split_once(['\n', '\r'])?;
     }
-    None
 }
 
 /// A failure in plain words.
@@ -24,14 +26,6 @@ pub(super) fn explain(failure: Failure, text: &str, parser: &Parser, start: Mark
     let place = Place { text, start, at: failure.at, parser };
     let problem = place.problem(failure.cause);
     if place.line().contains("{{") { problem.hint(TEMPLATE_HINT) } else { problem }
-}
-
-/// Where a failure is.
-struct Place<'a> {
-    text: &'a str,
-    start: Mark,
-    at: usize,
-    parser: &'a Parser<'a>,
 }
 
 impl Place<'_> {
@@ -59,7 +53,7 @@ impl Place<'_> {
             }
             Cause::UnclosedQuote => SyntaxDiagnostic::refused(mark, "the closing quote of this text is missing")
                 .hint("close it with the same kind of quote"),
-            Cause::Escape => mistakes::unknown_escape(mark, unknown_escape(&self.text[self.at..]).unwrap_or("\\")),
+            Cause::Escape => mistakes::unknown_escape(mark, unknown_escape(self.rest()).unwrap_or("\\")),
             Cause::EscapeDigits => {
                 let message = "while parsing a quoted scalar, did not find expected hexadecimal number";
                 SyntaxDiagnostic::refused(mark, message)
@@ -73,7 +67,7 @@ impl Place<'_> {
             Cause::SignInFlow(sign) => mistakes::sign_in_flow(mark, sign),
             Cause::ColonInFlow => mistakes::colon_in_flow(mark),
             Cause::OldBreak(character) => mistakes::old_line_break(mark, character),
-            Cause::NoBlockKey if self.text[self.at..].starts_with(':') => mistakes::unsupported_key(mark),
+            Cause::NoBlockKey if self.rest().starts_with(':') => mistakes::unsupported_key(mark),
             Cause::NoBlockKey | Cause::NoBlockEntry => self.after_quote(self.at).unwrap_or_else(|| self.misaligned()),
             Cause::NoFlowSeparator => self.after_quote(self.at).unwrap_or_else(|| self.unclosed_bracket()),
             Cause::LateFlowValue => self.late_value(),
@@ -81,84 +75,39 @@ impl Place<'_> {
         }
     }
 
-    fn mark(&self) -> Mark {
-        self.mark_at(self.at)
-    }
-
-    fn mark_at(&self, offset: usize) -> Mark {
-        Cursor::new(self.text.as_bytes(), self.start).mark(offset)
-    }
-
-    fn line_start(&self, offset: usize) -> usize {
-        self.text[..offset].rfind('\n').map_or(0, |at| at + 1)
-    }
-
-    /// The line of the failure.
-    fn line(&self) -> &str {
-        self.text[self.line_start(self.at)..].lines().next().unwrap_or_default()
-    }
-
-    /// The mark of the line, or of the one above, that looks like `key:value`, if the failure comes from it.
-    fn missing_space(&self) -> Option<Mark> {
-        let start = self.line_start(self.at);
-        let above = start.checked_sub(1).and_then(|end| self.joined_key(self.line_start(end), end));
-        above.or_else(|| self.joined_key(start, start + self.line().len()))
-    }
-
-    fn joined_key(&self, start: usize, end: usize) -> Option<Mark> {
-        let line = &self.text[start..end];
-        let content = line.trim_start().trim_start_matches("- ");
-        let colon = content.find(':')?;
-        let name = content[..colon].bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte));
-        let follows = content[colon + 1..].chars().next().is_some_and(|next| !next.is_whitespace() && next != ':');
-        let joined = name && colon > 0 && follows && !content.contains(": ") && !content[colon + 1..].starts_with("//");
-        joined.then(|| self.mark_at(start + line.len() - content.len() + colon))
-    }
-
-    /// The line above if it is no entry of a mapping, but is in the place of one.
-    fn bare_line_above(&self, indentation: usize) -> Option<Mark> {
-        let end = self.line_start(self.at).checked_sub(1)?;
-        let start = self.line_start(end);
-        let line = &self.text[start..end];
-        let content = line.trim_start();
-        let bare = line.len() - content.len() == indentation && !content.contains(':') && !content.starts_with('-');
-        bare.then(|| self.mark_at(start + indentation))
-    }
-
     fn unexpected_colon(&self) -> SyntaxDiagnostic {
         if let Some(mark) = self.missing_space() {
             return SyntaxDiagnostic::refused(mark, "a space is missing after this `:`").hint("write `key: value`");
         }
-        if self.at - self.line_start(self.at) > MAX_KEY {
-            return mistakes::long_key(self.mark_at(self.line_start(self.at)));
+        let before = self.line_before();
+        if before.len() > MAX_KEY {
+            return mistakes::long_key(self.mark_on_line(0));
         }
-        let before = &self.text[self.line_start(self.at)..self.at];
         if before.contains(": ") {
             return SyntaxDiagnostic::refused(self.mark(), "a second `: ` on a line cannot start another mapping")
                 .hint("put the value into quotes if the `:` belongs to it");
         }
-        let indentation = before.len() - before.trim_start().len();
+        let indentation = indentation_of(before);
         if let Some(mark) = self.bare_line_above(indentation) {
             return SyntaxDiagnostic::refused(mark, "this line is not `key: value`")
                 .hint("add the `:`, or put the text after the key it belongs to");
         }
-        SyntaxDiagnostic::refused(self.mark_at(self.line_start(self.at) + indentation), "this key is indented too far")
-            .hint(
-                "align it with the other keys of its mapping; a key with a value on its line cannot have keys below it",
-            )
+        SyntaxDiagnostic::refused(self.mark_on_line(indentation), "this key is indented too far").hint(
+            "align it with the other keys of its mapping; a key with a value on its line cannot have keys below it",
+        )
     }
 
     fn misaligned(&self) -> SyntaxDiagnostic {
-        let before = &self.text[self.line_start(self.at)..self.at];
+        let before = self.line_before();
         if before.contains("}}") {
             return SyntaxDiagnostic::refused(self.mark(), "text follows a closing bracket").hint(TEMPLATE_HINT);
         }
-        if self.text[self.at..].starts_with([']', '}']) {
+        if self.rest().starts_with([']', '}']) {
             return self.unopened_bracket();
         }
         let line = self.line();
         let content = line.trim_start();
-        let mark = self.mark_at(self.line_start(self.at) + line.len() - content.len());
+        let mark = self.mark_on_line(indentation_of(line));
         if !before.trim_start().is_empty() && !before.trim_start().starts_with('-') {
             return SyntaxDiagnostic::refused(self.mark(), "this text is not expected here")
                 .hint("put the whole value into quotes");
@@ -179,8 +128,11 @@ impl Place<'_> {
         if let Some(problem) = self.after_quoted_key() {
             return problem;
         }
-        if self.text[self.at..].starts_with("{{-") {
-            return SyntaxDiagnostic::refused(self.mark_at(self.at + 2), "this is not expected inside `{`");
+        if self.rest().starts_with("{{-") {
+            return SyntaxDiagnostic::refused(
+                self.mark_at(self.at.saturating_add(2)),
+                "this is not expected inside `{`",
+            );
         }
         SyntaxDiagnostic::refused(
             self.mark(),
@@ -190,16 +142,16 @@ impl Place<'_> {
     }
 
     fn no_name(&self) -> SyntaxDiagnostic {
-        let sign = if self.text[self.at..].starts_with('&') { '&' } else { '*' };
+        let sign = if self.rest().starts_with('&') { '&' } else { '*' };
         let meaning = if sign == '&' { "an anchor" } else { "an alias" };
         SyntaxDiagnostic::refused(self.mark(), format!("`{sign}` begins {meaning}, but no name follows"))
             .hint(format!("put the value into quotes if the `{sign}` belongs to it"))
     }
 
     fn directive(&self) -> SyntaxDiagnostic {
-        match first_content(self.text).filter(|content| self.text[*content..].starts_with('%')) {
+        match first_content(self.text).filter(|content| content.starts_with('%')) {
             Some(directive) => SyntaxDiagnostic::refused(
-                self.mark_at(directive),
+                self.mark_at(self.start_of_rest(directive)),
                 "kubectl does not read documents with directives (`%YAML`, `%TAG`)",
             )
             .hint("remove the directive, or quote the text that begins with `%`"),
@@ -212,7 +164,7 @@ impl Place<'_> {
     fn after_quote(&self, at: usize) -> Option<SyntaxDiagnostic> {
         let quoted = self.parser.quoted_before(at)?;
         let between = self.text.get(quoted.end..at)?;
-        if !between.bytes().all(|byte| matches!(byte, b' ' | b'\t')) || self.text[at..].starts_with([']', '}']) {
+        if !between.bytes().all(|byte| matches!(byte, b' ' | b'\t')) || self.text_from(at).starts_with([']', '}']) {
             return None;
         }
         let hint = match quoted.style {
@@ -226,12 +178,11 @@ impl Place<'_> {
     /// Text behind a quoted text that has to be a key.
     fn after_quoted_key(&self) -> Option<SyntaxDiagnostic> {
         let quoted = self.parser.quoted_before(self.text.len()).filter(|quoted| quoted.at == self.at)?;
-        let rest = self.text[quoted.end..].lines().next()?;
-        let text = rest.trim_start_matches([' ', '\t']);
-        if text.is_empty() || text.starts_with('#') {
+        let rest = self.text_from(quoted.end).trim_start_matches([' ', '\t']);
+        if rest.lines().next()?.is_empty() || rest.starts_with('#') {
             return None;
         }
-        self.after_quote(quoted.end + rest.len() - text.len())
+        self.after_quote(self.start_of_rest(rest))
     }
 
     /// A colon inside brackets that comes too late for the key before it.
@@ -245,12 +196,12 @@ impl Place<'_> {
     }
 
     fn no_node(&self) -> SyntaxDiagnostic {
-        let rest = &self.text[self.at..];
+        let rest = self.rest();
         if self.parser.bracket().is_some() {
-            let is_sign = rest.starts_with(':') && !rest[1..].starts_with([' ', '\t', '\n', '\r']);
+            let is_sign = rest.strip_prefix(':').is_some_and(|value| !value.starts_with([' ', '\t', '\n', '\r']));
             return if is_sign { mistakes::sign_in_flow(self.mark(), ':') } else { self.unclosed_bracket() };
         }
-        if rest.starts_with("...") && first_content(&self.text[..self.at]).is_none() {
+        if rest.starts_with("...") && first_content(self.text_to(self.at)).is_none() {
             return mistakes::only_end_marker(self.mark());
         }
         if rest.starts_with([']', '}']) {
@@ -268,13 +219,13 @@ impl Place<'_> {
         let Some(open) = self.parser.bracket() else {
             return SyntaxDiagnostic::refused(self.mark(), "this is not expected inside brackets");
         };
-        let (before, rest, begins) = (&self.text[open..], &self.text[self.at..], self.mark_at(open));
+        let (brackets, rest, begins) = (self.text_from(open), self.rest(), self.mark_at(open));
         let is_last = rest.trim().is_empty();
-        if before.starts_with("{{") || self.text[..open].ends_with('{') {
+        if brackets.starts_with("{{") || self.text_to(open).ends_with('{') {
             let mark = if is_last { begins } else { self.mark() };
             return SyntaxDiagnostic::refused(mark, "this is not expected inside `{`").hint(TEMPLATE_HINT);
         }
-        let (sign, close, other) = if before.starts_with('[') { ('[', ']', '}') } else { ('{', '}', ']') };
+        let (sign, close, other) = if brackets.starts_with('[') { ('[', ']', '}') } else { ('{', '}', ']') };
         if rest.starts_with(other) {
             let message = format!("this `{sign}` is closed by `{other}`");
             return SyntaxDiagnostic::refused(begins, message).also(Some(begins));
@@ -296,21 +247,22 @@ impl Place<'_> {
 fn unknown_escape(raw: &str) -> Option<&str> {
     let mut rest = raw;
     while let Some(at) = rest.find('\\') {
-        let escape = &rest[at..];
-        let character = escape.chars().nth(1)?;
+        let escape = rest.get(at..)?;
+        let mut characters = escape.chars();
+        let character = characters.nth(1)?;
         let digits = match character {
             '0' | 'a' | 'b' | 't' | '\t' | 'n' | 'v' | 'f' | 'r' | 'e' | ' ' | '"' | '\'' | '\\' | 'N' | '_' | 'L'
             | 'P' | '\n' | '\r' => 0,
             'x' => 2,
             'u' => 4,
             'U' => 8,
-            _ => return Some(&escape[..=character.len_utf8()]),
+            _ => return escape.get(..=character.len_utf8()),
         };
-        let end = 1 + character.len_utf8() + digits;
-        if digits > 0 && u32::from_str_radix(escape.get(2..end)?, 16).ok().and_then(char::from_u32).is_none() {
-            return Some(&escape[..2]);
+        let (number, behind) = characters.as_str().split_at_checked(digits)?;
+        if digits > 0 && u32::from_str_radix(number, 16).ok().and_then(char::from_u32).is_none() {
+            return escape.get(..2);
         }
-        rest = &escape[end..];
+        rest = behind;
     }
     None
 }

@@ -133,7 +133,7 @@ fn a_change_of_an_immutable_field_asks_for_a_replacement() {
 
 #[test]
 fn a_bad_value_in_the_same_kinds_asks_for_none() {
-    if is_before(33, "a StatefulSet may be updated to Pods without an image") {
+    if is_before(36, "a StatefulSet may be updated to Pods without an image") {
         return;
     }
     for (kind, manifest, _, _, (from, to)) in CASES {

@@ -291,3 +291,30 @@ fn labels_of_others_survive_a_lost_record_of_owners() {
     assert_eq!(metadata["finalizers"], theirs["metadata"]["finalizers"]);
     ws.patch_as("robot", "configmap/banner", &json!({"metadata": {"finalizers": null}}));
 }
+
+/// Who is recorded for all that is in an object without a record owns nothing that a new object has as well.
+#[test]
+fn a_list_without_a_value_and_without_a_record_is_nobodys() {
+    let ws = Workspace::new();
+    let range = |limits: &str| {
+        format!("{{apiVersion: v1, kind: LimitRange, metadata: {{name: it}}, spec: {{limits: {limits}}}}}")
+    };
+    let role = |rules: &str| {
+        format!("{{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {{name: it}}, rules: {rules}}}")
+    };
+    let nobody = r#"[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]"#;
+    for (kind, manifest) in [("limitrange", range("null")), ("role", role("null"))] {
+        ws.stdin(&manifest).kubectl(["create", "-f", "-"]).exits_with(0);
+        ws.kubectl(["patch", kind, "it", "--type=json", "-p", nobody]).exits_with(0);
+    }
+    ws.write("range.yaml", &range("[{type: Pod, max: {cpu: '2'}}]"));
+    ws.write("role.yaml", &role("[{apiGroups: [''], resources: [pods], verbs: [get]}]"));
+    // The server sees no conflict.
+    ws.kubectl(["apply", "--server-side", "--dry-run=server", "-f", "range.yaml", "-f", "role.yaml"]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", ".", "--force-conflicts=none"]).exits_with(1);
+    for kind in ["LimitRange", "Role"] {
+        assert_eq!(diff.object(kind, "it")["conflicts"], json!([]), "{diff}");
+    }
+    ws.reconcile(["apply", "-f", ".", "--force-conflicts=none"]).exits_with(0);
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}

@@ -136,8 +136,8 @@ fn keep(name: &str, live: &Value, object: &mut Value) {
     }
 }
 
-/// The owner that the server invents for all that is in an object without a record of owners, when it is applied for the first time
-/// (apimachinery `managedfields/internal/skipnonapplied.go`).
+/// The owner that the server invents for all that is in an object without a record of owners, when it is applied for the first time:
+/// as if somebody had made it of a new object of its Go type (apimachinery `managedfields/internal/skipnonapplied.go`).
 #[must_use]
 pub fn unrecorded(
     live: &Value,
@@ -148,8 +148,9 @@ pub fn unrecorded(
     if !live.raw_managed_fields().is_empty() {
         return None;
     }
-    let nothing = Value::Object(Map::new());
-    let mut fields = schema::without_stripped(&compare(&nothing, live, of).added);
+    let new = if of.stores_as_sent() { None } else { nulls(live) };
+    let new = new.unwrap_or_else(|| Value::Object(Map::new()));
+    let mut fields = schema::without_stripped(&compare(&new, live, of).added);
     for name in kind.map(KindInfo::resets).unwrap_or_default() {
         fields.remove_subtree(&[name]);
     }
@@ -161,6 +162,20 @@ pub fn unrecorded(
         time: None,
         fields,
     })
+}
+
+/// The fields without a value, and the objects around them: a Go type has those from the beginning that it never leaves out, such as
+/// the `limits` of a `LimitRange`.
+fn nulls(value: &Value) -> Option<Value> {
+    match value {
+        Value::Null => Some(Value::Null),
+        Value::Object(fields) => {
+            let found: Map<_, _> =
+                fields.iter().filter_map(|(name, value)| Some((name.clone(), nulls(value)?))).collect();
+            (!found.is_empty()).then_some(Value::Object(found))
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -193,6 +208,14 @@ mod tests {
         let manifest = config_map(&json!({"a": "x"}), &json!(null));
         let left = json!({"f:data": {".": {}, "f:b": {}}});
         assert_eq!(others(&manifest, &live), [("before-first-apply".to_owned(), left)]);
+    }
+
+    #[test]
+    fn what_a_new_object_has_without_a_value_gets_no_owner() {
+        let live = json!({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "a", "labels": {"a": "b"}}, "spec": {"limits": null}});
+        let of = builtin().object(&GroupVersionKind::new("v1", "LimitRange")).unwrap();
+        let owned = unrecorded(&live, of, None, "v1").unwrap().fields.to_fields_v1();
+        assert_eq!(owned, json!({"f:metadata": {"f:labels": {".": {}, "f:a": {}}}}));
     }
 
     #[test]

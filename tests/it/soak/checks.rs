@@ -100,7 +100,8 @@ pub fn prunes_hold(world: &World, call: &Call, ended: &Ended, before: &[Option<V
         }
     }
     // Who has no manifest any more and nothing that speaks for it goes, once all else is well.
-    let is_complete = call.folder == "set" && [0, 1].contains(&ended.run.code);
+    let is_well = [0, 1].contains(&ended.run.code) && !ended.run.stderr.contains("would prune nothing until");
+    let is_complete = call.folder == "set" && is_well;
     for (item, live) in world.items.iter().zip(before).filter(|(item, _)| is_complete && item.in_set && !item.present) {
         let Some(live) = live.as_ref().filter(|live| world.is_member(live)) else { continue };
         let is_free = live.pointer("/metadata/ownerReferences").is_none() && !touched.contains(&item.path());

@@ -328,7 +328,6 @@ fn collect_beyond(beyond: &mut Vec<FieldPath>, path: &FieldPath, value: &Value, 
     }
 }
 
-/// The paths of changes, but for those of the whole object.
 /// Where the manifest's value is not the one that an apply would leave, although nothing would change: admission or the
 /// server keeps its own.
 fn overridden(subject: ObjectPair<'_>, prediction: &Prediction, found: &[FieldChange]) -> Vec<FieldChange> {

@@ -202,7 +202,6 @@ impl<'a> Comparison<'a> {
         too_early: bool,
     ) -> ComparisonResult {
         let begun = match begun {
-            Begun::Found(found) => return found,
             Begun::Read(state) if is_only_looked_for(target) => return seen(state).into(),
             begun => begun,
         };

@@ -168,7 +168,7 @@ const WRITES: [(&str, &str); 5] = [
     ("DELETE", "configmaps/fixed"),
     ("POST", "configmaps !dryRun"),
     // The replacement becomes one that was applied.
-    ("PATCH", "configmaps/fixed force=false !dryRun"),
+    ("PATCH", "configmaps/fixed !dryRun"),
     // What is pruned.
     ("DELETE", "configmaps/ !fixed"),
 ];
@@ -233,7 +233,8 @@ fn two_machines_do_the_work_once() {
 #[test]
 fn a_pass_whose_answers_are_lost_writes_nothing_twice() {
     let mut pass = Pass::new();
-    for (method, pattern) in WRITES {
+    // The apply behind the change of the record has no lock on a version.
+    for (method, pattern) in WRITES.into_iter().chain([("PATCH", "configmaps/fixed force=false !dryRun")]) {
         pass.advance();
         let proxy = Proxy::new(&pass.ws);
         proxy.inject(3, method, pattern, Fault::AnswerLost);

@@ -294,27 +294,48 @@ fn labels_of_others_survive_a_lost_record_of_owners() {
 
 /// Who is recorded for all that is in an object without a record owns nothing that a new object has as well.
 #[test]
-fn a_list_without_a_value_and_without_a_record_is_nobodys() {
+fn what_a_new_object_has_is_nobodys_without_a_record() {
+    const MANIFESTS: [(&str, &str, &str, &str); 4] = [
+        (
+            "limitrange",
+            "{apiVersion: v1, kind: LimitRange, metadata: {name: it}, spec: {limits: VALUE}}",
+            "null",
+            "[{type: Pod, max: {cpu: '2'}}]",
+        ),
+        (
+            "role",
+            "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: it}, rules: VALUE}",
+            "null",
+            "[{apiGroups: [''], resources: [pods], verbs: [get]}]",
+        ),
+        (
+            "networkpolicy",
+            "{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: it}, spec: {podSelector: VALUE}}",
+            "{}",
+            "{matchLabels: {app: web}}",
+        ),
+        // A pointer, which a new object does not have.
+        (
+            "poddisruptionbudget",
+            "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: it}, spec: {selector: VALUE}}",
+            "{}",
+            "{matchLabels: {app: web}}",
+        ),
+    ];
     let ws = Workspace::new();
-    let range = |limits: &str| {
-        format!("{{apiVersion: v1, kind: LimitRange, metadata: {{name: it}}, spec: {{limits: {limits}}}}}")
-    };
-    let role = |rules: &str| {
-        format!("{{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {{name: it}}, rules: {rules}}}")
-    };
     let nobody = r#"[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]"#;
-    for (kind, manifest) in [("limitrange", range("null")), ("role", role("null"))] {
-        ws.stdin(&manifest).kubectl(["create", "-f", "-"]).exits_with(0);
+    for (kind, manifest, live, wanted) in MANIFESTS {
+        ws.stdin(&manifest.replace("VALUE", live)).kubectl(["create", "-f", "-"]).exits_with(0);
         ws.kubectl(["patch", kind, "it", "--type=json", "-p", nobody]).exits_with(0);
+        ws.write("it.yaml", &manifest.replace("VALUE", wanted));
+        let server = ws.kubectl(["apply", "--server-side", "--dry-run=server", "-f", "it.yaml"]);
+        let diff = ws.reconcile(["diff", "-f", ".", "--force-conflicts=none"]).exits_with(1);
+        let conflicts = diff.report()["objects"][0]["conflicts"].as_array().map(Vec::len);
+        assert_eq!(conflicts, Some(usize::from(kind == "poddisruptionbudget")), "{diff}");
+        assert_eq!(server.code == 0, conflicts == Some(0), "{kind}: {server}");
+        let apply = ws.reconcile(["apply", "-f", ".", "--force-conflicts=none"]);
+        assert_eq!(apply.code, if server.code == 0 { 0 } else { 4 }, "{kind}: {apply}");
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        ws.reconcile(["diff", "-f", "."]).exits_with(0);
     }
-    ws.write("range.yaml", &range("[{type: Pod, max: {cpu: '2'}}]"));
-    ws.write("role.yaml", &role("[{apiGroups: [''], resources: [pods], verbs: [get]}]"));
-    // The server sees no conflict.
-    ws.kubectl(["apply", "--server-side", "--dry-run=server", "-f", "range.yaml", "-f", "role.yaml"]).exits_with(0);
-    let diff = ws.reconcile(["diff", "-f", ".", "--force-conflicts=none"]).exits_with(1);
-    for kind in ["LimitRange", "Role"] {
-        assert_eq!(diff.object(kind, "it")["conflicts"], json!([]), "{diff}");
-    }
-    ws.reconcile(["apply", "-f", ".", "--force-conflicts=none"]).exits_with(0);
-    ws.reconcile(["diff", "-f", "."]).exits_with(0);
 }

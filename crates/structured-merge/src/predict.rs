@@ -148,8 +148,7 @@ pub fn unrecorded(
     if !live.raw_managed_fields().is_empty() {
         return None;
     }
-    let new = if of.stores_as_sent() { None } else { nulls(live) };
-    let new = new.unwrap_or_else(|| Value::Object(Map::new()));
+    let new = if of.stores_as_sent() { Value::Object(Map::new()) } else { new_object(live, of) };
     let mut fields = schema::without_stripped(&compare(&new, live, of).added);
     for name in kind.map(KindInfo::resets).unwrap_or_default() {
         fields.remove_subtree(&[name]);
@@ -164,18 +163,21 @@ pub fn unrecorded(
     })
 }
 
-/// The fields without a value, and the objects around them: a Go type has those from the beginning that it never leaves out, such as
-/// the `limits` of a `LimitRange`.
-fn nulls(value: &Value) -> Option<Value> {
-    match value {
-        Value::Null => Some(Value::Null),
-        Value::Object(fields) => {
-            let found: Map<_, _> =
-                fields.iter().filter_map(|(name, value)| Some((name.clone(), nulls(value)?))).collect();
-            (!found.is_empty()).then_some(Value::Object(found))
+/// What a new object of the Go type has, of what is in the live one: fields that are never left out, as they are before anybody sets
+/// them. The published types give them as the default of a field that is no pointer; where it is a list or a map, it is null.
+fn new_object(live: &Value, of: TypeRef<'_>) -> Value {
+    let new = |(name, value): (&String, &Value)| {
+        let default = of.default_of(name);
+        let is_struct = default.and_then(Value::as_object).is_some_and(Map::is_empty) && value.is_object();
+        match value {
+            _ if is_struct => Some((name.clone(), new_object(value, of.field(name)))),
+            _ if value.is_null() || schema::is_zero(value) && default == Some(value) => {
+                Some((name.clone(), value.clone()))
+            }
+            _ => None,
         }
-        _ => None,
-    }
+    };
+    Value::Object(live.as_object().into_iter().flatten().filter_map(new).collect())
 }
 
 #[cfg(test)]
@@ -216,6 +218,18 @@ mod tests {
         let of = builtin().object(&GroupVersionKind::new("v1", "LimitRange")).unwrap();
         let owned = unrecorded(&live, of, None, "v1").unwrap().fields.to_fields_v1();
         assert_eq!(owned, json!({"f:metadata": {"f:labels": {".": {}, "f:a": {}}}}));
+    }
+
+    #[test]
+    fn an_empty_struct_gets_no_owner_and_an_empty_pointer_does() {
+        let unowned = |api_version: &str, kind: &str, spec: &Value| {
+            let live = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, "spec": spec});
+            let of = builtin().object(&GroupVersionKind::new(api_version, kind)).unwrap();
+            unrecorded(&live, of, None, api_version).map(|entry| entry.fields.to_fields_v1())
+        };
+        assert_eq!(unowned("networking.k8s.io/v1", "NetworkPolicy", &json!({"podSelector": {}})), None);
+        let selector = unowned("policy/v1", "PodDisruptionBudget", &json!({"selector": {}}));
+        assert_eq!(selector, Some(json!({"f:spec": {"f:selector": {}}})));
     }
 
     #[test]

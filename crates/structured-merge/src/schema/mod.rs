@@ -19,7 +19,7 @@ mod validity;
 
 pub use builtin::{builtin, builtin_kind, untyped_object};
 pub use equality::{
-    equivalent_offline, is_default, is_nothing, is_nothing_here, is_omitted_when_empty, semantically_equal,
+    equivalent_offline, is_default, is_nothing, is_nothing_here, is_omitted_when_empty, is_zero, semantically_equal,
     serializes_as,
 };
 pub(crate) use field_set::without_stripped;

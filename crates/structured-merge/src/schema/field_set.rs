@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::table::{KindInfo, ListKind, Shape, TypeRef, item_element};
+use super::table::{KindInfo, ListKind, ScalarKind, Shape, TypeRef, item_element};
 use crate::object::{FieldPath, FieldSet, PathElement};
 
 /// Fields of every object that no apply owns.
@@ -72,7 +72,7 @@ pub fn is_current(set: &FieldSet, of: TypeRef<'_>) -> bool {
             PathElement::Field(name) => of.field(name),
             _ => of.item(),
         };
-        below.is_empty() || !child.is_atomic_type() && is_current(below, child)
+        below.is_empty() || !is_recorded_whole(child) && is_current(below, child)
     })
 }
 
@@ -85,13 +85,25 @@ pub fn brought_up_to_date(set: &FieldSet, of: TypeRef<'_>) -> FieldSet {
             PathElement::Field(name) => of.field(name),
             _ => of.item(),
         };
-        if child.is_atomic_type() {
+        if is_recorded_whole(child) {
             current.graft(element.clone(), true, FieldSet::new());
         } else {
             current.graft(element.clone(), is_member, brought_up_to_date(below, child));
         }
     }
     current
+}
+
+/// Returns true if no record names paths within a value of this type. What an old record says of an atomic map without declared fields, and
+/// with entries of any type, is left as it is (`typed/reconcile_schema.go`, `isUntypedDeducedMap`).
+fn is_recorded_whole(of: TypeRef<'_>) -> bool {
+    let is_of_anything = match (of.shape(), of.field("").shape()) {
+        (Shape::Map(map), Shape::Untyped | Shape::Scalar(ScalarKind::Any | ScalarKind::IntOrString)) => {
+            map.fields.is_empty()
+        }
+        _ => false,
+    };
+    of.is_atomic_type() && !is_of_anything
 }
 
 /// Whether a value claims its own path, and what it claims below.

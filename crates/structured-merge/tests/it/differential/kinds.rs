@@ -140,7 +140,8 @@ fn random(rng: &mut Rng, depth: usize) -> Value {
                 json!({"type": "object", "additionalProperties": true}),
                 json!({}),
             ];
-            rng.pick(&anything).clone()
+            let anything = rng.pick(&anything).clone();
+            if anything["type"] == "object" { relation(rng, anything) } else { anything }
         }
         10 => {
             let mut open = structure(rng, depth);

@@ -148,8 +148,9 @@ pub fn unrecorded(
     if !live.raw_managed_fields().is_empty() {
         return None;
     }
-    let new = if of.stores_as_sent() { Value::Object(Map::new()) } else { new_object(live, of) };
-    let mut fields = schema::without_stripped(&compare(&new, live, of).added);
+    let new = kind.map_or_else(|| Value::Object(Map::new()), |kind| schema::new_object(&kind.gvk));
+    let written = compare(&new, live, of);
+    let mut fields = schema::without_stripped(&written.added.union(&written.modified));
     for name in kind.map(KindInfo::resets).unwrap_or_default() {
         fields.remove_subtree(&[name]);
     }
@@ -161,23 +162,6 @@ pub fn unrecorded(
         time: None,
         fields,
     })
-}
-
-/// What a new object of the Go type has, of what is in the live one: fields that are never left out, as they are before anybody sets
-/// them. The published types give them as the default of a field that is no pointer; where it is a list or a map, it is null.
-fn new_object(live: &Value, of: TypeRef<'_>) -> Value {
-    let new = |(name, value): (&String, &Value)| {
-        let default = of.default_of(name);
-        let is_struct = default.and_then(Value::as_object).is_some_and(Map::is_empty) && value.is_object();
-        match value {
-            _ if is_struct => Some((name.clone(), new_object(value, of.field(name)))),
-            _ if value.is_null() || schema::is_zero(value) && default == Some(value) => {
-                Some((name.clone(), value.clone()))
-            }
-            _ => None,
-        }
-    };
-    Value::Object(live.as_object().into_iter().flatten().filter_map(new).collect())
 }
 
 #[cfg(test)]
@@ -213,23 +197,23 @@ mod tests {
     }
 
     #[test]
-    fn what_a_new_object_has_without_a_value_gets_no_owner() {
-        let live = json!({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "a", "labels": {"a": "b"}}, "spec": {"limits": null}});
-        let of = builtin().object(&GroupVersionKind::new("v1", "LimitRange")).unwrap();
-        let owned = unrecorded(&live, of, None, "v1").unwrap().fields.to_fields_v1();
-        assert_eq!(owned, json!({"f:metadata": {"f:labels": {".": {}, "f:a": {}}}}));
-    }
-
-    #[test]
-    fn an_empty_struct_gets_no_owner_and_an_empty_pointer_does() {
-        let unowned = |api_version: &str, kind: &str, spec: &Value| {
+    fn what_a_new_object_of_the_go_type_has_gets_no_owner() {
+        let owned = |api_version: &str, kind: &str, spec: &Value| {
             let live = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, "spec": spec});
-            let of = builtin().object(&GroupVersionKind::new(api_version, kind)).unwrap();
-            unrecorded(&live, of, None, api_version).map(|entry| entry.fields.to_fields_v1())
+            let gvk = GroupVersionKind::new(api_version, kind);
+            let of = builtin().object(&gvk).unwrap();
+            let entry = unrecorded(&live, of, builtin().kind(&gvk), api_version);
+            entry.map_or(Value::Null, |entry| entry.fields.to_fields_v1())
         };
-        assert_eq!(unowned("networking.k8s.io/v1", "NetworkPolicy", &json!({"podSelector": {}})), None);
-        let selector = unowned("policy/v1", "PodDisruptionBudget", &json!({"selector": {}}));
-        assert_eq!(selector, Some(json!({"f:spec": {"f:selector": {}}})));
+        assert_eq!(owned("v1", "LimitRange", &json!({"limits": null})), json!(null));
+        assert_eq!(owned("v1", "LimitRange", &json!({"limits": []})), json!({"f:spec": {"f:limits": {}}}));
+        assert_eq!(owned("networking.k8s.io/v1", "NetworkPolicy", &json!({"podSelector": {}})), json!(null));
+        // A pointer.
+        let selector = json!({"f:spec": {"f:selector": {}}});
+        assert_eq!(owned("policy/v1", "PodDisruptionBudget", &json!({"selector": {}})), selector);
+        // The list is there before, and its items are not.
+        let containers = json!({"f:spec": {"f:containers": {"k:{\"name\":\"a\"}": {".": {}, "f:name": {}}}}});
+        assert_eq!(owned("v1", "Pod", &json!({"containers": [{"name": "a"}]})), containers);
     }
 
     #[test]

@@ -4,8 +4,10 @@ module kubectl-reconcile.test/structured-merge
 go 1.26.0
 
 require (
+	k8s.io/apiextensions-apiserver v0.36.3
 	k8s.io/apimachinery v0.36.3
 	k8s.io/client-go v0.36.3
+	k8s.io/kube-aggregator v0.36.3
 	k8s.io/kube-openapi v0.0.0-20260317180543-43fb72c5454a
 )
 

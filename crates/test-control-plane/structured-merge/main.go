@@ -8,21 +8,24 @@ import (
 	"fmt"
 	"os"
 
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/apimachinery/pkg/util/managedfields/managedfieldstest"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
+	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
 type request struct {
 	// The schemas of an OpenAPI v3 document for this request and those that follow; empty for those of the built-in kinds.
 	Schemas *map[string]*spec.Schema `json:"schemas"`
-	// "apply" or "update"; empty where a request only brings schemas.
+	// "apply" or "update"; "new" asks for a new object of each kind; empty where a request only brings schemas.
 	Operation string `json:"operation"`
 	Manager   string `json:"manager"`
 	Force     bool   `json:"force"`
@@ -59,13 +62,75 @@ func (o *oracle) use(schemas map[string]*spec.Schema) error {
 	return err
 }
 
-func (o *oracle) manager(kind schema.GroupVersionKind) *managedfields.FieldManager {
+func (o *oracle) manager(kind schema.GroupVersionKind) (*managedfields.FieldManager, error) {
 	if found, ok := o.managers[kind]; ok {
-		return found
+		return found, nil
 	}
-	created := managedfieldstest.NewFakeFieldManager(o.types, kind)
+	as := asSent{}
+	created, err := managedfields.NewDefaultFieldManager(o.types, as, as, as, kind, kind.GroupVersion(), "", nil)
+	if err != nil {
+		return nil, err
+	}
 	o.managers[kind] = created
-	return created
+	return created, nil
+}
+
+// asSent leaves objects in the version and form in which they were sent. New ones of a built-in kind are those of its Go type, so that they
+// have the fields that it never leaves out.
+type asSent struct{}
+
+func (asSent) New(kind schema.GroupVersionKind) (runtime.Object, error) {
+	object := map[string]any{}
+	if scheme.Scheme.Recognizes(kind) {
+		var err error
+		if object, err = newObject(kind); err != nil {
+			return nil, err
+		}
+	}
+	created := &unstructured.Unstructured{Object: object}
+	created.SetGroupVersionKind(kind)
+	return created, nil
+}
+
+// What a new object of the Go type of a kind is served as.
+func newObject(kind schema.GroupVersionKind) (map[string]any, error) {
+	object, err := scheme.Scheme.New(kind)
+	if err != nil {
+		return nil, err
+	}
+	return runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+}
+
+// New objects of all kinds, by apiVersion and kind.
+func newObjects() answer {
+	objects := map[string]any{}
+	for kind := range scheme.Scheme.AllKnownTypes() {
+		object, err := newObject(kind)
+		if err != nil {
+			// Such as options, which are no objects.
+			continue
+		}
+		version := kind.GroupVersion().String()
+		if objects[version] == nil {
+			objects[version] = map[string]any{}
+		}
+		objects[version].(map[string]any)[kind.Kind] = object
+	}
+	return answer{Object: objects}
+}
+
+func (asSent) Default(runtime.Object) {}
+
+func (asSent) Convert(_, _, _ any) error {
+	return fmt.Errorf("nothing is converted into another object here")
+}
+
+func (asSent) ConvertToVersion(object runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
+	return object, nil
+}
+
+func (asSent) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
+	return label, value, nil
 }
 
 func (o *oracle) write(r request) answer {
@@ -74,9 +139,11 @@ func (o *oracle) write(r request) answer {
 	if r.Live == nil {
 		live.Object = map[string]any{"apiVersion": r.Object["apiVersion"], "kind": r.Object["kind"]}
 	}
-	manager := o.manager(object.GroupVersionKind())
+	manager, err := o.manager(object.GroupVersionKind())
+	if err != nil {
+		return failed(err)
+	}
 	var result any
-	var err error
 	if r.Operation == "apply" {
 		result, err = manager.Apply(live, object, r.Manager, r.Force)
 	} else {
@@ -115,13 +182,19 @@ func (o *oracle) answer(line []byte) (result answer) {
 			return answer{Error: err.Error()}
 		}
 	}
-	if r.Operation == "" {
+	switch r.Operation {
+	case "":
 		return answer{}
+	case "new":
+		return newObjects()
 	}
 	return o.write(r)
 }
 
 func main() {
+	// client-go does not have the kinds of the servers beside the main one.
+	utilruntime.Must(apiextensions.AddToScheme(scheme.Scheme))
+	utilruntime.Must(apiregistration.AddToScheme(scheme.Scheme))
 	lines := bufio.NewReaderSize(os.Stdin, 1<<20)
 	out := bufio.NewWriter(os.Stdout)
 	o := &oracle{}

@@ -163,7 +163,7 @@ pub fn is_nothing_here(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
 }
 
 /// Returns true if a value is empty to Go: null, false, 0, `""`, `[]`, or a map of such values.
-pub fn is_zero(value: &Value) -> bool {
+fn is_zero(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Bool(b) => !b,

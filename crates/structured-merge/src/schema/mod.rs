@@ -11,6 +11,7 @@ mod builtin;
 mod defaults;
 mod equality;
 mod field_set;
+mod new_objects;
 mod nulls;
 mod openapi;
 mod pointers;
@@ -19,11 +20,12 @@ mod validity;
 
 pub use builtin::{builtin, builtin_kind, untyped_object};
 pub use equality::{
-    equivalent_offline, is_default, is_nothing, is_nothing_here, is_omitted_when_empty, is_zero, semantically_equal,
+    equivalent_offline, is_default, is_nothing, is_nothing_here, is_omitted_when_empty, semantically_equal,
     serializes_as,
 };
 pub(crate) use field_set::without_stripped;
 pub use field_set::{brought_up_to_date, field_set, fields_of, is_current, with_named_parents};
+pub(crate) use new_objects::new_object;
 pub use nulls::{RefusedNull, take_out_refused_nulls};
 pub use openapi::{CompileError, Origin, compile, compile_definition};
 pub use table::{

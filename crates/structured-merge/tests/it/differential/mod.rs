@@ -3,10 +3,10 @@
 //! `DIFFERENTIAL_CASES=200000 cargo test -p structured-merge --test it` runs longer than an ordinary run, and `DIFFERENTIAL_SEED`
 //! gives it other cases.
 //!
-//! What the field manager of the API server does is the field manager of `k8s.io/apimachinery` here, without a server. So these are
-//! left out: conversion between versions, defaults, and the normalisation of built-in kinds by their Go types (an empty value, a null
-//! or another spelling of a quantity, a time or base64 text is never stored as it was sent). The tests that run against a real
-//! server see those.
+//! What the field manager of the API server does is the field manager of `k8s.io/apimachinery` here, without a server. New objects of
+//! built-in kinds are those of their Go types; what they hold otherwise stays as it is sent. So these are left out: conversion between
+//! versions, defaults, and the normalisation of built-in kinds by their Go types (an empty value, a null or another spelling of a
+//! quantity, a time or base64 text is never stored as it was sent). The tests that run against a real server see those.
 
 mod case;
 mod fields;
@@ -24,7 +24,7 @@ use test_control_plane::Rng;
 
 use kinds::Kind;
 use life::Life;
-use reference::Reference;
+pub use reference::Reference;
 use tally::Tally;
 
 /// Applies that share a kind and an object.

@@ -39,6 +39,11 @@ impl Reference {
         assert_eq!(answer, json!({}), "{}", kind.schemas());
     }
 
+    /// New objects of all Go types, by apiVersion and kind.
+    pub fn new_objects(&mut self) -> Value {
+        self.ask(&json!({"operation": "new"}))["object"].take()
+    }
+
     pub fn apply(&mut self, live: Option<&Value>, object: &Value, manager: &str, force: bool) -> Outcome {
         self.write("apply", live, object, manager, force)
     }

@@ -47,7 +47,8 @@ pub fn cost(gvk: &GroupVersionKind, live: &Value) -> Vec<String> {
         ("", "Service") => vec![address(live)],
         ("", "Pod") => vec![Some("replacing it ends its containers".to_owned())],
         ("batch", "Job") => {
-            let all = number("/status/active") + number("/status/succeeded") + number("/status/failed");
+            let counts = ["/status/active", "/status/succeeded", "/status/failed"].map(number);
+            let all = counts.into_iter().fold(0, u64::saturating_add);
             vec![pods(all), Some("replacing it runs it again".to_owned())]
         }
         ("apps", "DaemonSet") => vec![pods(number("/status/currentNumberScheduled"))],
@@ -163,6 +164,10 @@ mod tests {
             ["replacing it deletes its 3 pods"]
         );
         assert_eq!(of("apps/v1", "Deployment", json!({"status": {}})), [] as [&str; 0]);
+        assert_eq!(
+            of("batch/v1", "Job", json!({"status": {"active": u64::MAX, "failed": 1}})),
+            ["replacing it deletes its 18446744073709551615 pods", "replacing it runs it again"]
+        );
         let set = json!({"spec": {"volumeClaimTemplates": []}, "status": {"replicas": 1}});
         assert_eq!(
             of("apps/v1", "StatefulSet", set),

@@ -47,7 +47,7 @@ pub fn counts(counts: &ReadinessCounts) -> String {
         (not_found, State::NotFound),
         (unknown, State::Unknown),
     ];
-    let all = current + others.iter().map(|(count, _)| count).sum::<usize>();
+    let all = others.iter().fold(current, |all, (count, _)| all.saturating_add(*count));
     let others = others.iter().filter(|(count, _)| *count > 0);
     let mut parts: Vec<String> =
         others.map(|(count, state)| format!("{} {}", grouped(*count), word(*state).0)).collect();
@@ -100,4 +100,16 @@ pub fn news(name: &str, readiness: &Readiness, time: &str, says_why: bool) -> Op
     }
     text.line_end();
     Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_a_report_that_was_read_may_be_of_any_size() {
+        let counts = counts(&ReadinessCounts { current: usize::MAX, failed: 1, ..ReadinessCounts::default() });
+        let most = grouped(usize::MAX);
+        assert_eq!(counts, format!("1 failed, {most} of {most} ready"));
+    }
 }

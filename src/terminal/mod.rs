@@ -273,8 +273,13 @@ fn visible_line(line: &str) -> String {
 /// Columns of a line that is not written to a terminal: `COLUMNS`, or else as in every other pipe.
 #[must_use]
 pub fn width_elsewhere() -> usize {
-    let set = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
-    set.filter(|columns| *columns > 0).unwrap_or(View::WIDTH)
+    std::env::var("COLUMNS").ok().and_then(|columns| columns_of(&columns)).unwrap_or(View::WIDTH)
+}
+
+/// The columns that `COLUMNS` sets, at most as many as a terminal can have: lines are filled up with blanks as far as that.
+fn columns_of(text: &str) -> Option<usize> {
+    let columns: usize = text.trim().parse().ok()?;
+    (columns > 0).then_some(columns.min(u16::MAX.into()))
 }
 
 /// Text without colours, for files.
@@ -339,6 +344,20 @@ mod tests {
             }
             text.line_end();
             assert_eq!(plain(&text), format!("{shown}\n"), "{spans:?}");
+        }
+    }
+
+    #[test]
+    fn columns_are_a_number_as_wide_as_a_terminal_can_be() {
+        for (text, columns) in [
+            (" 100\n", Some(100)),
+            ("100000", Some(65_535)),
+            ("4294967295", Some(65_535)),
+            ("0", None),
+            ("-1", None),
+            ("wide", None),
+        ] {
+            assert_eq!(columns_of(text), columns, "{text}");
         }
     }
 

@@ -76,9 +76,10 @@ pub(crate) fn complete(words: &[String], known: &Known) -> Completion {
     let (word, before) = split(words);
     let asked = Arc::new(Mutex::new(BTreeSet::new()));
     let mut command = with_values(Cli::command(), known, &asked);
-    let line = std::iter::once(PROGRAM).chain(before.iter().map(String::as_str)).chain([word]);
-    let line: Vec<OsString> = line.map(OsString::from).collect();
-    let last = line.len() - 1;
+    let line = std::iter::once(PROGRAM).chain(before.iter().map(String::as_str));
+    let mut line: Vec<OsString> = line.map(OsString::from).collect();
+    let last = line.len();
+    line.push(word.into());
     let found = clap_complete::engine::complete(&mut command, line, last, None).unwrap_or_default();
     // Flags are offered to who asks for them, as kubectl does.
     let offered = found.iter().filter(|candidate| {
@@ -86,7 +87,8 @@ pub(crate) fn complete(words: &[String], known: &Known) -> Completion {
         !candidate.is_hide_set() && (!is_flag || word.starts_with('-'))
     });
     // The shells put `--flag=` before the value again (cobra `completions.go`).
-    let flag = word.split_once('=').filter(|(flag, _)| flag.starts_with('-')).map_or(0, |(flag, _)| flag.len() + 1);
+    let flag = word.split_once('=').filter(|(flag, _)| flag.starts_with('-'));
+    let flag = flag.map_or(0, |(flag, _)| flag.len().saturating_add(1));
     let candidates = offered.filter_map(|candidate| line_of(candidate, flag)).collect();
     drop(command);
     let sources = std::mem::take(&mut *asked.lock().unwrap_or_else(PoisonError::into_inner));
@@ -187,7 +189,8 @@ fn source_of(arg: &Arg) -> Option<Source> {
 /// The contexts that begin with a word, also behind others and a comma.
 fn contexts(names: &[String], word: &OsStr) -> Vec<CompletionCandidate> {
     let word = word.to_string_lossy();
-    let (typed, last) = word.rfind(',').map_or(("", &*word), |comma| word.split_at(comma + 1));
+    let last = word.rsplit(',').next().unwrap_or_default();
+    let typed = word.strip_suffix(last).unwrap_or_default();
     let is_new = |name: &&String| name.starts_with(last) && !typed.split(',').any(|other| other == *name);
     names.iter().filter(is_new).map(|name| CompletionCandidate::new(format!("{typed}{name}"))).collect()
 }

@@ -122,9 +122,10 @@ impl Cluster {
 
     /// Waits this long, but not longer than something may be sent.
     pub async fn pause(&self, wait: Duration) {
-        let end = tokio::time::Instant::now() + wait.min(LONGEST_PAUSE);
-        while !self.is_stopped() && tokio::time::Instant::now() < end {
-            tokio::time::sleep_until(end.min(tokio::time::Instant::now() + STOP_CHECK)).await;
+        let start = tokio::time::Instant::now();
+        let left = || wait.min(LONGEST_PAUSE).saturating_sub(start.elapsed());
+        while !self.is_stopped() && !left().is_zero() {
+            tokio::time::sleep(left().min(STOP_CHECK)).await;
         }
     }
 
@@ -194,13 +195,13 @@ impl Cluster {
             return Err(RequestError::Stopped);
         }
         let deadline = Deadline::new(self.0.timeout);
-        let mut failures = 0;
+        let mut failures = 0_u32;
         loop {
             let error = match self.once(session, request, deadline).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
-            failures += 1;
+            failures = failures.saturating_add(1);
             let is_gone = matches!(error, RequestError::Unreachable { .. });
             let (left, jitter) = (deadline.remaining(), retry::jitter());
             let (wait, times) = match is_gone {

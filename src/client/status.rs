@@ -271,9 +271,9 @@ fn foreign_message(code: StatusCode, body: &[u8]) -> String {
 /// The title of an HTML page.
 fn title(page: &str) -> Option<&str> {
     let lower = page.to_ascii_lowercase();
-    let start = lower.find("<title>")? + "<title>".len();
-    let length = lower[start..].find("</title>")?;
-    page.get(start..start + length)
+    let (before, rest) = lower.split_once("<title>")?;
+    let (title, _) = rest.split_once("</title>")?;
+    page.get(before.len()..)?.get("<title>".len()..)?.get(..title.len())
 }
 
 #[cfg(test)]

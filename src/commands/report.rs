@@ -67,7 +67,7 @@ fn content(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let unreadable = |error: std::io::Error| format!("cannot be read: {}", io_reason(&error));
     let file = File::open(path).map_err(unreadable)?;
     let mut text = Vec::new();
-    file.take(most + 1).read_to_end(&mut text).map_err(unreadable)?;
+    file.take(most.saturating_add(1)).read_to_end(&mut text).map_err(unreadable)?;
     if text.len() as u64 > most {
         return Err(format!("larger than {most} bytes, which is most that is read"));
     }

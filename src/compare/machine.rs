@@ -151,7 +151,7 @@ impl<'a> ComparisonMachine<'a> {
                 if version(&live) == version(&object) || self.rounds == 0 {
                     self.predicted(live, object)
                 } else {
-                    self.rounds -= 1;
+                    self.rounds = self.rounds.saturating_sub(1);
                     State::Reading(object)
                 }
             }

@@ -22,8 +22,8 @@ pub(crate) fn suggestion(configuration: &Configuration, in_force: &IgnoreRules, 
     for object in report.objects.iter().filter(|object| object.action != Action::None) {
         rules.extend(of_object(object, &mut notes).iter().map(WrittenRule::of));
     }
-    if rules.len() > MAX_RULES {
-        notes.push(format!("{} more rules would be needed than a configuration may have", rules.len() - MAX_RULES));
+    if let Some(more @ 1..) = rules.len().checked_sub(MAX_RULES) {
+        notes.push(format!("{more} more rules would be needed than a configuration may have"));
         rules.truncate(MAX_RULES);
     }
     let mut text = String::new();

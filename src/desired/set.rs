@@ -49,9 +49,10 @@ pub fn gather(
             count = 0;
         }
         for manifest in &mut chunk.manifests {
-            manifest.origin.source.document += count;
+            let document = &mut manifest.origin.source.document;
+            *document = document.saturating_add(count);
         }
-        count += chunk.count;
+        count = count.saturating_add(chunk.count);
         gathering.manifests.append(&mut chunk.manifests);
         gathering.problems.append(&mut chunk.syntax);
         gathering.warnings.append(&mut chunk.warnings);
@@ -140,9 +141,6 @@ pub(crate) fn leave_out_copies<T>(
             warn(first, warning.clone());
         }
     }
-    let mut index = 0;
-    of.retain(|_| {
-        index += 1;
-        !copies.contains_key(&(index - 1))
-    });
+    let mut places = 0..;
+    of.retain(|_| places.next().is_some_and(|place| !copies.contains_key(&place)));
 }

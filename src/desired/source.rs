@@ -93,11 +93,12 @@ impl SourceText {
         let marked = line(at.line, Some(Marked::Here { column: at.column }))?;
         let also = also.filter(|also| also.line != at.line);
         let mut lines: Vec<Line> = Vec::new();
+        let above = at.line.saturating_sub(1);
         match also {
             Some(also) => lines.extend(line(also.line, Some(Marked::There { column: also.column }))),
             // The line before tells how deep the marked one should stand.
-            None if index.part(at.line).is_some_and(|part| part.lines.contains(&(at.line - 1))) => {
-                lines.extend(line(at.line - 1, None).filter(|line| !line.is_blank()));
+            None if index.part(at.line).is_some_and(|part| part.lines.contains(&above)) => {
+                lines.extend(line(above, None).filter(|line| !line.is_blank()));
             }
             None => {}
         }
@@ -109,8 +110,8 @@ impl SourceText {
     fn line(&self, index: &Index, number: u32) -> Option<String> {
         let at = usize::try_from(number).ok()?.checked_sub(1)?;
         let start = *index.starts.get(at)?;
-        let end = index.starts.get(at + 1).map_or(self.bytes().len(), |next| next - 1);
-        let text = String::from_utf8_lossy(self.bytes().get(start..end)?);
+        let line = self.bytes().get(start..)?.split(|byte| *byte == b'\n').next()?;
+        let text = String::from_utf8_lossy(line);
         Some(text.trim_end_matches('\r').trim_start_matches('\u{FEFF}').to_owned())
     }
 }
@@ -130,9 +131,9 @@ struct Part {
 
 impl Index {
     fn of(bytes: &[u8]) -> Self {
-        let breaks = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
-        let starts: Vec<usize> = std::iter::once(0).chain(breaks).collect();
-        let number = |index: usize| u32::try_from(index + 1).unwrap_or(u32::MAX);
+        let breaks = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+        let starts: Vec<usize> = std::iter::once(0).chain(breaks.map(|(at, _)| at.saturating_add(1))).collect();
+        let number = |index: usize| u32::try_from(index).map_or(u32::MAX, |index| index.saturating_add(1));
         let (mut parts, mut first) = (Vec::new(), 0);
         for (index, start) in starts.iter().enumerate().chain([(starts.len(), &bytes.len())]) {
             if index < starts.len() && !is_separator(&bytes[*start..]) {
@@ -170,10 +171,10 @@ fn may_be_secret(text: &[u8]) -> bool {
     // Letters outside ASCII stay as they are, so that places are the same.
     let text = text.to_ascii_lowercase();
     let mut kinds = text.match_indices("kind").filter_map(|(at, word)| {
-        let before = text[..at].chars().next_back();
-        let rest = text[at + word.len()..].trim_start_matches(['"', '\'']).trim_start_matches(' ');
-        let value = rest.strip_prefix(':').filter(|_| before.is_none_or(|c| !is_word(c)))?;
-        Some((at - text[..at].rfind('\n').map_or(0, |end| end + 1), value))
+        let (before, rest) = text.split_at_checked(at)?;
+        let rest = rest.strip_prefix(word)?.trim_start_matches(['"', '\'']).trim_start_matches(' ');
+        let value = rest.strip_prefix(':').filter(|_| !before.ends_with(is_word))?;
+        Some((before.rsplit('\n').next().map_or(0, str::len), value))
     });
     let Some(first) = kinds.next() else { return true };
     !std::iter::once(first).chain(kinds).all(|(column, value)| {
@@ -187,7 +188,7 @@ fn is_mapping_below(column: usize, value: &str) -> bool {
     let content = below.trim_start_matches(' ');
     let key = content.split(':').next().unwrap_or_default();
     rest.trim().is_empty()
-        && below.len() - content.len() > column
+        && below.chars().take_while(|c| *c == ' ').count() > column
         && !key.is_empty()
         && key.chars().all(|c| c.is_ascii_alphanumeric())
 }
@@ -196,9 +197,9 @@ fn is_mapping_below(column: usize, value: &str) -> bool {
 fn plain_name(text: &str) -> Option<&str> {
     let text = text.trim_start_matches([' ', '\t']);
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''));
-    let text = quote.map_or(text, |quote| &text[quote.len_utf8()..]);
-    let length = text.len() - text.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).len();
-    let (name, mut rest) = text.split_at(length);
+    let text = quote.and_then(|quote| text.strip_prefix(quote)).unwrap_or(text);
+    let mut rest = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+    let name = text.strip_suffix(rest).unwrap_or_default();
     if let Some(quote) = quote {
         rest = rest.strip_prefix(quote)?;
     }

@@ -156,7 +156,7 @@ impl Check<'_> {
     /// Labels or annotations: strings by keys. A null is no entry.
     fn entries(&mut self, part: &str, entries: &Map<String, Value>) {
         let sent = entries.iter().filter(|(key, _)| *key != LAST_APPLIED);
-        let size: usize = sent.map(|(key, value)| key.len() + value.as_str().map_or(0, str::len)).sum();
+        let size: usize = sent.flat_map(|(key, value)| [key.len(), value.as_str().map_or(0, str::len)]).sum();
         if part == "annotations" && size > MAX_ANNOTATIONS {
             let at = [Step::Key("metadata"), Step::Key(part)];
             let problem = self.manifest.origin.problem_of_key(&at, "the annotations are too long");

@@ -62,8 +62,8 @@ impl Line {
         };
         let start = usize::try_from(column).unwrap_or(1).saturating_sub(1).min(text.chars().count());
         let length = length_at(&text.chars().skip(start).collect::<String>());
-        let skipped = if start > BEFORE && text.chars().count() > WIDTH { start - BEFORE } else { 0 };
-        let start = start - skipped;
+        let skipped = if text.chars().count() > WIDTH { start.saturating_sub(BEFORE) } else { 0 };
+        let start = start.saturating_sub(skipped);
         let length = length.min(WIDTH.saturating_sub(start)).max(1);
         Self { number, text: cut(text, skipped), mark: Some(Underline { start, length, is_place }) }
     }
@@ -92,12 +92,12 @@ fn length_at(text: &str) -> usize {
         return tabs;
     }
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''));
-    let mut length = 0;
+    let mut length = 0_usize;
     let mut characters = text.chars().peekable();
     while let Some(c) = characters.next() {
         let next = characters.peek().copied();
         let ends = match quote {
-            Some(quote) if length > 0 && c == quote => return length + 1,
+            Some(quote) if length > 0 && c == quote => return length.saturating_add(1),
             Some(_) => false,
             None => match c {
                 ':' => next.is_none_or(char::is_whitespace),
@@ -109,7 +109,7 @@ fn length_at(text: &str) -> usize {
         if ends {
             break;
         }
-        length += 1;
+        length = length.saturating_add(1);
     }
     length.max(1)
 }

@@ -117,9 +117,10 @@ impl<'a> ApplyRun<'a> {
         let mut start = 0;
         while let Some(wave) = self.items.get(start).map(|item| item.planned.wave) {
             let same = self.items[start..].iter().take_while(|item| item.planned.wave == wave).count();
-            self.write(start..start + same, &patience).await;
-            self.build_on(start..start + same).await;
-            start += same;
+            let end = start.saturating_add(same);
+            self.write(start..end, &patience).await;
+            self.build_on(start..end).await;
+            start = end;
         }
     }
 
@@ -132,9 +133,9 @@ impl<'a> ApplyRun<'a> {
         let mut queue = ReadySet::of(|index| &items[index].planned.needs, wave);
         let mut under_way = FuturesUnordered::new();
         // How many of them only wait for other parts. They hold up nothing: what the others wait for may come behind them.
-        let mut looking = 0;
+        let mut looking = 0_usize;
         loop {
-            while under_way.len() < cluster.at_once() + looking
+            while under_way.len() < cluster.at_once().saturating_add(looking)
                 && let Some(index) = queue.take()
             {
                 let item = &items[index];
@@ -149,7 +150,7 @@ impl<'a> ApplyRun<'a> {
                     continue;
                 }
                 let is_awaited = item.is_awaited();
-                looking += usize::from(is_awaited);
+                looking = looking.saturating_add(usize::from(is_awaited));
                 let skip = item::skipped(items, item, interrupt.is_set());
                 let first = wait
                     .filter(|_| is_change(&item.report))
@@ -176,7 +177,7 @@ impl<'a> ApplyRun<'a> {
             let Some((index, turn)) = under_way.next().await else { break };
             match turn {
                 Turn::Looked(is_there) => {
-                    looking -= 1;
+                    looking = looking.saturating_sub(1);
                     items[index].looked_at(is_there);
                 }
                 Turn::Tried(result) => {

@@ -22,7 +22,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(3);
 /// How long the objects of other parts are waited for.
 #[derive(Clone)]
 pub(crate) struct Patience {
-    until: Instant,
+    start: Instant,
+    wait: Duration,
     interrupt: Interrupt,
     looks: Arc<Semaphore>,
 }
@@ -30,8 +31,13 @@ pub(crate) struct Patience {
 impl Patience {
     /// From now on, for the time that is given for waiting, or else a minute.
     pub fn from_now(wait: Option<Duration>, interrupt: &Interrupt) -> Self {
-        let until = Instant::now() + wait.unwrap_or(PATIENCE);
-        Self { until, interrupt: interrupt.clone(), looks: Arc::new(Semaphore::new(IN_FLIGHT)) }
+        let (start, wait) = (Instant::now(), wait.unwrap_or(PATIENCE));
+        Self { start, wait, interrupt: interrupt.clone(), looks: Arc::new(Semaphore::new(IN_FLIGHT)) }
+    }
+
+    /// The time that is left.
+    fn left(&self) -> Duration {
+        self.wait.saturating_sub(self.start.elapsed())
     }
 
     /// Asks until the answer is yes: at least once, and again while there is time. Returns whether it was yes in the end.
@@ -43,12 +49,12 @@ impl Patience {
                 return true;
             }
             drop(turn);
-            let left = self.until.saturating_duration_since(Instant::now());
+            let left = self.left();
             if left.is_zero() || self.interrupt.is_set() {
                 return false;
             }
             cluster.pause(pause.min(left)).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
         }
     }
 
@@ -70,12 +76,12 @@ impl Patience {
             };
             let both = missing.into_iter().zip(&states);
             missing = both.filter(|(_, state)| is_missing(state)).map(|(target, _)| target).collect();
-            let left = self.until.saturating_duration_since(Instant::now());
+            let left = self.left();
             if missing.is_empty() || left.is_zero() || self.interrupt.is_set() {
                 return missing.into_iter().map(|target| &target.key).collect();
             }
             cluster.pause(pause.min(left)).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
         }
     }
 }

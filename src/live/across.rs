@@ -92,7 +92,7 @@ struct Sizes {
 
 impl Sizes {
     fn add(&mut self, page: &Page) {
-        self.seen += page.objects.len() + page.others;
+        self.seen = self.seen.saturating_add(page.objects.len()).saturating_add(page.others);
         self.left = usize::try_from(page.left.unwrap_or(0)).unwrap_or(usize::MAX);
         self.bytes = self.bytes.saturating_add(page.bytes);
         if page.others > 0 {
@@ -113,9 +113,11 @@ impl Sizes {
 fn size(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 4,
-        Value::String(text) => text.len() + 2,
-        Value::Array(items) => items.iter().map(|item| size(item) + 1).sum::<usize>() + 2,
-        Value::Object(fields) => fields.iter().map(|(name, value)| name.len() + size(value) + 4).sum::<usize>() + 2,
+        Value::String(text) => text.len().saturating_add(2),
+        Value::Array(items) => items.iter().flat_map(|item| [size(item), 1]).fold(2, usize::saturating_add),
+        Value::Object(fields) => {
+            fields.iter().flat_map(|(name, value)| [name.len(), size(value), 4]).fold(2, usize::saturating_add)
+        }
     }
 }
 

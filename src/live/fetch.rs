@@ -149,7 +149,7 @@ async fn collection<T>(
                 found.push((*index, take(*index, LiveState::Present(item)).await));
             }
         }
-        if page.left.unwrap_or(0) > SPARSE * missing.len() as u64 {
+        if page.left.unwrap_or(0) > SPARSE.saturating_mul(missing.len() as u64) {
             is_sure = false;
             break;
         }

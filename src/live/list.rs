@@ -176,14 +176,15 @@ impl Default for Bound {
 impl Bound {
     /// Counts a page; false when the list goes on where it has to have ended.
     fn allows(&mut self, page: &Page, bytes: usize, limit: usize) -> bool {
-        self.pages += 1;
+        self.pages = self.pages.saturating_add(1);
         self.bytes = self.bytes.saturating_add(bytes);
-        self.empty =
-            if page.objects.is_empty() && page.others == 0 && page.spoilt.is_empty() { self.empty + 1 } else { 0 };
+        let is_empty = page.objects.is_empty() && page.others == 0 && page.spoilt.is_empty();
+        self.empty = if is_empty { self.empty.saturating_add(1) } else { 0 };
         // What the server says first counts: a number that grows from page to page would never be reached.
         if let (Some(left), true) = (page.left, self.most == MOST) {
-            let left = usize::try_from(left).unwrap_or(usize::MAX) / limit;
-            self.most = (self.pages + SLACK).saturating_add(left.saturating_mul(2)).min(MOST - 1);
+            let left = usize::try_from(left).ok().and_then(|left| left.checked_div(limit)).unwrap_or(usize::MAX);
+            let most = self.pages.saturating_add(SLACK).saturating_add(left.saturating_mul(2));
+            self.most = most.min(MOST.saturating_sub(1));
         }
         let Some(token) = &page.token else { return true };
         self.pages < self.most && self.bytes <= BYTES && self.empty < EMPTY && self.tokens.insert(token.clone())

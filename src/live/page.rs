@@ -63,7 +63,7 @@ pub(super) fn read(
     if !kind.ends_with("List") || !is_of_version {
         return Err(format!("it is not a list of `{}`", resource.gvk.kind));
     }
-    let (mut objects, mut others) = (Vec::new(), 0);
+    let (mut objects, mut others) = (Vec::new(), 0_usize);
     for item in items {
         let (mut item, is_wanted) = match item {
             Item::Whole(item) => (item, true),
@@ -75,7 +75,7 @@ pub(super) fn read(
         name_type(&mut item, resource);
         match misfit_of_item(&item, resource, namespace) {
             None if is_wanted => objects.push(item),
-            None => others += 1,
+            None => others = others.saturating_add(1),
             Some(cause) => {
                 let text = |pointer: &str| item.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
                 let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
@@ -188,9 +188,9 @@ fn items(body: &[u8]) -> Vec<&[u8]> {
             start.get_or_insert(at);
         }
         match byte {
-            b'"' => (in_text, text_start) = (true, at + 1),
+            b'"' => (in_text, text_start) = (true, at.saturating_add(1)),
             b'[' if depth == 1 && key == Some(b"items".as_slice()) => (in_items, depth) = (true, 2),
-            b'[' | b'{' => depth += 1,
+            b'[' | b'{' => depth = depth.saturating_add(1),
             b']' | b'}' => {
                 depth = depth.saturating_sub(1);
                 in_items &= depth >= 2;

@@ -113,8 +113,8 @@ impl From<Placed> for Target {
 
 /// Why nothing is asked about an object that the API would refuse for its name, its labels or its annotations.
 fn refused(mistakes: &[Diagnostic]) -> Option<Diagnostic> {
-    let first = mistakes.first()?;
-    let message = match mistakes.len() - 1 {
+    let (first, more) = mistakes.split_first()?;
+    let message = match more.len() {
         0 => first.message.clone(),
         1 => format!("{}, and 1 more mistake", first.message),
         more => format!("{}, and {more} more mistakes", first.message),

@@ -53,17 +53,14 @@ impl Permission {
 
 /// What follows a text that Go has quoted (`%q`).
 fn after_quoted(text: &str) -> Option<&str> {
-    let text = text.strip_prefix('"')?;
-    let mut is_escaped = false;
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' => is_escaped = true,
-            b'"' => return text.get(at + 1..),
+    let mut characters = text.strip_prefix('"')?.chars();
+    loop {
+        match characters.next()? {
+            '\\' => _ = characters.next(),
+            '"' => return Some(characters.as_str()),
             _ => {}
         }
     }
-    None
 }
 
 impl fmt::Display for Permission {

@@ -1,8 +1,6 @@
 //! Which objects hold secret values: Secrets, and what was meant to be one. A type that the server would refuse still reaches an
 //! offline comparison, an excerpt or a snapshot.
 
-#![expect(clippy::indexing_slicing, reason = "the row has one cell more than the name has bytes")]
-
 use serde_json::Value;
 
 use structured_merge::GroupVersionKind;
@@ -64,15 +62,16 @@ fn is_near(word: &str, name: &str) -> bool {
         return false;
     }
     let mut row: Vec<usize> = (0..=name.len()).collect();
-    for (i, from) in word.iter().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, to) in name.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
+    for (number, from) in (1..).zip(&word) {
+        let mut left: usize = number;
+        let distances = row.array_windows().zip(&name).map(|([diagonal, above], to)| {
+            let replaced = diagonal.saturating_add(usize::from(from != to));
+            left = replaced.min(left.min(*above).saturating_add(1));
+            left
+        });
+        row = std::iter::once(number).chain(distances).collect();
     }
-    row[name.len()] <= FAR
+    row.last().is_some_and(|distance| *distance <= FAR)
 }
 
 #[cfg(test)]

@@ -43,7 +43,8 @@ pub struct SelectorError {
 impl Selector {
     /// Reads `app=web,tier in (a, b),!legacy,size>3`.
     pub fn parse(text: &str) -> Result<Self, SelectorError> {
-        let mut parser = Parser { tokens: tokens(text), at: 0 };
+        let tokens = tokens(text);
+        let mut parser = Parser(&tokens);
         let requirements = parser.requirements();
         let requirements = requirements.map_err(|cause| SelectorError { selector: text.trim().to_owned(), cause })?;
         Ok(Self { text: text.trim().to_owned(), requirements })
@@ -102,12 +103,10 @@ fn tokens(mut text: &str) -> Vec<Token<'_>> {
     }
 }
 
-struct Parser<'t> {
-    tokens: Vec<Token<'t>>,
-    at: usize,
-}
+/// Reads tokens; those that are left.
+struct Parser<'p, 't>(&'p [Token<'t>]);
 
-impl<'t> Parser<'t> {
+impl<'t> Parser<'_, 't> {
     fn requirements(&mut self) -> Result<Vec<Requirement>, String> {
         let mut requirements = Vec::new();
         while let Some(token) = self.peek() {
@@ -115,7 +114,7 @@ impl<'t> Parser<'t> {
                 return Err(self.expected("`,` or the end"));
             }
             if !requirements.is_empty() {
-                self.next();
+                self.skip();
             }
             requirements.push(self.requirement()?);
         }
@@ -125,7 +124,7 @@ impl<'t> Parser<'t> {
     fn requirement(&mut self) -> Result<Requirement, String> {
         let is_absent = self.take("!");
         let Some(Token::Word(label)) = self.peek() else { return Err(self.expected("the key of a label")) };
-        self.next();
+        self.skip();
         if let Some(rule) = label_key_refused(label) {
             return Err(format!("`{label}` cannot be the key of a label: {rule}"));
         }
@@ -134,20 +133,15 @@ impl<'t> Parser<'t> {
     }
 
     fn condition(&mut self) -> Result<Condition, String> {
-        match self.peek() {
+        let operator = match self.peek() {
             None | Some(Token::Sign(",")) => return Ok(Condition::Exists),
-            _ => {}
-        }
-        let operator = match self.next() {
-            Some(Token::Sign("=" | "==")) => return Ok(Condition::In(vec![self.value()?])),
-            Some(Token::Sign("!=")) => return Ok(Condition::NotIn(vec![self.value()?])),
-            Some(Token::Sign(sign @ (">" | "<")) | Token::Word(sign @ ("in" | "notin"))) => sign,
-            _ => {
-                self.at -= 1;
-                return Err(self.expected("`=`, `!=`, `in`, `notin`, `>` or `<`"));
-            }
+            Some(Token::Sign(sign @ ("=" | "==" | "!=" | ">" | "<")) | Token::Word(sign @ ("in" | "notin"))) => sign,
+            Some(_) => return Err(self.expected("`=`, `!=`, `in`, `notin`, `>` or `<`")),
         };
+        self.skip();
         Ok(match operator {
+            "=" | "==" => Condition::In(vec![self.value()?]),
+            "!=" => Condition::NotIn(vec![self.value()?]),
             "in" => Condition::In(self.values()?),
             "notin" => Condition::NotIn(self.values()?),
             sign => {
@@ -163,7 +157,7 @@ impl<'t> Parser<'t> {
         match self.peek() {
             None | Some(Token::Sign(",")) => Ok(String::new()),
             Some(Token::Word(word)) => {
-                self.next();
+                self.skip();
                 checked(word)
             }
             Some(Token::Sign(_)) => Err(self.expected("a value")),
@@ -179,7 +173,7 @@ impl<'t> Parser<'t> {
         loop {
             values.push(match self.peek() {
                 Some(Token::Word(word)) => {
-                    self.next();
+                    self.skip();
                     checked(word)?
                 }
                 _ => String::new(),
@@ -194,18 +188,18 @@ impl<'t> Parser<'t> {
     }
 
     fn peek(&self) -> Option<Token<'t>> {
-        self.tokens.get(self.at).copied()
+        self.0.first().copied()
     }
 
-    fn next(&mut self) -> Option<Token<'t>> {
-        let token = self.peek();
-        self.at += 1;
-        token
+    fn skip(&mut self) {
+        self.0 = self.0.get(1..).unwrap_or_default();
     }
 
     fn take(&mut self, sign: &str) -> bool {
         let is_it = self.peek() == Some(Token::Sign(sign));
-        self.at += usize::from(is_it);
+        if is_it {
+            self.skip();
+        }
         is_it
     }
 

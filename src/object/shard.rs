@@ -76,7 +76,7 @@ impl FromStr for Shard {
             Self { of: 0, .. } => Err("there has to be at least one part, as in `0/1`".to_owned()),
             Self { of, .. } if of > MOST => Err(format!("there can be at most {MOST} parts")),
             Self { of, .. } if !shard.is_valid() => {
-                Err(format!("parts count from 0: the last one is `{}/{of}`", of - 1))
+                Err(format!("parts count from 0: the last one is `{}/{of}`", of.saturating_sub(1)))
             }
             valid => Ok(valid),
         }

@@ -72,8 +72,9 @@ fn sorted<R: Ord>(needs: &[Vec<Dependency>], counts: fn(&Dependency) -> bool, ra
     while let Some((_, index)) = ready.pop_first() {
         order.push(index);
         for dependent in &dependents[index] {
-            open[*dependent] -= 1;
-            if open[*dependent] == 0 {
+            let left = &mut open[*dependent];
+            *left = left.saturating_sub(1);
+            if *left == 0 {
                 ready.insert(rank(*dependent), *dependent);
             }
         }

@@ -20,16 +20,9 @@ impl Plan {
             }
         }
         // Where each object of the whole plan is now; those that do not stay have no place.
-        let mut next = 0;
-        let places: Vec<Option<usize>> = stays
-            .iter()
-            .map(|stays| {
-                let place = stays.then_some(next);
-                next += usize::from(*stays);
-                place
-            })
-            .collect();
-        let (mut items, mut others) = (Vec::with_capacity(next), self.others);
+        let mut next = 0..;
+        let places: Vec<Option<usize>> = stays.iter().map(|stays| if *stays { next.next() } else { None }).collect();
+        let (mut items, mut others) = (Vec::with_capacity(next.start), self.others);
         for (place, (mut item, holder)) in self.items.into_iter().zip(holders).enumerate() {
             item.target.part = Some(InPart { place, elsewhere: (holder != shard).then_some(holder) });
             if places[place].is_none() {

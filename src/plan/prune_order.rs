@@ -39,11 +39,11 @@ pub fn prune_order(objects: &[(&ObjectKey, &Value)]) -> Vec<PruneStep> {
 /// For each step, how many others of its wave need it, one after the other.
 fn heights(order: &Order) -> Vec<usize> {
     let steps = &order.steps;
-    let mut heights = vec![0; steps.len()];
+    let mut heights = vec![0_usize; steps.len()];
     // What an object needs comes before it, so that all that need an object have their height before it.
     for index in (0..steps.len()).rev() {
         for need in steps[index].needs.iter().filter(|need| steps[need.on].wave == steps[index].wave) {
-            heights[need.on] = heights[need.on].max(heights[index] + 1);
+            heights[need.on] = heights[need.on].max(heights[index].saturating_add(1));
         }
     }
     heights

@@ -1,6 +1,4 @@
-#![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
-
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::dependency::Dependency;
@@ -8,10 +6,9 @@ use super::dependency::Dependency;
 /// Hands out the objects of one stretch of a plan, each once what it needs of that stretch is done.
 #[derive(Clone, Debug)]
 pub struct ReadySet {
-    start: usize,
-    /// How many needs are open, by place behind the start.
-    open: Vec<usize>,
-    dependents: Vec<Vec<usize>>,
+    /// How many needs are open, by the objects that have some.
+    open: BTreeMap<usize, usize>,
+    dependents: BTreeMap<usize, Vec<usize>>,
     ready: BTreeSet<usize>,
 }
 
@@ -19,20 +16,16 @@ impl ReadySet {
     /// The objects at these places of the plan, with what each of them needs; what comes before them counts as done.
     #[must_use]
     pub fn of<'n>(needs: impl Fn(usize) -> &'n [Dependency], stretch: Range<usize>) -> Self {
-        let start = stretch.start;
-        let mut dependents = vec![Vec::new(); stretch.len()];
-        let mut open = vec![0; stretch.len()];
-        let mut ready = BTreeSet::new();
-        for index in stretch {
-            for need in needs(index).iter().filter(|need| need.on >= start) {
-                dependents[need.on - start].push(index);
-                open[index - start] += 1;
+        let (mut open, mut dependents) = (BTreeMap::new(), BTreeMap::<usize, Vec<usize>>::new());
+        for index in stretch.clone() {
+            let needs: Vec<_> = needs(index).iter().filter(|need| need.on >= stretch.start).collect();
+            for need in &needs {
+                dependents.entry(need.on).or_default().push(index);
             }
-            if open[index - start] == 0 {
-                ready.insert(index);
-            }
+            open.insert(index, needs.len());
         }
-        Self { start, open, dependents, ready }
+        let ready = open.iter().filter(|(_, open)| **open == 0).map(|(index, _)| *index).collect();
+        Self { open, dependents, ready }
     }
 
     /// The next object whose turn it is, in the order of the plan.
@@ -42,9 +35,9 @@ impl ReadySet {
 
     /// One object is done with, however that went.
     pub fn done(&mut self, index: usize) {
-        for dependent in &self.dependents[index - self.start] {
-            let open = &mut self.open[dependent - self.start];
-            *open -= 1;
+        for dependent in self.dependents.get(&index).into_iter().flatten() {
+            let Some(open) = self.open.get_mut(dependent) else { continue };
+            *open = open.saturating_sub(1);
             if *open == 0 {
                 self.ready.insert(*dependent);
             }

@@ -28,11 +28,11 @@ fn parts(text: &str) -> Vec<&str> {
             _ if is_escaped => is_escaped = false,
             '\\' if is_quoted => is_escaped = true,
             '"' => is_quoted = !is_quoted,
-            '[' if !is_quoted => depth += 1,
+            '[' if !is_quoted => depth = depth.saturating_add(1),
             ']' if !is_quoted => depth = depth.saturating_sub(1),
             ',' if !is_quoted && depth == 0 => {
                 parts.extend(text.get(start..at));
-                start = at + 1;
+                start = at.saturating_add(1);
             }
             _ => {}
         }

@@ -56,8 +56,8 @@ impl Glob {
         let Some((last, middle)) = rest.split_last() else { return text == first };
         let Some(mut text) = text.strip_prefix(first.as_str()) else { return false };
         for piece in middle {
-            match text.find(piece.as_str()) {
-                Some(at) => text = text.get(at + piece.len()..).unwrap_or_default(),
+            match text.split_once(piece.as_str()) {
+                Some((_, rest)) => text = rest,
                 None => return false,
             }
         }

@@ -31,7 +31,7 @@ pub(super) fn wait(stopped: &AtomicBool) -> IoResult<Option<ExitStatus>> {
 }
 
 fn ended(stopped: &AtomicBool) -> IoResult<Option<ExitStatus>> {
-    let mut deadline = None;
+    let mut interrupted = None;
     loop {
         match running().as_mut().map(Child::try_wait).transpose()? {
             Some(Some(status)) => return Ok(Some(status)),
@@ -39,8 +39,8 @@ fn ended(stopped: &AtomicBool) -> IoResult<Option<ExitStatus>> {
             None => return Ok(None),
         }
         if stopped.load(Ordering::Relaxed) {
-            let deadline = deadline.get_or_insert_with(|| Instant::now() + GRACE);
-            if Instant::now() >= *deadline {
+            let since = interrupted.get_or_insert_with(Instant::now);
+            if since.elapsed() >= GRACE {
                 kill();
                 return Ok(None);
             }

@@ -108,7 +108,7 @@ pub(crate) fn same_places(contexts: &[Context], namespace: Option<&str>) -> Vec<
     for (at, context) in contexts.iter().enumerate() {
         let of_place = |other: &&Context| place(context).is_some() && place(context) == place(other);
         let is_first = !contexts.iter().take(at).any(|other| of_place(&other));
-        let others: Vec<&Context> = contexts.iter().skip(at + 1).filter(of_place).collect();
+        let others: Vec<&Context> = contexts.iter().skip(at.saturating_add(1)).filter(of_place).collect();
         if is_first && !others.is_empty() {
             let names = [context].into_iter().chain(others).map(|one| one.name.as_str());
             warnings.push(format!("these contexts are the same cluster and namespace: {}", listed(names, NAMES_SHOWN)));

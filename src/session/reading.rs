@@ -114,7 +114,7 @@ fn read_chunks(inputs: &[Input], validation: Validation) -> Vec<ReadChunk> {
     let (chunks, budget) = (Chunk::of(inputs), alias_budget(inputs));
     let text: usize = inputs.iter().map(|input| input.text.bytes().len()).sum();
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let workers = processors.min(1 + text / TEXT_OF_A_THREAD);
+    let workers = processors.min((text / TEXT_OF_A_THREAD).saturating_add(1));
     let next = AtomicUsize::new(0);
     let work = || -> Vec<(usize, ReadChunk)> {
         let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));

@@ -91,7 +91,7 @@ impl<'a> Screen<'a> {
 
     /// The turn of one object is over.
     fn done(&self, object: &ObjectReport) {
-        self.advance(Stage::Apply, |done| done + 1);
+        self.advance(Stage::Apply, |done| done.saturating_add(1));
         if !self.says_outcomes()
             && let Some(text) = outcomes::news(object, &now())
         {
@@ -176,7 +176,7 @@ impl ReadinessSeen {
     /// `Deployment shop/web: 1 of 2 replicas are updated, and 3 more objects`; nothing once all are ready.
     fn slow(&self) -> Option<String> {
         let (key, message) = self.unready.first_key_value()?;
-        let more = match self.unready.len() - 1 {
+        let more = match self.unready.len().saturating_sub(1) {
             0 => String::new(),
             1 => ", and 1 more object".to_owned(),
             more => format!(", and {more} more objects"),

@@ -78,7 +78,7 @@ impl Task<'_> {
             contexts.iter().map(|context| (context, output.of_context(&context.name))).collect();
         let (agreement, turns) = (Agreement::among(contexts.len()), Semaphore::new(AT_ONCE));
         let progress = RefCell::new(Some(output.terminal.progress("contexts", contexts.len())));
-        let done = Cell::new(0);
+        let done = Cell::new(0_usize);
 
         let runs = connections.iter().zip(&outputs).enumerate().map(|(at, (connection, (_, own)))| {
             let (agreement, turns, work, show, desired) = (&agreement, &turns, &work, show, &desired);
@@ -104,7 +104,7 @@ impl Task<'_> {
                     }
                 };
                 agreement.over(at);
-                done.set(done.get() + 1);
+                done.set(done.get().saturating_add(1));
                 if let Some(progress) = progress.borrow().as_ref() {
                     progress.at(done.get());
                 }

@@ -317,7 +317,7 @@ fn unlike_a_command(text: Cow<'_, str>) -> Cow<'_, str> {
     if !start.starts_with(':') && !start.starts_with("##") {
         return text;
     }
-    let (blanks, start) = text.split_at(text.len() - start.len());
+    let blanks = text.strip_suffix(start).unwrap_or_default();
     let mut chars = start.chars();
     let first: String = chars.next().into_iter().flat_map(char::escape_unicode).collect();
     Cow::Owned(format!("{blanks}{first}{}", chars.as_str()))

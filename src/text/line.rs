@@ -6,21 +6,21 @@ use super::visible::{is_hidden, show};
 /// cut with an ellipsis.
 #[must_use]
 pub fn one_line(text: &str, limit: usize) -> String {
-    let mut line = String::with_capacity(text.len().min(limit * 4));
-    let mut length = 0;
+    let mut line = String::with_capacity(text.len().min(limit.saturating_mul(4)));
+    let mut length = 0_usize;
     let mut gap = false;
     for character in text.chars() {
         if character.is_whitespace() {
             gap = length > 0;
             continue;
         }
-        if length + usize::from(gap) >= limit {
+        if length.saturating_add(usize::from(gap)) >= limit {
             line.push('…');
             return line;
         }
         if gap {
             line.push(' ');
-            length += 1;
+            length = length.saturating_add(1);
             gap = false;
         }
         if is_hidden(character) {
@@ -28,7 +28,7 @@ pub fn one_line(text: &str, limit: usize) -> String {
         } else {
             line.push(character);
         }
-        length += 1;
+        length = length.saturating_add(1);
     }
     line
 }
@@ -37,8 +37,8 @@ pub fn one_line(text: &str, limit: usize) -> String {
 #[must_use]
 pub fn io_reason(error: &io::Error) -> String {
     let text = error.to_string();
-    let end = text.find(" (os error ").unwrap_or(text.len());
-    one_line(&text[..end], 200).to_lowercase()
+    let said = text.split(" (os error ").next().unwrap_or_default();
+    one_line(said, 200).to_lowercase()
 }
 
 /// `names` as a list for a message, at most `limit` of them.
@@ -46,10 +46,10 @@ pub fn io_reason(error: &io::Error) -> String {
 pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>, limit: usize) -> String {
     let names: Vec<_> = names.into_iter().collect();
     let list = names.iter().take(limit).map(|name| format!("`{}`", one_line(name, 100))).collect::<Vec<_>>().join(", ");
-    if names.len() > limit {
-        return format!("{list} and {} more", names.len() - limit);
+    match names.len().checked_sub(limit) {
+        Some(more @ 1..) => format!("{list} and {more} more"),
+        _ => list,
     }
-    list
 }
 
 #[cfg(test)]

@@ -2,11 +2,8 @@
 /// a token. What follows `//` and is no valid URL loses everything up to its last `@`.
 #[must_use]
 pub fn without_credentials(url: &str) -> String {
-    let (scheme, rest) = match url.find("://") {
-        Some(at) => url.split_at(at + 3),
-        None if url.starts_with("//") => url.split_at(2),
-        None => ("", url),
-    };
+    let rest = url.split_once("://").map(|(_, rest)| rest).or_else(|| url.strip_prefix("//")).unwrap_or(url);
+    let scheme = url.strip_suffix(rest).unwrap_or_default();
     let (authority, path) = split_at_any(rest, &['/', '\\', '?', '#']);
     let (host, path) = match (authority.rsplit_once('@'), rest.rsplit_once('@')) {
         (Some((_, host)), _) => (host, path),
@@ -26,9 +23,10 @@ pub fn without_credentials(url: &str) -> String {
 #[must_use]
 pub fn urls_without_credentials(text: &str) -> String {
     let ends = |c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | '<' | '>' | '(' | ')');
-    let words = text.split_inclusive(ends).map(|word| match word.char_indices().next_back() {
-        Some((at, last)) if ends(last) => format!("{}{last}", name_without_credentials(&word[..at])),
-        _ => name_without_credentials(word),
+    let words = text.split_inclusive(ends).map(|word| {
+        let name = word.strip_suffix(ends).unwrap_or(word);
+        let end = word.strip_prefix(name).unwrap_or_default();
+        format!("{}{end}", name_without_credentials(name))
     });
     words.collect()
 }

@@ -11,26 +11,27 @@ pub fn width(text: &str) -> usize {
 /// The start of a text that fits in this many columns.
 #[must_use]
 pub fn start_within(text: &str, columns: usize) -> &str {
-    let mut taken = 0;
-    let end = text.char_indices().find(|(_, c)| {
-        taken += columns_of(*c);
-        taken > columns
-    });
-    end.map_or(text, |(at, _)| &text[..at])
+    let end = text.char_indices().find(beyond(columns));
+    end.and_then(|(at, _)| text.get(..at)).unwrap_or(text)
 }
 
 /// The end of a text that fits in this many columns.
 #[must_use]
 pub fn end_within(text: &str, columns: usize) -> &str {
-    let mut taken = 0;
-    let before = text.char_indices().rev().find(|(_, c)| {
-        taken += columns_of(*c);
-        taken > columns
-    });
+    let before = text.char_indices().rev().find(beyond(columns));
     let Some((at, first)) = before else { return text };
-    let end = &text[at + first.len_utf8()..];
+    let end = text.get(at..).and_then(|end| end.strip_prefix(first)).unwrap_or_default();
     // What combines with the character before it does not begin a text.
     end.trim_start_matches(|c| columns_of(c) == 0)
+}
+
+/// Returns true from the first character on that these columns have no room for.
+fn beyond(columns: usize) -> impl FnMut(&(usize, char)) -> bool {
+    let mut taken = 0_usize;
+    move |(_, c)| {
+        taken = taken.saturating_add(columns_of(*c));
+        taken > columns
+    }
 }
 
 /// A text that fits in this many columns: one that is longer loses its middle.
@@ -40,7 +41,7 @@ pub fn middle_cut(text: &str, columns: usize) -> String {
         return text.to_owned();
     }
     let room = columns.saturating_sub(1);
-    let start = start_within(text, room - room / 3);
+    let start = start_within(text, room.saturating_sub(room / 3));
     format!("{start}…{}", end_within(text, room.saturating_sub(width(start))))
 }
 

@@ -124,11 +124,11 @@ fn time((tag, text): (u8, &[u8])) -> Option<Timestamp> {
     };
     let year: i16 = year.parse().ok()?;
     let year = match tag {
-        UTC_TIME if year < 50 => 2000 + year,
-        UTC_TIME => 1900 + year,
+        UTC_TIME if year < 50 => year.checked_add(2000)?,
+        UTC_TIME => year.checked_add(1900)?,
         _ => year,
     };
-    let number = |at: usize| rest.get(at..at + 2)?.parse::<i8>().ok();
+    let number = |at: usize| rest.get(at..)?.get(..2)?.parse::<i8>().ok();
     let time = DateTime::new(year, number(0)?, number(2)?, number(4)?, number(6)?, number(8)?, 0).ok()?;
     // The last day of all stands for no end, and is beyond the last time that can be computed with.
     Some(time.to_zoned(TimeZone::UTC).map_or(Timestamp::MAX, |time| time.timestamp()))

@@ -193,7 +193,8 @@ async fn ask(
         Some(token) => Some(bearer(token.expose_secret()).ok_or_else(|| unusable("its token is not text".to_owned()))?),
         None => None,
     };
-    let expires = answer.expires.map_or(Expires::Never, |time| Expires::At(time.max(Timestamp::now() + LEAST_AGE)));
+    let earliest = Timestamp::now().checked_add(LEAST_AGE).unwrap_or(Timestamp::MAX);
+    let expires = answer.expires.map_or(Expires::Never, |time| Expires::At(time.max(earliest)));
     let certificate = answer.client_certificate.as_ref().and_then(Validity::of);
     Ok((AuthorizedClient { http, authorization }, certificate, expires))
 }

@@ -42,8 +42,8 @@ pub struct Held<'a> {
 impl Held<'_> {
     /// Adds to it, unless all would hold too much then.
     pub fn add(&mut self, bytes: usize) -> Result<(), RequestError> {
-        self.own += bytes;
-        let all = self.all.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.own = self.own.saturating_add(bytes);
+        let all = self.all.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         if all > self.bound { Err(RequestError::TooLarge { limit: self.bound }) } else { Ok(()) }
     }
 }

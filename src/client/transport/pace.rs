@@ -145,9 +145,9 @@ impl Gauge {
         }
         let half = self.answers / 2;
         if self.slow > half {
-            self.begin((self.limit - self.limit / 4).max(self.limit.min(LEAST_WHEN_SLOW)));
+            self.begin(self.limit.saturating_sub(self.limit / 4).max(self.limit.min(LEAST_WHEN_SLOW)));
         } else if self.quick > half {
-            self.begin((self.limit + self.limit.div_ceil(4)).min(MOST_IN_FLIGHT));
+            self.begin(self.limit.saturating_add(self.limit.div_ceil(4)).min(MOST_IN_FLIGHT));
         } else {
             self.begin(self.limit);
         }

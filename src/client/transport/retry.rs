@@ -81,7 +81,8 @@ fn judge(error: &RequestError) -> (Verdict, Option<Duration>) {
 
 /// 250 ms, 500 ms, 1 s, 2 s, each between three quarters and five quarters of it, so that many do not come back at once.
 fn backoff(failures: u32, jitter: f64) -> Duration {
-    (BASE * 2_u32.saturating_pow(failures.saturating_sub(1))).mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 2.0)
+    let doubled = BASE.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));
+    doubled.mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 2.0)
 }
 
 /// A number from 0 to 1, different each time: the keys of the standard library's hash maps are random.

@@ -39,11 +39,11 @@ fn next(header: &str) -> Option<(&str, String, &str)> {
 /// Reads a quoted string and gives what follows it.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut content = String::new();
-    let mut characters = text.strip_prefix('"')?.char_indices();
-    while let Some((index, character)) = characters.next() {
+    let mut characters = text.strip_prefix('"')?.chars();
+    while let Some(character) = characters.next() {
         match character {
-            '"' => return Some((content, &text[index + 2..])),
-            '\\' => content.push(characters.next()?.1),
+            '"' => return Some((content, characters.as_str())),
+            '\\' => content.push(characters.next()?),
             other => content.push(other),
         }
     }

@@ -72,8 +72,8 @@ impl Watch {
     }
 
     fn whole_line(&mut self) -> Option<Bytes> {
-        let new = self.line.iter().skip(self.searched);
-        let end = new.copied().position(|byte| byte == b'\n').map(|at| self.searched + at + 1);
+        let mut new = self.line.iter().enumerate().skip(self.searched);
+        let end = new.find(|(_, byte)| **byte == b'\n').map(|(at, _)| at.saturating_add(1));
         self.searched = if end.is_some() { 0 } else { self.line.len() };
         Some(self.line.split_to(end?).freeze())
     }

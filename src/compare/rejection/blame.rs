@@ -127,7 +127,7 @@ fn stranger(
             continue;
         }
         let above = FieldPath::from(place.path.elements().get(..depth)?.to_vec());
-        let inner = place.steps.get(depth + 1..)?;
+        let (_, inner) = place.steps.get(depth..)?.split_first()?;
         let others =
             list.as_array()?.iter().enumerate().filter(|(index, item)| index != own && is_meant(item, value, inner));
         let paths = others.filter_map(|(_, item)| item_element(item, *of)).map(|element| above.child(element));
@@ -162,7 +162,7 @@ fn neighbours(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Ve
         else {
             continue;
         };
-        let is_beside = depth + 1 == parents && cause.reason == "FieldValueForbidden";
+        let is_beside = depth.saturating_add(1) == parents && cause.reason == "FieldValueForbidden";
         let above = FieldPath::from(place.path.elements().get(..depth).unwrap_or_default().to_vec());
         let names = there.keys().filter(|name| !wanted.contains_key(*name));
         let meant = names.filter(|name| is_beside || words.contains(&name.as_str()));

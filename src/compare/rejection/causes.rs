@@ -236,7 +236,7 @@ fn value_and_detail(text: &str) -> (Option<Value>, &str) {
         let last = text.rsplit_once(": ").map_or(text, |(_, detail)| detail);
         return (None, if is_dump { last } else { text });
     };
-    let rest = &text[values.byte_offset()..];
+    let rest = text.get(values.byte_offset()..).unwrap_or_default();
     match rest.strip_prefix(": ") {
         Some(detail) => (Some(value), detail),
         None if rest.is_empty() => (Some(value), ""),

@@ -79,8 +79,8 @@ pub(super) fn follow_managed<'a, 't>(mut place: Place<'a>, mut text: &'t str) ->
         let (value, _) = place.here();
         let next = match value {
             Value::Object(_) => text.strip_prefix('.').and_then(|rest| {
-                let key = longest_key(value, |key| rest.strip_prefix(key).is_some_and(ends_managed))?;
-                place.enter_key(&key).then(|| &rest[key.len()..])
+                let (key, rest) = longest_key(value, |key| rest.strip_prefix(key).filter(ends_managed))?;
+                place.enter_key(&key).then_some(rest)
             }),
             Value::Array(_) => text.strip_prefix('[').and_then(|rest| {
                 let (index, rest) = item_by_key(&place, rest)?;
@@ -95,13 +95,14 @@ pub(super) fn follow_managed<'a, 't>(mut place: Place<'a>, mut text: &'t str) ->
     }
 }
 
-fn ends_managed(rest: &str) -> bool {
+fn ends_managed(rest: &&str) -> bool {
     rest.is_empty() || rest.starts_with(['.', '[']) || rest.starts_with(": ")
 }
 
-fn longest_key(map: &Value, fits: impl Fn(&str) -> bool) -> Option<String> {
-    let keys = map.as_object()?.keys().filter(|key| fits(key));
-    keys.max_by_key(|key| key.len()).cloned()
+/// The longest key of a map with which a text begins, and what follows it; `after` says what follows a key.
+fn longest_key<'t>(map: &Value, after: impl Fn(&str) -> Option<&'t str>) -> Option<(String, &'t str)> {
+    let keys = map.as_object()?.keys().filter_map(|key| Some((key, after(key)?)));
+    keys.max_by_key(|(key, _)| key.len()).map(|(key, rest)| (key.clone(), rest))
 }
 
 /// The item that `name="web"]…`, `="member"]…` or `3]…` means, and what follows.
@@ -131,7 +132,7 @@ pub(super) fn keys(mut text: &str) -> Option<(Vec<(String, Value)>, &str)> {
         let (name, rest) = text.split_once('=')?;
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
         let value = values.next()?.ok()?;
-        let rest = &rest[values.byte_offset()..];
+        let rest = rest.get(values.byte_offset()..)?;
         keys.push((name.to_owned(), value));
         match rest.strip_prefix(',') {
             Some(more) => text = more,
@@ -146,35 +147,31 @@ pub(super) fn follow_validation<'a>(mut place: Place<'a>, merged: &Value, path: 
     let (mut seen, mut text) = (Some(merged), path);
     while !text.is_empty() {
         let (value, of) = place.here();
-        let inner = text.strip_prefix('.').unwrap_or(text);
-        let next = match value {
-            Value::Object(_) if text.starts_with('[') => {
-                longest_key(value, |key| text[1..].strip_prefix(key).is_some_and(|rest| rest.starts_with(']')))
-                    .map(|key| (key.len() + 2, key))
+        let (inner, bracketed) = (text.strip_prefix('.').unwrap_or(text), text.strip_prefix('['));
+        let next = match (value, bracketed) {
+            (Value::Object(_), Some(inner)) => {
+                longest_key(value, |key| inner.strip_prefix(key).and_then(|rest| rest.strip_prefix(']')))
             }
-            Value::Object(_) => {
-                let ends = |rest: &str| rest.is_empty() || rest.starts_with(['.', '[']);
-                longest_key(value, |key| inner.strip_prefix(key).is_some_and(ends))
-                    .map(|key| (text.len() - inner.len() + key.len(), key))
+            (Value::Object(_), None) => {
+                let ends = |rest: &&str| rest.is_empty() || rest.starts_with(['.', '[']);
+                longest_key(value, |key| inner.strip_prefix(key).filter(ends))
             }
-            Value::Array(_) => {
-                let number = text.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(number, _)| number);
-                let index: Option<usize> = number.and_then(|number| number.parse().ok());
-                let item = seen.and_then(|list| list.get(index?));
-                let at = index.and_then(|index| own_index(value, item, index, of));
-                if !at.is_some_and(|at| place.enter_index(at)) {
+            (Value::Array(_), Some(inner)) => {
+                let Some((number, rest)) = inner.split_once(']') else { break };
+                let Ok(index) = number.parse::<usize>() else { break };
+                let item = seen.and_then(|list| list.get(index));
+                if !own_index(value, item, index, of).is_some_and(|at| place.enter_index(at)) {
                     break;
                 }
-                seen = item;
-                text = &text[number.map_or(0, str::len) + 2..];
+                (seen, text) = (item, rest);
                 continue;
             }
             _ => None,
         };
-        let Some((length, key)) = next else { break };
+        let Some((key, rest)) = next else { break };
         place.enter_key(&key);
         seen = seen.and_then(|map| map.get(&key));
-        text = &text[length..];
+        text = rest;
     }
     text.trim_start_matches('.').clone_into(&mut place.missing);
     place.kept = kept(&place, seen);

@@ -68,8 +68,8 @@ fn find() -> Result<(PathBuf, String, &'static str), Diagnostic> {
 
 /// Takes what the program writes until it ends. An error completes a sentence that begins with the command.
 fn finish(mut child: Child, limit: Duration) -> Result<Built, String> {
-    let deadline = Instant::now() + limit;
-    let ended = output(&mut child, deadline);
+    let start = Instant::now();
+    let ended = output(&mut child, || limit.saturating_sub(start.elapsed()));
     // After an error it may still write, and nobody reads.
     if ended.is_err() {
         let _ = child.kill();
@@ -91,20 +91,20 @@ enum End {
     Failed(std::io::Error),
 }
 
-fn output(child: &mut Child, deadline: Instant) -> Result<(Vec<u8>, String, ExitStatus), End> {
+fn output(child: &mut Child, left: impl Fn() -> Duration) -> Result<(Vec<u8>, String, ExitStatus), End> {
     // Both pipes are read at once, so that the program never waits for us; what it started may hold them longer than it lives.
     let manifests = child.stdout.take().map(|pipe| beside(|| read_bounded(pipe)));
     let said = child.stderr.take().map(|pipe| beside(|| text(pipe)));
     let manifests = match manifests {
-        Some(manifests) => within(&manifests, deadline)?.map_err(End::Failed)?,
+        Some(manifests) => within(&manifests, left())?.map_err(End::Failed)?,
         None => Vec::new(),
     };
-    let said = said.map_or_else(|| Ok(String::new()), |said| within(&said, deadline))?;
+    let said = said.map_or_else(|| Ok(String::new()), |said| within(&said, left()))?;
     let said = urls_without_credentials(&said);
     loop {
         match child.try_wait().map_err(End::Failed)? {
             Some(status) => return Ok((manifests, said, status)),
-            None if Instant::now() >= deadline => return Err(End::TooLate),
+            None if left().is_zero() => return Err(End::TooLate),
             None => std::thread::sleep(POLL),
         }
     }
@@ -117,8 +117,8 @@ fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Recei
     receiver
 }
 
-fn within<T>(receiver: &Receiver<T>, deadline: Instant) -> Result<T, End> {
-    receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())).map_err(|_| End::TooLate)
+fn within<T>(receiver: &Receiver<T>, left: Duration) -> Result<T, End> {
+    receiver.recv_timeout(left).map_err(|_| End::TooLate)
 }
 
 fn text(mut pipe: impl Read) -> String {

@@ -276,7 +276,8 @@ fn gone(watched: &Watched, last: Option<&Value>, now: Timestamp) -> Readiness {
 fn crowded(watched: &[Watched]) -> BTreeSet<&str> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for one in watched.iter().filter(|one| one.has_pods()) {
-        *counts.entry(one.key.namespace.as_deref().unwrap_or_default()).or_default() += 1;
+        let count = counts.entry(one.key.namespace.as_deref().unwrap_or_default()).or_default();
+        *count = count.saturating_add(1);
     }
     counts.into_iter().filter(|(_, count)| *count > FEW).map(|(namespace, _)| namespace).collect()
 }

@@ -87,12 +87,12 @@ impl Watcher {
     /// Reads until nothing more can be read, or until it is dropped.
     pub async fn run(self, looks: Looks) {
         let mut access = self.access(looks);
-        let (mut failures, mut breaks) = (0, 0);
+        let (mut failures, mut breaks) = (0_u32, 0_u32);
         loop {
             let (listing, version) = match self.look(&mut access).await {
                 Ok(look) => look,
                 Err(error) => {
-                    failures += 1;
+                    failures = failures.saturating_add(1);
                     if looks == Looks::Once || is_refusal(&error) || failures == ATTEMPTS {
                         return self.tell(WatchUpdate::GivenUp(self.trouble(&error))).await;
                     }
@@ -112,7 +112,7 @@ impl Watcher {
                 Some(version) => {
                     let opened = Instant::now();
                     self.follow(&version, &mut access).await;
-                    breaks = if opened.elapsed() >= GOOD { 0 } else { breaks + 1 };
+                    breaks = if opened.elapsed() >= GOOD { 0 } else { breaks.saturating_add(1) };
                     sleep(pause(breaks)).await;
                 }
             }
@@ -135,7 +135,7 @@ impl Watcher {
             return false;
         }
         let settled = listing.objects.iter().filter(|object| is_settled(gvk, object, now)).count();
-        Some(settled + listing.unreadable.len()) == self.count()
+        Some(settled.saturating_add(listing.unreadable.len())) == self.count()
     }
 
     fn count(&self) -> Option<usize> {
@@ -263,5 +263,5 @@ fn is_refusal(error: &RequestError) -> bool {
 
 /// 250 ms after the first failure, twice as long after each further one, up to 8 s.
 fn pause(failures: u32) -> Duration {
-    Duration::from_millis(125 * 2_u64.pow(failures.min(6)))
+    Duration::from_millis(125).saturating_mul(2_u32.saturating_pow(failures.min(6)))
 }

@@ -137,8 +137,8 @@ impl Writer<'_> {
             beside.iter().flat_map(|change| &change.managers).map(|owner| owner.manager.as_str()).collect();
         let owners = owners.into_iter().map(|owner| format!("`{owner}`")).collect::<Vec<_>>().join(", ");
         let mut fields: Vec<String> = beside.iter().take(NAMED).map(|change| change.path.to_string()).collect();
-        if beside.len() > NAMED {
-            fields.push(format!("and {} more", beside.len() - NAMED));
+        if let Some(more @ 1..) = beside.len().checked_sub(NAMED) {
+            fields.push(format!("and {more} more"));
         }
         let fields = fields.join(", ");
         let warning = format!(
@@ -176,7 +176,7 @@ impl Writer<'_> {
                 LiveState::Unreadable(_) => return Creation::Unknown(error),
             }
             tokio::time::sleep(pause).await;
-            (pause, is_repeated) = (pause * 2, true);
+            (pause, is_repeated) = (pause.saturating_mul(2), true);
         }
     }
 

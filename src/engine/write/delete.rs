@@ -128,15 +128,16 @@ pub async fn wait_until_gone(
             return now;
         }
         sleep(pause.min(left), &stop).await;
-        pause = (pause * 2).min(LAST_LOOK);
+        pause = pause.saturating_mul(2).min(LAST_LOOK);
     }
 }
 
 /// Waits this long, and not longer than `stop` allows: the object is then looked at for the last time.
 async fn sleep(pause: Duration, stop: &impl Fn() -> bool) {
-    let end = Instant::now() + pause;
-    while !stop() && Instant::now() < end {
-        tokio::time::sleep_until(end.min(Instant::now() + STOP_CHECK)).await;
+    let start = Instant::now();
+    let left = || pause.saturating_sub(start.elapsed());
+    while !stop() && !left().is_zero() {
+        tokio::time::sleep(left().min(STOP_CHECK)).await;
     }
 }
 

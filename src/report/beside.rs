@@ -1,18 +1,14 @@
 //! Items that manual changes added beside those of the manifests, in one clause of the summary.
 
-use std::collections::BTreeMap;
-
 use structured_merge::{FieldPath, PathElement};
 
 use super::Report;
+use super::tally::tally;
 
 /// `1 container beside the manifest: --show-unmanaged`; nothing where there is none.
 #[must_use]
 pub(super) fn clause(report: &Report) -> Option<String> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for path in report.objects.iter().flat_map(|object| &object.beside) {
-        *counts.entry(list_of(path)).or_default() += 1;
-    }
+    let counts = tally(report.objects.iter().flat_map(|object| &object.beside).map(list_of));
     let items: Vec<String> = counts.iter().map(|(list, count)| named(list, *count)).collect();
     let manifests = match report.objects.iter().filter(|object| !object.beside.is_empty()).count() {
         0 => return None,

@@ -8,6 +8,7 @@ use super::command::Command;
 use super::exit::Verdict;
 use super::model::Report;
 use super::summary::Summary;
+use super::tally::tally;
 
 /// What a run found and did in several contexts: the contract behind `-o json` there.
 #[derive(Clone, Debug, Serialize)]
@@ -70,10 +71,9 @@ impl Reports {
         let worst = contexts.iter().map(|one| &one.report).max_by_key(|report| (report.verdict, report.exit_code));
         let (verdict, exit_code) =
             worst.map_or((Verdict::InSync, super::EXIT_SUCCESS), |report| (report.verdict, report.exit_code));
-        let mut summary =
-            ContextsSummary { contexts: contexts.len(), verdicts: BTreeMap::new(), objects: Summary::default() };
+        let verdicts = tally(contexts.iter().map(|one| one.report.verdict));
+        let mut summary = ContextsSummary { contexts: contexts.len(), verdicts, objects: Summary::default() };
         for ContextReport { report, .. } in &contexts {
-            *summary.verdicts.entry(report.verdict).or_default() += 1;
             summary.objects.add(&report.summary);
         }
         Self {

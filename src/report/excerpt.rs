@@ -51,7 +51,7 @@ fn lines(excerpt: &Excerpt, margin: &str) -> Styled {
     text.line_end();
     let mut last = None;
     for line in &excerpt.lines {
-        if last.is_some_and(|last| last + 1 < line.number) {
+        if last.is_some_and(|last: u32| last.saturating_add(1) < line.number) {
             text.push(Role::Note, format!("{margin}{}…", " ".repeat(width)));
             text.line_end();
         }

@@ -1,8 +1,6 @@
 //! What a run found, one by one: a rule, how much it matters, a sentence and a place. The formats for code review, tests and
 //! annotations show these.
 
-#![expect(clippy::indexing_slicing, reason = "the table of rules is not empty")]
-
 use super::sections::Section;
 use super::{Command, ObjectReport, Report, describe, outcomes};
 use crate::compare::{Action, Class, FieldChange};
@@ -62,7 +60,8 @@ pub(super) static RULES: [Rule; 18] = [
 
 /// A rule by its name.
 fn named(id: &str) -> &'static Rule {
-    RULES.iter().find(|rule| rule.id == id).unwrap_or(&RULES[RULES.len() - 1])
+    let [.., run] = &RULES;
+    RULES.iter().find(|rule| rule.id == id).unwrap_or(run)
 }
 
 /// The rule of a class of changes.

@@ -32,12 +32,13 @@ pub(super) fn grouped((bound, context): (usize, usize), old: &[&str], new: &[&st
     let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
     let end = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
-    let (old_len, new_len) = (old_rest.len() - end, new_rest.len() - end);
-    let ops = if old_len + new_len > bound {
+    let (old_len, new_len) = (old_rest.len().saturating_sub(end), new_rest.len().saturating_sub(end));
+    let (old_end, new_end) = (start.saturating_add(old_len), start.saturating_add(new_len));
+    let ops = if old_len.saturating_add(new_len) > bound {
         vec![
             DiffOp::Equal { old_index: 0, new_index: 0, len: start },
             DiffOp::Replace { old_index: start, old_len, new_index: start, new_len },
-            DiffOp::Equal { old_index: start + old_len, new_index: start + new_len, len: end },
+            DiffOp::Equal { old_index: old_end, new_index: new_end, len: end },
         ]
     } else {
         matched(old, new)

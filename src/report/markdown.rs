@@ -76,7 +76,7 @@ fn section_details(comment: &mut Comment, section: &Section<'_>, view: &View) {
         let context = section.context.map(|context| format!(" in {}", visible(context))).unwrap_or_default();
         let name = format!("{}{context}", describe::name(object));
         let lines = lines(object, &found, view.full);
-        let fence = "`".repeat(longest_run(&lines).max(2) + 1);
+        let fence = "`".repeat(longest_run(&lines).max(2).saturating_add(1));
         let details = format!(
             "\n<details><summary><code>{}</code> {}</summary>\n\n{fence}diff\n{}\n{fence}\n\n</details>\n",
             html(&name),
@@ -147,13 +147,14 @@ impl Comment {
     /// Appends a piece, or counts it where there is no room.
     fn add(&mut self, piece: &str, noun: &'static str) {
         let length = piece.chars().count();
-        if self.length + length <= LIMIT - RESERVE {
+        let length = self.length.saturating_add(length);
+        if length <= LIMIT.saturating_sub(RESERVE) {
             self.text.push_str(piece);
-            self.length += length;
+            self.length = length;
             return;
         }
         match self.left_out.iter_mut().find(|(of, _)| *of == noun) {
-            Some((_, count)) => *count += 1,
+            Some((_, count)) => *count = count.saturating_add(1),
             None => self.left_out.push((noun, 1)),
         }
     }
@@ -193,7 +194,7 @@ fn sentence(text: &str) -> String {
 
 /// A code span: nothing in it is Markdown, HTML, a mention or a link.
 fn code(text: &str) -> String {
-    let fence = "`".repeat(longest_run(std::slice::from_ref(&text)) + 1);
+    let fence = "`".repeat(longest_run(std::slice::from_ref(&text)).saturating_add(1));
     let edge = if text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) || text.is_empty() { " " } else { "" };
     format!("{fence}{edge}{text}{edge}{fence}")
 }

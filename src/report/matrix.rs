@@ -145,11 +145,11 @@ pub(super) fn rows(contexts: &[&ContextReport]) -> Vec<Row> {
             let source = object.source.as_ref().map(ToString::to_string);
             let namespace = if source.is_some() { None } else { object.namespace.as_deref() };
             let id = (source, &object.key.gvk.group, &object.kind, namespace, &object.name);
-            let place = *places.entry(id).or_insert_with(|| {
+            let place = *places.entry(id).or_insert(rows.len());
+            if place == rows.len() {
                 let (cells, objects) = (vec![None; contexts.len()], vec![None; contexts.len()]);
                 rows.push(Row { name: object.key.to_string(), cells, objects });
-                rows.len() - 1
-            });
+            }
             let Some(row) = rows.get_mut(place) else { continue };
             if row.name != object.key.to_string() {
                 row.name = format!("{} {}", object.kind, object.name);
@@ -203,8 +203,9 @@ fn matrix(contexts: &[&ContextReport], rows: &[&Row], view: &View) -> Styled {
     let most = if view.full { usize::MAX } else { SHOWN };
     let shown = &rows[..rows.len().min(most)];
     let is_numbered = contexts.iter().any(|one| width(&one.context) > HEAD);
-    let head = |at: usize, one: &ContextReport| if is_numbered { format!("[{}]", at + 1) } else { one.context.clone() };
-    let heads: Vec<String> = contexts.iter().enumerate().map(|(at, one)| head(at, one)).collect();
+    let head =
+        |number: usize, one: &ContextReport| if is_numbered { format!("[{number}]") } else { one.context.clone() };
+    let heads: Vec<String> = (1..).zip(contexts).map(|(number, one)| head(number, one)).collect();
     let words = |at: usize| shown.iter().filter_map(move |row| row.cells.get(at)?.map(|cell| cell.word.len()));
     let widths: Vec<usize> =
         heads.iter().enumerate().map(|(at, head)| words(at).fold(width(head), usize::max)).collect();
@@ -212,7 +213,8 @@ fn matrix(contexts: &[&ContextReport], rows: &[&Row], view: &View) -> Styled {
     let mut text = Styled::new();
     for columns in blocks(&widths, names, view.width) {
         // The last column is not filled up.
-        let to = |at: usize| if at + 1 == columns.end { 0 } else { widths[at] };
+        let last = columns.clone().next_back();
+        let to = |at: usize| if Some(at) == last { 0 } else { widths[at] };
         text.push(Role::Plain, " ".repeat(names));
         for at in columns.clone() {
             text.push(Role::Name, format!("{GAP}{}", padded(&heads[at], to(at))));
@@ -227,8 +229,8 @@ fn matrix(contexts: &[&ContextReport], rows: &[&Row], view: &View) -> Styled {
             text.line_end();
         }
     }
-    if rows.len() > shown.len() {
-        let more = grouped(rows.len() - shown.len());
+    if let Some(more @ 1..) = rows.len().checked_sub(shown.len()) {
+        let more = grouped(more);
         text.append(line(Role::Note, format!("… {more} more objects: --full")));
     }
     if is_numbered {
@@ -244,12 +246,12 @@ fn blocks(widths: &[usize], names: usize, most: usize) -> Vec<std::ops::Range<us
     let mut blocks = Vec::new();
     let (mut start, mut taken) = (0, names);
     for (at, width) in widths.iter().enumerate() {
-        let wanted = GAP.len() + width;
-        if at > start && taken + wanted > most {
+        let wanted = width.saturating_add(GAP.len());
+        if at > start && taken.saturating_add(wanted) > most {
             blocks.push(start..at);
             (start, taken) = (at, names);
         }
-        taken += wanted;
+        taken = taken.saturating_add(wanted);
     }
     blocks.push(start..widths.len());
     blocks

@@ -45,6 +45,7 @@ mod sentence;
 pub mod styled;
 mod summary;
 pub mod summary_line;
+mod tally;
 #[cfg(test)]
 mod tests;
 pub mod text;

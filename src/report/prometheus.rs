@@ -1,6 +1,5 @@
 //! `-o prometheus`: metrics for the textfile collector of the node exporter, and for a push gateway.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -8,6 +7,7 @@ use serde_json::Value;
 
 use super::findings::Level;
 use super::sections::{Section, Sections};
+use super::tally::tally;
 use super::view::View;
 use super::{ObjectReport, findings};
 use crate::text::visible;
@@ -137,10 +137,7 @@ fn counted(
     words: impl Fn(&ObjectReport) -> Vec<String>,
 ) -> Vec<(Labels, usize)> {
     let labels = labels(section);
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for word in section.report.objects.iter().flat_map(words) {
-        *counts.entry(word).or_default() += 1;
-    }
+    let counts = tally(section.report.objects.iter().flat_map(words));
     counts.into_iter().map(|(word, count)| (with(&labels, label, word), count)).collect()
 }
 

@@ -145,14 +145,15 @@ impl ReadinessCounts {
         let states = objects.iter().filter_map(|object| object.readiness.as_ref()).map(|readiness| readiness.state);
         states.fold(None, |counts, state| {
             let mut counts: Self = counts.unwrap_or_default();
-            *match state {
+            let count = match state {
                 State::Current => &mut counts.current,
                 State::InProgress => &mut counts.in_progress,
                 State::Failed => &mut counts.failed,
                 State::Terminating => &mut counts.terminating,
                 State::NotFound => &mut counts.not_found,
                 State::Unknown => &mut counts.unknown,
-            } += 1;
+            };
+            *count = count.saturating_add(1);
             Some(counts)
         })
     }

@@ -100,13 +100,9 @@ fn file_name(section: &Section<'_>, object: &ObjectReport, names: &mut BTreeSet<
         name.insert(0, '_');
     }
     name.truncate(NAME);
-    let mut unique = name.clone();
-    let mut number = 2;
-    while !names.insert(unique.to_lowercase()) {
-        unique = format!("{name}-{number}");
-        number += 1;
-    }
-    unique
+    let numbered = (2_usize..).map(|number| format!("{name}-{number}"));
+    let mut candidates = std::iter::once(name.clone()).chain(numbered);
+    candidates.find(|unique| names.insert(unique.to_lowercase())).unwrap_or_default()
 }
 
 fn encoded(part: &str) -> String {
@@ -164,10 +160,10 @@ fn patch_of(patch: &mut String, FilePair { name, live, desired }: &FilePair) {
 
 fn hunk(patch: &mut String, group: &[DiffOp], old: &[&str], new: &[&str]) {
     let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
-    let range = |start: usize, end: usize| match end - start {
-        0 => format!("{start},0"),
-        1 => format!("{}", start + 1),
-        length => format!("{},{length}", start + 1),
+    let range = |start: usize, end: usize| match (start.saturating_add(1), end.saturating_sub(start)) {
+        (_, 0) => format!("{start},0"),
+        (first, 1) => format!("{first}"),
+        (first, length) => format!("{first},{length}"),
     };
     let before = range(first.old_range().start, last.old_range().end);
     let after = range(first.new_range().start, last.new_range().end);

@@ -79,7 +79,10 @@ impl View {
     /// A time as it is told: as it is, or how long ago.
     #[must_use]
     pub fn time(&self, time: &str) -> String {
-        let ago = self.now.and_then(|now| Some(now.as_second() - time.parse::<Timestamp>().ok()?.as_second()));
+        let ago = self.now.and_then(|now| {
+            let time: Timestamp = time.parse().ok()?;
+            now.as_second().checked_sub(time.as_second())
+        });
         match ago {
             None | Some(..0) => time.to_owned(),
             Some(seconds @ 0..60) => format!("{seconds}s ago"),

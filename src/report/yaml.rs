@@ -15,6 +15,8 @@ use crate::text::is_hidden;
 
 /// Longest key that YAML reads without the sign for long keys, in bytes (1,024 characters), with room for escapes.
 const LONG_KEY: usize = 100;
+/// Columns between a level and the next one.
+const STEP: usize = 2;
 
 /// The document of `-o json`, as YAML.
 #[must_use]
@@ -36,6 +38,7 @@ pub(super) fn document(value: &Value) -> String {
 
 /// `is_open` tells whether the first line already has its indentation, and the dash of a list item.
 fn mapping(text: &mut String, map: &Map<String, Value>, indent: usize, is_open: bool) {
+    let inner = indent.saturating_add(STEP);
     for (at, (key, value)) in map.iter().enumerate() {
         if at > 0 || !is_open {
             margin(text, indent);
@@ -50,7 +53,7 @@ fn mapping(text: &mut String, map: &Map<String, Value>, indent: usize, is_open: 
         match value {
             Value::Object(map) if !map.is_empty() => {
                 text.push('\n');
-                mapping(text, map, indent + 2, false);
+                mapping(text, map, inner, false);
             }
             Value::Array(items) if !items.is_empty() => {
                 text.push('\n');
@@ -58,22 +61,23 @@ fn mapping(text: &mut String, map: &Map<String, Value>, indent: usize, is_open: 
             }
             other => {
                 text.push(' ');
-                scalar(text, other, indent + 2);
+                scalar(text, other, inner);
             }
         }
     }
 }
 
 fn sequence(text: &mut String, items: &[Value], indent: usize, is_open: bool) {
+    let inner = indent.saturating_add(STEP);
     for (at, item) in items.iter().enumerate() {
         if at > 0 || !is_open {
             margin(text, indent);
         }
         text.push_str("- ");
         match item {
-            Value::Object(map) if !map.is_empty() => mapping(text, map, indent + 2, true),
-            Value::Array(items) if !items.is_empty() => sequence(text, items, indent + 2, true),
-            other => scalar(text, other, indent + 2),
+            Value::Object(map) if !map.is_empty() => mapping(text, map, inner, true),
+            Value::Array(items) if !items.is_empty() => sequence(text, items, inner, true),
+            other => scalar(text, other, inner),
         }
     }
 }
@@ -109,8 +113,8 @@ fn is_block(text: &str) -> bool {
 }
 
 fn block(text: &mut String, content: &str, indent: usize) {
-    let end = content.len() - content.trim_end_matches('\n').len();
-    text.push_str(match end {
+    let breaks = content.chars().rev().take_while(|c| *c == '\n').count();
+    text.push_str(match breaks {
         0 => "|-\n",
         1 => "|\n",
         _ => "|+\n",
@@ -129,7 +133,7 @@ fn string(text: &str) -> String {
     if is_bare(text) {
         return text.to_owned();
     }
-    let mut quoted = String::with_capacity(text.len() + 2);
+    let mut quoted = String::with_capacity(text.len().saturating_add(2));
     quoted.push('"');
     for c in text.chars() {
         let code = u32::from(c);
@@ -164,7 +168,7 @@ fn is_bare(text: &str) -> bool {
 /// Returns true for `100m`, `64Mi` and `30s`.
 fn is_quantity(text: &str) -> bool {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = &text[digits.len()..];
+    let unit = text.strip_prefix(digits).unwrap_or_default();
     !digits.is_empty()
         && digits.bytes().all(|byte| byte.is_ascii_digit())
         && ["m", "Ki", "Mi", "Gi", "Ti", "k", "M", "G", "T", "s", "h", "d"].contains(&unit)

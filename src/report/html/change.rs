@@ -34,7 +34,7 @@ pub(super) fn changes(page: &mut Markup, all: &[FieldChange], limits: &Limits) {
         }
         field(page, change, &rest, around.is_some(), limits);
         item = around;
-        omitted -= 1;
+        omitted = omitted.saturating_sub(1);
     }
     page.raw("</ul>");
     more(page, omitted, "change");
@@ -102,11 +102,9 @@ fn split_at_name(path: &FieldPath) -> (String, String) {
 fn split_at_item(path: &FieldPath) -> (Option<FieldPath>, FieldPath) {
     let elements = path.elements();
     let parents = elements.split_last().map_or(elements, |(_, parents)| parents);
-    match parents.iter().position(|element| matches!(element, PathElement::Key(_))) {
-        Some(at) => {
-            let (item, rest) = elements.split_at(at + 1);
-            (Some(FieldPath::from(item.to_vec())), FieldPath::from(rest.to_vec()))
-        }
-        None => (None, path.clone()),
-    }
+    let Some(at) = parents.iter().position(|element| matches!(element, PathElement::Key(_))) else {
+        return (None, path.clone());
+    };
+    let (item, rest) = elements.split_at(at.saturating_add(1));
+    (Some(FieldPath::from(item.to_vec())), FieldPath::from(rest.to_vec()))
 }

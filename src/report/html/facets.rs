@@ -22,7 +22,8 @@ impl<K: Ord> Facet<K> {
 
     fn count(&mut self, values: impl IntoIterator<Item = K>) {
         for value in values {
-            *self.counts.entry(value).or_default() += 1;
+            let count = self.counts.entry(value).or_default();
+            *count = count.saturating_add(1);
         }
     }
 

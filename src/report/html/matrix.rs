@@ -52,8 +52,8 @@ pub(super) fn matrix(page: &mut Markup, reports: &Reports, view: &View) {
         page.raw("</tr>\n");
     }
     page.raw("</tbody></table></div>");
-    if different.len() > SHOWN {
-        let more = format!("… {} more objects: see the contexts below", grouped(different.len() - SHOWN));
+    if let Some(more @ 1..) = different.len().checked_sub(SHOWN) {
+        let more = format!("… {} more objects: see the contexts below", grouped(more));
         page.element("<p class=\"gap\"", &more, "</p>");
     }
     if !alike.is_empty() && contexts.len() > 1 {

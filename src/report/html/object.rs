@@ -129,18 +129,11 @@ impl Objects<'_> {
             return;
         }
         page.raw("<ul class=\"notes\">");
-        let mut left = self.limits.items;
-        let mut omitted = 0;
-        for note in notes {
-            if left == 0 {
-                omitted += 1;
-                continue;
-            }
-            left -= 1;
+        for note in notes.by_ref().take(self.limits.items) {
             page.element("<li", &note, "</li>");
         }
         page.raw("</ul>");
-        more(page, omitted, "note");
+        more(page, notes.count(), "note");
     }
 
     /// What few people want to know: the version of the API, and what the result rests on.

@@ -158,9 +158,10 @@ impl Left {
     /// Those of the lines that are shown.
     fn take<'l, 't>(&mut self, lines: &'l [Line<'t>], page: &Markup) -> &'l [Line<'t>] {
         let fit = if page.len() > self.until { 0 } else { self.lines.min(lines.len()) };
-        self.lines -= fit;
-        self.omitted += lines.len() - fit;
-        lines.split_at(fit).0
+        let (shown, omitted) = lines.split_at(fit);
+        self.lines = self.lines.saturating_sub(fit);
+        self.omitted = self.omitted.saturating_add(omitted.len());
+        shown
     }
 
     fn rest(&self, page: &mut Markup) {

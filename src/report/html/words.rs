@@ -47,7 +47,7 @@ fn head(text: &str) -> Markup {
         markup.text(text);
         return markup;
     }
-    let from = text.char_indices().nth(length - AROUND).map_or(0, |(at, _)| at);
+    let from = text.char_indices().nth(length.saturating_sub(AROUND)).map_or(0, |(at, _)| at);
     markup.raw("… ").text(text.get(from..).unwrap_or_default());
     markup
 }

@@ -39,7 +39,7 @@ pub(super) fn change(sheet: &mut Sheet<'_>, change: &FieldChange, from: usize, i
         Values::Added(value) => {
             let (written, defaults) = apart(value, &change.defaulted);
             single(sheet, &place, ('+', Role::Add), &written);
-            defaults_of(sheet, &defaults, indent + GAP);
+            defaults_of(sheet, &defaults, place.inner());
         }
         Values::Removed(value) => single(sheet, &place, ('-', Role::Remove), &value),
         Values::Changed(live, desired) => return changed(sheet, &place, &live, &desired),
@@ -82,6 +82,11 @@ struct Place {
 
 impl Place {
     /// The path with a sign before it, which is outside of the indentation.
+    /// The margin of what is below it.
+    fn inner(&self) -> usize {
+        self.indent.saturating_add(GAP)
+    }
+
     fn head(&self, (sign, role): (char, Role)) -> Styled {
         let margin = " ".repeat(self.indent.saturating_sub(GAP));
         let mut text = Styled::new();
@@ -135,14 +140,14 @@ fn single(sheet: &mut Sheet<'_>, place: &Place, sign: (char, Role), value: &Valu
     let mut left = place.head(sign);
     if let Some(sentences) = value.as_str().and_then(certificate::sentences) {
         left.push(Role::Note, " (certificate)");
-        sheet.row(left, &place.note, place.indent + GAP);
+        sheet.row(left, &place.note, place.inner());
         for sentence in sentences {
-            sheet.line(sign.1, format!("{}{sentence}", " ".repeat(place.indent + GAP)));
+            sheet.line(sign.1, format!("{}{sentence}", " ".repeat(place.inner())));
         }
         return;
     }
     if is_said(&place.path, value) {
-        return sheet.row(left, &place.note, place.indent + GAP);
+        return sheet.row(left, &place.note, place.inner());
     }
     let is_lines = match value {
         Value::String(text) => text.trim_end_matches('\n').contains('\n'),
@@ -153,10 +158,10 @@ fn single(sheet: &mut Sheet<'_>, place: &Place, sign: (char, Role), value: &Valu
         let room = sheet.view.width.saturating_sub(left.width()).max(20);
         let shown = inline(value);
         left.push(sign.1, if sheet.view.full { shown } else { middle_cut(&shown, room) });
-        return sheet.row(left, &place.note, place.indent + GAP);
+        return sheet.row(left, &place.note, place.inner());
     }
     left.push(Role::Plain, ":");
-    sheet.row(left, &place.note, place.indent + GAP);
+    sheet.row(left, &place.note, place.inner());
     let text = block(value);
     let tag = match sign.0 {
         '+' => ChangeTag::Insert,
@@ -165,7 +170,7 @@ fn single(sheet: &mut Sheet<'_>, place: &Place, sign: (char, Role), value: &Valu
     };
     let lines: Vec<Line<'_>> = text.lines().map(|line| (tag, line)).collect();
     let role = (tag == ChangeTag::Equal).then_some(Role::Plain);
-    put_lines(sheet, &[lines], place.indent + GAP, role);
+    put_lines(sheet, &[lines], place.inner(), role);
 }
 
 fn changed(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value) -> Vec<FieldChange> {
@@ -174,7 +179,7 @@ fn changed(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value) 
         if let Some(what) = parts.what {
             left.push(Role::Note, format!(" ({what})"));
         }
-        sheet.row(left, &place.note, place.indent + GAP);
+        sheet.row(left, &place.note, place.inner());
         return parts.changes;
     }
     let is_lines = |value: &Value| match value {
@@ -194,23 +199,26 @@ fn on_line(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value) 
     let contrast = Contrast::of(&inline(live), &inline(desired));
     let mut left = place.head((' ', Role::Plain));
     let (remove, add) = emphasis(&contrast);
-    let room = sheet.view.width.saturating_sub(left.width() + GAP);
-    let beside = if place.note.is_empty() { room } else { room.saturating_sub(width(&place.note) + GAP) };
+    let room = sheet.view.width.saturating_sub(left.width()).saturating_sub(GAP);
+    let note = if place.note.is_empty() { 0 } else { width(&place.note).saturating_add(GAP) };
+    let beside = room.saturating_sub(note);
     if let Some((live, desired)) = fitting(&contrast, room, beside, sheet.view.full) {
         left.push(Role::Plain, ": ");
         live.show(&mut left, Role::Remove, remove);
         left.push(Role::Plain, ARROW);
         desired.show(&mut left, Role::Add, add);
-        return sheet.row(left, &place.note, place.indent + GAP);
+        return sheet.row(left, &place.note, place.inner());
     }
-    sheet.row(left, &place.note, place.indent + GAP);
-    pair(sheet, &contrast, place.indent + GAP);
+    sheet.row(left, &place.note, place.inner());
+    pair(sheet, &contrast, place.inner());
 }
 
 /// Both sides as they fit into the room: as whole as they can be, and rather short than above the note.
 fn fitting(contrast: &Contrast, room: usize, beside: usize, full: bool) -> Option<(Side, Side)> {
     let Contrast { live, desired } = contrast;
-    let fits = |live: &Side, desired: &Side, room: usize| live.width() + width(ARROW) + desired.width() <= room;
+    let fits = |live: &Side, desired: &Side, room: usize| {
+        [live.width(), width(ARROW), desired.width()].iter().sum::<usize>() <= room
+    };
     if fits(live, desired, if full { room } else { beside }) {
         return Some((live.clone(), desired.clone()));
     }
@@ -234,7 +242,7 @@ fn pair(sheet: &mut Sheet<'_>, contrast: &Contrast, indent: usize) {
         [('-', &contrast.live, Role::Remove, remove), ('+', &contrast.desired, Role::Add, add)]
     {
         sheet.text.push(role, format!("{}{sign} ", " ".repeat(indent)));
-        let room = sheet.view.width.saturating_sub(indent + GAP).max(20);
+        let room = sheet.view.width.saturating_sub(indent).saturating_sub(GAP).max(20);
         let shown = if sheet.view.full { side.clone() } else { side.within(room) };
         shown.show(&mut sheet.text, role, emphasis);
         sheet.text.line_end();
@@ -259,8 +267,8 @@ fn in_lines(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value)
     };
     let lines = if all == 1 { "line" } else { "lines" };
     left.push(Role::Note, format!(" ({} of {} {lines}{end})", grouped(differing), grouped(all)));
-    sheet.row(left, &place.note, place.indent + GAP);
-    put_lines(sheet, &groups, place.indent + GAP, None);
+    sheet.row(left, &place.note, place.inner());
+    put_lines(sheet, &groups, place.inner(), None);
 }
 
 /// Lines with their signs, as many as a field may have.
@@ -273,10 +281,10 @@ pub(super) fn put_lines(sheet: &mut Sheet<'_>, groups: &[Vec<Line<'_>>], indent:
             sheet.line(Role::Note, format!("{}…", " ".repeat(indent)));
         }
         let shown = group.get(..left).unwrap_or(group);
-        left -= shown.len();
+        left = left.saturating_sub(shown.len());
         put_group(sheet, shown, indent, equal.unwrap_or(Role::Note));
     }
-    more(sheet, all - most, "line", indent);
+    more(sheet, all.saturating_sub(most), "line", indent);
 }
 
 fn put_group(sheet: &mut Sheet<'_>, mut lines: &[Line<'_>], indent: usize, equal: Role) {
@@ -306,7 +314,7 @@ fn put_line(sheet: &mut Sheet<'_>, tag: ChangeTag, content: &str, indent: usize,
         ChangeTag::Insert => (Role::Add, '+'),
         ChangeTag::Equal => (equal, ' '),
     };
-    let room = sheet.view.width.saturating_sub(indent + GAP).max(20);
+    let room = sheet.view.width.saturating_sub(indent).saturating_sub(GAP).max(20);
     let content = if sheet.view.full { content.to_owned() } else { middle_cut(content, room) };
     let line = format!("{}{sign} {content}", " ".repeat(indent));
     sheet.line(role, if sign == ' ' { line.trim_end() } else { &line });

@@ -40,7 +40,7 @@ impl Contrast {
         }
         join_short(&mut sides.0, &mut sides.1);
         let alike: usize = sides.0.iter().filter(|part| !part.differs).map(|part| part.text.len()).sum();
-        if alike * 3 < live.len().min(desired.len()) {
+        if alike.saturating_mul(3) < live.len().min(desired.len()) {
             let whole = |text: &str| Side(vec![Part { text: text.to_owned(), differs: true }]);
             return Self { live: whole(live), desired: whole(desired) };
         }
@@ -55,14 +55,14 @@ impl Contrast {
 
 /// Which words become which: ranges of both texts, and whether they differ.
 fn ops(old: &[&str], new: &[&str]) -> Vec<(std::ops::Range<usize>, std::ops::Range<usize>, bool)> {
-    if old.len() + new.len() <= MATCHED {
+    if old.len().saturating_add(new.len()) <= MATCHED {
         let of = |op: &DiffOp| (op.old_range(), op.new_range(), !matches!(op, DiffOp::Equal { .. }));
         return matched(old, new).iter().map(of).collect();
     }
     let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
     let end = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
-    let (old_end, new_end) = (old.len() - end, new.len() - end);
+    let (old_end, new_end) = (old.len().saturating_sub(end), new.len().saturating_sub(end));
     vec![
         (0..start, 0..start, false),
         (start..old_end, start..new_end, true),
@@ -78,23 +78,21 @@ fn words(text: &str) -> Vec<&str> {
     for (at, c) in text.char_indices() {
         let is_letter = c.is_alphanumeric() || c == '_';
         if at > start && !(in_word && is_letter) {
-            words.push(&text[start..at]);
+            words.extend(text.get(start..at));
             start = at;
         }
         in_word = is_letter;
     }
-    if start < text.len() {
-        words.push(&text[start..]);
-    }
+    words.extend(text.get(start..).filter(|last| !last.is_empty()));
     words
 }
 
 /// A dot between two differences is not worth being told from them. Both sides have the same parts.
 fn join_short(live: &mut [Part], desired: &mut [Part]) {
     let mut is_after_difference = false;
-    for at in 0..live.len() {
-        let is_before_difference = live.get(at + 1).is_some_and(|next| next.differs);
-        let (Some(live), Some(desired)) = (live.get_mut(at), desired.get_mut(at)) else { return };
+    let differs: Vec<bool> = live.iter().map(|part| part.differs).collect();
+    let before = differs.into_iter().skip(1).chain([false]);
+    for ((live, desired), is_before_difference) in live.iter_mut().zip(desired).zip(before) {
         if is_after_difference && is_before_difference && live.text.chars().count() <= 2 {
             (live.differs, desired.differs) = (true, true);
         }
@@ -143,7 +141,7 @@ impl Side {
         }
         let differing = short.0.iter().filter(|part| part.differs).count().max(1);
         let alike: usize = short.0.iter().filter(|part| !part.differs).map(|part| width(&part.text)).sum();
-        let each = columns.saturating_sub(alike) / differing;
+        let each = columns.saturating_sub(alike).checked_div(differing).unwrap_or_default();
         if each < BESIDE {
             let whole: String = short.0.iter().map(|part| part.text.as_str()).collect();
             return Self(vec![Part { text: middle_cut(&whole, columns), differs: true }]);
@@ -166,13 +164,14 @@ impl Side {
 /// What stays at the start of a part that is alike: up to a separator, if one is near.
 fn head(text: &str) -> &str {
     let head = start_within(text, BESIDE);
-    head.rfind(is_separator).filter(|at| *at > 0).map_or(head, |at| &head[..=at])
+    head.rfind(is_separator).filter(|at| *at > 0).and_then(|at| head.get(..=at)).unwrap_or(head)
 }
 
 /// What stays at its end: from a separator on, if one is near.
 fn tail(text: &str) -> &str {
     let tail = end_within(text, BESIDE);
-    tail.find(is_separator).filter(|at| at + 1 < tail.len()).map_or(tail, |at| &tail[at..])
+    let end = tail.find(is_separator).and_then(|at| tail.get(at..));
+    end.filter(|end| end.len() > 1).unwrap_or(tail)
 }
 
 fn is_separator(c: char) -> bool {

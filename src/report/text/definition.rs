@@ -71,7 +71,7 @@ pub(super) fn versions(sheet: &mut Sheet<'_>, object: &ObjectReport, summarised:
     let mut written = format!("{margin}versions:");
     for (at, clause) in versions.clauses().iter().enumerate() {
         let separator = if at == 0 { " " } else { " · " };
-        if width(&written) + width(separator) + width(clause) <= sheet.view.width {
+        if [&written, separator, clause].map(width).iter().sum::<usize>() <= sheet.view.width {
             written.push_str(separator);
             written.push_str(clause);
             continue;
@@ -104,7 +104,7 @@ pub(super) fn versions(sheet: &mut Sheet<'_>, object: &ObjectReport, summarised:
 fn lines_of(clause: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in clause.split_inclusive(", ") {
-        match lines.last_mut().filter(|line| width(line) + width(part.trim_end()) <= columns) {
+        match lines.last_mut().filter(|line| [line, part.trim_end()].map(width).iter().sum::<usize>() <= columns) {
             Some(line) => line.push_str(part),
             None => lines.push(part.to_owned()),
         }

@@ -15,31 +15,31 @@ const LONG: usize = 45;
 pub(super) fn fields(sheet: &mut Sheet<'_>, changes: &[&FieldChange], indent: usize) -> usize {
     let notes = changes.iter().map(|change| width(&note(change, sheet.view)));
     // Where notes would take the room of values, each has its own place.
-    let widest = notes.filter(|note| *note * 2 <= sheet.view.width).max().unwrap_or_default();
-    sheet.column = sheet.view.width - widest;
+    let widest = notes.filter(|note| *note <= sheet.view.width / 2).max().unwrap_or_default();
+    sheet.column = sheet.view.width.saturating_sub(widest);
     level(sheet, changes, 0, indent)
 }
 
 fn level(sheet: &mut Sheet<'_>, changes: &[&FieldChange], from: usize, indent: usize) -> usize {
     let mut rest = changes;
-    let mut shown = 0;
+    let mut shown = 0_usize;
     while let Some(first) = rest.first().filter(|_| !sheet.is_full()) {
         let (count, shared) = group(rest, from);
         let (run, others) = rest.split_at(count);
         if count > 1 {
             let parent = part_of(&first.path, from, shared);
             sheet.line(Role::Plain, format!("{}{parent}", " ".repeat(indent)));
-            shown += level(sheet, run, shared, indent + GAP);
+            shown = shown.saturating_add(level(sheet, run, shared, indent.saturating_add(GAP)));
         } else {
             let item = item_in_long(sheet, first, from, indent);
             if let Some(item) = item {
                 let parent = part_of(&first.path, from, item);
                 sheet.line(Role::Plain, format!("{}{parent}", " ".repeat(indent)));
             }
-            let indent = if item.is_some() { indent + GAP } else { indent };
+            let indent = if item.is_some() { indent.saturating_add(GAP) } else { indent };
             let parts = change(sheet, first, item.unwrap_or(from), indent);
-            below(sheet, &parts, indent + GAP);
-            shown += 1;
+            below(sheet, &parts, indent.saturating_add(GAP));
+            shown = shown.saturating_add(1);
         }
         rest = others;
     }
@@ -50,7 +50,7 @@ fn level(sheet: &mut Sheet<'_>, changes: &[&FieldChange], from: usize, indent: u
 fn below(sheet: &mut Sheet<'_>, parts: &[FieldChange], indent: usize) {
     let all: Vec<&FieldChange> = parts.iter().take(sheet.most()).collect();
     let shown = level(sheet, &all, 0, indent);
-    more(sheet, parts.len() - shown, "change", indent);
+    more(sheet, parts.len().saturating_sub(shown), "change", indent);
 }
 
 /// What of a path is between two of its steps.
@@ -62,13 +62,11 @@ fn part_of(path: &FieldPath, from: usize, to: usize) -> FieldPath {
 fn item_in_long(sheet: &Sheet<'_>, change: &FieldChange, from: usize, indent: usize) -> Option<usize> {
     let elements = change.path.elements().get(from..)?;
     let path = FieldPath::from(elements.to_vec()).to_string();
-    let is_long = (indent + width(&path)) * 100 > sheet.view.width * LONG;
-    let ends = |at: &usize| {
-        let is_item = matches!(elements.get(at - 1), Some(PathElement::Key(_)));
-        is_item && matches!(elements.get(*at), Some(PathElement::Field(_)))
-    };
-    let outermost = (1..elements.len()).find(ends).filter(|_| is_long)?;
-    Some(from + outermost)
+    let taken = indent.saturating_add(width(&path));
+    let is_long = taken.saturating_mul(100) > sheet.view.width.saturating_mul(LONG);
+    let ends = |pair: &[PathElement]| matches!(pair, [PathElement::Key(_), PathElement::Field(_)]);
+    let item = elements.windows(2).position(ends).filter(|_| is_long)?;
+    Some(from.saturating_add(item).saturating_add(1))
 }
 
 /// How many of the changes, from the first on, have a parent below `from` in common that is worth a line, and where it ends.
@@ -81,9 +79,10 @@ fn group(changes: &[&FieldChange], from: usize) -> (usize, usize) {
     };
     let run = |to: usize| changes.iter().take_while(|change| shares(change, to)).count();
     let is_item = |element: &PathElement| !matches!(element, PathElement::Field(_));
-    let is_worth_it = |to: &usize| *to >= from + 2 || path.get(from..*to).unwrap_or_default().iter().any(is_item);
+    let is_worth_it =
+        |to: &usize| *to >= from.saturating_add(2) || path.get(from..*to).unwrap_or_default().iter().any(is_item);
     let Some((count, shortest)) =
-        (from + 1..path.len()).filter(is_worth_it).map(|to| (run(to), to)).find(|(count, _)| *count > 1)
+        (from..path.len()).skip(1).filter(is_worth_it).map(|to| (run(to), to)).find(|(count, _)| *count > 1)
     else {
         return alone;
     };

@@ -53,8 +53,8 @@ pub(in crate::report) fn object_text(object: &ObjectReport, view: &View) -> Styl
     let most = if view.full { usize::MAX } else { SHOWN };
     let (added, differing): (Vec<_>, Vec<_>) =
         foremost(&shown, most).into_iter().partition(|change| change.class == Class::Unmanaged);
-    let mut count = fields::fields(&mut sheet, &differing, MARGIN.len());
-    count += additions(&mut sheet, &added);
+    let count = fields::fields(&mut sheet, &differing, MARGIN.len());
+    let count = count.saturating_add(additions(&mut sheet, &added));
     more(&mut sheet, shown.len().saturating_sub(count), "change", MARGIN.len());
     conflicts(&mut sheet, object, most);
     for warning in warnings.iter().take(most) {
@@ -80,7 +80,7 @@ pub(super) fn mark(object: &ObjectReport) -> (&'static str, Role) {
 /// The line above an object's differences: what it is, and at the right where it comes from.
 pub(super) fn head(sheet: &mut Sheet<'_>, (mark, role): (&str, Role), name: &str, about: &str, place: &str) {
     let mut left = Styled::new().with(role, format!("{mark} ")).with(Role::Name, name);
-    let room = sheet.view.width.saturating_sub(left.width() + GAP);
+    let room = sheet.view.width.saturating_sub(left.width()).saturating_sub(GAP);
     let is_beside = !about.is_empty() && width(about) <= room;
     if is_beside {
         left.push(Role::Note, format!("  {about}"));
@@ -115,7 +115,7 @@ fn about(object: &ObjectReport) -> String {
 /// none.
 pub(in crate::report) fn foremost<'c>(changes: &[&'c FieldChange], most: usize) -> Vec<&'c FieldChange> {
     let drift = changes.iter().filter(|change| change.class.is_drift()).count().min(most);
-    let (mut drift, mut others) = (drift, most - drift);
+    let (mut drift, mut others) = (drift, most.saturating_sub(drift));
     let mut fits = |change: &&&FieldChange| {
         let room = if change.class.is_drift() { &mut drift } else { &mut others };
         let fits = *room > 0;
@@ -132,11 +132,11 @@ fn additions(sheet: &mut Sheet<'_>, added: &[&FieldChange]) -> usize {
         let by = change.managers.iter().map(|owner| owner_text(owner, sheet.view)).collect::<Vec<_>>().join(", ");
         groups.entry((!change.is_manual(), by)).or_default().push(change);
     }
-    let mut count = 0;
+    let mut count = 0_usize;
     for ((is_controller, by), changes) in &groups {
         let how = if *is_controller { "added by" } else { "added by hand:" };
         sheet.line(Role::Note, format!("{MARGIN}{how} {by}"));
-        count += fields::fields(sheet, changes, MARGIN.len());
+        count = count.saturating_add(fields::fields(sheet, changes, MARGIN.len()));
     }
     count
 }

@@ -58,13 +58,10 @@ impl<'v> Sheet<'v> {
             self.text.line_end();
             return;
         }
-        let at = if taken + GAP <= column && column + wanted <= self.view.width {
-            column
-        } else {
-            self.view.width.saturating_sub(wanted).max(taken + GAP)
-        };
-        if at + wanted <= self.view.width {
-            self.text.push(Role::Note, format!("{}{note}", " ".repeat(at - taken)));
+        let (first, last) = (taken.saturating_add(GAP), self.view.width.saturating_sub(wanted));
+        let at = if (first..=last).contains(&column) { column } else { last.max(first) };
+        if at <= last {
+            self.text.push(Role::Note, format!("{}{note}", " ".repeat(at.saturating_sub(taken))));
         } else {
             self.text.line_end();
             let room = self.view.width.saturating_sub(indent).max(GAP);

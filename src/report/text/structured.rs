@@ -125,10 +125,11 @@ fn compare(
     if live == desired {
         return Some(());
     }
+    let below = depth.saturating_sub(1);
     match (live, desired) {
         (Some(Value::Object(a)), Some(Value::Object(b))) if depth > 0 && !a.contains_key(REDACTED) => {
             for name in a.keys().chain(b.keys()).collect::<BTreeSet<_>>() {
-                compare(changes, &path.field(name), a.get(name), b.get(name), depth - 1)?;
+                compare(changes, &path.field(name), a.get(name), b.get(name), below)?;
             }
         }
         (Some(Value::Array(a)), Some(Value::Array(b))) if depth > 0 => {
@@ -137,7 +138,7 @@ fn compare(
                 let before = changes.len();
                 for id in a.keys().chain(b.keys()).collect::<BTreeSet<_>>() {
                     let path = path.child(PathElement::key([(name.to_owned(), id.clone())]));
-                    compare(changes, &path, a.get(id).copied(), b.get(id).copied(), depth - 1)?;
+                    compare(changes, &path, a.get(id).copied(), b.get(id).copied(), below)?;
                 }
                 if changes.len() == before {
                     changes.push(difference(path, Op::Move, live, desired));
@@ -145,7 +146,7 @@ fn compare(
             } else if a.len() == b.len() {
                 for (at, (live, desired)) in a.iter().zip(b).enumerate() {
                     let path = path.child(PathElement::index(at));
-                    compare(changes, &path, Some(live), Some(desired), depth - 1)?;
+                    compare(changes, &path, Some(live), Some(desired), below)?;
                 }
             } else {
                 changes.push(difference(path, Op::Change, live, desired));

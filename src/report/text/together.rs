@@ -88,24 +88,24 @@ fn names(sheet: &mut Sheet<'_>, group: &[&ObjectReport]) {
         for object in group {
             let left = Styled::new().with(Role::Plain, format!("{MARGIN}{}", object.key));
             let place = object.source.as_ref().map(|source| view.place(source));
-            sheet.row_to_edge(left, &place.unwrap_or_default(), MARGIN.len() * 2);
+            sheet.row_to_edge(left, &place.unwrap_or_default(), MARGIN.len().saturating_mul(2));
         }
         return;
     }
     let room = view.width.saturating_sub(MARGIN.len());
     let mut line = String::new();
     for (at, object) in group.iter().enumerate() {
-        let before = group.get(at.wrapping_sub(1)).map(|before| &before.kind);
+        let before = at.checked_sub(1).and_then(|before| group.get(before)).map(|before| &before.kind);
         let name = object.namespace.as_ref().map_or(object.name.clone(), |it| format!("{it}/{}", object.name));
         let next = match before {
             None => format!("{} {name}", object.kind),
             Some(kind) if *kind == object.kind => format!(", {name}"),
             Some(_) => format!("; {} {name}", object.kind),
         };
-        let rest = group.len() - at - 1;
-        let end = if rest == 0 { String::new() } else { and_more(rest) };
-        if at > 0 && width(&line) + width(&next) + width(&end) > room {
-            line.push_str(&and_more(group.len() - at));
+        let left = group.len().saturating_sub(at);
+        let end = if left == 1 { String::new() } else { and_more(left.saturating_sub(1)) };
+        if at > 0 && [&line, &next, &end].map(|text| width(text)).iter().sum::<usize>() > room {
+            line.push_str(&and_more(left));
             break;
         }
         line.push_str(&next);

@@ -132,7 +132,7 @@ fn time(of: &mut Reader<'_>) -> Option<String> {
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let at = |from: usize| digits.get(from..from + 2).unwrap_or_default();
+    let at = |from: usize| digits.get(from..).and_then(|rest| rest.get(..2)).unwrap_or_default();
     Some(format!("{century}{}-{}-{}T{}:{}:{}Z", at(0), at(2), at(4), at(6), at(8), at(10)))
 }
 

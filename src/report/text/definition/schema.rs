@@ -98,14 +98,14 @@ impl Fields {
         } else if old != new {
             let stricter: Vec<String> =
                 RULES.into_iter().filter_map(|rule| narrowed(rule, old.get(rule), new.get(rule))).collect();
-            let rules = |own: &'_ BTreeMap<&str, &Value>| own.len() - usize::from(own.contains_key("description"));
+            let rules = |own: &'_ BTreeMap<&str, &Value>| own.keys().filter(|name| **name != "description").count();
             let is_same = |(name, value): (&&str, &&Value)| *name == "description" || new.get(name) == Some(value);
             if !stricter.is_empty() {
                 self.stricter.push(format!("{path}: {}", stricter.join(", ")));
             } else if rules(&old) == rules(&new) && old.iter().all(is_same) {
-                self.described += 1;
+                self.described = self.described.saturating_add(1);
             } else {
-                self.looser += 1;
+                self.looser = self.looser.saturating_add(1);
             }
         }
     }
@@ -215,5 +215,5 @@ fn add<'s>(known: &mut BTreeMap<String, Field<'s>>, path: &str, schema: &'s Valu
         None => "anything",
     };
     known.insert(path.to_owned(), Field { of, is_required, schema });
-    walk(known, path, schema, depth - 1);
+    walk(known, path, schema, depth.saturating_sub(1));
 }

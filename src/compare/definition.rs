@@ -1,21 +1,22 @@
 //! CustomResourceDefinitions in the input, and the kinds that they define.
 
 use serde_json::Value;
-use structured_merge::GroupVersionKind;
+use structured_merge::builtin_kind;
 
 use crate::live::Target;
 
 /// Returns true if a CustomResourceDefinition defines the kind of a target.
 #[must_use]
 pub fn defines(crd: &Target, target: &Target) -> bool {
-    crd.key.gvk.is_crd() && defines_kind(crd.desired.object(), &target.key.gvk)
+    let gvk = &target.key.gvk;
+    crd.key.gvk.is_crd()
+        && defined_kind(crd.desired.object()) == Some((&gvk.group, &gvk.kind))
+        && builtin_kind(gvk).is_none()
 }
 
-/// The same for an object that is known to be a CustomResourceDefinition.
+/// The group and the kind that a CustomResourceDefinition names. One of a built-in kind is not defined by it.
 #[must_use]
-pub fn defines_kind(crd: &Value, gvk: &GroupVersionKind) -> bool {
-    let at = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str);
-    at("/spec/group") == Some(gvk.group.as_str())
-        && at("/spec/names/kind") == Some(gvk.kind.as_str())
-        && structured_merge::builtin_kind(gvk).is_none()
+pub fn defined_kind(crd: &Value) -> Option<(&str, &str)> {
+    let spec = crd.get("spec")?;
+    Some((spec.get("group")?.as_str()?, spec.get("names")?.get("kind")?.as_str()?))
 }

@@ -33,7 +33,7 @@ mod wanted;
 mod written_paths;
 
 pub use classify::{ObjectPair, judge};
-pub use definition::{defines, defines_kind};
+pub use definition::{defined_kind, defines};
 pub use diff::{Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason, UnmanagedCount};
 pub use finding::{ComparisonResult, Finding};
 pub use ignored_fields::IgnoredFields;

@@ -1,7 +1,9 @@
 //! Leaves out of custom resources the nulls that their types do not allow, so that an apply has the effect of `kubectl apply`.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, TypeRef};
+use structured_merge::{GroupVersionKind, TypeRef, TypeTable};
 
 use super::definition::defines;
 use crate::live::Target;
@@ -15,12 +17,15 @@ pub fn may_hold_refused_nulls(target: &Target) -> bool {
 /// Leaves such nulls out, each with a warning that names its line. A kind that the input itself defines has
 /// the type that it will have.
 pub fn leave_out_nulls<'t>(targets: &mut [&mut Target], of: impl Fn(&GroupVersionKind) -> TypeRef<'t>) {
+    let mut defined: HashMap<GroupVersionKind, Option<TypeTable>> = HashMap::new();
     for index in 0..targets.len() {
         let Some(target) = targets.get(index).filter(|target| may_hold_refused_nulls(target)) else { continue };
         let gvk = target.key.gvk.clone();
-        let definition = targets.iter().find(|crd| defines(crd, target));
-        let defined = definition.and_then(|crd| structured_merge::compile_definition(crd.desired.object(), &gvk));
-        let of = defined.as_ref().and_then(|table| table.object(&gvk)).unwrap_or_else(|| of(&gvk));
+        let types = defined.entry(gvk.clone()).or_insert_with(|| {
+            let definition = targets.iter().find(|crd| defines(crd, target))?;
+            structured_merge::compile_definition(definition.desired.object(), &gvk)
+        });
+        let of = types.as_ref().and_then(|types| types.object(&gvk)).unwrap_or_else(|| of(&gvk));
         let Some(target) = targets.get_mut(index) else { continue };
         target.desired.leave_out_refused_nulls(of);
     }

@@ -25,7 +25,7 @@ pub struct Unplannable {
 
 /// What the annotation of an object names: `GROUP/namespaces/NAMESPACE/KIND/NAME` or `GROUP/KIND/NAME`, separated by
 /// commas; the core group is empty. The error is the first one that names no object.
-pub fn depends_on(object: &Value) -> Result<Vec<Reference>, &str> {
+pub fn depends_on(object: &Value) -> Result<Vec<Reference<'_>>, &str> {
     let Some(list) = annotation(object) else { return Ok(Vec::new()) };
     list.split(',').map(str::trim).map(|reference| parse(reference).ok_or(reference)).collect()
 }
@@ -45,7 +45,7 @@ pub fn problem(origin: &Origin, Unplannable { message, hint, .. }: Unplannable) 
     origin.problem_of_value(&steps, message).with_hint(hint)
 }
 
-fn parse(reference: &str) -> Option<Reference> {
+fn parse(reference: &str) -> Option<Reference<'_>> {
     let parts: Vec<&str> = reference.split('/').collect();
     let (group, namespace, kind, name) = match parts.as_slice() {
         [group, "namespaces", namespace, kind, name] => (*group, Some(*namespace), *kind, *name),
@@ -55,8 +55,6 @@ fn parse(reference: &str) -> Option<Reference> {
     if kind.is_empty() || name.is_empty() || namespace.is_some_and(str::is_empty) {
         return None;
     }
-    let namespace = namespace.map(ToOwned::to_owned);
-    let (group, kind, name) = (group.to_owned(), kind.to_owned(), name.to_owned());
     Some(Reference { group, kind, namespace, name, strength: DependencyKind::Explicit })
 }
 
@@ -74,21 +72,19 @@ mod tests {
 
     #[test]
     fn references_are_read_as_cli_utils_writes_them() {
-        let read = |text: &str| parse(text).map(|found| (found.group, found.namespace, found.kind, found.name));
-        let of = |group: &str, namespace: Option<&str>, kind: &str, name: &str| {
-            Some((group.to_owned(), namespace.map(ToOwned::to_owned), kind.to_owned(), name.to_owned()))
-        };
-        assert_eq!(read("apps/namespaces/shop/Deployment/db"), of("apps", Some("shop"), "Deployment", "db"));
-        assert_eq!(read("/namespaces/shop/Pod/db"), of("", Some("shop"), "Pod", "db"));
-        assert_eq!(read("/Namespace/shop"), of("", None, "Namespace", "shop"));
-        assert_eq!(
-            read("rbac.authorization.k8s.io/ClusterRole/r"),
-            of("rbac.authorization.k8s.io", None, "ClusterRole", "r")
-        );
+        for (text, group, namespace, kind, name) in [
+            ("apps/namespaces/shop/Deployment/db", "apps", Some("shop"), "Deployment", "db"),
+            ("/namespaces/shop/Pod/db", "", Some("shop"), "Pod", "db"),
+            ("/Namespace/shop", "", None, "Namespace", "shop"),
+            ("rbac.authorization.k8s.io/ClusterRole/r", "rbac.authorization.k8s.io", None, "ClusterRole", "r"),
+        ] {
+            let strength = DependencyKind::Explicit;
+            assert_eq!(parse(text), Some(Reference { group, kind, namespace, name, strength }), "{text}");
+        }
         for malformed in
             ["", "db", "Deployment/db", "apps/namespaces//Deployment/db", "apps/namespaces/shop/Deployment/", "a/b/c/d"]
         {
-            assert_eq!(read(malformed), None, "{malformed}");
+            assert_eq!(parse(malformed), None, "{malformed}");
         }
     }
 }

@@ -107,7 +107,7 @@ fn needs(nodes: &[Node<'_>]) -> Result<(Vec<Vec<Dependency>>, Warnings), Vec<Unp
             }
             index.behind(nodes, &reference, node.key).for_each(|on| add(on, DependencyKind::Success));
         }
-        index.definitions(nodes, node).for_each(|on| add(on, DependencyKind::Inside));
+        index.definitions(node).iter().for_each(|on| add(*on, DependencyKind::Inside));
         match depends_on(node.object) {
             Ok(references) => {
                 for reference in references {
@@ -128,8 +128,8 @@ fn needs(nodes: &[Node<'_>]) -> Result<(Vec<Vec<Dependency>>, Warnings), Vec<Unp
     Ok((needs.into_iter().map(|needs| listed(needs).collect()).collect(), warnings))
 }
 
-fn outside(reference: &Reference) -> String {
-    let namespace = reference.namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
+fn outside(reference: &Reference<'_>) -> String {
+    let namespace = reference.namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default();
     let Reference { kind, name, .. } = reference;
     format!("`{DEPENDS_ON}` names {kind} {namespace}{name}, which is not in the input: nothing waits for it")
 }

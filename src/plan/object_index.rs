@@ -3,18 +3,20 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use structured_merge::ObjectKey;
+use structured_merge::{ObjectKey, builtin_kind};
 
 use super::dependency::{DependencyKind, Node};
 use super::references::{Reference, at, subjects};
 use super::wave::Wave;
-use crate::compare::defines_kind;
+use crate::compare::defined_kind;
 
 /// Finds nodes by what refers to them.
+#[derive(Default)]
 pub(super) struct ObjectIndex<'t> {
     /// By group, kind, namespace and name.
     by_name: HashMap<(&'t str, &'t str, Option<&'t str>, &'t str), usize>,
-    crds: Vec<usize>,
+    /// CustomResourceDefinitions, by group and kind of what they define.
+    definitions: HashMap<(&'t str, &'t str), Vec<usize>>,
     /// Bindings, by namespace and name of the service accounts that they give rights to.
     bindings: HashMap<(Option<&'t str>, &'t str), Vec<usize>>,
     /// Workloads with the labels of their pods, by namespace.
@@ -23,14 +25,15 @@ pub(super) struct ObjectIndex<'t> {
 
 impl<'t> ObjectIndex<'t> {
     pub fn of(nodes: &[Node<'t>]) -> Self {
-        let mut index =
-            Self { by_name: HashMap::new(), crds: Vec::new(), bindings: HashMap::new(), workloads: HashMap::new() };
+        let mut index = Self::default();
         for (at, node) in nodes.iter().enumerate() {
             let ObjectKey { gvk, namespace, name } = node.key;
             let namespace = namespace.as_deref();
             index.by_name.insert((&gvk.group, &gvk.kind, namespace, name), at);
-            if gvk.is_crd() {
-                index.crds.push(at);
+            if gvk.is_crd()
+                && let Some(kind) = defined_kind(node.object)
+            {
+                index.definitions.entry(kind).or_default().push(at);
             }
             if gvk.group == "rbac.authorization.k8s.io" && gvk.kind.ends_with("Binding") {
                 for (of, name) in subjects(node.object) {
@@ -44,24 +47,25 @@ impl<'t> ObjectIndex<'t> {
         index
     }
 
-    pub fn find(&self, reference: &Reference) -> Option<usize> {
-        let Reference { group, kind, namespace, name, .. } = reference;
-        self.by_name.get(&(group.as_str(), kind.as_str(), namespace.as_deref(), name.as_str())).copied()
+    pub fn find(&self, reference: &Reference<'_>) -> Option<usize> {
+        let Reference { group, kind, namespace, name, .. } = *reference;
+        self.by_name.get(&(group, kind, namespace, name)).copied()
     }
 
-    /// The CustomResourceDefinition of a node's kind.
-    pub fn definitions(&self, nodes: &[Node<'_>], node: &Node<'_>) -> impl Iterator<Item = usize> {
-        self.crds.iter().copied().filter(|at| defines_kind(nodes[*at].object, &node.key.gvk))
+    /// The CustomResourceDefinition of a node's kind; several where the input names them so.
+    pub fn definitions(&self, Node { key, .. }: &Node<'t>) -> &[usize] {
+        let found = self.definitions.get(&(&key.gvk.group, &key.gvk.kind));
+        found.filter(|_| builtin_kind(&key.gvk).is_none()).map_or(&[], Vec::as_slice)
     }
 
     /// What is behind a thing that is referred to: the rights of a service account, the pods of a service that gets the
     /// API server's own requests.
-    pub fn behind(&self, nodes: &[Node<'_>], reference: &Reference, by: &ObjectKey) -> impl Iterator<Item = usize> {
+    pub fn behind(&self, nodes: &[Node<'_>], reference: &Reference<'_>, by: &ObjectKey) -> impl Iterator<Item = usize> {
         let mut behind = Vec::new();
         if Wave::of(&by.gvk) == Wave::Admission && reference.kind == "Service" {
             let service = self.find(reference).map(|at| nodes[at].object);
             let selector = service.and_then(|service| service.pointer("/spec/selector")).and_then(Value::as_object);
-            let workloads = self.workloads.get(&reference.namespace.as_deref()).into_iter().flatten();
+            let workloads = self.workloads.get(&reference.namespace).into_iter().flatten();
             if let Some(selector) = selector.filter(|selector| !selector.is_empty()) {
                 let is_selected = |at: &&usize| {
                     let labels = pod_labels(nodes[**at].object);
@@ -70,7 +74,7 @@ impl<'t> ObjectIndex<'t> {
                 behind.extend(workloads.filter(is_selected).copied());
             }
         } else if reference.kind == "ServiceAccount" && reference.strength == DependencyKind::Success {
-            let account = (reference.namespace.as_deref(), reference.name.as_str());
+            let account = (reference.namespace, reference.name);
             behind.extend(self.bindings.get(&account).into_iter().flatten().copied());
         }
         behind.into_iter()

@@ -6,16 +6,16 @@ use structured_merge::{GroupVersionKind, ObjectKey};
 use super::dependency::DependencyKind;
 
 /// An object that a manifest names. The version does not matter: it is one object in all of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reference {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reference<'m> {
     /// API group; empty for the core group.
-    pub group: String,
+    pub group: &'m str,
     /// Kind.
-    pub kind: String,
+    pub kind: &'m str,
     /// The namespace; none for a cluster-scoped object.
-    pub namespace: Option<String>,
+    pub namespace: Option<&'m str>,
     /// Name.
-    pub name: String,
+    pub name: &'m str,
     /// How much it is needed.
     pub strength: DependencyKind,
 }
@@ -26,7 +26,7 @@ const POD_SPECS: [&str; 4] = ["/spec/template/spec", "/spec/jobTemplate/spec/tem
 /// The objects that a manifest names. `kubectl-reconcile` reads the fields of the built-in types; pods are found in custom
 /// workloads, too.
 #[must_use]
-pub fn references(key: &ObjectKey, manifest: &Value) -> Vec<Reference> {
+pub fn references<'m>(key: &'m ObjectKey, manifest: &'m Value) -> Vec<Reference<'m>> {
     let mut found = Found { namespace: key.namespace.as_deref(), references: Vec::new() };
     if let Some(namespace) = &key.namespace {
         found.add("", "Namespace", None, Some(namespace), DependencyKind::Inside);
@@ -41,30 +41,29 @@ pub fn references(key: &ObjectKey, manifest: &Value) -> Vec<Reference> {
 
 struct Found<'a> {
     namespace: Option<&'a str>,
-    references: Vec<Reference>,
+    references: Vec<Reference<'a>>,
 }
 
 impl<'a> Found<'a> {
-    fn add(&mut self, group: &str, kind: &str, namespace: Option<&str>, name: Option<&str>, strength: DependencyKind) {
-        if let Some(name) = name.filter(|name| !name.is_empty()) {
-            let (group, kind, name) = (group.to_owned(), kind.to_owned(), name.to_owned());
-            self.references.push(Reference {
-                group,
-                kind,
-                namespace: namespace.map(ToOwned::to_owned),
-                name,
-                strength,
-            });
-        }
+    fn add(
+        &mut self,
+        group: &'a str,
+        kind: &'a str,
+        namespace: Option<&'a str>,
+        name: Option<&'a str>,
+        strength: DependencyKind,
+    ) {
+        let name = name.filter(|name| !name.is_empty());
+        self.references.extend(name.map(|name| Reference { group, kind, namespace, name, strength }));
     }
 
     /// An object of the same namespace.
-    fn beside(&mut self, group: &str, kind: &str, name: Option<&str>, strength: DependencyKind) {
+    fn beside(&mut self, group: &'a str, kind: &'a str, name: Option<&'a str>, strength: DependencyKind) {
         self.add(group, kind, self.namespace, name, strength);
     }
 
     /// A class, volume or other cluster-scoped object.
-    fn cluster_scoped(&mut self, group: &str, kind: &str, name: Option<&str>, strength: DependencyKind) {
+    fn cluster_scoped(&mut self, group: &'a str, kind: &'a str, name: Option<&'a str>, strength: DependencyKind) {
         self.add(group, kind, None, name, strength);
     }
 
@@ -125,7 +124,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    fn configuration(&mut self, kind: &str, source: Option<&'a Value>, name: &str) {
+    fn configuration(&mut self, kind: &'a str, source: Option<&'a Value>, name: &str) {
         let Some(source) = source else { return };
         let optional = source.get("optional").and_then(Value::as_bool).unwrap_or(false);
         self.beside(
@@ -137,7 +136,7 @@ impl<'a> Found<'a> {
     }
 
     /// What the built-in kinds name outside of pods.
-    fn of_kind(&mut self, gvk: &GroupVersionKind, manifest: &'a Value) {
+    fn of_kind(&mut self, gvk: &'a GroupVersionKind, manifest: &'a Value) {
         match (gvk.group.as_str(), gvk.kind.as_str()) {
             // Not `secrets`: the account may list its own tokens, and those come after it.
             ("", "ServiceAccount") => {
@@ -160,12 +159,10 @@ impl<'a> Found<'a> {
                 }
             }
             ("autoscaling", "HorizontalPodAutoscaler") => {
-                let target = |pointer| text(manifest, pointer);
-                let gvk = GroupVersionKind::new(
-                    target("/spec/scaleTargetRef/apiVersion").unwrap_or_default(),
-                    target("/spec/scaleTargetRef/kind").unwrap_or_default(),
-                );
-                self.beside(&gvk.group, &gvk.kind, target("/spec/scaleTargetRef/name"), DependencyKind::Existence);
+                let target = |field| at(manifest, "/spec/scaleTargetRef").and_then(|target| text(target, field));
+                let version = target("/apiVersion").and_then(|version| version.split_once('/'));
+                let group = version.map_or("", |(group, _)| group);
+                self.beside(group, target("/kind").unwrap_or_default(), target("/name"), DependencyKind::Existence);
             }
             ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => self.binding(gvk, manifest),
             ("networking.k8s.io", "Ingress") => self.ingress(manifest),
@@ -186,7 +183,7 @@ impl<'a> Found<'a> {
         self.cluster_scoped("storage.k8s.io", "StorageClass", class, DependencyKind::Existence);
     }
 
-    fn binding(&mut self, gvk: &GroupVersionKind, manifest: &'a Value) {
+    fn binding(&mut self, gvk: &'a GroupVersionKind, manifest: &'a Value) {
         let role = text(manifest, "/roleRef/name");
         match text(manifest, "/roleRef/kind") {
             Some("Role") => self.beside(&gvk.group, "Role", role, DependencyKind::Existence),

@@ -74,9 +74,13 @@ pub fn verdicts_hold(world: &World, call: &Call, ended: &Ended, before: &[Option
         if is_unrecorded && is_conflict && call.force == Force::None {
             continue;
         }
+        let live = live.as_ref().unwrap_or(&Value::Null);
+        if truth.is_before_claims_pass(object, live) {
+            tally.count("verdicts: with claims that pass first");
+            continue;
+        }
         if let Some(how) = truth.contradicts(object, call.force) {
             let (manifest, key) = (world.wanted(item), &item.target.key);
-            let live = live.as_ref().unwrap_or(&Value::Null);
             tally.fail(format!(
                 "a wrong verdict on {key}: {how}\nmanifest {manifest}\nlive {live}\n{object}\n{}",
                 ended.run.command

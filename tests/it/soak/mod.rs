@@ -26,7 +26,7 @@ use crate::control_plane::Rng;
 use crate::generated::wait_for;
 use process::{Call, Command, Ended};
 use tally::Tally;
-use world::{FOLDERS, World};
+use world::{FOLDERS, World, is_terminating};
 use writers::Gate;
 
 const OURS: &str = "kubectl-reconcile";
@@ -184,9 +184,12 @@ impl Soak<'_> {
             let path = checks::path_of(&write.uri);
             let item = world.items.iter().find(|item| item.path() == path);
             let object = item.and_then(|item| objects.iter().find(|object| item.is_called(object)));
+            let was = |is: fn(&Value) -> bool| {
+                let mut items = world.items.iter().zip(before).filter(|(item, _)| item.path() == path);
+                items.any(|(_, live)| live.as_ref().is_some_and(is))
+            };
             // Of what nobody is recorded for, client-side apply's share is known from the first apply on, and goes with the second.
-            let is_new = |live: &Option<Value>| live.as_ref().is_some_and(|live| managed_fields(live).is_empty());
-            let was_unrecorded = world.items.iter().zip(before).any(|(item, live)| item.path() == path && is_new(live));
+            let was_unrecorded = was(|live| managed_fields(live).is_empty());
             let is_refused = object.is_some_and(|object| object["outcome"] == "failed")
                 && (write.code == 422 || write.code == 409 && was_unrecorded);
             if is_refused {
@@ -195,6 +198,8 @@ impl Soak<'_> {
                 self.tally.count("second writes, of what nobody was recorded for");
             } else if touched.contains(path) {
                 self.tally.count("second writes, after others");
+            } else if was(is_terminating) {
+                self.tally.count("second writes, of what was being deleted");
             } else if object.is_some_and(is_about_emptiness) {
                 self.tally.count("second writes, of what is empty");
             } else {

@@ -5,7 +5,7 @@ use std::fmt;
 use http::Method;
 use kubectl_reconcile::client::Cause;
 use serde_json::Value;
-use structured_merge::{changes, with_live_spelling};
+use structured_merge::{ManagedFieldsEntry, Operation, changes, managed_fields, with_live_spelling};
 
 use super::OURS;
 use super::world::{Item, World, is_terminating};
@@ -108,7 +108,12 @@ fn overlap(one: &str, other: &str) -> bool {
 fn is_manual(cause: &Cause) -> bool {
     let is_update = cause.message.contains(" using ");
     let manager = cause.message.split('"').nth(1).unwrap_or_default();
-    is_update && (manager == "kubectl" || manager.starts_with("kubectl-") || manager == "before-first-apply")
+    is_update && is_of_people(manager)
+}
+
+/// Whether manual changes are made under this name.
+fn is_of_people(manager: &str) -> bool {
+    manager == "kubectl" || manager.starts_with("kubectl-") || manager == "before-first-apply"
 }
 
 impl Truth {
@@ -136,6 +141,16 @@ impl Truth {
             Truth::Stuck(_) => "conflict, and refused with force",
             Truth::Refused(_) => "refused",
         }
+    }
+
+    /// Whether a verdict may be right although the server says otherwise: claims of manual changes pass to us first, which no dry run of
+    /// an apply shows. Then what was theirs is pruned, or no longer in the way of what is valid.
+    pub fn is_before_claims_pass(&self, object: &Value, live: &Value) -> bool {
+        let passes = |entry: &ManagedFieldsEntry| entry.operation == Operation::Update && is_of_people(&entry.manager);
+        matches!(self, Truth::InSync | Truth::Refused(_))
+            && object["action"] == "update"
+            && object["evidence"] == "server"
+            && managed_fields(live).iter().any(passes)
     }
 
     /// Why a verdict of `diff` is wrong, if it is.

@@ -7,7 +7,7 @@ use apply_set::{ApplySet, PART_OF};
 use futures::StreamExt as _;
 use kubectl_reconcile::live::Target;
 use serde_json::{Value, json};
-use structured_merge::{GroupVersionKind, ObjectKey};
+use structured_merge::{GroupVersionKind, ObjectKey, builtin_kind, take_out_refused_nulls};
 
 use super::OURS;
 use crate::control_plane::{ControlPlane, Rng, Workspace};
@@ -65,11 +65,13 @@ impl Item {
         self.present && self.folder() == folder
     }
 
-    /// Whether this is what an object of a report is about.
+    /// Whether this is what an object of a report is about: what is pruned is reported in the version that the server prefers.
     pub fn is_called(&self, object: &Value) -> bool {
         let ObjectKey { gvk, namespace, name } = &self.target.key;
         object["kind"] == gvk.kind.as_str()
-            && object["apiVersion"] == gvk.api_version()
+            && object["apiVersion"]
+                .as_str()
+                .is_some_and(|version| GroupVersionKind::new(version, "").group == gvk.group)
             && object["name"] == name.as_str()
             && object["namespace"].as_str() == namespace.as_deref()
     }
@@ -125,9 +127,13 @@ impl World {
         format!("/api/v1/namespaces/{}/secrets/set", self.ws.namespace())
     }
 
-    /// What is sent for an object: those of the set have its label.
+    /// What is sent for an object: those of the set have its label, and a custom resource does not have the nulls that a creation
+    /// leaves out.
     pub fn wanted(&self, item: &Item) -> Value {
         let mut manifest = item.target.desired.object().clone();
+        if builtin_kind(&item.target.key.gvk).is_none() {
+            take_out_refused_nulls(&mut manifest, self.ground.of(&item.target));
+        }
         if item.in_set {
             let labels = &mut manifest["metadata"]["labels"];
             if !labels.is_object() {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use apply_set::PART_OF;
 use futures::StreamExt as _;
 use serde_json::Value;
-use structured_merge::managed_fields;
+use structured_merge::{FieldPath, managed_fields};
 
+use super::OURS;
 use super::process::{Call, Command, Ended};
 use super::tally::Tally;
 use super::truth::{Force, Truth};
@@ -106,9 +108,14 @@ pub fn prunes_hold(world: &World, call: &Call, ended: &Ended, before: &[Option<V
     // Who has no manifest any more and nothing that speaks for it goes, once all else is well.
     let is_well = [0, 1].contains(&ended.run.code) && !ended.run.stderr.contains("would prune nothing until");
     let is_complete = call.folder == "set" && is_well;
+    let part_of = FieldPath::root().field("metadata").field("labels").field(PART_OF);
     for (item, live) in world.items.iter().zip(before).filter(|(item, _)| is_complete && item.in_set && !item.present) {
         let Some(live) = live.as_ref().filter(|live| world.is_member(live)) else { continue };
-        let is_free = live.pointer("/metadata/ownerReferences").is_none() && !touched.contains(&item.path());
+        // Whose label is not recorded as ours is kept, and then no member any more.
+        let ours = managed_fields(live).into_iter().filter(|entry| entry.manager == OURS);
+        let is_labelled = ours.map(|entry| entry.fields).any(|fields| fields.contains(&part_of));
+        let is_free =
+            is_labelled && live.pointer("/metadata/ownerReferences").is_none() && !touched.contains(&item.path());
         let is_told = objects(ended).iter().any(|object| item.is_called(object) && object["action"] == "delete");
         if is_free && !is_told {
             tally.fail(format!("{} is a member without a manifest, and stays: {live}\n{}", item.target.key, ended.run));

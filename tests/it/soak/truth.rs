@@ -147,7 +147,7 @@ impl Truth {
     /// an apply shows. Then what was theirs is pruned, or no longer in the way of what is valid.
     pub fn is_before_claims_pass(&self, object: &Value, live: &Value) -> bool {
         let passes = |entry: &ManagedFieldsEntry| entry.operation == Operation::Update && is_of_people(&entry.manager);
-        matches!(self, Truth::InSync | Truth::Refused(_))
+        matches!(self, Truth::InSync | Truth::Owned | Truth::Refused(_))
             && object["action"] == "update"
             && object["evidence"] == "server"
             && managed_fields(live).iter().any(passes)
@@ -160,7 +160,7 @@ impl Truth {
         let classes: Vec<&str> = object["changes"].as_array().into_iter().flatten().filter_map(class).collect();
         // Claims of manual changes pass to us first, which no dry run of an apply shows, and may leave what is invalid.
         let message = object["error"]["message"].as_str().unwrap_or_default();
-        if matches!(self, Truth::Changed(_) | Truth::Conflict { .. })
+        if matches!(self, Truth::Owned | Truth::Changed(_) | Truth::Conflict { .. })
             && message.starts_with("the server would refuse the result")
         {
             return None;

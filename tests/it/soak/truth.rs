@@ -144,12 +144,11 @@ impl Truth {
     }
 
     /// Whether a verdict may be right although the server says otherwise: claims of manual changes pass to us first, which no dry run of
-    /// an apply shows. Then what was theirs is pruned, or no longer in the way of what is valid.
+    /// an apply shows. Then what was theirs is pruned, where that is valid, or no longer in the way.
     pub fn is_before_claims_pass(&self, object: &Value, live: &Value) -> bool {
         let passes = |entry: &ManagedFieldsEntry| entry.operation == Operation::Update && is_of_people(&entry.manager);
         matches!(self, Truth::InSync | Truth::Owned | Truth::Refused(_))
-            && object["action"] == "update"
-            && object["evidence"] == "server"
+            && object["action"] != "none"
             && managed_fields(live).iter().any(passes)
     }
 

@@ -171,7 +171,8 @@ impl Truth {
             Truth::InSync => action == "none" && !classes.contains(&"adopted"),
             Truth::Owned => action == "none",
             Truth::Changed(_) => action == "update" && conflicts == 0,
-            Truth::Unseen(truth) if force != Force::None => return truth.contradicts(object, force),
+            // Of what is empty, the program may see a difference.
+            Truth::Unseen(truth) if force != Force::None && conflicts == 0 => return truth.contradicts(object, force),
             Truth::Unseen(_) | Truth::OfAnotherSet => action == "update" && conflicts > 0,
             Truth::Stuck(_) => ["unknown", "replace", "update"].contains(&action),
             Truth::Conflict { is_manual, .. } => {

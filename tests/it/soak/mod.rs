@@ -190,8 +190,11 @@ impl Soak<'_> {
             };
             // Of what nobody is recorded for, client-side apply's share is known from the first apply on, and goes with the second.
             let was_unrecorded = was(|live| managed_fields(live).is_empty());
+            // What is refused only after claims have passed goes back: that is two writes more.
             let is_refused = object.is_some_and(|object| object["outcome"] == "failed")
-                && (write.code == 422 || write.code == 409 && was_unrecorded);
+                && (write.code == 422
+                    || write.code == 409 && was_unrecorded
+                    || object.is_some_and(|object| object["error"]["reason"] == "Invalid"));
             if is_refused {
                 self.tally.count("second writes, refused again");
             } else if was_unrecorded && object.is_some_and(|object| !is_about_metadata(object)) {

@@ -3,7 +3,7 @@
 //! It is made of the two versions that the comparison keeps for this format, without what the server alone writes. Secret values
 //! are masked in them as kubectl does. What cannot be said as a patch is a line that begins with `#`, which `patch` skips.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use similar::{ChangeTag, DiffOp};
@@ -42,7 +42,7 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
     for warning in report.general_warnings() {
         remark(&mut patch, &describe::message(warning));
     }
-    let mut names = BTreeSet::new();
+    let mut names = FileNames::default();
     for section in report.sections() {
         for found in findings::of_run(&section) {
             remark(&mut patch, &about(&found));
@@ -69,13 +69,13 @@ pub fn remarks<R: Sections>(report: &R, view: &View) -> Vec<String> {
 /// The objects that differ, as files.
 #[must_use]
 pub fn files<R: Sections>(report: &R) -> Vec<FilePair> {
-    let mut names = BTreeSet::new();
+    let mut names = FileNames::default();
     let sections = report.sections();
     let pairs = sections.iter().flat_map(|section| section.report.objects.iter().map(move |object| (section, object)));
     pairs.filter_map(|(section, object)| pair(section, object, &mut names)).collect()
 }
 
-fn pair(section: &Section<'_>, object: &ObjectReport, names: &mut BTreeSet<String>) -> Option<FilePair> {
+fn pair(section: &Section<'_>, object: &ObjectReport, names: &mut FileNames) -> Option<FilePair> {
     let whole = object.changes.first();
     let (live, desired) = match (object.action, &object.versions) {
         (Action::Create, _) => (None, Some(masked(whole?.desired.as_ref()?))),
@@ -90,7 +90,7 @@ fn pair(section: &Section<'_>, object: &ObjectReport, names: &mut BTreeSet<Strin
 }
 
 /// kubectl `pkg/cmd/diff`, `InfoObject.Name`, with everything encoded that is no letter, digit, `-`, `_` or dot.
-fn file_name(section: &Section<'_>, object: &ObjectReport, names: &mut BTreeSet<String>) -> String {
+fn file_name(section: &Section<'_>, object: &ObjectReport, names: &mut FileNames) -> String {
     let gvk = &object.key.gvk;
     let namespace = object.namespace.as_deref().unwrap_or_default();
     let parts = [section.context.unwrap_or_default(), &gvk.group, &gvk.version, &gvk.kind];
@@ -100,9 +100,29 @@ fn file_name(section: &Section<'_>, object: &ObjectReport, names: &mut BTreeSet<
         name.insert(0, '_');
     }
     name.truncate(NAME);
-    let numbered = (2_usize..).map(|number| format!("{name}-{number}"));
-    let mut candidates = std::iter::once(name.clone()).chain(numbered);
-    candidates.find(|unique| names.insert(unique.to_lowercase())).unwrap_or_default()
+    names.unique(&name)
+}
+
+/// The names that are taken. On some file systems, upper and lower case are the same.
+#[derive(Default)]
+struct FileNames {
+    taken: BTreeSet<String>,
+    /// How many files began with this name so far.
+    counts: BTreeMap<String, usize>,
+}
+
+impl FileNames {
+    /// The name itself, or with a number behind it.
+    fn unique(&mut self, name: &str) -> String {
+        let count = self.counts.entry(name.to_lowercase()).or_default();
+        loop {
+            *count = count.saturating_add(1);
+            let unique = if *count == 1 { name.to_owned() } else { format!("{name}-{count}") };
+            if self.taken.insert(unique.to_lowercase()) {
+                return unique;
+            }
+        }
+    }
 }
 
 fn encoded(part: &str) -> String {
@@ -195,7 +215,7 @@ mod tests {
         };
         let report = Report::compared(Command::Diff, Vec::new(), &FailOn::default());
         let section = Section { context: None, report: &report };
-        let mut names = BTreeSet::new();
+        let mut names = FileNames::default();
         let mut name = |name: &str| file_name(&section, &object(name), &mut names);
         assert_eq!(name("system:node"), "rbac.authorization.k8s.io.v1.ClusterRole..system%3Anode");
         assert_eq!(name("../../etc/passwd\n"), "rbac.authorization.k8s.io.v1.ClusterRole....%2F..%2Fetc%2Fpasswd%0A");
@@ -203,5 +223,14 @@ mod tests {
         assert_eq!(name("SYSTEM:node"), "rbac.authorization.k8s.io.v1.ClusterRole..SYSTEM%3Anode-2");
         let (one, other) = (name(&"x".repeat(300)), name(&"x".repeat(301)));
         assert!(one.len() <= NAME && other.len() < 255 && one != other);
+        assert_eq!(name("system:node-2"), "rbac.authorization.k8s.io.v1.ClusterRole..system%3Anode-2-2");
+    }
+
+    /// As many as a manifest can hold: trying all numbers for each would take minutes.
+    #[test]
+    fn many_objects_may_share_the_start_of_a_long_name() {
+        let (start, mut names) = ("x".repeat(NAME), FileNames::default());
+        let unique: BTreeSet<String> = (0..40_000).map(|_| names.unique(&start)).collect();
+        assert_eq!(unique.len(), 40_000);
     }
 }

@@ -81,12 +81,12 @@ struct Place {
 }
 
 impl Place {
-    /// The path with a sign before it, which is outside of the indentation.
     /// The margin of what is below it.
     fn inner(&self) -> usize {
         self.indent.saturating_add(GAP)
     }
 
+    /// The path with a sign before it, which is outside of the indentation.
     fn head(&self, (sign, role): (char, Role)) -> Styled {
         let margin = " ".repeat(self.indent.saturating_sub(GAP));
         let mut text = Styled::new();

@@ -1,5 +1,6 @@
 //! What is sent to try an update, where an apply would not tell.
 
+use kube_yaml::json_number;
 use serde_json::{Value, json};
 use structured_merge::ObjectMeta as _;
 
@@ -8,17 +9,18 @@ pub(super) fn version(object: &Value) -> Option<&Value> {
     object.metadata("resourceVersion")
 }
 
-/// A JSON patch that makes `object` of the live one, so that the server fills in its defaults where something went.
+/// A JSON patch that makes `object` of the live one, so that the server fills in its defaults where something went. It names what
+/// stays as well: the server would keep the text of that, and an apply writes it anew.
 pub(super) fn replacement(live: &Value, object: &Value) -> Value {
     const OF_METADATA: [&str; 4] = ["annotations", "finalizers", "labels", "ownerReferences"];
     let mut operations = Vec::new();
     let mut replace = |path: String, before: Option<&Value>, after: Option<&Value>| match (before, after) {
-        (Some(before), Some(after)) if before != after => {
-            operations.push(json!({"op": "replace", "path": path, "value": after}));
+        (Some(_), Some(after)) => {
+            operations.push(json!({"op": "replace", "path": path, "value": rewritten(after)}));
         }
-        (None, Some(after)) => operations.push(json!({"op": "add", "path": path, "value": after})),
+        (None, Some(after)) => operations.push(json!({"op": "add", "path": path, "value": rewritten(after)})),
         (Some(_), None) => operations.push(json!({"op": "remove", "path": path})),
-        _ => {}
+        (None, None) => {}
     };
     let names = |value: &Value| value.as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default();
     let mut fields: Vec<String> = names(live);
@@ -39,4 +41,16 @@ pub(super) fn replacement(live: &Value, object: &Value) -> Value {
         operations.push(json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version}));
     }
     Value::Array(operations)
+}
+
+/// A value as the server writes it after it has read it: `2.0` is `2`.
+fn rewritten(value: &Value) -> Value {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            number.as_f64().and_then(json_number).map_or_else(|| value.clone(), Value::Number)
+        }
+        Value::Array(items) => items.iter().map(rewritten).collect(),
+        Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), rewritten(value))).collect(),
+        other => other.clone(),
+    }
 }

@@ -192,3 +192,31 @@ fn the_changes_of_a_replacement_are_those_of_the_manifest() {
     assert!(diff.stdout.contains("spec.selector"), "{diff}");
     assert!(diff.stdout.lines().any(|line| line.starts_with("-/+ Deployment")), "{diff}");
 }
+
+/// `data` of a `ControllerRevision` is kept as it was sent. An apply reads it and writes it anew, which the server takes for a change.
+#[test]
+fn a_text_that_an_apply_writes_anew_cannot_be_kept() {
+    for data in [r#"{"a":2.0}"#, r#"{"b":1,"a":2}"#] {
+        let ws = Workspace::new();
+        let sent =
+            json!({"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": {"name": "it"}, "revision": 1});
+        let sent = sent.to_string().replaced("\"kind\"", &format!("\"data\":{data},\"kind\""));
+        let body = ws.write("../it.json", &sent);
+        let path = "/apis/apps/v1/namespaces/$NS/controllerrevisions?fieldManager=controller";
+        ws.kubectl(["create", "--raw", path, "-f", body.to_str().unwrap()]).exits_with(0);
+        // A claim that would pass before the apply.
+        let by_hand = r#"[{"op": "add", "path": "/metadata/labels", "value": {"by": "hand"}}]"#;
+        ws.kubectl(["patch", "controllerrevision", "it", "--type=json", "-p", by_hand]).exits_with(0);
+        let manifest =
+            "{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: it, labels: {by: us}}, revision: 1}";
+        ws.write("it.yaml", manifest);
+
+        let refused = ws.kubectl(["apply", "--server-side", "--force-conflicts", "--dry-run=server", "-f", "it.yaml"]);
+        assert!(refused.code == 1 && refused.stderr.contains("data: Invalid value"), "{refused}");
+        let before = ws.resource_version("ControllerRevision", "it");
+        let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+        assert_eq!(diff.object("ControllerRevision", "it")["action"], "replace", "{diff}");
+        ws.reconcile(["apply", "-f", "."]).exits_with(4);
+        assert_eq!(ws.resource_version("ControllerRevision", "it"), before);
+    }
+}

@@ -83,6 +83,7 @@ use serde_json::Value;
 
 pub use budget::AliasBudget;
 pub use chunk::Chunk;
+pub use number::json_number;
 pub use positions::{Positions, Step};
 
 /// The deepest nesting of mappings and sequences that is read.

@@ -72,9 +72,11 @@ pub(super) fn parse_dotted_float(text: &str) -> Option<f64> {
     if sound { parse_float(&text.replace('_', "")) } else { None }
 }
 
-/// The number that is left after kubectl has written a float as JSON and read it back: whole numbers below 1e21 are written
-/// with their shortest digits and come back as integers.
-pub(super) fn json_number(value: f64) -> Option<Number> {
+/// The number that is left after kubectl or the API server has written a float as JSON and read it back: whole numbers below 1e21
+/// are written with their shortest digits and come back as integers. None for what is no number (Go `encoding/json`,
+/// `floatEncoder`).
+#[must_use]
+pub fn json_number(value: f64) -> Option<Number> {
     if value.abs() < 1e21 && value.fract() == 0.0 {
         let digits = value.to_string();
         if let Ok(integer) = digits.parse::<i64>() {

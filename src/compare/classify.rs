@@ -50,23 +50,22 @@ pub fn judge(
     let context = Context {
         of: subject.of,
         claimants: Claimants::of(&before.others),
-        taken: Taken::between(&before, nobody.as_ref(), &differences, &prediction.owners, policy),
-        passing: before
-            .with_claims_transferred(
-                subject.live,
-                subject.of,
-                &prediction.owners.our_fields(),
-                &subject.gvk.api_version(),
-                policy,
-            )
-            .map(|settled| settled.our_fields())
-            .unwrap_or_default(),
+        taken: Taken::between(
+            (subject.live, subject.gvk),
+            &before,
+            nobody.as_ref(),
+            &differences,
+            &prediction.owners,
+            policy,
+        ),
+        passing: settled(&subject, &before, prediction, policy).map(|owners| owners.our_fields()).unwrap_or_default(),
         ours_before: with_string_data(subject.gvk, before.our_fields(), &before.others),
         ours_after: with_string_data(subject.gvk, prediction.owners.our_fields(), &[]),
         claims: prediction.owners.our_fields().union(&before.our_fields()),
         before: &before,
     };
     let mut found: Vec<FieldChange> = differences.into_iter().map(|change| context.classified(change)).collect();
+    context.taken.mark_renamed(&mut found, &context.ours_after, &context.claimants, subject.of);
     // The copy that client-side apply keeps goes with its owner, whose claims pass to us.
     let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
     found.retain(|change| change.op != Op::Remove || change.path != copy);
@@ -143,6 +142,12 @@ pub fn judge(
         },
         warnings,
     )
+}
+
+/// The owners once manual claims have passed to us, if some do.
+fn settled(subject: &ObjectPair<'_>, before: &Ownership, after: &Prediction, policy: &Policy) -> Option<Ownership> {
+    let (claims, api_version) = (after.owners.our_fields(), subject.gvk.api_version());
+    before.with_claims_transferred(subject.live, subject.of, &claims, &api_version, policy)
 }
 
 /// The owner that the server invents for an object without a record of owners.

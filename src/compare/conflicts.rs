@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use structured_merge::{Change, FieldPath, FieldSet, Lookup, ManagedFieldsEntry, Op, Ownership};
+use structured_merge::{
+    Change, Claimants, FieldPath, FieldSet, GroupVersionKind, Lookup, ManagedFieldsEntry, Op, Ownership, TypeRef,
+    builtin_kind,
+};
 
 use super::diff::{Class, Conflict, FieldChange, Owner};
 use super::policy::Policy;
@@ -13,27 +16,47 @@ pub(super) struct Taken<'a> {
     /// Those of one owner behind each other.
     fields: Vec<(FieldPath, &'a ManagedFieldsEntry)>,
     paths: FieldSet,
+    /// Those who lose a field of another version of the API that has no such name in this one.
+    renamed: Vec<&'a ManagedFieldsEntry>,
 }
 
 impl<'a> Taken<'a> {
     /// What owners lose between `before` and `after`. The owner whom the server invents for all that nobody is recorded for
     /// (`nobody`) loses the values that change.
     pub fn between(
+        (live, gvk): (&Value, &GroupVersionKind),
         before: &'a Ownership,
         nobody: Option<&'a ManagedFieldsEntry>,
         differences: &[Change],
         after: &Ownership,
         policy: &Policy,
     ) -> Self {
+        let keeps = |entry: &ManagedFieldsEntry| !policy.takes_from(entry) && !is_forgotten(entry, gvk);
+        let renamed = renamed(live, gvk, before.lost(after).into_iter().filter(|(_, entry)| keeps(entry)));
         let mut fields = before.taken(after);
         if let Some(entry) = nobody {
             let changed: FieldSet = differences.iter().map(|change| change.path.clone()).collect();
             let both = after.our_fields().leaves().into_iter().filter(|path| entry.fields.contains(path));
             fields.extend(both.filter(|path| changed.contains_at_or_below(path)).map(|path| (path, entry)));
         }
-        fields.retain(|(_, entry)| !policy.takes_from(entry));
+        fields.retain(|(_, entry)| keeps(entry));
         let paths = fields.iter().map(|(path, _)| path.clone()).collect();
-        Self { fields, paths }
+        Self { fields, paths, renamed }
+    }
+
+    /// Makes conflicts of changes where a field is taken that has another name here. The server tells what it is called there, not
+    /// here: it is one of the changes that nobody is known to own, or else any.
+    pub fn mark_renamed(&self, found: &mut [FieldChange], ours: &FieldSet, claimants: &Claimants<'_>, of: TypeRef<'_>) {
+        if self.renamed.is_empty() {
+            return;
+        }
+        let is_ours = |change: &FieldChange| change.class.is_drift() && ours.overlaps(&change.path);
+        let is_nobodys = |change: &FieldChange| claimants.best(&change.path, of).1.is_empty();
+        let has_one = found.iter().any(|change| is_ours(change) && is_nobodys(change));
+        for change in found.iter_mut().filter(|change| is_ours(change) && (!has_one || is_nobodys(change))) {
+            change.class = Class::Conflict;
+            change.managers = owners(self.renamed.iter().copied());
+        }
     }
 
     /// Returns true if one of the fields is at, above or below a path.
@@ -53,6 +76,12 @@ impl<'a> Taken<'a> {
             let lost: FieldSet = of_one.iter().map(|(path, _)| path.clone()).collect();
             let innermost = lost.leaves().into_iter().filter(|path| visible.overlaps(path));
             conflicts.extend(innermost.map(|path| Conflict { path, owner: Owner::from(*entry) }));
+        }
+        let unnamed = found.iter().filter(|change| is_conflict(change) && !self.paths.overlaps(&change.path));
+        for change in unnamed {
+            conflicts.extend(
+                change.managers.iter().map(|owner| Conflict { path: change.path.clone(), owner: owner.clone() }),
+            );
         }
         conflicts.sort_by(|a, b| (&a.path, &a.owner).cmp(&(&b.path, &b.owner)));
         conflicts
@@ -87,6 +116,33 @@ impl<'a> Taken<'a> {
     }
 }
 
+/// Those who lose what the live object has under no such name, as their version of the API calls it otherwise. What belongs to all
+/// versions, and what the server resets, is never renamed.
+fn renamed<'a>(
+    live: &Value,
+    gvk: &GroupVersionKind,
+    lost: impl Iterator<Item = (FieldPath, &'a ManagedFieldsEntry)>,
+) -> Vec<&'a ManagedFieldsEntry> {
+    let version = gvk.api_version();
+    let alike = [FieldPath::of(&["metadata"]), FieldPath::of(&["status"])];
+    let mut live = Lookup::of(live);
+    let mut owners: Vec<&ManagedFieldsEntry> = Vec::new();
+    for (path, entry) in lost.filter(|(_, entry)| entry.api_version != version) {
+        let is_known = owners.last().is_some_and(|last| std::ptr::eq(*last, entry));
+        if !is_known && !alike.iter().any(|root| root.is_prefix_of(&path)) && live.value(&path).is_none() {
+            owners.push(entry);
+        }
+    }
+    owners
+}
+
+/// Returns true if the server forgets a record with the next write, whoever sends that, as it knows its version no more
+/// (structured-merge-diff `merge/update.go`, `IsMissingVersionError`).
+fn is_forgotten(entry: &ManagedFieldsEntry, gvk: &GroupVersionKind) -> bool {
+    let theirs = GroupVersionKind::new(&entry.api_version, &gvk.kind);
+    builtin_kind(gvk).is_some() && builtin_kind(&theirs).is_none()
+}
+
 /// The places of changes.
 pub(super) fn paths_of(changes: &[FieldChange]) -> FieldSet {
     changes.iter().map(|change| change.path.clone()).collect()
@@ -98,4 +154,26 @@ pub(super) fn owners<'e>(entries: impl Iterator<Item = &'e ManagedFieldsEntry>) 
     owners.sort();
     owners.dedup();
     owners
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_record_in_a_version_that_is_gone_is_forgotten() {
+        let forgotten = |api_version: &str, kind: &str, theirs: &str| {
+            let entry = json!({"manager": "a", "operation": "Update", "apiVersion": theirs, "fieldsType": "FieldsV1", "fieldsV1": {}});
+            let object = json!({"metadata": {"managedFields": [entry]}});
+            let owners = Ownership::of(&object, "b");
+            is_forgotten(&owners.others[0], &GroupVersionKind::new(api_version, kind))
+        };
+        let rbac = "rbac.authorization.k8s.io/v1";
+        assert!(forgotten(rbac, "Role", "rbac.authorization.k8s.io/v1beta1"));
+        assert!(!forgotten(rbac, "Role", rbac));
+        assert!(forgotten("apps/v1", "Deployment", "extensions/v1beta1"));
+        assert!(!forgotten("autoscaling/v2", "HorizontalPodAutoscaler", "autoscaling/v1"));
+        assert!(!forgotten("example.com/v1", "Widget", "example.com/v1alpha1"));
+    }
 }

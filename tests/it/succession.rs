@@ -188,6 +188,33 @@ fn our_own_fields_survive_a_new_version_of_the_api() {
     is_settled(&ws, &[]);
 }
 
+/// In `autoscaling/v1` the first metric is the field `targetCPUUtilizationPercentage`.
+#[test]
+fn what_another_applier_has_under_another_name_in_an_older_version_is_a_conflict() {
+    let ws = Workspace::new();
+    let theirs = SCALER_V1.replaced("targetCPUUtilizationPercentage: 50", "targetCPUUtilizationPercentage: 80");
+    ws.stdin(&theirs).kubectl(["apply", "--server-side", "--field-manager=tower", "-f", "-"]).exits_with(0);
+    ws.write("web.yaml", SCALER_V2);
+    let apply = ["apply", "--server-side", "--dry-run=server", "--field-manager=kubectl-reconcile", "-f", "web.yaml"];
+    let refused = ws.kubectl(apply);
+    assert!(refused.code == 1 && refused.stderr.contains("conflict with \"tower\""), "{refused}");
+
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(
+        diff.changes("HorizontalPodAutoscaler", "web"),
+        ["conflict spec.metrics[0].resource.target.averageUtilization"],
+        "{diff}"
+    );
+    let object = diff.object("HorizontalPodAutoscaler", "web");
+    assert_eq!(object["conflicts"][0]["manager"], "tower", "{object:#}");
+    let before = ws.resource_version("HorizontalPodAutoscaler", "web");
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(4);
+    assert_eq!(apply.object("HorizontalPodAutoscaler", "web")["outcome"], "conflict", "{apply}");
+    assert_eq!(ws.resource_version("HorizontalPodAutoscaler", "web"), before);
+    ws.reconcile(["apply", "-f", ".", "--force-conflicts"]).exits_with(0);
+    is_settled(&ws, &[]);
+}
+
 #[test]
 fn what_client_side_apply_left_in_an_older_version_of_the_api_passes_to_us() {
     let ws = Workspace::new();

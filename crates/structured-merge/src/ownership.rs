@@ -48,25 +48,27 @@ impl Ownership {
     #[must_use]
     pub fn taken(&self, after: &Self) -> Vec<(FieldPath, &ManagedFieldsEntry)> {
         let ours = after.our_fields();
+        self.lost(after).into_iter().filter(|(path, _)| ours.contains_at_or_below(path)).collect()
+    }
+
+    /// All that others lose on the way to `after`, because we take it or because it goes, each path in the version of its entry.
+    #[must_use]
+    pub fn lost(&self, after: &Self) -> Vec<(FieldPath, &ManagedFieldsEntry)> {
         // One owner may have several entries, of different times.
         let mut kept: BTreeMap<_, FieldSet> = BTreeMap::new();
         for entry in &after.others {
             let fields = kept.entry(entry.identity()).or_default();
             *fields = std::mem::take(fields).union(&entry.fields);
         }
-        let mut taken = Vec::new();
+        let mut all = Vec::new();
         for entry in &self.others {
             let lost = match kept.get(&entry.identity()) {
                 Some(kept) => entry.fields.difference(kept),
                 None => entry.fields.clone(),
             };
-            lost.visit(&mut |path, _| {
-                if ours.contains_at_or_below(path) {
-                    taken.push((path.clone(), entry));
-                }
-            });
+            lost.visit(&mut |path, _| all.push((path.clone(), entry)));
         }
-        taken
+        all
     }
 
     /// Ownership after the claims that the applier takes over have passed to it, on its own fields and on those of the manifest;

@@ -13,6 +13,8 @@ use crate::text::{one_line, without_credentials};
 
 /// The longest text that is taken from an answer that is no `Status`, in characters.
 const FOREIGN_TEXT: usize = 200;
+/// How many single complaints of an answer are read: each may be searched for in a manifest.
+const MOST_CAUSES: usize = 100;
 /// The longest message that is shown on one line, in characters.
 const SHOWN_MESSAGE: usize = 4000;
 
@@ -33,6 +35,8 @@ pub struct StatusError {
     pub message: String,
     /// The single complaints behind it, such as invalid fields.
     pub causes: Vec<Cause>,
+    /// How many more there are.
+    pub more_causes: usize,
     /// The kind, or the resource, that the answer is about.
     pub details_kind: Option<String>,
     /// The name of the object that the answer is about.
@@ -54,6 +58,7 @@ impl StatusError {
             reason: reason.to_owned(),
             message: message.to_owned(),
             causes: Vec::new(),
+            more_causes: 0,
             details_kind: None,
             details_name: None,
             retry_after: None,
@@ -172,6 +177,7 @@ impl StatusError {
                 reason: reason_of(code),
                 message: redirection(code, headers).unwrap_or_else(|| foreign_message(code, body)),
                 causes: Vec::new(),
+                more_causes: 0,
                 details_kind: None,
                 details_name: None,
                 retry_after: header_seconds(headers),
@@ -179,18 +185,20 @@ impl StatusError {
             };
         };
         let details = status.details.unwrap_or_default();
+        let mut causes = details.causes.unwrap_or_default();
+        let more_causes = causes.len().saturating_sub(MOST_CAUSES);
+        causes.truncate(MOST_CAUSES);
         let in_body = (details.retry_after_seconds > 0).then(|| Duration::from_secs(details.retry_after_seconds));
         Self {
             code: code.as_u16(),
             from_server: true,
             reason: if status.reason.is_empty() { reason_of(code) } else { status.reason },
             message: status.message,
-            causes: details
-                .causes
-                .unwrap_or_default()
+            causes: causes
                 .into_iter()
                 .map(|cause| Cause { reason: cause.reason, message: cause.message, field: cause.field })
                 .collect(),
+            more_causes,
             details_kind: non_empty(details.kind),
             details_name: non_empty(details.name),
             retry_after: header_seconds(headers).or(in_body),

@@ -122,11 +122,13 @@ impl<'a> ComparisonMachine<'a> {
             State::Applying(Some(live)) => Some(Question::Apply(with_live_spelling(manifest, live, self.of))),
             State::Applying(None) => Some(Question::Apply(manifest.clone())),
             State::Reading(_) => Some(Question::Read),
-            State::Pruning { live, prediction } => Some(Question::Patch(replacement(live, &prediction.object))),
+            State::Pruning { live, prediction } => {
+                Some(Question::Patch(replacement(live, &prediction.object, self.status_is_apart())))
+            }
             State::Transferring { live, prediction, .. } => {
                 let manifest = with_node_ports(Cow::Borrowed(manifest), live, self.of);
                 let object = verbatim(&manifest, &prediction.object, self.of);
-                Some(Question::Patch(replacement(live, &object)))
+                Some(Question::Patch(replacement(live, &object, self.status_is_apart())))
             }
             State::Probing { probes, .. } => probes.last().map(|probe| Question::Create(probe.object.clone())),
             State::Done(_) => None,
@@ -160,7 +162,9 @@ impl<'a> ComparisonMachine<'a> {
                 (prediction.object, prediction.evidence) = (object, Evidence::Server);
                 State::Done(Finding::Predicted { live, prediction })
             }
-            (State::Transferring { live, error, .. }, _) => self.rejected(Some(live), &error),
+            (State::Transferring { live, error, .. }, Answer::Refused(trial)) => {
+                self.transfer_rejected(live, &error, &trial)
+            }
             (State::Reading(answer), Answer::Live(LiveState::Present(live)))
                 if version(&live) == version(&answer) && self.is_wanted_over(&live) =>
             {
@@ -253,6 +257,11 @@ impl<'a> ComparisonMachine<'a> {
         let kind = self.target.kind();
         let prediction = predict(&self.wanted, &live, self.of, kind.as_ref(), self.policy);
         State::Done(Finding::Predicted { live, prediction })
+    }
+
+    /// Returns true if the status is written through a subresource alone.
+    fn status_is_apart(&self) -> bool {
+        self.target.resource.as_ref().map_or(true, |resource| resource.status)
     }
 
     /// Takes the answer to the apply, which belongs to the live object that was read.

@@ -10,8 +10,8 @@ pub(super) fn version(object: &Value) -> Option<&Value> {
 }
 
 /// A JSON patch that makes `object` of the live one, so that the server fills in its defaults where something went. It names what
-/// stays as well: the server would keep the text of that, and an apply writes it anew.
-pub(super) fn replacement(live: &Value, object: &Value) -> Value {
+/// stays as well: the server would keep the text of that, and an apply writes it anew. A status that is a subresource stays out of it.
+pub(super) fn replacement(live: &Value, object: &Value, status_is_apart: bool) -> Value {
     const OF_METADATA: [&str; 4] = ["annotations", "finalizers", "labels", "ownerReferences"];
     let mut operations = Vec::new();
     let mut replace = |path: String, before: Option<&Value>, after: Option<&Value>| match (before, after) {
@@ -27,7 +27,8 @@ pub(super) fn replacement(live: &Value, object: &Value) -> Value {
     fields.extend(names(object));
     fields.sort();
     fields.dedup();
-    fields.retain(|name| !["apiVersion", "kind", "metadata", "status"].contains(&name.as_str()));
+    fields.retain(|name| !["apiVersion", "kind", "metadata"].contains(&name.as_str()));
+    fields.retain(|name| name != "status" || !status_is_apart);
     for name in &fields {
         let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
         replace(pointer, live.get(name), object.get(name));
@@ -46,11 +47,33 @@ pub(super) fn replacement(live: &Value, object: &Value) -> Value {
 /// A value as the server writes it after it has read it: `2.0` is `2`.
 fn rewritten(value: &Value) -> Value {
     match value {
-        Value::Number(number) if number.is_f64() => {
+        // Go reads what is no `int64` as a float.
+        Value::Number(number) if number.as_i64().is_none() => {
             number.as_f64().and_then(json_number).map_or_else(|| value.clone(), Value::Number)
         }
         Value::Array(items) => items.iter().map(rewritten).collect(),
         Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), rewritten(value))).collect(),
         other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_names_everything_but_a_status_that_is_apart() {
+        let live = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a", "resourceVersion": "1"},
+            "spec": {"a": 2.0, "b": 18_446_744_073_709_551_615_u64}, "status": {"ready": true}});
+        let paths = |status_is_apart| {
+            let patch = replacement(&live, &live, status_is_apart);
+            let operations = patch.as_array().unwrap().iter();
+            operations.map(|one| one["path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(paths(true), ["/spec", "/metadata/resourceVersion"]);
+        assert_eq!(paths(false), ["/spec", "/status", "/metadata/resourceVersion"]);
+        // `json.Marshal` of what `json.Unmarshal` makes of them.
+        let spec = &replacement(&live, &live, true)[0]["value"];
+        assert_eq!(spec.to_string(), r#"{"a":2,"b":18446744073709552000}"#);
     }
 }

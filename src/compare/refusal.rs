@@ -4,7 +4,7 @@
 use serde_json::Value;
 use structured_merge::TypeRef;
 
-use super::rejection::{Blame, RejectedObject, blame, is_typed, mistakes, refused_result};
+use super::rejection::{Blame, RejectedObject, and_more, blame, is_typed, mistakes, refused_result};
 use super::secrecy::is_secret;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::discreet::Discreet;
@@ -58,13 +58,14 @@ pub fn refusal(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &
     if is_about_immutable_fields(status) {
         return immutable(status.causes.iter().map(|cause| cause.field.clone()).collect());
     }
-    let subject = RejectedObject { target, live, of };
+    let subject = RejectedObject::new(target, live, of);
     if blame(&subject, status) == Blame::Live {
         return Refusal::Other(refused_result(&subject, status));
     }
     let mistakes = mistakes(&subject, status);
     if !mistakes.is_empty() {
-        let message = mistakes.iter().map(|mistake| mistake.message.as_str()).collect::<Vec<_>>().join("; ");
+        let messages = mistakes.iter().map(|mistake| mistake.message.clone());
+        let message = messages.chain(and_more(status)).collect::<Vec<_>>().join("; ");
         let trouble = Diagnostic::new(Code::Invalid, message).with_details(mistakes);
         return if is_typed(status) { Refusal::Typed(trouble) } else { Refusal::Other(trouble) };
     }
@@ -95,10 +96,11 @@ fn refusal_of_secret(target: &Target, live: Option<&Value>, of: TypeRef<'_>, sta
     let mistakes = if Discreet::names_author(status) {
         Vec::new()
     } else {
-        mistakes(&RejectedObject { target, live, of }, status)
+        mistakes(&RejectedObject::new(target, live, of), status)
     };
     if !mistakes.is_empty() {
-        let message = mistakes.iter().map(|mistake| mistake.message.as_str()).collect::<Vec<_>>().join("; ");
+        let messages = mistakes.iter().map(|mistake| mistake.message.clone());
+        let message = messages.chain(and_more(status)).collect::<Vec<_>>().join("; ");
         let trouble = Diagnostic::new(Code::Invalid, message).with_details(mistakes);
         return if is_typed(status) { Refusal::Typed(trouble) } else { Refusal::Other(trouble) };
     }

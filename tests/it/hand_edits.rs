@@ -98,6 +98,25 @@ fn a_port_that_was_edited_by_hand_heals() {
     }
 }
 
+/// The server refuses the apply while the edit stands, so that a patch is tried; meanwhile somebody else writes.
+#[test]
+fn an_edit_heals_although_the_object_changes_while_the_server_is_asked() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", SERVICE);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    patched(&ws, "service/web", &json!([{"op": "replace", "path": "/spec/ports/0/port", "value": 81}]));
+    let proxy = Proxy::new(&ws);
+    let changed = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Conflict", "code": 409,
+        "message": "the object has been modified"});
+    let headers = vec![("content-type", "application/json".to_owned())];
+    proxy.inject(1, "PATCH", "services dryRun !force", Fault::Answer(409, headers, changed.to_string()));
+    let diff = ws.through(&proxy.url()).reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.object("Service", "web")["action"], "update", "{diff}");
+    let trials =
+        proxy.requests().iter().filter(|request| request.starts_with("PATCH") && !request.contains("force")).count();
+    assert_eq!(trials, 2, "{:#?}", proxy.requests());
+}
+
 #[test]
 fn a_port_of_an_object_that_is_wholly_in_hands_heals() {
     for how in ["create", "apply"] {

@@ -179,3 +179,17 @@ fn custom_resources_are_explained_by_their_own_types() {
     );
     assert_eq!(widget("  size: 3.5\n"), "5:9 `spec.size`: must be of type integer / ");
 }
+
+/// The server complains of each key. Searching for all of them in the manifest would take minutes.
+#[test]
+fn of_many_mistakes_the_first_hundred_are_shown() {
+    let ws = Workspace::new();
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let keys: String = (0..10_000).map(|number| format!("  \"a {number}\": \"\"\n")).collect();
+    ws.write("it.yaml", &format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: it}}\ndata:\n{keys}"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+    let error = &diff.object("ConfigMap", "it")["error"];
+    assert_eq!(error["mistakes"].as_array().unwrap().len(), 100);
+    assert!(error["message"].as_str().unwrap().ends_with("; and 9900 more"), "{}", error["message"]);
+}

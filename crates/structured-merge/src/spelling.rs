@@ -56,9 +56,9 @@ pub fn verbatim(manifest: &Value, object: &Value, of: TypeRef<'_>) -> Value {
             Value::Object(whole)
         }
         (Value::Array(wanted), Value::Array(found)) if matches!(of.list_kind(), ListKind::Keyed(_)) => {
+            let wanted = items_by_element(wanted, of);
             let item = |there: &Value| {
-                let element = item_element(there, of);
-                let own = wanted.iter().find(|item| element.is_some() && item_element(item, of) == element);
+                let own = item_element(there, of).and_then(|element| wanted.get(&element).copied());
                 own.map_or_else(|| there.clone(), |own| verbatim(own, there, of.item()))
             };
             Value::Array(found.iter().map(item).collect())

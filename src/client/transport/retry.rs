@@ -103,6 +103,7 @@ mod tests {
             reason: String::new(),
             message: String::new(),
             causes: Vec::new(),
+            more_causes: 0,
             details_kind: None,
             details_name: None,
             retry_after: retry_after.map(Duration::from_secs),

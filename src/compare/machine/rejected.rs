@@ -48,6 +48,16 @@ impl ComparisonMachine<'_> {
         Some(predict_displacing(manifest, live, self.of, kind.as_ref(), self.policy, in_the_way))
     }
 
+    /// The server rejects the apply with the manual claims as well, or it cannot be asked, or the object has changed meanwhile.
+    pub(super) fn transfer_rejected(&mut self, live: Value, apply: &RequestError, trial: &RequestError) -> State {
+        match trial.status().map(|status| status.code) {
+            Some(409) => self.pruning_rejected(live, trial),
+            Some(429) => self.rejected(Some(live), trial),
+            Some(400..=499) => self.rejected(Some(live), apply),
+            _ => self.rejected(Some(live), trial),
+        }
+    }
+
     /// The server rejects what would be left once manual claims have passed, or the object has changed meanwhile.
     pub(super) fn pruning_rejected(&mut self, live: Value, error: &RequestError) -> State {
         if error.status().is_some_and(|status| status.code == 409) && self.rounds > 0 {
@@ -117,6 +127,6 @@ impl ComparisonMachine<'_> {
     }
 
     fn subject<'s>(&'s self, live: Option<&'s Value>) -> RejectedObject<'s> {
-        RejectedObject { target: self.target, live, of: self.of }
+        RejectedObject::new(self.target, live, self.of)
     }
 }

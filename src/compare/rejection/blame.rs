@@ -1,8 +1,9 @@
 //! Whose doing a refusal is: that of the manifest, or of what the live object has beside it.
 
 use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, ListKind, Ownership, fields_of, item_element};
+use structured_merge::{FieldPath, FieldSet, ListKind, Ownership, item_element};
 
+use super::and_more;
 use super::causes::message_of;
 use super::place::{Place, follow_validation};
 use super::rejected_object::RejectedObject;
@@ -59,6 +60,7 @@ pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &
             messages.push(message);
         }
     }
+    messages.extend(and_more(status));
     let trouble = Diagnostic::new(status, format!("the server would refuse the result: {}", messages.join("; ")));
     let stored = status.causes.iter().find_map(|cause| stored_version(subject, cause));
     let clash = || {
@@ -120,7 +122,6 @@ fn stranger(
 ) -> Option<FieldPath> {
     let place = follow_validation(Place::root(merged, subject.of), merged, &cause.field);
     let (value, _) = place.here();
-    let claims = fields_of(subject.manifest(), subject.of);
     for (depth, step) in place.steps.iter().enumerate().rev() {
         let (Step::Index(own), (list, of)) = (step, place.trail.get(depth)?) else { continue };
         if !matches!(of.list_kind(), ListKind::Keyed(_)) {
@@ -132,7 +133,7 @@ fn stranger(
             list.as_array()?.iter().enumerate().filter(|(index, item)| index != own && is_meant(item, value, inner));
         let paths = others.filter_map(|(_, item)| item_element(item, *of)).map(|element| above.child(element));
         // Keys that an item of the manifest leaves out have their defaults in its claims.
-        let found = paths.into_iter().find(|path| !claims.contains_at_or_below(path));
+        let found = paths.into_iter().find(|path| !subject.claims().contains_at_or_below(path));
         if found.is_some() {
             return found;
         }

@@ -24,6 +24,12 @@ const NOT_TYPED: &str = "failed to create typed patch object";
 /// The start of the message about a value that a Go type cannot take.
 const NOT_CONVERTED: &str = "failed to convert new object";
 
+/// What stands for the complaints that were not read.
+#[must_use]
+pub(super) fn and_more(status: &StatusError) -> Option<String> {
+    (status.more_causes > 0).then(|| format!("and {} more", status.more_causes))
+}
+
 /// Returns true if a refusal says that the manifest does not fit its type. The server calls that an internal error.
 #[must_use]
 pub(super) fn is_typed(status: &StatusError) -> bool {

@@ -1,9 +1,10 @@
 //! The object that the server rejected, and where a mistake in it is written.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use structured_merge::{FieldPath, TypeRef, managed_fields, merge};
+use structured_merge::{FieldPath, FieldSet, TypeRef, fields_of, managed_fields, merge};
 
 use super::place::Place;
 use crate::compare::secrecy::is_secret;
@@ -18,9 +19,19 @@ pub(in crate::compare) struct RejectedObject<'a> {
     pub live: Option<&'a Value>,
     /// The type's fields.
     pub of: TypeRef<'a>,
+    claims: OnceCell<FieldSet>,
 }
 
 impl<'a> RejectedObject<'a> {
+    pub fn new(target: &'a Target, live: Option<&'a Value>, of: TypeRef<'a>) -> Self {
+        Self { target, live, of, claims: OnceCell::new() }
+    }
+
+    /// The fields of the manifest.
+    pub(super) fn claims(&self) -> &FieldSet {
+        self.claims.get_or_init(|| fields_of(self.manifest(), self.of))
+    }
+
     pub(super) fn manifest(&self) -> &'a Value {
         self.target.desired.object()
     }

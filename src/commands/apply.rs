@@ -114,5 +114,6 @@ async fn pass(
         pass.wait(timeout).await;
     }
     let report = pass.annotate(builder.last_report(Command::Apply, &FailOn::default()));
+    pass.end();
     Ok(concluded(report, info, &cluster, interrupt))
 }

@@ -9,7 +9,7 @@ use crate::engine::comparison::Comparison;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::live::admission::Admission;
-use crate::plan::DependencyKind;
+use crate::plan::{DependencyKind, Plan};
 use crate::report::{Command, Report, explained, summary_line, text};
 use crate::session::apply_set::requested;
 use crate::session::captured::without_cluster;
@@ -100,7 +100,7 @@ async fn with_cluster(
     // Whether a namespace or a definition is there, and what becomes of it, matters to what is in another part.
     let plan = plan.part(args.shard.shard, |need| need >= DependencyKind::Inside);
 
-    let wanted: Vec<ObjectKey> = plan.all().map(|target| target.key.clone()).collect();
+    let unmanaged = args.report_unmanaged.as_ref().map(|named| (named, keys(&plan)));
 
     let (screen, builder, journal) = (Screen::new(output, false), ReportBuilder::default(), output.journal());
     let events = (&screen, &(&builder, &journal));
@@ -112,8 +112,15 @@ async fn with_cluster(
     let gate = gate(args);
     let mut report = builder.last_report(Command::Diff, &gate);
     report.warnings = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
-    if let Some(named) = &args.report_unmanaged {
+    if let Some((named, wanted)) = unmanaged {
         report = with_unmanaged(report, named, (&cluster, &catalog), (&wanted, args.shard.shard, &gate)).await?;
     }
-    Ok(concluded(pass.annotate(report), info, &cluster, interrupt))
+    let report = pass.annotate(report);
+    pass.end();
+    Ok(concluded(report, info, &cluster, interrupt))
+}
+
+/// The objects of the whole input.
+fn keys(plan: &Plan) -> Vec<ObjectKey> {
+    plan.all().map(|target| target.key.clone()).collect()
 }

@@ -1,17 +1,41 @@
 //! CustomResourceDefinitions in the input, and the kinds that they define.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
-use structured_merge::builtin_kind;
+use structured_merge::{GroupVersionKind, builtin_kind};
 
 use crate::live::Target;
 
-/// Returns true if a CustomResourceDefinition defines the kind of a target.
-#[must_use]
-pub fn defines(crd: &Target, target: &Target) -> bool {
-    let gvk = &target.key.gvk;
-    crd.key.gvk.is_crd()
-        && defined_kind(crd.desired.object()) == Some((&gvk.group, &gvk.kind))
-        && builtin_kind(gvk).is_none()
+/// Kinds by their group and name, and where the definition of each stands in a list.
+#[derive(Debug, Default)]
+pub struct DefinedKinds<'a>(HashMap<(&'a str, &'a str), usize>);
+
+impl<'a> DefinedKinds<'a> {
+    /// The kinds that objects of a list define, where they are definitions; the first of a kind counts.
+    pub fn in_list(targets: impl IntoIterator<Item = &'a Target>) -> Self {
+        let mut kinds = Self::default();
+        for (index, target) in targets.into_iter().enumerate() {
+            kinds.add(index, target);
+        }
+        kinds
+    }
+
+    /// Adds what an object defines, if it is a definition.
+    pub fn add(&mut self, index: usize, target: &'a Target) {
+        if target.key.gvk.is_crd()
+            && let Some(kind) = defined_kind(target.desired.object())
+        {
+            self.0.entry(kind).or_insert(index);
+        }
+    }
+
+    /// The place of the definition of a kind. A built-in kind has none.
+    #[must_use]
+    pub fn place_of(&self, gvk: &GroupVersionKind) -> Option<usize> {
+        let place = self.0.get(&(gvk.group.as_str(), gvk.kind.as_str()))?;
+        builtin_kind(gvk).is_none().then_some(*place)
+    }
 }
 
 /// The group and the kind that a CustomResourceDefinition names. One of a built-in kind is not defined by it.

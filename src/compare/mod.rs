@@ -33,7 +33,7 @@ mod wanted;
 mod written_paths;
 
 pub use classify::{ObjectPair, judge};
-pub use definition::{defined_kind, defines};
+pub use definition::{DefinedKinds, defined_kind};
 pub use diff::{Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason, UnmanagedCount};
 pub use finding::{ComparisonResult, Finding};
 pub use ignored_fields::IgnoredFields;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 
-use crate::compare::{Action, ObjectVerdict, defines};
+use crate::compare::{Action, DefinedKinds, ObjectVerdict};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::comparison::Comparison;
 use crate::engine::elsewhere::Patience;
@@ -50,6 +50,11 @@ impl<'a> ApplyRun<'a> {
     /// The objects, in the order of the plan.
     pub fn items(&self) -> &[Item] {
         &self.items
+    }
+
+    /// The objects alone.
+    pub fn into_items(self) -> Vec<Item> {
+        self.items
     }
 
     /// The objects of this part, in the order of the plan.
@@ -235,7 +240,8 @@ impl<'a> ApplyRun<'a> {
         if crds.is_empty() {
             return;
         }
-        let is_defined = |target: &Target| crds.iter().any(|crd| defines(&crd.target, target));
+        let kinds = DefinedKinds::in_list(crds.iter().map(|crd| &crd.target));
+        let is_defined = |target: &Target| kinds.place_of(&target.key.gvk).is_some();
         let provisional = || later.iter().filter(|item| item.is_provisional()).map(Item::target);
         let awaited: Vec<_> =
             provisional().filter(|target| is_defined(target)).map(|target| target.key.gvk.clone()).collect();

@@ -10,7 +10,7 @@ use tokio::sync::SetOnce;
 
 use crate::client::{Cluster, MOST_IN_FLIGHT};
 use crate::compare::{
-    Action, ComparisonMachine, ComparisonResult, Evidence, Finding, Policy, Redactor, defines, leave_out_nulls,
+    Action, ComparisonMachine, ComparisonResult, DefinedKinds, Evidence, Finding, Policy, Redactor, leave_out_nulls,
     may_hold_refused_nulls,
 };
 use crate::diagnostic::{Code, Diagnostic};
@@ -118,16 +118,16 @@ impl<'a> Comparison<'a> {
             (self.types, self.policy) = (types, policy);
         }
         let mut decisions: Vec<Decision> = Vec::with_capacity(targets.len());
-        let mut changing_crds: Vec<&Target> = Vec::new();
+        let mut changing = DefinedKinds::default();
         let mut unproven = Vec::new();
         let judge = self.judge();
-        for (target, found) in targets.iter().zip(found) {
+        for (index, (target, found)) in targets.iter().zip(found).enumerate() {
             let own = found.unproven.as_ref().filter(|_| target.elsewhere().is_none());
             unproven.extend(own.map(|why| format!("not proven: {}: {why}", target.key)));
-            let types_will_change = changing_crds.iter().any(|crd| defines(crd, target));
+            let types_will_change = changing.place_of(&target.key.gvk).is_some();
             let decision = judge.decide(target, found, self.types.of(&target.key.gvk), types_will_change);
-            if target.key.gvk.is_crd() && decision.verdict().action() != Action::None {
-                changing_crds.push(target);
+            if decision.verdict().action() != Action::None {
+                changing.add(index, target);
             }
             decisions.push(decision);
         }

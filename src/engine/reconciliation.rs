@@ -6,6 +6,8 @@
 
 use std::time::Duration;
 
+use tokio::task::spawn_blocking;
+
 use crate::compare::Evidence;
 use crate::engine::apply_run::ApplyRun;
 use crate::engine::comparison::Comparison;
@@ -109,6 +111,13 @@ impl<'a> Reconciliation<'a> {
         let Comparison { cluster, events, interrupt, readiness, .. } = self.run.comparison();
         let watched: Vec<Watched> = existing.map(|target| Watched::existing(target, readiness)).collect();
         Waiting { cluster, timeout, interrupt, events: *events }.after_pass(&watched).await;
+    }
+
+    /// Ends it. The objects are freed while the report is printed: of many, that takes a while.
+    pub fn end(self) {
+        let Self { run, others, .. } = self;
+        let items = run.into_items();
+        spawn_blocking(move || drop((items, others)));
     }
 
     /// Adds to a report what is to be said of the run and of its apply set as a whole.

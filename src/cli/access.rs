@@ -8,9 +8,9 @@ use super::output::ConsoleArgs;
 use super::prune::PruneArgs;
 
 pub(super) const AFTER_HELP: &str = "\
-The roles hold what the requests of `diff` and `apply` need over these manifests, with these flags. Discovery is left out: the
-cluster role `system:discovery` allows it to every user. Bind the roles with `kubectl create rolebinding` and `kubectl create
-clusterrolebinding`.
+The roles grant exactly the permissions that `diff` and `apply` need for these manifests and flags. Discovery is left out: the \
+cluster role `system:discovery` allows it to every user. Bind the roles with `kubectl create rolebinding` and \
+`kubectl create clusterrolebinding`.
 
 Exit codes:
   0    the user has all these permissions
@@ -37,9 +37,15 @@ pub struct AccessArgs {
     #[command(flatten)]
     pub input: InputArgs,
     /// Commands to print roles for
-    #[arg(long = "for", value_name = "COMMAND,…", value_delimiter = ',', default_values = ["diff", "apply"], help_heading = "Access")]
+    #[arg(
+        long = "for",
+        value_name = "COMMAND,…",
+        value_delimiter = ',',
+        default_value = "diff,apply",
+        help_heading = "Access"
+    )]
     pub purposes: Vec<PurposeChoice>,
-    /// Beginning of the names of the roles
+    /// Prefix of the names of the roles
     #[arg(long, value_name = "PREFIX", default_value = "kubectl-reconcile", value_parser = NonEmptyStringValueParser::new(), help_heading = "Access")]
     pub name: String,
     /// How `diff` determines drift: with `read-only`, it needs no permission to write

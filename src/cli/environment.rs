@@ -2,9 +2,9 @@
 
 pub(super) const AFTER_HELP: &str = "\
 Exit codes:
-  0    in sync (diff), everything applied (apply), everything ready (status)
+  0    in sync (diff), everything applied (apply), everything ready (status), all permissions held (access)
   1    drift found (diff), or a permission is missing (access)
-  2    invalid flags, configuration or input: nothing was compared or changed
+  2    invalid flags, configuration or input, and nothing was compared or changed; or a report could not be written
   3    the cluster cannot be reached, or rejected the credentials
   4    at least one object could not be compared or applied; the others were
   5    not everything is ready (status, apply --wait)
@@ -22,7 +22,7 @@ Environment variables:
                              pager for text on a terminal, `cat` for none (default: less -FRX)
   LESS, LV                   options of these pagers, unless set: FRX and -c
   COLUMNS                    width of the text, if the output is not a terminal
-  KUBECTL_EXTERNAL_DIFF      program that shows two folders, in the place of the text of -o unified
+  KUBECTL_EXTERNAL_DIFF      diff program that -o unified runs instead of printing a patch
   GITHUB_STEP_SUMMARY        (in GitHub Actions) a report in this file is appended to it
   RUST_BACKTRACE             after a bug in the program, 1 also shows where it was
   HOME                       where ~/.kube/config and ~/.kube/cache are

@@ -74,7 +74,7 @@ pub struct ConsoleArgs {
     /// Colours of the text
     #[arg(long, value_name = "THEME", default_value = "standard", value_parser = themes())]
     pub theme: &'static Theme,
-    /// Print details on standard error: repeated requests from 1, every request from 6
+    /// Print details on standard error: the configuration file, retries and notes from 1, every request from 6
     #[arg(short = 'v', long = "v", value_name = "N", num_args = 0..=1, default_value = "0", default_missing_value = "1")]
     pub verbosity: u8,
 }

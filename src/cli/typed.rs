@@ -28,7 +28,7 @@ impl Typed {
     /// Reads the arguments of the process; prints help, or what is wrong with them, and ends.
     #[must_use]
     pub fn parse() -> Self {
-        Self::of(std::env::args_os().collect()).unwrap_or_else(|error| error.exit())
+        Self::of(asking_for_help(std::env::args_os().collect())).unwrap_or_else(|error| error.exit())
     }
 
     fn of(arguments: Vec<OsString>) -> Result<Self, clap::Error> {
@@ -88,6 +88,15 @@ impl Typed {
         let matches = Cli::command().try_get_matches_from(arguments)?;
         Cli::from_arg_matches(&matches)
     }
+}
+
+/// `help diff` for `diff --help`, as kubectl and git have it.
+fn asking_for_help(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    if arguments.get(1).is_some_and(|command| command == "help") {
+        arguments.remove(1);
+        arguments.push("--help".into());
+    }
+    arguments
 }
 
 /// Returns true if the command has the flag, and neither it nor one that excludes it was typed.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 pub const EXIT_SUCCESS: u8 = 0;
 /// `diff` found drift, or `access` a permission that is missing.
 pub const EXIT_DRIFT: u8 = 1;
-/// Invalid flags, configuration or input: nothing was compared or changed.
+/// Invalid flags, configuration or input, and nothing was compared or changed; or a report could not be written.
 pub const EXIT_INVALID: u8 = 2;
 /// The cluster cannot be reached, or rejected the credentials: nothing was compared.
 pub const EXIT_UNREACHABLE: u8 = 3;

@@ -27,7 +27,7 @@ enum Matches {
 pub static FAIL_CLASSES: [FailClass; 15] = [
     FailClass {
         name: "drift",
-        help: "Every difference that `apply` would resolve (the default)",
+        help: "Every object that does not match its manifest, conflicts included (the default)",
         matches: Matches::Drift,
     },
     FailClass {
@@ -51,7 +51,7 @@ pub static FAIL_CLASSES: [FailClass; 15] = [
     },
     of(Class::Adopted, "adopted", "Fields that are not yet owned by our field manager"),
     of(Class::Released, "released", "Fields that are no longer in the manifests, and that a co-owner keeps"),
-    of(Class::Overridden, "overridden", "Fields of which the cluster keeps its own value"),
+    of(Class::Overridden, "overridden", "Fields where the cluster keeps its own value"),
 ];
 
 const fn of(class: Class, name: &'static str, help: &'static str) -> FailClass {

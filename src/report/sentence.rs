@@ -12,9 +12,13 @@ pub(super) fn of_shard(report: &Report, sentence: &str) -> String {
 
 /// What a pass would do.
 pub(super) fn to_do(counts: &Summary, view: &View) -> String {
+    let update = match counts.conflict.min(counts.update) {
+        0 => "to update".to_owned(),
+        conflicts => format!("to update ({} in conflict)", grouped(conflicts)),
+    };
     let sentence = counted(&[
         (counts.create, "to create"),
-        (counts.update, "to update"),
+        (counts.update, &update),
         (counts.replace, "to replace"),
         (counts.delete, "to delete"),
         (counts.kept.unwrap_or_default(), "kept"),

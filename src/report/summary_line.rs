@@ -62,11 +62,12 @@ fn sentence_line(sentence: String) -> Styled {
 fn added(counts: &Summary) -> Option<String> {
     let fields = match counts.unmanaged {
         0 => return None,
-        1 => "1 field added by others".to_owned(),
-        more => format!("{} fields added by others", grouped(more)),
+        1 => "1 field added".to_owned(),
+        more => format!("{} fields added", grouped(more)),
     };
     Some(match counts.unmanaged_manual {
-        0 => fields,
-        manual => format!("{fields}, {} of them by hand", grouped(manual)),
+        0 => format!("{fields} by others"),
+        manual if manual == counts.unmanaged => format!("{fields} by hand"),
+        manual => format!("{fields} by others, {} of them by hand", grouped(manual)),
     })
 }

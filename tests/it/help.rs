@@ -36,6 +36,19 @@ fn after_help(command: &Command) -> String {
 }
 
 #[test]
+fn help_is_a_command_as_well() {
+    let stdout = |arguments: &[&str]| {
+        let output = run(arguments);
+        assert!(output.status.success(), "{arguments:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(stdout(&["help"]), stdout(&["--help"]));
+    assert_eq!(stdout(&["help", "diff"]), stdout(&["diff", "--help"]));
+    assert_eq!(stdout(&["help", "report", "merge"]), stdout(&["report", "merge", "--help"]));
+    assert_eq!(run(&["help", "nothing"]).status.code(), Some(2));
+}
+
+#[test]
 fn every_command_has_exit_codes_and_examples() {
     for (name, command) in commands() {
         let after = after_help(&command);

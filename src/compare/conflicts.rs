@@ -50,7 +50,8 @@ impl<'a> Taken<'a> {
         if self.renamed.is_empty() {
             return;
         }
-        let is_ours = |change: &FieldChange| change.class.is_drift() && ours.overlaps(&change.path);
+        let is_open = |change: &FieldChange| change.class.is_drift() && change.class != Class::Conflict;
+        let is_ours = |change: &FieldChange| is_open(change) && ours.overlaps(&change.path);
         let is_nobodys = |change: &FieldChange| claimants.best(&change.path, of).1.is_empty();
         let has_one = found.iter().any(|change| is_ours(change) && is_nobodys(change));
         for change in found.iter_mut().filter(|change| is_ours(change) && (!has_one || is_nobodys(change))) {
@@ -116,20 +117,20 @@ impl<'a> Taken<'a> {
     }
 }
 
-/// Those who lose what the live object has under no such name, as their version of the API calls it otherwise. What belongs to all
-/// versions, and what the server resets, is never renamed.
+/// Those who lose what the live object has under no such name, as their version of the API calls it otherwise. A status is nothing that
+/// an apply takes.
 fn renamed<'a>(
     live: &Value,
     gvk: &GroupVersionKind,
     lost: impl Iterator<Item = (FieldPath, &'a ManagedFieldsEntry)>,
 ) -> Vec<&'a ManagedFieldsEntry> {
     let version = gvk.api_version();
-    let alike = [FieldPath::of(&["metadata"]), FieldPath::of(&["status"])];
+    let status = FieldPath::of(&["status"]);
     let mut live = Lookup::of(live);
     let mut owners: Vec<&ManagedFieldsEntry> = Vec::new();
     for (path, entry) in lost.filter(|(_, entry)| entry.api_version != version) {
         let is_known = owners.last().is_some_and(|last| std::ptr::eq(*last, entry));
-        if !is_known && !alike.iter().any(|root| root.is_prefix_of(&path)) && live.value(&path).is_none() {
+        if !is_known && !status.is_prefix_of(&path) && live.value(&path).is_none() {
             owners.push(entry);
         }
     }

@@ -54,7 +54,9 @@ impl<'a> RejectedObject<'a> {
         // The status belongs to the controller of the object: it is not taken out of a manifest.
         let is_status = FieldPath::of(&["status"]).is_prefix_of(kept);
         let way_out = if is_status { "" } else { ", `kubectl replace` removes it" };
-        Some(format!("the live object has {name} ({whose}) and the manifest does not: an apply keeps it{way_out}"))
+        Some(format!(
+            "the live object has {name} ({whose}) and the manifest does not: the server refuses both together{way_out}"
+        ))
     }
 
     /// Returns true if nothing of the server's text may be repeated.

@@ -33,6 +33,8 @@ pub enum Truth {
     Changed(Value),
     /// Another apply set has it, which no flag changes.
     OfAnotherSet,
+    /// It would write anew what the server keeps as it was sent, and must not change (`1.0` becomes `1`): nothing is known of values.
+    Rewritten(String),
     /// Others own what it would change: all of them manual changes, or not.
     Conflict {
         is_manual: bool,
@@ -70,6 +72,9 @@ impl World {
             return Truth::OfAnotherSet;
         }
         let (Err(status), Some(forced)) = (&answer, forced) else { return Truth::of(effect(live, &answer)) };
+        if status.code == 422 && status.message.contains("field is immutable") && holds_whole_float(live) {
+            return Truth::Rewritten(status.message.clone());
+        }
         if status.code != 409 {
             return Truth::of(effect(live, &answer));
         }
@@ -93,6 +98,16 @@ impl World {
     async fn version(&self, item: &Item) -> Option<Value> {
         let live = self.ground.call(Method::GET, &path_of(&item.target), "", &Value::Null).await.ok();
         live.and_then(|live| live.pointer("/metadata/resourceVersion").cloned())
+    }
+}
+
+/// Whether there is a number such as `1.0` anywhere.
+fn holds_whole_float(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.is_f64() && number.as_f64().is_some_and(|number| number.fract() == 0.0),
+        Value::Array(items) => items.iter().any(holds_whole_float),
+        Value::Object(map) => map.values().any(holds_whole_float),
+        _ => false,
     }
 }
 
@@ -133,6 +148,7 @@ impl Truth {
             Truth::Going => "being deleted",
             Truth::InSync => "in sync",
             Truth::Owned => "owners change",
+            Truth::Rewritten(_) => "refused, as it would be written anew",
             Truth::Changed(_) => "values change",
             Truth::OfAnotherSet => "in another apply set",
             Truth::Conflict { is_manual: true, .. } => "conflict with people",
@@ -168,6 +184,7 @@ impl Truth {
             Truth::Moved => true,
             Truth::Created => action == "create",
             Truth::Going | Truth::Refused(_) => ["unknown", "replace"].contains(&action),
+            Truth::Rewritten(_) => ["none", "unknown", "replace"].contains(&action),
             Truth::InSync => action == "none" && !classes.contains(&"adopted"),
             Truth::Owned => action == "none",
             Truth::Changed(_) => action == "update" && conflicts == 0,
@@ -189,7 +206,10 @@ impl fmt::Display for Truth {
         let name = self.name();
         match self {
             Truth::Changed(values) => write!(f, "{name} to {values}"),
-            Truth::Conflict { message, .. } | Truth::Stuck(message) | Truth::Refused(message) => {
+            Truth::Conflict { message, .. }
+            | Truth::Stuck(message)
+            | Truth::Refused(message)
+            | Truth::Rewritten(message) => {
                 write!(f, "{name}: {message}")
             }
             _ => f.write_str(name),

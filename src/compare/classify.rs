@@ -21,6 +21,8 @@ use super::secrecy::Secrecy;
 pub struct ObjectPair<'a> {
     /// Its type.
     pub gvk: &'a GroupVersionKind,
+    /// Each group and version in which kinds of its name are served.
+    pub versions: &'a [String],
     /// The object as it is sent.
     pub manifest: &'a Value,
     /// The manifest with what rules ignore, for what is secret in it.
@@ -50,14 +52,7 @@ pub fn judge(
     let context = Context {
         of: subject.of,
         claimants: Claimants::of(&before.others),
-        taken: Taken::between(
-            (subject.live, subject.gvk),
-            &before,
-            nobody.as_ref(),
-            &differences,
-            &prediction.owners,
-            policy,
-        ),
+        taken: Taken::between(&subject, &before, nobody.as_ref(), &differences, &prediction.owners, policy),
         passing: settled(&subject, &before, prediction, policy).map(|owners| owners.our_fields()).unwrap_or_default(),
         ours_before: with_string_data(subject.gvk, before.our_fields(), &before.others),
         ours_after: with_string_data(subject.gvk, prediction.owners.our_fields(), &[]),

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use structured_merge::{
-    Change, Claimants, FieldPath, FieldSet, GroupVersionKind, Lookup, ManagedFieldsEntry, Op, Ownership, TypeRef,
-    builtin_kind,
+    Change, Claimants, FieldPath, FieldSet, GroupVersionKind, Lookup, LostFields, ManagedFieldsEntry, Op, Ownership,
+    TypeRef, builtin_kind,
 };
 
+use super::classify::ObjectPair;
 use super::diff::{Class, Conflict, FieldChange, Owner};
 use super::policy::Policy;
 
@@ -24,22 +25,26 @@ impl<'a> Taken<'a> {
     /// What owners lose between `before` and `after`. The owner whom the server invents for all that nobody is recorded for
     /// (`nobody`) loses the values that change.
     pub fn between(
-        (live, gvk): (&Value, &GroupVersionKind),
+        subject: &ObjectPair<'_>,
         before: &'a Ownership,
         nobody: Option<&'a ManagedFieldsEntry>,
         differences: &[Change],
         after: &Ownership,
         policy: &Policy,
     ) -> Self {
-        let keeps = |entry: &ManagedFieldsEntry| !policy.takes_from(entry) && !is_forgotten(entry, gvk);
-        let renamed = renamed(live, gvk, before.lost(after).into_iter().filter(|(_, entry)| keeps(entry)));
-        let mut fields = before.taken(after);
-        if let Some(entry) = nobody {
+        let keeps = |entry: &ManagedFieldsEntry| {
+            !policy.takes_from(entry) && !is_forgotten(entry, subject.gvk, subject.versions)
+        };
+        let ours = after.our_fields();
+        let mut lost = before.lost(after);
+        lost.retain(|lost| keeps(lost.entry));
+        let renamed = renamed(subject.live, subject.gvk, &lost);
+        let mut fields: Vec<_> = lost.iter().flat_map(|lost| lost.taken_by(&ours)).collect();
+        if let Some(entry) = nobody.filter(|entry| keeps(entry)) {
             let changed: FieldSet = differences.iter().map(|change| change.path.clone()).collect();
-            let both = after.our_fields().leaves().into_iter().filter(|path| entry.fields.contains(path));
+            let both = ours.leaves().into_iter().filter(|path| entry.fields.contains(path));
             fields.extend(both.filter(|path| changed.contains_at_or_below(path)).map(|path| (path, entry)));
         }
-        fields.retain(|(_, entry)| keeps(entry));
         let paths = fields.iter().map(|(path, _)| path.clone()).collect();
         Self { fields, paths, renamed }
     }
@@ -119,29 +124,18 @@ impl<'a> Taken<'a> {
 
 /// Those who lose what the live object has under no such name, as their version of the API calls it otherwise. A status is nothing that
 /// an apply takes.
-fn renamed<'a>(
-    live: &Value,
-    gvk: &GroupVersionKind,
-    lost: impl Iterator<Item = (FieldPath, &'a ManagedFieldsEntry)>,
-) -> Vec<&'a ManagedFieldsEntry> {
-    let version = gvk.api_version();
-    let status = FieldPath::of(&["status"]);
+fn renamed<'a>(live: &Value, gvk: &GroupVersionKind, lost: &[LostFields<'a>]) -> Vec<&'a ManagedFieldsEntry> {
+    let (version, status) = (gvk.api_version(), FieldPath::of(&["status"]));
     let mut live = Lookup::of(live);
-    let mut owners: Vec<&ManagedFieldsEntry> = Vec::new();
-    for (path, entry) in lost.filter(|(_, entry)| entry.api_version != version) {
-        let is_known = owners.last().is_some_and(|last| std::ptr::eq(*last, entry));
-        if !is_known && !status.is_prefix_of(&path) && live.value(&path).is_none() {
-            owners.push(entry);
-        }
-    }
-    owners
+    let mut is_renamed = |path: &FieldPath| !status.is_prefix_of(path) && live.value(path).is_none();
+    let of_others = lost.iter().filter(|lost| lost.entry.api_version != version);
+    of_others.filter(|lost| lost.fields.paths().iter().any(&mut is_renamed)).map(|lost| lost.entry).collect()
 }
 
-/// Returns true if the server forgets a record with the next write, whoever sends that, as it knows its version no more
-/// (structured-merge-diff `merge/update.go`, `IsMissingVersionError`).
-fn is_forgotten(entry: &ManagedFieldsEntry, gvk: &GroupVersionKind) -> bool {
-    let theirs = GroupVersionKind::new(&entry.api_version, &gvk.kind);
-    builtin_kind(gvk).is_some() && builtin_kind(&theirs).is_none()
+/// Returns true if the server forgets a record with the next write, whoever sends that, as it serves its version of the kind no
+/// more (structured-merge-diff `merge/update.go`, `IsMissingVersionError`). For custom resources it does not.
+fn is_forgotten(entry: &ManagedFieldsEntry, gvk: &GroupVersionKind, served: &[String]) -> bool {
+    builtin_kind(gvk).is_some() && !served.contains(&entry.api_version)
 }
 
 /// The places of changes.
@@ -164,17 +158,18 @@ mod tests {
 
     #[test]
     fn a_record_in_a_version_that_is_gone_is_forgotten() {
-        let forgotten = |api_version: &str, kind: &str, theirs: &str| {
+        let forgotten = |api_version: &str, kind: &str, served: &[&str], theirs: &str| {
             let entry = json!({"manager": "a", "operation": "Update", "apiVersion": theirs, "fieldsType": "FieldsV1", "fieldsV1": {}});
             let object = json!({"metadata": {"managedFields": [entry]}});
             let owners = Ownership::of(&object, "b");
-            is_forgotten(&owners.others[0], &GroupVersionKind::new(api_version, kind))
+            let served: Vec<String> = served.iter().map(|version| (*version).to_owned()).collect();
+            is_forgotten(&owners.others[0], &GroupVersionKind::new(api_version, kind), &served)
         };
-        let rbac = "rbac.authorization.k8s.io/v1";
-        assert!(forgotten(rbac, "Role", "rbac.authorization.k8s.io/v1beta1"));
-        assert!(!forgotten(rbac, "Role", rbac));
-        assert!(forgotten("apps/v1", "Deployment", "extensions/v1beta1"));
-        assert!(!forgotten("autoscaling/v2", "HorizontalPodAutoscaler", "autoscaling/v1"));
-        assert!(!forgotten("example.com/v1", "Widget", "example.com/v1alpha1"));
+        let (v1, v1beta3) = ("flowcontrol.apiserver.k8s.io/v1", "flowcontrol.apiserver.k8s.io/v1beta3");
+        assert!(!forgotten(v1, "FlowSchema", &[v1], v1));
+        assert!(!forgotten(v1, "FlowSchema", &[v1, v1beta3], v1beta3), "a server before 1.32 serves it");
+        assert!(forgotten(v1, "FlowSchema", &[v1], v1beta3));
+        assert!(forgotten("apps/v1", "Deployment", &["apps/v1"], "extensions/v1beta1"));
+        assert!(!forgotten("example.com/v1", "Widget", &["example.com/v1"], "example.com/v1alpha1"));
     }
 }

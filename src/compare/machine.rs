@@ -123,12 +123,12 @@ impl<'a> ComparisonMachine<'a> {
             State::Applying(None) => Some(Question::Apply(manifest.clone())),
             State::Reading(_) => Some(Question::Read),
             State::Pruning { live, prediction } => {
-                Some(Question::Patch(replacement(live, &prediction.object, self.status_is_apart())))
+                Some(Question::Patch(replacement(live, &prediction.object, self.target.status_is_apart())))
             }
             State::Transferring { live, prediction, .. } => {
                 let manifest = with_node_ports(Cow::Borrowed(manifest), live, self.of);
                 let object = verbatim(&manifest, &prediction.object, self.of);
-                Some(Question::Patch(replacement(live, &object, self.status_is_apart())))
+                Some(Question::Patch(replacement(live, &object, self.target.status_is_apart())))
             }
             State::Probing { probes, .. } => probes.last().map(|probe| Question::Create(probe.object.clone())),
             State::Done(_) => None,
@@ -257,11 +257,6 @@ impl<'a> ComparisonMachine<'a> {
         let kind = self.target.kind();
         let prediction = predict(&self.wanted, &live, self.of, kind.as_ref(), self.policy);
         State::Done(Finding::Predicted { live, prediction })
-    }
-
-    /// Returns true if the status is written through a subresource alone.
-    fn status_is_apart(&self) -> bool {
-        self.target.resource.as_ref().map_or(true, |resource| resource.status)
     }
 
     /// Takes the answer to the apply, which belongs to the live object that was read.

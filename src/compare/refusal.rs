@@ -64,10 +64,7 @@ pub fn refusal(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &
     }
     let mistakes = mistakes(&subject, status);
     if !mistakes.is_empty() {
-        let messages = mistakes.iter().map(|mistake| mistake.message.clone());
-        let message = messages.chain(and_more(status)).collect::<Vec<_>>().join("; ");
-        let trouble = Diagnostic::new(Code::Invalid, message).with_details(mistakes);
-        return if is_typed(status) { Refusal::Typed(trouble) } else { Refusal::Other(trouble) };
+        return of_mistakes(mistakes, status);
     }
     let trouble = Diagnostic::new(status, one_sentence(status));
     if is_typed(status) {
@@ -99,16 +96,21 @@ fn refusal_of_secret(target: &Target, live: Option<&Value>, of: TypeRef<'_>, sta
         mistakes(&RejectedObject::new(target, live, of), status)
     };
     if !mistakes.is_empty() {
-        let messages = mistakes.iter().map(|mistake| mistake.message.clone());
-        let message = messages.chain(and_more(status)).collect::<Vec<_>>().join("; ");
-        let trouble = Diagnostic::new(Code::Invalid, message).with_details(mistakes);
-        return if is_typed(status) { Refusal::Typed(trouble) } else { Refusal::Other(trouble) };
+        return of_mistakes(mistakes, status);
     }
     match hint(target, status) {
         _ if is_typed(status) => Refusal::Typed(Diagnostic { code: Code::Invalid, ..trouble }),
         Some(hint) => Refusal::NotTried(trouble.with_hint(hint)),
         None => Refusal::Other(trouble),
     }
+}
+
+/// What the mistakes of a manifest come to.
+fn of_mistakes(mistakes: Vec<Diagnostic>, status: &StatusError) -> Refusal {
+    let messages = mistakes.iter().map(|mistake| mistake.message.clone());
+    let message = messages.chain(and_more(status)).collect::<Vec<_>>().join("; ");
+    let trouble = Diagnostic::new(Code::Invalid, message).with_details(mistakes);
+    if is_typed(status) { Refusal::Typed(trouble) } else { Refusal::Other(trouble) }
 }
 
 fn is_without_namespace(status: &StatusError) -> bool {

@@ -150,13 +150,14 @@ impl Compared {
         let prediction = prediction.map_or_else(|| Cow::Owned(own()), Cow::Borrowed);
         let subject = ObjectPair {
             gvk: &target.key.gvk,
+            versions: &target.versions,
             manifest: &wanted.object,
             written: target.desired.object(),
             ignored: &wanted.ignored,
             live,
             of,
             // A kind of which nothing is known keeps its status to itself, as nearly all do.
-            status_is_apart: target.resource.as_ref().map_or(true, |resource| resource.status),
+            status_is_apart: target.status_is_apart(),
         };
         let (mut fields, warnings) = judge(subject, &prediction, policy, redactor);
         fields.ignored = wanted.hidden(target, live, of, policy);

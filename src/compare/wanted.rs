@@ -80,8 +80,7 @@ impl<'a> Wanted<'a> {
         }
         let (manifest, kind) = (target.desired.object(), target.kind());
         let without_rules = predict(manifest, live, of, kind.as_ref(), policy).object;
-        let status_is_apart = target.resource.as_ref().map_or(true, |resource| resource.status);
-        let mut differences = changes(live, &without_rules, of, status_is_apart);
+        let mut differences = changes(live, &without_rules, of, target.status_is_apart());
         leave_out_bookkeeping(&mut differences, &target.key.gvk, manifest, of);
         let copy = last_applied_copy();
         let mut hidden: BTreeMap<RuleRef, BTreeSet<FieldPath>> = BTreeMap::new();
@@ -231,6 +230,7 @@ mod tests {
         Target {
             key,
             resource: Ok(resource),
+            versions: [].into(),
             desired: DesiredObject::exactly(object, manifest.origin().clone()),
             part: None,
         }

@@ -79,11 +79,10 @@ impl Discovery {
         }
     }
 
-    /// Kinds of the same name under another group or version: for hints.
+    /// Where kinds of this name are served: each group and version, such as `apps/v1`.
     #[must_use]
-    pub fn same_kind_elsewhere(&self, gvk: &GroupVersionKind) -> Vec<String> {
-        let others = self.resources.keys().filter(|other| other.kind == gvk.kind && *other != gvk);
-        others.map(GroupVersionKind::api_version).collect()
+    pub fn versions_of(&self, kind: &str) -> Vec<String> {
+        self.resources.keys().filter(|gvk| gvk.kind == kind).map(GroupVersionKind::api_version).collect()
     }
 
     /// Asks the server: two requests where it knows aggregated discovery (since 1.26), else one for each group-version.

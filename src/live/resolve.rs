@@ -3,6 +3,7 @@
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use structured_merge::{GroupVersionKind, KindInfo, ObjectKey};
 
@@ -20,6 +21,8 @@ pub struct Target {
     pub key: ObjectKey,
     /// Where such objects live, or why nothing can be asked about this one.
     pub resource: Result<Resource, Diagnostic>,
+    /// Each group and version in which kinds of its name are served, such as `apps/v1`.
+    pub versions: Arc<[String]>,
     /// The object as it is sent.
     pub desired: DesiredObject,
     /// Its place in a run over a part of the objects.
@@ -36,6 +39,12 @@ pub struct InPart {
 }
 
 impl Target {
+    /// Returns true if the status is written through a subresource alone, as it is for most kinds.
+    #[must_use]
+    pub fn status_is_apart(&self) -> bool {
+        self.resource.as_ref().map_or(true, |resource| resource.status)
+    }
+
     /// The other part that has it, if it is not for this run to compare and to write.
     #[must_use]
     pub fn elsewhere(&self) -> Option<Shard> {
@@ -68,7 +77,13 @@ pub fn resolve(
     catalog: &Discovery,
     namespaces: &Namespaces,
 ) -> Result<Vec<Target>, Vec<Diagnostic>> {
-    let placed: Vec<Placed> = manifests.into_iter().map(|manifest| place(manifest, catalog, namespaces)).collect();
+    let mut versions = HashMap::new();
+    let mut place = |manifest: Manifest| {
+        let kind = manifest.gvk().kind.clone();
+        let versions: &Arc<[String]> = versions.entry(kind).or_insert_with_key(|kind| catalog.versions_of(kind).into());
+        Placed::new(manifest, versions.clone(), catalog, namespaces)
+    };
+    let placed: Vec<Placed> = manifests.into_iter().map(&mut place).collect();
     let mut seen = HashMap::with_capacity(placed.len());
     let mut copies = BTreeMap::new();
     let mut problems = Vec::new();
@@ -98,16 +113,32 @@ pub fn resolve(
 struct Placed {
     key: ObjectKey,
     resource: Result<Resource, Diagnostic>,
+    versions: Arc<[String]>,
     manifest: Manifest,
 }
 
+impl Placed {
+    fn new(manifest: Manifest, versions: Arc<[String]>, catalog: &Discovery, namespaces: &Namespaces) -> Self {
+        let resource = resource_of(manifest.gvk(), catalog);
+        let written = manifest.namespace().map(ToOwned::to_owned);
+        // A kind that nobody knows keeps what is written: its scope can't be told.
+        let namespace = match &resource {
+            Ok(resource) if !resource.namespaced => None,
+            Ok(_) => Some(written.unwrap_or_else(|| namespaces.default.clone())),
+            Err(_) => written,
+        };
+        let key = ObjectKey { gvk: manifest.gvk().clone(), namespace, name: manifest.name().to_owned() };
+        Self { key, resource, versions, manifest }
+    }
+}
+
 impl From<Placed> for Target {
-    fn from(Placed { key, resource, manifest }: Placed) -> Self {
+    fn from(Placed { key, resource, versions, manifest }: Placed) -> Self {
         let status_is_apart = resource.as_ref().is_ok_and(|resource| resource.status);
         let resource = refused(manifest.refused()).map_or(resource, Err);
         let placement = Placement { namespace: key.namespace.as_deref(), status_is_apart };
         let desired = DesiredObject::of(manifest, placement);
-        Self { key, resource, desired, part: None }
+        Self { key, resource, versions, desired, part: None }
     }
 }
 
@@ -136,25 +167,12 @@ pub fn resource_of(gvk: &GroupVersionKind, catalog: &Discovery) -> Result<Resour
         Resolution::Unknown => {
             let message = format!("the server has no kind `{}` in `{}`", gvk.kind, gvk.api_version());
             let trouble = Diagnostic::new(Code::UnknownKind, message);
-            Err(match catalog.same_kind_elsewhere(gvk).as_slice() {
+            Err(match catalog.versions_of(&gvk.kind).as_slice() {
                 [] => trouble.with_hint("check `apiVersion` and `kind`, or install the CustomResourceDefinition first"),
                 others => trouble.with_hint(format!("the server has `{}` in `{}`", gvk.kind, others.join("`, `"))),
             })
         }
     }
-}
-
-fn place(manifest: Manifest, catalog: &Discovery, namespaces: &Namespaces) -> Placed {
-    let resource = resource_of(manifest.gvk(), catalog);
-    let written = manifest.namespace().map(ToOwned::to_owned);
-    // A kind that nobody knows keeps what is written: its scope can't be told.
-    let namespace = match &resource {
-        Ok(resource) if !resource.namespaced => None,
-        Ok(_) => Some(written.unwrap_or_else(|| namespaces.default.clone())),
-        Err(_) => written,
-    };
-    let key = ObjectKey { gvk: manifest.gvk().clone(), namespace, name: manifest.name().to_owned() };
-    Placed { key, resource, manifest }
 }
 
 /// kubectl's rule for `--namespace` (cli-runtime `resource.RequireNamespace`).

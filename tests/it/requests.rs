@@ -129,6 +129,7 @@ fn target(key: &ObjectKey, plural: &str) -> Target {
     Target {
         key: key.clone(),
         resource: Ok(resource),
+        versions: [key.gvk.api_version()].into(),
         desired: DesiredObject::exactly(object, manifest.origin().clone()),
         part: None,
     }

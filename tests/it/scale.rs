@@ -44,8 +44,16 @@ fn compare_under(policy: &Policy, (manifest, live): &(Value, Value)) -> usize {
     }
     let prediction: Prediction = predict(manifest, live, of, kind, policy);
     let nothing = FieldSet::new();
-    let subject =
-        ObjectPair { gvk: &gvk, manifest, written: manifest, ignored: &nothing, live, of, status_is_apart: true };
+    let subject = ObjectPair {
+        gvk: &gvk,
+        versions: &[],
+        manifest,
+        written: manifest,
+        ignored: &nothing,
+        live,
+        of,
+        status_is_apart: true,
+    };
     let (diff, _) = judge(subject, &prediction, policy, &Redactor::default());
     assert!(with_live_spelling(manifest, live, of).is_object());
     diff.changes.len() + diff.conflicts.len()

@@ -215,6 +215,33 @@ fn what_another_applier_has_under_another_name_in_an_older_version_is_a_conflict
     is_settled(&ws, &[]);
 }
 
+/// Servers before 1.32 serve `v1beta3` as well, which later ones know no more: those have nothing to compare here.
+#[test]
+fn what_another_applier_has_in_a_version_that_this_server_still_serves_is_a_conflict() {
+    let ws = Workspace::new();
+    let name = format!("{}-schema", ws.namespace());
+    let schema = |version: &str, precedence: u32| {
+        format!(
+            "{{apiVersion: flowcontrol.apiserver.k8s.io/{version}, kind: FlowSchema, metadata: {{name: {name}}},
+  spec: {{matchingPrecedence: {precedence}, priorityLevelConfiguration: {{name: catch-all}}}}}}"
+        )
+    };
+    let served = ws.kubectl(["api-versions"]).exits_with(0);
+    if !served.stdout.lines().any(|version| version == "flowcontrol.apiserver.k8s.io/v1beta3") {
+        return;
+    }
+    let apply = ["apply", "--server-side", "--field-manager=tower", "-f", "-"];
+    ws.stdin(&schema("v1beta3", 8000)).kubectl(apply).exits_with(0);
+    ws.write("schema.yaml", &schema("v1", 9000));
+    let apply =
+        ["apply", "--server-side", "--dry-run=server", "--field-manager=kubectl-reconcile", "-f", "schema.yaml"];
+    let refused = ws.kubectl(apply);
+    assert!(refused.code == 1 && refused.stderr.contains("conflict with \"tower\""), "{refused}");
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.changes("FlowSchema", &name), ["conflict spec.matchingPrecedence"], "{diff}");
+    ws.kubectl(["delete", "flowschema", &name]).exits_with(0);
+}
+
 #[test]
 fn what_client_side_apply_left_in_an_older_version_of_the_api_passes_to_us() {
     let ws = Workspace::new();

@@ -25,6 +25,29 @@ pub struct Ownership {
     pub unreadable: Vec<String>,
 }
 
+/// What one owner loses.
+#[derive(Clone, Debug)]
+pub struct LostFields<'a> {
+    /// The owner.
+    pub entry: &'a ManagedFieldsEntry,
+    /// The fields, in the version of the entry.
+    pub fields: FieldSet,
+}
+
+impl<'a> LostFields<'a> {
+    /// Those that are among `ours` or above one of them.
+    #[must_use]
+    pub fn taken_by(&self, ours: &FieldSet) -> Vec<(FieldPath, &'a ManagedFieldsEntry)> {
+        let mut taken = Vec::new();
+        self.fields.visit(&mut |path, _| {
+            if ours.contains_at_or_below(path) {
+                taken.push((path.clone(), self.entry));
+            }
+        });
+        taken
+    }
+}
+
 impl Ownership {
     /// Reads an object's owners.
     #[must_use]
@@ -48,27 +71,23 @@ impl Ownership {
     #[must_use]
     pub fn taken(&self, after: &Self) -> Vec<(FieldPath, &ManagedFieldsEntry)> {
         let ours = after.our_fields();
-        self.lost(after).into_iter().filter(|(path, _)| ours.contains_at_or_below(path)).collect()
+        self.lost(after).iter().flat_map(|lost| lost.taken_by(&ours)).collect()
     }
 
-    /// All that others lose on the way to `after`, because we take it or because it goes, each path in the version of its entry.
+    /// All that others lose on the way to `after`, because we take it or because it goes.
     #[must_use]
-    pub fn lost(&self, after: &Self) -> Vec<(FieldPath, &ManagedFieldsEntry)> {
+    pub fn lost(&self, after: &Self) -> Vec<LostFields<'_>> {
         // One owner may have several entries, of different times.
         let mut kept: BTreeMap<_, FieldSet> = BTreeMap::new();
         for entry in &after.others {
             let fields = kept.entry(entry.identity()).or_default();
             *fields = std::mem::take(fields).union(&entry.fields);
         }
-        let mut all = Vec::new();
-        for entry in &self.others {
-            let lost = match kept.get(&entry.identity()) {
-                Some(kept) => entry.fields.difference(kept),
-                None => entry.fields.clone(),
-            };
-            lost.visit(&mut |path, _| all.push((path.clone(), entry)));
-        }
-        all
+        let lost = |entry: &ManagedFieldsEntry| match kept.get(&entry.identity()) {
+            Some(kept) => entry.fields.difference(kept),
+            None => entry.fields.clone(),
+        };
+        self.others.iter().map(|entry| LostFields { entry, fields: lost(entry) }).collect()
     }
 
     /// Ownership after the claims that the applier takes over have passed to it, on its own fields and on those of the manifest;

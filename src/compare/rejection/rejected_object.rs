@@ -23,6 +23,7 @@ pub(in crate::compare) struct RejectedObject<'a> {
 }
 
 impl<'a> RejectedObject<'a> {
+    /// The object, live where it exists.
     pub fn new(target: &'a Target, live: Option<&'a Value>, of: TypeRef<'a>) -> Self {
         Self { target, live, of, claims: OnceCell::new() }
     }

@@ -73,7 +73,7 @@ pub fn refusal(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &
     }
     match hint(target, status) {
         Some(hint) => Refusal::NotTried(trouble.with_hint(hint)),
-        None => Refusal::Other(trouble),
+        None => Refusal::Other(Diagnostic { hint: remedy(status), ..trouble }),
     }
 }
 
@@ -101,7 +101,7 @@ fn refusal_of_secret(target: &Target, live: Option<&Value>, of: TypeRef<'_>, sta
     match hint(target, status) {
         _ if is_typed(status) => Refusal::Typed(Diagnostic { code: Code::Invalid, ..trouble }),
         Some(hint) => Refusal::NotTried(trouble.with_hint(hint)),
-        None => Refusal::Other(trouble),
+        None => Refusal::Other(Diagnostic { hint: remedy(status), ..trouble }),
     }
 }
 
@@ -171,6 +171,18 @@ fn final_clause(message: &str) -> &str {
 }
 
 /// What to know where the server cannot be asked.
+/// What helps where the object itself stands in the way.
+fn remedy(status: &StatusError) -> Option<String> {
+    // The merge converts the object to each version that has a record of an owner (apiextensions-apiserver
+    // `conversion/converter.go`); any other write drops the records that it cannot read.
+    status.message.starts_with("request to convert CR to an invalid group/version").then(|| {
+        "a record in `metadata.managedFields` is of a version that its CustomResourceDefinition no longer has: \
+         `kubectl patch KIND NAME --type=merge -p '{\"metadata\":{\"managedFields\":[{}]}}'` removes all records"
+            .to_owned()
+    })
+}
+
+/// What helps where the server cannot be asked.
 fn hint(target: &Target, status: &StatusError) -> Option<String> {
     if status.message.contains("does not support dry run") {
         return Some("the webhook declares side effects, so the server cannot try the change".to_owned());

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Run, Workspace, wait_until};
 
 fn config(metadata: &str) -> String {
     format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{{metadata}}}, data: {{a: b}}}}\n")
@@ -190,4 +190,44 @@ fn a_namespace_of_a_flag_or_a_context_is_a_dns_label_too() {
     for flag in ["", "$NS", "ns/$NS"] {
         ws.reconcile(["diff", "-f", "a.yaml", "-n", flag]).exits_with(0);
     }
+}
+
+/// kubectl gets the same refusal, without a word about the way out.
+#[test]
+fn a_record_in_a_version_that_a_definition_dropped_is_told_with_the_way_out() {
+    let ws = Workspace::new();
+    let schema = "schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}}";
+    let definition = |versions: &str| {
+        format!(
+            "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: gauges.$NS.example.com}},
+  spec: {{group: $NS.example.com, scope: Namespaced, names: {{plural: gauges, kind: Gauge}}, versions: [{versions}]}}}}"
+        )
+    };
+    let new = format!("{{name: v1, served: true, storage: true, {schema}}}");
+    let old = format!("{{name: v1alpha1, served: true, storage: false, {schema}}}");
+    let gauge = |version: &str, size: u32| {
+        format!("{{apiVersion: $NS.example.com/{version}, kind: Gauge, metadata: {{name: a}}, spec: {{size: {size}}}}}")
+    };
+    ws.write("definition.yaml", &definition(&format!("{old}, {new}")));
+    ws.kubectl(["apply", "--server-side", "-f", "definition.yaml"]).exits_with(0);
+    ws.kubectl(["wait", "--for=condition=Established", "-f", "definition.yaml", "--timeout=60s"]).exits_with(0);
+    ws.wait_for_types();
+    ws.write("old.yaml", &gauge("v1alpha1", 1));
+    ws.kubectl(["apply", "--server-side", "--field-manager=tower", "-f", "old.yaml"]).exits_with(0);
+    ws.write("definition.yaml", &definition(&new));
+    ws.kubectl(["apply", "--server-side", "-f", "definition.yaml"]).exits_with(0);
+    ws.write("new.yaml", &gauge("v1", 2));
+    wait_until("the server has dropped the version", || {
+        let kubectl = ws.kubectl(["apply", "--server-side", "--dry-run=server", "-f", "new.yaml"]);
+        kubectl.stderr.contains("invalid group/version")
+    });
+
+    let diff = ws.reconcile(["diff", "-f", "new.yaml"]).exits_with(4);
+    let error = &diff.object("Gauge", "a")["error"];
+    assert!(error["message"].as_str().unwrap().contains("invalid group/version"), "{error:#}");
+    let hint = error["hint"].as_str().unwrap_or_default();
+    let patch = hint.split('\'').nth(1).unwrap_or_default();
+    ws.kubectl(["patch", "gauge", "a", "--type=merge", "-p", patch]).exits_with(0);
+    ws.reconcile(["apply", "-f", "new.yaml"]).exits_with(0);
+    ws.reconcile(["diff", "-f", "new.yaml"]).exits_with(0);
 }

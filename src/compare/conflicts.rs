@@ -8,8 +8,8 @@ use structured_merge::{
     TypeRef, builtin_kind,
 };
 
-use super::classify::ObjectPair;
 use super::diff::{Class, Conflict, FieldChange, Owner};
+use super::judge::ObjectPair;
 use super::policy::Policy;
 
 /// The fields that others lose and we may not take.

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, ObjectMeta as _, Ownership, Proof, TypeRef, prove};
 
-use super::classify::{ObjectPair, judge};
 use super::diff::{Evidence, FieldDiff, Reason};
 use super::finding::Finding;
+use super::judge::{ObjectPair, judge};
 use super::object_verdict::{Assessment, ObjectVerdict};
 use super::policy::{Policy, Replace};
 use super::prediction::{Prediction, predict, unreadable_owners};

@@ -6,10 +6,11 @@ use structured_merge::{FieldPath, Op, PathElement, Scalar};
 
 use super::certificate;
 use super::contrast::{Contrast, Side};
+use super::hunks::{emphasis, pair, put_lines};
 use super::sheet::{GAP, Sheet};
 use super::structured;
-use crate::compare::{Class, FieldChange, Owner};
-use crate::report::View;
+use super::why::note;
+use crate::compare::{Class, FieldChange};
 use crate::report::lines::{Line, groups};
 use crate::report::number::grouped;
 use crate::report::styled::{Role, Styled};
@@ -231,24 +232,6 @@ fn fitting(contrast: &Contrast, room: usize, beside: usize, full: bool) -> Optio
     found.map(|(live, desired, _)| (live.clone(), desired.clone()))
 }
 
-fn emphasis(contrast: &Contrast) -> (Role, Role) {
-    if contrast.is_whole() { (Role::Remove, Role::Add) } else { (Role::RemoveWord, Role::AddWord) }
-}
-
-/// Two lines, one below the other.
-fn pair(sheet: &mut Sheet<'_>, contrast: &Contrast, indent: usize) {
-    let (remove, add) = emphasis(contrast);
-    for (sign, side, role, emphasis) in
-        [('-', &contrast.live, Role::Remove, remove), ('+', &contrast.desired, Role::Add, add)]
-    {
-        sheet.text.push(role, format!("{}{sign} ", " ".repeat(indent)));
-        let room = sheet.view.width.saturating_sub(indent).saturating_sub(GAP).max(20);
-        let shown = if sheet.view.full { side.clone() } else { side.within(room) };
-        shown.show(&mut sheet.text, role, emphasis);
-        sheet.text.line_end();
-    }
-}
-
 /// The lines that differ, with those around them.
 fn in_lines(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value) {
     let (old, new) = (block(live), block(desired));
@@ -269,102 +252,4 @@ fn in_lines(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value)
     left.push(Role::Note, format!(" ({} of {} {lines}{end})", grouped(differing), grouped(all)));
     sheet.row(left, &place.note, place.inner());
     put_lines(sheet, &groups, place.inner(), None);
-}
-
-/// Lines with their signs, as many as a field may have.
-pub(super) fn put_lines(sheet: &mut Sheet<'_>, groups: &[Vec<Line<'_>>], indent: usize, equal: Option<Role>) {
-    let all: usize = groups.iter().map(Vec::len).sum();
-    let mut left = if all > sheet.most() { sheet.most() } else { all };
-    let most = left;
-    for (index, group) in groups.iter().enumerate() {
-        if index > 0 && left > 0 {
-            sheet.line(Role::Note, format!("{}…", " ".repeat(indent)));
-        }
-        let shown = group.get(..left).unwrap_or(group);
-        left = left.saturating_sub(shown.len());
-        put_group(sheet, shown, indent, equal.unwrap_or(Role::Note));
-    }
-    more(sheet, all.saturating_sub(most), "line", indent);
-}
-
-fn put_group(sheet: &mut Sheet<'_>, mut lines: &[Line<'_>], indent: usize, equal: Role) {
-    let mut last = ChangeTag::Equal;
-    loop {
-        lines = match lines {
-            [] => return,
-            // One line became another one: the words that differ are emphasised.
-            [(ChangeTag::Delete, old), (ChangeTag::Insert, new), rest @ ..]
-                if last == ChangeTag::Equal && !matches!(rest, [(ChangeTag::Insert, _), ..]) =>
-            {
-                pair(sheet, &Contrast::of(old, new), indent);
-                rest
-            }
-            [(tag, content), rest @ ..] => {
-                put_line(sheet, *tag, content, indent, equal);
-                last = *tag;
-                rest
-            }
-        };
-    }
-}
-
-fn put_line(sheet: &mut Sheet<'_>, tag: ChangeTag, content: &str, indent: usize, equal: Role) {
-    let (role, sign) = match tag {
-        ChangeTag::Delete => (Role::Remove, '-'),
-        ChangeTag::Insert => (Role::Add, '+'),
-        ChangeTag::Equal => (equal, ' '),
-    };
-    let room = sheet.view.width.saturating_sub(indent).saturating_sub(GAP).max(20);
-    let content = if sheet.view.full { content.to_owned() } else { middle_cut(content, room) };
-    let line = format!("{}{sign} {content}", " ".repeat(indent));
-    sheet.line(role, if sign == ' ' { line.trim_end() } else { &line });
-}
-
-/// `… 212 more lines: --full`
-pub(super) fn more(sheet: &mut Sheet<'_>, more: usize, noun: &str, indent: usize) {
-    if more > 0 {
-        let plural = if more == 1 { "" } else { "s" };
-        let margin = " ".repeat(indent);
-        sheet.line(Role::Note, format!("{margin}… {} more {noun}{plural}: --full", grouped(more)));
-    }
-}
-
-/// Who changed it, or what else there is to know, beside a value.
-pub(super) fn note(change: &FieldChange, view: &View) -> String {
-    match change.class {
-        Class::ChangedByOther => format!("by {}", owners(change, view)),
-        Class::Conflict if !change.managers.is_empty() => format!("conflict with {}", owners(change, view)),
-        // The sign says that it is missing, and the line above who added it.
-        Class::RemovedByOther | Class::Unmanaged => String::new(),
-        _ => why(change, view),
-    }
-}
-
-/// Why a field differs.
-pub(in crate::report) fn why(change: &FieldChange, view: &View) -> String {
-    match change.class {
-        Class::ChangedByOther => format!("changed by {}", owners(change, view)),
-        Class::Conflict => "conflict".to_owned(),
-        Class::RemovedByOther => "not in the cluster: new in the manifest or removed there".to_owned(),
-        Class::Pruned => "no longer in the manifest".to_owned(),
-        Class::Released => format!("no longer in the manifest, kept by {}", owners(change, view)),
-        Class::Reordered => "order only".to_owned(),
-        Class::Overridden => "the cluster keeps its own value".to_owned(),
-        Class::Unmanaged | Class::Pending | Class::Missing | Class::Adopted => String::new(),
-    }
-}
-
-fn owners(change: &FieldChange, view: &View) -> String {
-    change.managers.iter().map(|owner| owner_text(owner, view)).collect::<Vec<_>>().join(", ")
-}
-
-/// `kubectl (scale) 2026-11-20T10:00:00Z`, `helm (Apply) …`
-pub(in crate::report) fn owner_text(owner: &Owner, view: &View) -> String {
-    let way = match (owner.subresource.as_str(), owner.operation.as_str()) {
-        ("", "Apply") => " (Apply)".to_owned(),
-        ("", _) => String::new(),
-        (subresource, _) => format!(" ({subresource})"),
-    };
-    let time = owner.time.as_ref().map(|time| format!(" {}", view.time(time))).unwrap_or_default();
-    format!("{}{way}{time}", owner.manager)
 }

@@ -10,8 +10,9 @@ use serde_json::Value;
 use similar::ChangeTag;
 use structured_merge::{FieldPath, Op};
 
-use super::change::{more, note, put_lines};
+use super::hunks::{more, put_lines};
 use super::sheet::{GAP, Sheet};
+use super::why::note;
 use crate::compare::{Class, FieldChange};
 use crate::report::ObjectReport;
 use crate::report::lines::groups;

@@ -2,8 +2,10 @@
 
 use structured_merge::{FieldPath, PathElement};
 
-use super::change::{change, more, note};
+use super::change::change;
+use super::hunks::more;
 use super::sheet::{GAP, Sheet};
+use super::why::note;
 use crate::compare::FieldChange;
 use crate::report::styled::Role;
 use crate::text::width;

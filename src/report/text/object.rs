@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use structured_merge::FieldPath;
 
-use super::change::{more, owner_text};
+use super::hunks::more;
 use super::sheet::{GAP, Sheet};
+use super::why::owner_text;
 use super::{definition, fields, notes};
 use crate::compare::{Action, Class, Conflict, FieldChange, Owner};
 use crate::report::styled::{Role, Styled};

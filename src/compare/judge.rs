@@ -1,0 +1,206 @@
+//! From two versions of an object to a verdict: every difference with its class, its owners and, for a Secret, redacted.
+
+use apply_set::part_of;
+use serde_json::Value;
+use structured_merge::{
+    FieldPath, FieldSet, GroupVersionKind, KindInfo, LAST_APPLIED, Lookup, ManagedFieldsEntry, Op, Ownership,
+    PathElement, TypeRef, changes, leave_out_bookkeeping, merge, unrecorded, with_node_ports, with_string_data_folded,
+};
+
+use super::beside::beside;
+use super::classify::Classifier;
+use super::conflicts::paths_of;
+use super::diff::{Class, Evidence, FieldChange, FieldDiff, Reason, UnmanagedCount};
+use super::policy::{ForceConflicts, Policy};
+use super::prediction::Prediction;
+use super::redact::Redactor;
+use super::secrecy::Secrecy;
+
+/// One object as it is wanted and as it is.
+#[derive(Clone, Copy, Debug)]
+pub struct ObjectPair<'a> {
+    /// Its type.
+    pub gvk: &'a GroupVersionKind,
+    /// Each group and version in which kinds of its name are served.
+    pub versions: &'a [String],
+    /// The object as it is sent.
+    pub manifest: &'a Value,
+    /// The manifest with what rules ignore, for what is secret in it.
+    pub written: &'a Value,
+    /// What rules ignore: nothing of it is a difference.
+    pub ignored: &'a FieldSet,
+    /// The live object.
+    pub live: &'a Value,
+    /// The type's fields.
+    pub of: TypeRef<'a>,
+    /// Whether `status` belongs to a subresource.
+    pub status_is_apart: bool,
+}
+
+/// Judges what an apply would change, with what the author of the manifest should know.
+#[must_use]
+pub fn judge(
+    subject: ObjectPair<'_>,
+    prediction: &Prediction,
+    policy: &Policy,
+    redactor: &Redactor,
+) -> (FieldDiff, Vec<String>) {
+    let before = Ownership::of(subject.live, &policy.manager);
+    let nobody = owner_of_unrecorded(&subject);
+    let mut differences = changes(subject.live, &prediction.object, subject.of, subject.status_is_apart);
+    leave_out_bookkeeping(&mut differences, subject.gvk, subject.manifest, subject.of);
+    let classifier = Classifier::new(&subject, &before, nobody.as_ref(), &differences, prediction, policy);
+    let is_ignored = |path: &FieldPath| subject.ignored.contains_at_or_above(path);
+
+    let mut found = classifier.classified(differences);
+    // The copy that client-side apply keeps goes with its owner, whose claims pass to us.
+    let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
+    found.retain(|change| change.op != Op::Remove || change.path != copy);
+    found.retain(|change| !is_ignored(&change.path));
+    if policy.force == ForceConflicts::None {
+        found.extend(classifier.taken.unseen(subject.live, subject.manifest, subject.ignored, &found));
+    }
+    let mut manifest = Lookup::of(subject.manifest);
+    for change in &mut found {
+        change.defaulted = defaulted(change, &mut manifest);
+    }
+    let mut conflicts = classifier.taken.conflicts(&found);
+    let other_set = other_apply_set(&subject);
+    if other_set.is_some() {
+        conflicts.extend(classifier.kept_in_its_apply_set(&mut found, &policy.manager));
+    }
+    // Of a kind whose types aren't known, lists are compared by position: what others put in would seem to be in the way.
+    if prediction.evidence != Evidence::Proven && subject.of.declares("kind") {
+        found.extend(overridden(subject, prediction, &found));
+    }
+
+    let mut live = Lookup::of(subject.live);
+    let mut warnings = Vec::new();
+    for change in classifier.released(&mut live, &found) {
+        match change {
+            change if is_ignored(&change.path) => {}
+            change if change.managers.is_empty() => warnings.extend(kept_string_data(subject.gvk, &change.path)),
+            change => found.push(change),
+        }
+    }
+    let is_settled = |change: &FieldChange| change.class.is_drift() || change.class == Class::Released;
+    if !found.iter().any(is_settled) && classifier.is_adopting(&prediction.owners, policy) {
+        found.push(FieldChange::of_object(Op::Change, Class::Adopted));
+    }
+    let drifts: FieldSet =
+        found.iter().filter(|change| change.class.is_drift()).map(|change| change.path.clone()).collect();
+    let mut beside = beside(subject.live, &before, &prediction.owners.our_fields(), policy);
+    beside.retain(|path| !is_ignored(path) && !drifts.overlaps(path));
+
+    let mut unmanaged = classifier.unmanaged(&mut live, &found);
+    unmanaged.retain(|change| !is_ignored(&change.path));
+    for change in &mut unmanaged {
+        policy.mark_manual(&mut change.managers);
+    }
+    let counted = UnmanagedCount::of(&unmanaged);
+    if policy.show_unmanaged {
+        found.extend(unmanaged);
+    }
+
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    let secrecy = Secrecy::of(subject.gvk, Some(subject.written), Some(subject.live));
+    for change in &mut found {
+        policy.mark_manual(&mut change.managers);
+        for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
+            *value = redactor.value(&secrecy, &change.path, value);
+        }
+    }
+    let diff = FieldDiff {
+        evidence: prediction.evidence,
+        changes: found,
+        conflicts,
+        beside,
+        unmanaged: counted,
+        ignored: Vec::new(),
+        held: other_set.map(held_by),
+        versions: None,
+    };
+    (diff, warnings)
+}
+
+/// The owner that the server invents for an object without a record of owners.
+fn owner_of_unrecorded(subject: &ObjectPair<'_>) -> Option<ManagedFieldsEntry> {
+    let kind = KindInfo { gvk: subject.gvk.clone(), root: 0, namespaced: false, status: subject.status_is_apart };
+    unrecorded(subject.live, subject.of, Some(&kind), &subject.gvk.api_version())
+}
+
+/// The apply set that the object belongs to, where the manifest would put it into another: an object belongs to one at
+/// most (KEP-3659), and is never taken out of it, no matter who owns the label.
+fn other_apply_set<'a>(subject: &ObjectPair<'a>) -> Option<&'a str> {
+    let wanted = part_of(subject.manifest)?;
+    part_of(subject.live).filter(|id| *id != wanted)
+}
+
+/// Why an object of another apply set stays as it is.
+fn held_by(id: &str) -> Reason {
+    let hint =
+        "take it out of that set first: out of its manifests, or, if no tool manages the set, by removing the label";
+    Reason { text: format!("it belongs to another apply set, `{id}`"), hint: Some(hint.to_owned()) }
+}
+
+/// The fields of an added value that the manifest does not have.
+fn defaulted(change: &FieldChange, manifest: &mut Lookup<'_>) -> Vec<FieldPath> {
+    let mut beyond = Vec::new();
+    if let (Op::Add, Some(value)) = (change.op, &change.desired)
+        && let Some(written) = manifest.value(&change.path)
+    {
+        collect_beyond(&mut beyond, &FieldPath::root(), value, written);
+    }
+    beyond
+}
+
+fn collect_beyond(beyond: &mut Vec<FieldPath>, path: &FieldPath, value: &Value, written: &Value) {
+    match (value, written) {
+        (Value::Object(fields), Value::Object(written)) => {
+            for (name, value) in fields {
+                let path = path.field(name);
+                match written.get(name) {
+                    Some(written) => collect_beyond(beyond, &path, value, written),
+                    None => beyond.push(path),
+                }
+            }
+        }
+        (Value::Array(items), Value::Array(written)) if items.len() == written.len() => {
+            for (at, (item, written)) in items.iter().zip(written).enumerate() {
+                collect_beyond(beyond, &path.child(PathElement::index(at)), item, written);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Where the manifest's value is not the one that an apply would leave, although nothing would change: admission or the
+/// server keeps its own.
+fn overridden(subject: ObjectPair<'_>, prediction: &Prediction, found: &[FieldChange]) -> Vec<FieldChange> {
+    let manifest = with_node_ports(with_string_data_folded(subject.manifest), &prediction.object, subject.of);
+    let wanted = merge(&manifest, &prediction.object, subject.of);
+    let differs = paths_of(found);
+    let mut kept = changes(&prediction.object, &wanted, subject.of, subject.status_is_apart);
+    leave_out_bookkeeping(&mut kept, subject.gvk, subject.manifest, subject.of);
+    kept.into_iter()
+        .filter(|change| !differs.overlaps(&change.path))
+        .filter(|change| change.op != Op::Move)
+        .map(|change| FieldChange {
+            path: change.path,
+            op: change.op,
+            class: Class::Overridden,
+            live: change.from,
+            desired: change.to,
+            managers: Vec::new(),
+            defaulted: Vec::new(),
+        })
+        .collect()
+}
+
+/// A key that was set through `stringData` stays in `data` when the manifest drops it: the API does not remove it.
+fn kept_string_data(gvk: &GroupVersionKind, path: &FieldPath) -> Option<String> {
+    let is_data = matches!(path.elements(), [PathElement::Field(first), _] if first == "data");
+    (gvk.is_secret() && is_data).then(|| {
+        format!("`{path}` stays in the cluster: it was set through `stringData`, from which the API removes nothing")
+    })
+}

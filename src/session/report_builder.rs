@@ -1,7 +1,7 @@
 //! Folds the events of a run into its report.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use structured_merge::ObjectKey;
 
@@ -17,7 +17,7 @@ pub(crate) struct ReportBuilder {
 #[derive(Default)]
 struct Objects {
     reports: Vec<ObjectReport>,
-    places: BTreeMap<ObjectKey, usize>,
+    places: HashMap<ObjectKey, usize>,
 }
 
 impl ReportBuilder {

@@ -1,7 +1,7 @@
 //! What people see while a run goes on: outcomes on stdout in the order of the plan, news on stderr as they happen, and a live line.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use jiff::{Timestamp, Unit};
@@ -34,9 +34,9 @@ struct Running {
 /// The lines about objects, held back until all earlier objects of the plan are done.
 #[derive(Default)]
 struct Outcomes {
-    planned: BTreeSet<ObjectKey>,
+    planned: HashSet<ObjectKey>,
     open: VecDeque<ObjectKey>,
-    done: BTreeMap<ObjectKey, Styled>,
+    done: HashMap<ObjectKey, Styled>,
 }
 
 /// What was seen of the objects that are waited for.

@@ -4,7 +4,9 @@
 use serde_json::Value;
 use structured_merge::TypeRef;
 
-use super::rejection::{Blame, RejectedObject, and_more, blame, is_typed, mistakes, refused_result};
+use super::rejection::{
+    Blame, RejectedObject, and_more, blame, is_live_typed_wrongly, is_typed, mistakes, refused_result,
+};
 use super::secrecy::is_secret;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::discreet::Discreet;
@@ -170,9 +172,12 @@ fn final_clause(message: &str) -> &str {
     message.rsplit_once(": ").map_or(message, |(_, clause)| clause)
 }
 
-/// What to know where the server cannot be asked.
 /// What helps where the object itself stands in the way.
 fn remedy(status: &StatusError) -> Option<String> {
+    if is_live_typed_wrongly(status) {
+        let hint = "the live object itself does not fit its type, so that the server refuses every apply: correct it with `kubectl edit`";
+        return Some(hint.to_owned());
+    }
     // The merge converts the object to each version that has a record of an owner (apiextensions-apiserver
     // `conversion/converter.go`); any other write drops the records that it cannot read.
     status.message.starts_with("request to convert CR to an invalid group/version").then(|| {
@@ -182,7 +187,7 @@ fn remedy(status: &StatusError) -> Option<String> {
     })
 }
 
-/// What helps where the server cannot be asked.
+/// What to know where the server cannot be asked.
 fn hint(target: &Target, status: &StatusError) -> Option<String> {
     if status.message.contains("does not support dry run") {
         return Some("the webhook declares side effects, so the server cannot try the change".to_owned());

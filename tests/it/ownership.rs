@@ -292,6 +292,32 @@ fn labels_of_others_survive_a_lost_record_of_owners() {
     ws.patch_as("robot", "configmap/banner", &json!({"metadata": {"finalizers": null}}));
 }
 
+/// Whoever may write annotations can put anything in the place of that copy: what others set does not go for it.
+#[test]
+fn a_copy_that_cannot_be_read_makes_nothing_ours_to_remove() {
+    let ws = Workspace::new();
+    let manifest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: banner}, data: {text: hello}}";
+    let copy = "kubectl.kubernetes.io/last-applied-configuration=2Gi";
+    let nobody = r#"[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]"#;
+    ws.write("banner.yaml", manifest);
+    for is_recorded in [true, false] {
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        ws.kubectl(["annotate", "configmap", "banner", "theirs=y", copy]).exits_with(0);
+        if !is_recorded {
+            ws.kubectl(["patch", "configmap", "banner", "--type=json", "-p", nobody]).exits_with(0);
+        }
+        for text in ["hello", "changed"] {
+            ws.write("banner.yaml", &manifest.replaced("hello", text));
+            for _ in 0..2 {
+                ws.reconcile(["apply", "-f", ".", "--evidence=server"]).exits_with(0);
+                assert_eq!(ws.get("ConfigMap", "banner")["metadata"]["annotations"]["theirs"], "y", "{is_recorded}");
+            }
+            assert_eq!(ws.reconcile(["apply", "-f", ".", "--evidence=server"]).exits_with(0).writes(), 0);
+        }
+        ws.kubectl(["delete", "configmap", "banner"]).exits_with(0);
+    }
+}
+
 /// Who is recorded for all that is in an object without a record owns nothing that a new object has as well.
 #[test]
 fn what_a_new_object_has_is_nobodys_without_a_record() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Run, Workspace, wait_until};
+use crate::control_plane::{Replaced, Run, Workspace, wait_until};
 
 fn config(metadata: &str) -> String {
     format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{{metadata}}}, data: {{a: b}}}}\n")
@@ -230,4 +230,21 @@ fn a_record_in_a_version_that_a_definition_dropped_is_told_with_the_way_out() {
     ws.kubectl(["patch", "gauge", "a", "--type=merge", "-p", patch]).exits_with(0);
     ws.reconcile(["apply", "-f", "new.yaml"]).exits_with(0);
     ws.reconcile(["diff", "-f", "new.yaml"]).exits_with(0);
+}
+
+/// The manifest is right, and whoever reads that it does not fit its fields looks in the wrong place.
+#[test]
+fn a_live_object_that_does_not_fit_its_type_is_not_blamed_on_the_manifest() {
+    let ws = Workspace::new();
+    let robot = "{apiVersion: v1, kind: ServiceAccount, metadata: {name: robot}, secrets: VALUE}";
+    ws.stdin(&robot.replaced("VALUE", "[{name: ''}]")).kubectl(["create", "-f", "-"]).exits_with(0);
+    ws.write("robot.yaml", &robot.replaced("VALUE", "[{name: token}]"));
+    let kubectl = ws.kubectl(["apply", "--server-side", "--dry-run=server", "-f", "robot.yaml"]);
+    assert!(kubectl.code == 1 && kubectl.stderr.contains(".secrets: element 0"), "{kubectl}");
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+    let error = &diff.object("ServiceAccount", "robot")["error"];
+    assert!(error["hint"].as_str().is_some_and(|hint| hint.contains("the live object itself")), "{error:#}");
+    let mend = r#"[{"op": "replace", "path": "/secrets", "value": []}]"#;
+    ws.kubectl(["patch", "serviceaccount", "robot", "--type=json", "-p", mend]).exits_with(0);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
 }

@@ -184,10 +184,10 @@ impl Ownership {
 
 /// What client-side apply owns of the manifest as it has last seen it, and of `claimed`. Its entry holds more where it made the
 /// object: the server's defaults, and what admission put in (the limits of a `LimitRange`), which no manifest ever had. Those
-/// only go where all that the manifest had around them goes. Without a copy of the manifest, everything counts (client-go
-/// `csaupgrade.UpgradeManagedFields`).
+/// only go where all that the manifest had around them goes. A copy that cannot be read speaks for nothing, so that nothing goes
+/// that somebody else may have put there (client-go `csaupgrade.UpgradeManagedFields` takes over everything in any case).
 fn fields_applied(fields: &FieldSet, live: &Value, of: TypeRef<'_>, claimed: &FieldSet) -> FieldSet {
-    let Some(applied) = last_applied(live) else { return fields.clone() };
+    let applied = last_applied(live).unwrap_or_default();
     let text = |name: &str| live.get(name).and_then(Value::as_str).unwrap_or_default();
     let gvk = GroupVersionKind::new(text("apiVersion"), text("kind"));
     let whole = |set: FieldSet| with_string_data(&gvk, set, &[]);

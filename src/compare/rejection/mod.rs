@@ -24,6 +24,10 @@ const NOT_TYPED: &str = "failed to create typed patch object";
 /// The start of the message about a value that a Go type cannot take.
 const NOT_CONVERTED: &str = "failed to convert new object";
 
+/// The starts of messages about a live object that does not fit the type's schema: apiserver `managedfields` reads it for each apply.
+const NOT_TYPED_LIVE: [&str; 2] =
+    ["failed to create typed live object", "failed to create manager for existing fields"];
+
 /// What stands for the complaints that were not read.
 #[must_use]
 pub(super) fn and_more(status: &StatusError) -> Option<String> {
@@ -33,7 +37,14 @@ pub(super) fn and_more(status: &StatusError) -> Option<String> {
 /// Returns true if a refusal says that the manifest does not fit its type. The server calls that an internal error.
 #[must_use]
 pub(super) fn is_typed(status: &StatusError) -> bool {
-    status.code == 500 && (status.message.contains(NOT_TYPED) || status.message.contains(NOT_CONVERTED))
+    let says = |text: &str| status.message.contains(text);
+    status.code == 500 && (says(NOT_TYPED) || says(NOT_CONVERTED)) && !is_live_typed_wrongly(status)
+}
+
+/// Returns true if a refusal says that the live object does not fit its type, so that nobody can apply it.
+#[must_use]
+pub(super) fn is_live_typed_wrongly(status: &StatusError) -> bool {
+    status.code == 500 && NOT_TYPED_LIVE.iter().any(|text| status.message.contains(text))
 }
 
 /// The mistakes that a refusal reports, in the order of the file; none where it reports something else.

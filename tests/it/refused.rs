@@ -244,6 +244,12 @@ fn a_live_object_that_does_not_fit_its_type_is_not_blamed_on_the_manifest() {
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
     let error = &diff.object("ServiceAccount", "robot")["error"];
     assert!(error["hint"].as_str().is_some_and(|hint| hint.contains("the live object itself")), "{error:#}");
+    // What is alike is sent as it is written live; a key is not.
+    ws.write("robot.yaml", &robot.replaced("VALUE", "[{name: ''}]"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+    let error = &diff.object("ServiceAccount", "robot")["error"];
+    assert!(error["hint"].as_str().is_some_and(|hint| hint.contains("the live object itself")), "{error:#}");
+    ws.write("robot.yaml", &robot.replaced("VALUE", "[{name: token}]"));
     let mend = r#"[{"op": "replace", "path": "/secrets", "value": []}]"#;
     ws.kubectl(["patch", "serviceaccount", "robot", "--type=json", "-p", mend]).exits_with(0);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);

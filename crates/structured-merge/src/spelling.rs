@@ -25,11 +25,15 @@ fn spelled(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
             };
             Value::Object(wanted.iter().map(field).collect())
         }
-        (Value::Array(wanted), Value::Array(found)) if matches!(of.list_kind(), ListKind::Keyed(_)) => {
+        (Value::Array(wanted), Value::Array(found)) if let ListKind::Keyed(keys) = of.list_kind() => {
             let found = items_by_element(found, of);
             let item = |item: &Value| {
                 let there = item_element(item, of).and_then(|element| found.get(&element).copied());
-                there.map_or_else(|| item.clone(), |there| spelled(item, there, of.item()))
+                let spelled = there.map(|there| spelled(item, there, of.item()));
+                // The server leaves out an empty key, and takes no item without it.
+                let has_keys =
+                    |spelled: &Value| keys.iter().all(|key| item.get(key).is_none() || spelled.get(key).is_some());
+                spelled.filter(has_keys).unwrap_or_else(|| item.clone())
             };
             Value::Array(wanted.iter().map(item).collect())
         }

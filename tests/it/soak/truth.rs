@@ -33,7 +33,8 @@ pub enum Truth {
     Changed(Value),
     /// Another apply set has it, which no flag changes.
     OfAnotherSet,
-    /// It would write anew what the server keeps as it was sent, and must not change (`1.0` becomes `1`): nothing is known of values.
+    /// It would write anew what the server keeps as it was sent, and must not change (`1.0` becomes `1`), or cannot read the live object:
+    /// nothing is known of values.
     Rewritten(String),
     /// Others own what it would change: all of them manual changes, or not.
     Conflict {
@@ -69,10 +70,13 @@ impl World {
             return Truth::Going;
         }
         if item.in_set && apply_set::part_of(live).is_some() && !self.is_member(live) {
-            return Truth::OfAnotherSet;
+            let refused = answer.as_ref().err().filter(|status| status.code != 409);
+            return refused.map_or(Truth::OfAnotherSet, |status| Truth::Stuck(status.message.clone()));
         }
         let (Err(status), Some(forced)) = (&answer, forced) else { return Truth::of(effect(live, &answer)) };
-        if status.code == 422 && status.message.contains("field is immutable") && holds_whole_float(live) {
+        let is_rewritten =
+            status.code == 422 && status.message.contains("field is immutable") && holds_whole_float(live);
+        if is_rewritten || status.message.contains("failed to create typed live object") {
             return Truth::Rewritten(status.message.clone());
         }
         if status.code != 409 {
@@ -148,7 +152,7 @@ impl Truth {
             Truth::Going => "being deleted",
             Truth::InSync => "in sync",
             Truth::Owned => "owners change",
-            Truth::Rewritten(_) => "refused, as it would be written anew",
+            Truth::Rewritten(_) => "refused for what is live",
             Truth::Changed(_) => "values change",
             Truth::OfAnotherSet => "in another apply set",
             Truth::Conflict { is_manual: true, .. } => "conflict with people",

@@ -8,7 +8,7 @@ use structured_merge::{
 
 use super::conflicts::{Taken, owners, paths_of};
 use super::diff::{Class, Conflict, FieldChange, Owner};
-use super::judge::ObjectPair;
+use super::object_pair::ObjectPair;
 use super::policy::Policy;
 use super::prediction::Prediction;
 

@@ -9,7 +9,7 @@ use structured_merge::{
 };
 
 use super::diff::{Class, Conflict, FieldChange, Owner};
-use super::judge::ObjectPair;
+use super::object_pair::ObjectPair;
 use super::policy::Policy;
 
 /// The fields that others lose and we may not take.

@@ -4,38 +4,18 @@ use apply_set::part_of;
 use serde_json::Value;
 use structured_merge::{
     FieldPath, FieldSet, GroupVersionKind, KindInfo, LAST_APPLIED, Lookup, ManagedFieldsEntry, Op, Ownership,
-    PathElement, TypeRef, changes, leave_out_bookkeeping, merge, unrecorded, with_node_ports, with_string_data_folded,
+    PathElement, changes, leave_out_bookkeeping, merge, unrecorded, with_node_ports, with_string_data_folded,
 };
 
 use super::beside::beside;
 use super::classify::Classifier;
 use super::conflicts::paths_of;
 use super::diff::{Class, Evidence, FieldChange, FieldDiff, Reason, UnmanagedCount};
+use super::object_pair::ObjectPair;
 use super::policy::{ForceConflicts, Policy};
 use super::prediction::Prediction;
 use super::redact::Redactor;
 use super::secrecy::Secrecy;
-
-/// One object as it is wanted and as it is.
-#[derive(Clone, Copy, Debug)]
-pub struct ObjectPair<'a> {
-    /// Its type.
-    pub gvk: &'a GroupVersionKind,
-    /// Each group and version in which kinds of its name are served.
-    pub versions: &'a [String],
-    /// The object as it is sent.
-    pub manifest: &'a Value,
-    /// The manifest with what rules ignore, for what is secret in it.
-    pub written: &'a Value,
-    /// What rules ignore: nothing of it is a difference.
-    pub ignored: &'a FieldSet,
-    /// The live object.
-    pub live: &'a Value,
-    /// The type's fields.
-    pub of: TypeRef<'a>,
-    /// Whether `status` belongs to a subresource.
-    pub status_is_apart: bool,
-}
 
 /// Judges what an apply would change, with what the author of the manifest should know.
 #[must_use]

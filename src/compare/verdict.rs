@@ -9,7 +9,8 @@ use structured_merge::{FieldPath, FieldSet, ObjectMeta as _, Ownership, Proof, T
 
 use super::diff::{Evidence, FieldDiff, Reason};
 use super::finding::Finding;
-use super::judge::{ObjectPair, judge};
+use super::judge::judge;
+use super::object_pair::ObjectPair;
 use super::object_verdict::{Assessment, ObjectVerdict};
 use super::policy::{Policy, Replace};
 use super::prediction::{Prediction, predict, unreadable_owners};

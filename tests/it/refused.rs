@@ -227,7 +227,7 @@ fn a_record_in_a_version_that_a_definition_dropped_is_told_with_the_way_out() {
     assert!(error["message"].as_str().unwrap().contains("invalid group/version"), "{error:#}");
     let hint = error["hint"].as_str().unwrap_or_default();
     let patch = hint.split('\'').nth(1).unwrap_or_default();
-    ws.kubectl(["patch", "gauge", "a", "--type=merge", "-p", patch]).exits_with(0);
+    ws.kubectl(["patch", "-f", "new.yaml", "--type=merge", "-p", patch]).exits_with(0);
     ws.reconcile(["apply", "-f", "new.yaml"]).exits_with(0);
     ws.reconcile(["diff", "-f", "new.yaml"]).exits_with(0);
 }

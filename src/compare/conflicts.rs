@@ -39,7 +39,13 @@ impl<'a> Taken<'a> {
         let mut lost = before.lost(after);
         lost.retain(|lost| keeps(lost.entry));
         let renamed = renamed(subject.live, subject.gvk, &lost);
-        let mut fields: Vec<_> = lost.iter().flat_map(|lost| lost.taken_by(&ours)).collect();
+        let mut manifest = Lookup::of(subject.manifest);
+        let taken = |lost: &LostFields<'a>| {
+            let mut taken = lost.taken_by(&ours);
+            taken.extend(emptied(lost, &mut manifest).into_iter().map(|path| (path, lost.entry)));
+            taken
+        };
+        let mut fields: Vec<_> = lost.iter().flat_map(taken).collect();
         if let Some(entry) = nobody.filter(|entry| keeps(entry)) {
             let changed: FieldSet = differences.iter().map(|change| change.path.clone()).collect();
             let both = ours.leaves().into_iter().filter(|path| entry.fields.contains(path));
@@ -120,6 +126,13 @@ impl<'a> Taken<'a> {
         };
         self.paths.leaves().into_iter().filter(is_unseen).map(conflict).collect()
     }
+}
+
+/// What an owner loses to empty lists of the manifest: whoever applies one takes it, and is not recorded for it.
+fn emptied(lost: &LostFields<'_>, manifest: &mut Lookup<'_>) -> Vec<FieldPath> {
+    let mut emptied = lost.fields.paths();
+    emptied.retain(|path| matches!(manifest.value(path), Some(Value::Array(items)) if items.is_empty()));
+    emptied
 }
 
 /// Those who lose what the live object has under no such name, as their version of the API calls it otherwise. A status is nothing that

@@ -167,6 +167,64 @@ fn moving_to_another_version_of_a_kind_changes_only_the_record() {
     is_settled(&ws);
 }
 
+/// What `kubectl apply` has in its manifest when the object is ours already is nothing that our manifest dropped.
+#[test]
+fn what_kubectl_apply_adds_to_an_object_of_ours_stays_whatever_is_the_evidence() {
+    let ws = Workspace::new();
+    let theirs = SETTINGS.replaced("app: web", "app: web, tier: front").replaced("b: '2'", "b: '2', c: '3'");
+    ws.write("settings.yaml", SETTINGS);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.stdin(&theirs).kubectl(["apply", "-f", "-"]).exits_with(0);
+    let stays = || {
+        for evidence in ["auto", "server", "read-only"] {
+            let evidence = format!("--evidence={evidence}");
+            let diff = ws.reconcile(["diff", "-f", ".", &evidence]).exits_with(0);
+            assert_eq!(diff.changes("ConfigMap", "settings"), [""; 0], "{diff}");
+            assert!(diff.stdout.contains("2 fields added by hand"), "{diff}");
+        }
+        for evidence in ["auto", "server"] {
+            let evidence = format!("--evidence={evidence}");
+            assert_eq!(ws.reconcile(["apply", "-f", ".", &evidence]).exits_with(0).writes(), 0);
+        }
+        let live = ws.get("ConfigMap", "settings");
+        assert_eq!((&live["metadata"]["labels"]["tier"], &live["data"]["c"]), (&json!("front"), &json!("3")));
+    };
+    stays();
+    // Another difference changes nothing of that.
+    ws.write("settings.yaml", &SETTINGS.replaced("a: '1'", "a: '5'"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.changes("ConfigMap", "settings"), ["pending data.a"], "{diff}");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    stays();
+}
+
+/// Of a manifest without a field of its own we keep no record, before or after.
+#[test]
+fn what_a_bare_namespace_drops_since_kubectl_apply_goes_whatever_is_the_evidence() {
+    let ws = Workspace::new();
+    let name = format!("{}-bare", ws.namespace());
+    let bare = format!("{{apiVersion: v1, kind: Namespace, metadata: {{name: {name}}}}}");
+    ws.write("bare.yaml", &bare);
+    let changes = |evidence: &str, code: i32| {
+        ws.reconcile(["diff", "-f", ".", &format!("--evidence={evidence}")])
+            .exits_with(code)
+            .changes("Namespace", &name)
+    };
+    ws.stdin(&bare.replaced("}}", ", labels: {team: shop}}}")).kubectl(["apply", "-f", "-"]).exits_with(0);
+    for evidence in ["auto", "server", "read-only"] {
+        assert_eq!(changes(evidence, 1), ["pruned metadata.labels.team"], "{evidence}");
+    }
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    for evidence in ["auto", "server", "read-only"] {
+        assert_eq!(changes(evidence, 0), [""; 0], "{evidence}");
+    }
+    for evidence in ["auto", "server"] {
+        assert_eq!(ws.reconcile(["apply", "-f", ".", &format!("--evidence={evidence}")]).exits_with(0).writes(), 0);
+    }
+    assert_eq!(ws.get("Namespace", &name)["metadata"]["labels"].get("team"), None);
+    ws.kubectl(["delete", "namespace", &name, "--wait=false"]).exits_with(0);
+}
+
 #[test]
 fn what_client_side_apply_wrote_changes_in_place_where_its_own_fields_would_clash() {
     let ws = Workspace::new();

@@ -269,23 +269,73 @@ fn who_takes_nothing_is_told_of_every_conflict() {
     ws.reconcile(["diff", "-f", ".", "--force-conflicts=none"]).exits_with(0);
 }
 
+/// The server takes an empty list or map that others own, without recording it as ours.
+#[test]
+fn who_takes_nothing_takes_no_empty_list_either() {
+    let ws = Workspace::new();
+    let labels = "labels: {a: b}";
+    let manifest = |metadata: &str| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: it, {metadata}}}}}");
+    let none = ["-f", ".", "--force-conflicts=none"];
+    for (filled, empty) in [
+        ("finalizers: [example.com/x]", "finalizers: []"),
+        ("annotations: {c: d}", "annotations: {}"),
+        ("ownerReferences: [{apiVersion: v1, kind: Node, name: a, uid: b}]", "ownerReferences: []"),
+    ] {
+        ws.stdin(&manifest(&format!("{labels}, {filled}"))).kubectl(["create", "-f", "-"]).exits_with(0);
+        ws.write("it.yaml", &manifest(&format!("{labels}, {filled}")));
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        ws.write("it.yaml", &manifest(&format!("{labels}, {empty}")));
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        // Who created the object still owns the list, with nothing in it.
+        let server = ws.kubectl([
+            "apply",
+            "--server-side",
+            "--dry-run=server",
+            "--field-manager=kubectl-reconcile",
+            "-f",
+            "it.yaml",
+        ]);
+        let (codes, changes) = if empty.ends_with('}') {
+            ([0, 0], vec![])
+        } else {
+            ([1, 4], vec![format!("conflict metadata.{}", empty.trim_end_matches(": []"))])
+        };
+        assert_eq!(server.code, i32::from(!changes.is_empty()), "{server}");
+        for evidence in ["auto", "server", "read-only"] {
+            let evidence = format!("--evidence={evidence}");
+            let diff = ws.reconcile([&["diff", &evidence], &none[..]].concat()).exits_with(codes[0]);
+            assert_eq!(diff.changes("ConfigMap", "it"), changes, "{diff}");
+        }
+        assert_eq!(ws.reconcile([&["apply"], &none[..]].concat()).exits_with(codes[1]).writes(), 0);
+        assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+        ws.kubectl(["delete", "configmap", "it"]).exits_with(0);
+    }
+}
+
 /// A record of owners that was lost (a backup that was put back, an older cluster) makes one owner of everything, with the copy of
-/// client-side apply among it. What that never applied is not ours to remove.
+/// client-side apply among it. What was there before us is not ours to remove, now or later.
 #[test]
 fn labels_of_others_survive_a_lost_record_of_owners() {
     let ws = Workspace::new();
     let manifest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: banner}, data: {text: hello}}";
-    ws.stdin(manifest).kubectl(["apply", "-f", "-"]).exits_with(0);
+    let former = manifest.replaced("text: hello", "text: hello, dropped: since");
+    ws.stdin(&former).kubectl(["apply", "-f", "-"]).exits_with(0);
     let theirs = json!({"metadata": {"labels": {"theirs": "x"}, "annotations": {"theirs": "y"}, "finalizers": ["example.com/guard"]}});
     ws.patch_as("robot", "configmap/banner", &theirs);
     let nobody = r#"[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]"#;
     ws.kubectl(["patch", "configmap", "banner", "--type=json", "-p", nobody]).exits_with(0);
     ws.write("banner.yaml", manifest);
-    for changes in [vec!["adopted"], vec![]] {
-        assert_eq!(ws.reconcile(["diff", "-f", "."]).exits_with(0).changes("ConfigMap", "banner"), changes);
-        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    for (changes, writes) in [(vec!["adopted"], 1), (vec![], 0)] {
+        for evidence in ["auto", "server", "read-only"] {
+            let diff = ws.reconcile(["diff", "-f", ".", &format!("--evidence={evidence}")]).exits_with(0);
+            assert_eq!(diff.changes("ConfigMap", "banner"), changes, "{diff}");
+        }
+        let apply = ws.reconcile(["apply", "-f", ".", "--evidence=server"]).exits_with(0);
+        assert_eq!(apply.writes(), writes, "{apply}");
     }
-    let metadata = &ws.get("ConfigMap", "banner")["metadata"];
+    let live = ws.get("ConfigMap", "banner");
+    assert_eq!(live["data"], json!({"text": "hello", "dropped": "since"}));
+    let metadata = &live["metadata"];
     assert_eq!(metadata["labels"], theirs["metadata"]["labels"]);
     assert_eq!(metadata["annotations"]["theirs"], "y");
     assert_eq!(metadata["finalizers"], theirs["metadata"]["finalizers"]);

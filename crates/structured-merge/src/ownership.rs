@@ -91,8 +91,8 @@ impl Ownership {
     }
 
     /// Ownership after the claims that the applier takes over have passed to it, on its own fields and on those of the manifest;
-    /// none if no claim passes. If such an owner is client-side apply, what it last applied to the `live` object passes as well, as
-    /// that is the manifest's former state.
+    /// none if no claim passes. If such an owner is client-side apply, and the applier owns nothing yet, what was last applied to the
+    /// `live` object passes as well, as that is the manifest's former state.
     #[must_use]
     pub fn with_claims_transferred(
         &self,
@@ -117,7 +117,8 @@ impl Ownership {
                 continue;
             }
             // In another version, fields that are named alike are the same ones.
-            let pass = if owns_last_applied(&entry.fields) && entry.api_version == api_version {
+            let is_former = self.ours.is_none() && owns_last_applied(&entry.fields);
+            let pass = if is_former && entry.api_version == api_version {
                 fields_applied(&entry.fields, live, of, &claimed)
             } else {
                 entry.fields.intersection(&claimed)

@@ -17,7 +17,9 @@ use serde_json::{Map, Value};
 use crate::applier::Applier;
 use crate::claimants::Claimants;
 use crate::node_ports::{is_filled_from_port, keeps_node_ports};
-use crate::object::{FieldPath, GroupVersionKind, ManagedFieldsEntry, Operation, PathElement, Quantity, Scalar};
+use crate::object::{
+    FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, PathElement, Quantity, Scalar,
+};
 use crate::ownership::Ownership;
 use crate::path_stack::PathStack;
 use crate::schema::{
@@ -135,7 +137,7 @@ fn check(
         }
         // A manifest that claims nothing, such as a Namespace with only a name, leaves no entry. (An apply would still
         // write where there is no record at all: the server then invents one for those who came before.)
-        [] if claims.is_empty() => {}
+        [] if claims.is_empty() && !drops_any(&owners, manifest, live, of, applier) => {}
         _ => return Err(Unproven::NoEntry),
     }
     if owners.is_adopting(&claims, applier) {
@@ -150,6 +152,20 @@ fn check(
     let built_in = schema::builtin_kind(&kind.gvk).is_some();
     let keeps_node_ports = keeps_node_ports(manifest, live, &kind.gvk);
     Walk { owners: &owners, others: OnceCell::new(), built_in, keeps_node_ports }.object(fields, live, of, kind)
+}
+
+/// Returns true if a manifest that claims nothing has dropped what client-side apply had applied before.
+fn drops_any(
+    owners: &Ownership,
+    manifest: &Value,
+    live: &Value,
+    of: TypeRef<'_>,
+    applier: &(impl Applier + ?Sized),
+) -> bool {
+    let api_version = manifest.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+    let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
+    let settled = owners.with_claims_transferred(live, of, &FieldSet::new(), api_version, applier);
+    settled.is_some_and(|settled| !settled.our_fields().filter(|path| *path != copy).is_empty())
 }
 
 /// Returns true if an apply, whoever sends it, leaves the record of an owner as it is.

@@ -178,8 +178,10 @@ impl Writer<'_> {
         let concerned = claims.union(&before.our_fields()).union(&after.in_the_way);
         let transferred =
             |owners: &Ownership| owners.with_claims_transferred(live, self.of, &concerned, &api_version, self.policy);
+        // Whether claims would stay is asked of an apply that finds us as we are now: our first one takes over more than later ones.
+        let beside = Ownership { ours: before.ours.clone(), ..after.owners.clone() };
         if let Some(settled) = transferred(&before)
-            && transferred(&after.owners).is_some()
+            && transferred(&beside).is_some()
         {
             version = self.record_owners(settled.to_json(live), &version).await?;
             has_taken_over = true;

@@ -188,7 +188,6 @@ impl Soak<'_> {
                 let mut items = world.items.iter().zip(before).filter(|(item, _)| item.path() == path);
                 items.any(|(_, live)| live.as_ref().is_some_and(is))
             };
-            // Of what nobody is recorded for, client-side apply's share is known from the first apply on, and goes with the second.
             let was_unrecorded = was(|live| managed_fields(live).is_empty());
             // What is refused only after claims have passed goes back: that is two writes more.
             let is_refused = object.is_some_and(|object| object["outcome"] == "failed")
@@ -197,8 +196,6 @@ impl Soak<'_> {
                     || object.is_some_and(|object| object["error"]["reason"] == "Invalid"));
             if is_refused {
                 self.tally.count("second writes, refused again");
-            } else if was_unrecorded && object.is_some_and(|object| !is_about_metadata(object)) {
-                self.tally.count("second writes, of what nobody was recorded for");
             } else if touched.contains(path) {
                 self.tally.count("second writes, after others");
             } else if was(is_terminating) {
@@ -239,11 +236,6 @@ fn is_about_emptiness(object: &Value) -> bool {
             .iter()
             .filter(is_of_value)
             .all(|change| is_empty(change.get("live")) && is_empty(change.get("desired")))
-}
-
-fn is_about_metadata(object: &Value) -> bool {
-    let mut changes = object["changes"].as_array().into_iter().flatten();
-    changes.any(|change| change["path"].as_str().is_some_and(|path| path.starts_with("metadata")))
 }
 
 /// How many files the program keeps: what the tests put there themselves is at the top.

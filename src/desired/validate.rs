@@ -67,11 +67,13 @@ impl Check<'_> {
 
     /// A string that every object has.
     fn required(&mut self, path: &[&str]) {
+        let found = path.iter().try_fold(&self.manifest.object, |value, key| value.get(key));
+        if matches!(found, Some(Value::String(text)) if !text.is_empty()) {
+            return;
+        }
         let steps: Vec<Step<'_>> = path.iter().map(|key| Step::Key(key)).collect();
         let name = path.join(".");
-        let found = path.iter().try_fold(&self.manifest.object, |value, key| value.get(key));
         match found {
-            Some(Value::String(text)) if !text.is_empty() => {}
             None | Some(Value::Null | Value::String(_)) => {
                 let problem = self.manifest.origin.problem_of_key(&steps, format!("`{name}` is missing"));
                 let hint = match path {
@@ -104,11 +106,11 @@ impl Check<'_> {
             self.required(&["metadata", "name"]);
             let Manifest { gvk, name, .. } = self.manifest;
             if !name.is_empty() {
-                let message = format!("`{name}` cannot be the name of {}", indefinite(&gvk.kind));
+                let message = || format!("`{name}` cannot be the name of {}", indefinite(&gvk.kind));
                 if let Some(rule) = path_segment_refused(name) {
-                    self.problems.push(self.bad_name("name", message).with_hint(rule));
+                    self.problems.push(self.bad_name("name", message()).with_hint(rule));
                 } else if let Some(rule) = name_refused(gvk, name) {
-                    self.refused.push(self.bad_name("name", message).with_hint(rule));
+                    self.refused.push(self.bad_name("name", message()).with_hint(rule));
                 }
             }
         }
@@ -116,9 +118,9 @@ impl Check<'_> {
             None | Some(Value::Null) => {}
             Some(Value::String(namespace)) if namespace.is_empty() => {}
             Some(Value::String(namespace)) => {
-                let message = format!("`{namespace}` cannot be a namespace");
+                let message = || format!("`{namespace}` cannot be a namespace");
                 let rule = namespace_refused(namespace);
-                self.problems.extend(rule.map(|rule| self.bad_name("namespace", message).with_hint(rule)));
+                self.problems.extend(rule.map(|rule| self.bad_name("namespace", message()).with_hint(rule)));
             }
             Some(other) => {
                 let at = [Step::Key("metadata"), Step::Key("namespace")];
@@ -156,8 +158,8 @@ impl Check<'_> {
     /// Labels or annotations: strings by keys. A null is no entry.
     fn entries(&mut self, part: &str, entries: &Map<String, Value>) {
         let sent = entries.iter().filter(|(key, _)| *key != LAST_APPLIED);
-        let size: usize = sent.flat_map(|(key, value)| [key.len(), value.as_str().map_or(0, str::len)]).sum();
-        if part == "annotations" && size > MAX_ANNOTATIONS {
+        let size = || sent.flat_map(|(key, value)| [key.len(), value.as_str().map_or(0, str::len)]).sum::<usize>();
+        if part == "annotations" && size() > MAX_ANNOTATIONS {
             let at = [Step::Key("metadata"), Step::Key(part)];
             let problem = self.manifest.origin.problem_of_key(&at, "the annotations are too long");
             self.refused.push(problem.with_hint("256 KiB are allowed for all of them together"));

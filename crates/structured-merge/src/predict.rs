@@ -150,7 +150,7 @@ pub fn unrecorded(
     }
     let new = kind.map_or_else(|| Value::Object(Map::new()), |kind| schema::new_object(&kind.gvk));
     let written = compare(&new, live, of);
-    let mut fields = schema::without_stripped(&written.added.union(&written.modified));
+    let mut fields = schema::without_stripped(written.added.union(&written.modified));
     for name in kind.map(KindInfo::resets).unwrap_or_default() {
         fields.remove_subtree(&[name]);
     }

@@ -167,9 +167,14 @@ impl Truth {
     /// an apply shows. Then what was theirs is pruned, where that is valid, or no longer in the way.
     pub fn is_before_claims_pass(&self, object: &Value, live: &Value) -> bool {
         let passes = |entry: &ManagedFieldsEntry| entry.operation == Operation::Update && is_of_people(&entry.manager);
-        matches!(self, Truth::InSync | Truth::Owned | Truth::Refused(_))
-            && object["action"] != "none"
-            && managed_fields(live).iter().any(passes)
+        let is_invalid = object["error"]["reason"] == "Invalid";
+        let may_differ = match self {
+            Truth::InSync | Truth::Owned | Truth::Refused(_) => object["action"] != "none",
+            // What is pruned then may be what the object cannot be without.
+            Truth::Changed(_) | Truth::Conflict { .. } => is_invalid,
+            _ => false,
+        };
+        may_differ && managed_fields(live).iter().any(passes)
     }
 
     /// Why a verdict of `diff` is wrong, if it is.
@@ -177,13 +182,6 @@ impl Truth {
         let action = object["action"].as_str().unwrap_or_default();
         let conflicts = object["conflicts"].as_array().map_or(0, Vec::len);
         let classes: Vec<&str> = object["changes"].as_array().into_iter().flatten().filter_map(class).collect();
-        // Claims of manual changes pass to us first, which no dry run of an apply shows, and may leave what is invalid.
-        let message = object["error"]["message"].as_str().unwrap_or_default();
-        if matches!(self, Truth::Owned | Truth::Changed(_) | Truth::Conflict { .. })
-            && message.starts_with("the server would refuse the result")
-        {
-            return None;
-        }
         let is_right = match self {
             Truth::Moved => true,
             Truth::Created => action == "create",

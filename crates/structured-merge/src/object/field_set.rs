@@ -38,6 +38,24 @@ impl FieldSet {
         set.children.entry(last.clone()).or_default().member = true;
     }
 
+    /// Removes one path. What is below it stays.
+    pub(crate) fn remove(&mut self, path: &FieldPath) {
+        self.remove_steps(path.elements());
+    }
+
+    fn remove_steps(&mut self, path: &[PathElement]) {
+        let Some((first, rest)) = path.split_first() else { return };
+        let Some(node) = self.children.get_mut(first) else { return };
+        if rest.is_empty() {
+            node.member = false;
+        } else {
+            node.below.remove_steps(rest);
+        }
+        if !node.member && node.below.is_empty() {
+            self.children.remove(first);
+        }
+    }
+
     /// Adds what is below an element, with or without the element itself: builds a set from the leaves up.
     pub(crate) fn graft(&mut self, element: PathElement, member: bool, below: Self) {
         if member || !below.is_empty() {
@@ -280,6 +298,17 @@ mod tests {
         assert!(!paths.contains_at_or_above(&FieldPath::of(&["spec", "a"])));
         assert_eq!(paths.first(), Some(FieldPath::of(&["spec", "a", "b"])));
         assert_eq!(FieldSet::new().first(), None);
+    }
+
+    #[test]
+    fn removing_a_path_leaves_what_is_below_it_and_no_empty_branch() {
+        let mut paths = set(&[&["metadata"], &["metadata", "labels"], &["metadata", "name"]]);
+        paths.remove(&FieldPath::of(&["metadata"]));
+        paths.remove(&FieldPath::of(&["metadata", "name"]));
+        paths.remove(&FieldPath::of(&["spec", "name"]));
+        assert_eq!(paths, set(&[&["metadata", "labels"]]));
+        paths.remove(&FieldPath::of(&["metadata", "labels"]));
+        assert!(paths.is_empty());
     }
 
     #[test]

@@ -28,7 +28,7 @@ const STRIPPED: [&[&str]; 12] = [
 /// The fields that applying `manifest` claims. `kind` tells which of them the server resets (`status`).
 #[must_use]
 pub fn field_set(manifest: &Value, of: TypeRef<'_>, kind: Option<&KindInfo>) -> FieldSet {
-    let mut set = without_stripped(&claims(manifest, of).1);
+    let mut set = without_stripped(claims(manifest, of).1);
     for name in kind.map(KindInfo::resets).unwrap_or_default() {
         set.remove_subtree(&[name]);
     }
@@ -36,9 +36,10 @@ pub fn field_set(manifest: &Value, of: TypeRef<'_>, kind: Option<&KindInfo>) -> 
 }
 
 /// The set without the fields that no manager owns.
-pub(crate) fn without_stripped(set: &FieldSet) -> FieldSet {
-    static SET: LazyLock<FieldSet> = LazyLock::new(|| STRIPPED.iter().map(|path| FieldPath::of(path)).collect());
-    set.difference(&SET)
+pub(crate) fn without_stripped(mut set: FieldSet) -> FieldSet {
+    static PATHS: LazyLock<[FieldPath; STRIPPED.len()]> = LazyLock::new(|| STRIPPED.map(FieldPath::of));
+    PATHS.iter().for_each(|path| set.remove(path));
+    set
 }
 
 /// All fields of a value, as structured-merge-diff's `ToFieldSet` names them: nothing is left out.

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{Unproven, Walk};
+use super::unproven::Unproven;
+use super::walk::Walk;
 use crate::node_ports::is_node_port;
 use crate::object::FieldPath;
 use crate::path_stack::PathStack;

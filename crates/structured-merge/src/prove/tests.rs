@@ -1,7 +1,7 @@
 //! Each condition of the proof, for and against.
 
 use super::*;
-use crate::object::FieldSet;
+use crate::object::{FieldSet, PathElement, Scalar};
 use crate::schema::field_set;
 use serde_json::json;
 

@@ -73,7 +73,7 @@ pub enum ConfigCommand {
 #[derive(Debug, Args)]
 pub struct ConfigViewArgs {
     /// File, directory or glob whose configuration to show (repeatable) [default: the working directory]
-    #[arg(short, long = "filename", value_name = "PATH", value_hint = ValueHint::AnyPath, help_heading = "Input")]
+    #[arg(short, long = "filename", value_name = "PATH", value_delimiter = ',', value_hint = ValueHint::AnyPath, help_heading = "Input")]
     pub filename: Vec<OsString>,
     /// Kustomization directory whose configuration to show
     #[arg(short = 'k', long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "filename", help_heading = "Input")]

@@ -9,7 +9,7 @@ use super::config::ConfigArgs;
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
     /// File, directory, glob, URL, or `-` for standard input (repeatable)
-    #[arg(short, long = "filename", value_name = "PATH", required_unless_present = "kustomize", value_hint = ValueHint::AnyPath)]
+    #[arg(short, long = "filename", value_name = "PATH", value_delimiter = ',', required_unless_present = "kustomize", value_hint = ValueHint::AnyPath)]
     pub filename: Vec<OsString>,
     /// Kustomization directory to build with `kustomize` or `kubectl kustomize`
     #[arg(short = 'k', long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["filename", "recursive"])]

@@ -100,7 +100,11 @@ async fn with_cluster(
     // Whether a namespace or a definition is there, and what becomes of it, matters to what is in another part.
     let plan = plan.part(args.shard.shard, |need| need >= DependencyKind::Inside);
 
-    let unmanaged = args.report_unmanaged.as_ref().map(|named| (named, keys(&plan)));
+    let gate = gate(args);
+    let unmanaged = match &args.report_unmanaged {
+        None if !gate.fails_on_unmanaged_objects() => None,
+        named => Some((named.as_deref().unwrap_or_default(), keys(&plan))),
+    };
 
     let (screen, builder, journal) = (Screen::new(output, false), ReportBuilder::default(), output.journal());
     let events = (&screen, &(&builder, &journal));
@@ -109,7 +113,6 @@ async fn with_cluster(
     let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, prune), admission);
     output.details(verbosity, pass.unproven());
 
-    let gate = gate(args);
     let mut report = builder.last_report(Command::Diff, &gate);
     report.warnings = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
     if let Some((named, wanted)) = unmanaged {

@@ -9,7 +9,7 @@ use crate::cli::SnapshotArgs;
 use crate::compare::{Redactor, withheld};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::fetch::fetch;
-use crate::live::snapshot::unreadable;
+use crate::live::snapshot::{heading, unreadable};
 use crate::live::{LiveState, Target};
 use crate::report::styled::Role;
 use crate::report::{EXIT_INCOMPLETE, EXIT_SUCCESS, Verdict};
@@ -58,7 +58,7 @@ async fn capture(args: &SnapshotArgs, configured: Configured, terminal: &Termina
         return Err(Failure { verdict: Verdict::Interrupted, problems: vec![problem] });
     }
     let redactor = Redactor::default();
-    let mut documents = Vec::new();
+    let mut documents = vec![heading(&namespaces.default)];
     let mut code = EXIT_SUCCESS;
     for (target, state) in targets.iter().zip(states) {
         match state {

@@ -1,9 +1,10 @@
 //! The class of each difference, from who owns it before and after an apply, and what ownership alone shows.
 
 use apply_set::PART_OF;
+use serde_json::Value;
 use structured_merge::{
-    Change, ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, Lookup, ManagedFieldsEntry, Op, Ownership,
-    TypeRef, claim_strength, with_string_data,
+    Change, ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, Lookup, ManagedFieldsEntry, ObjectMeta as _,
+    Op, Ownership, TypeRef, claim_strength, fields_last_applied, owns_last_applied, with_string_data,
 };
 
 use super::conflicts::{Taken, owners, paths_of};
@@ -11,6 +12,9 @@ use super::diff::{Class, Conflict, FieldChange, Owner};
 use super::object_pair::ObjectPair;
 use super::policy::Policy;
 use super::prediction::Prediction;
+
+/// The field manager of client-side `kubectl apply`.
+const CLIENT_SIDE_APPLY: &str = "kubectl-client-side-apply";
 
 /// What is known of the owners of an object, before and after an apply.
 pub(super) struct Classifier<'a> {
@@ -104,11 +108,21 @@ impl<'a> Classifier<'a> {
         let change = found.iter_mut().find(|change| change.path == path)?;
         let is_known = change.class == Class::Conflict;
         change.class = Class::Conflict;
-        change.managers = self.owners(&path);
-        let owner = change.managers.first().cloned().or_else(|| self.before.ours.as_ref().map(Owner::from));
-        let (operation, subresource) = ("Apply".to_owned(), String::new());
-        let owner =
-            owner.unwrap_or(Owner { manager: manager.to_owned(), operation, subresource, time: None, manual: false });
+        let (theirs, _) = self.claimants.best(&path, self.of);
+        let ours = claim_strength(&self.ours_before, &path, self.of);
+        let ours = self.before.ours.as_ref().filter(|_| ours > ClaimStrength::None && ours >= theirs);
+        change.managers = ours.map_or_else(|| self.owners(&path), |entry| vec![Owner::from(entry)]);
+        if change.managers.is_empty() {
+            let (operation, subresource) = ("Apply".to_owned(), String::new());
+            change.managers.push(Owner {
+                manager: manager.to_owned(),
+                operation,
+                subresource,
+                time: None,
+                manual: false,
+            });
+        }
+        let owner = change.managers.first().cloned()?;
         (!is_known).then_some(Conflict { path, owner })
     }
 
@@ -153,8 +167,9 @@ impl<'a> Classifier<'a> {
         key(self.before) != key(after) && !(nothing(self.before) && nothing(after))
     }
 
-    /// Fields that others added: live, theirs, and neither ours nor the manifest's.
-    pub fn unmanaged(&self, live: &mut Lookup<'_>, found: &[FieldChange]) -> Vec<FieldChange> {
+    /// Fields that others added: live, theirs, and neither ours nor the manifest's. Client-side apply also owns the server's defaults
+    /// in what it made: those it did not add.
+    pub fn unmanaged(&self, object: &Value, live: &mut Lookup<'_>, found: &[FieldChange]) -> Vec<FieldChange> {
         let mut known = paths_of(found);
         known.insert(&FieldPath::of(&["status"]));
         let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
@@ -163,11 +178,25 @@ impl<'a> Classifier<'a> {
                 .into_iter()
                 .any(|ours| claim_strength(ours, path, self.of) == ClaimStrength::Own)
         };
+        let applied = fields_last_applied(object, self.of);
+        let has_added = |entry: &ManagedFieldsEntry, path: &FieldPath| match &applied {
+            Some(applied) if owns_last_applied(&entry.fields) => {
+                applied.contains_at_or_below(path) || applied.covers(path)
+            }
+            // What it had applied has passed to us, and the copy has gone.
+            None if entry.manager == CLIENT_SIDE_APPLY => object.annotation(LAST_APPLIED).is_some(),
+            _ => true,
+        };
         let of_objects = self.before.others.iter().filter(|entry| entry.subresource != "status");
         let theirs = of_objects.fold(FieldSet::new(), |theirs, entry| theirs.union(&entry.fields));
         let mut unmanaged: Vec<FieldChange> = Vec::new();
         theirs.visit(&mut |path, _| {
             if is_ours(path) || known.contains_at_or_above(path) || path.overlaps(&copy) {
+                return;
+            }
+            let (_, mut added_by) = self.claimants.best(path, self.of);
+            added_by.retain(|entry| has_added(entry, path));
+            if added_by.is_empty() {
                 return;
             }
             if let Some(value) = live.value(path) {
@@ -177,7 +206,7 @@ impl<'a> Classifier<'a> {
                     class: Class::Unmanaged,
                     live: Some(value.clone()),
                     desired: None,
-                    managers: self.owners(path),
+                    managers: owners(added_by.into_iter()),
                     defaulted: Vec::new(),
                     path: path.clone(),
                 });

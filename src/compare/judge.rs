@@ -72,10 +72,13 @@ pub fn judge(
     let mut beside = beside(subject.live, &before, &prediction.owners.our_fields(), policy);
     beside.retain(|path| !is_ignored(path) && !drifts.overlaps(path));
 
-    let mut unmanaged = classifier.unmanaged(&mut live, &found);
+    for change in &mut found {
+        policy.mark_manual(&mut change.managers);
+    }
+    let mut unmanaged = classifier.unmanaged(subject.live, &mut live, &found);
     unmanaged.retain(|change| !is_ignored(&change.path));
     for change in &mut unmanaged {
-        policy.mark_manual(&mut change.managers);
+        policy.mark_added_by_hand(&mut change.managers);
     }
     let counted = UnmanagedCount::of(&unmanaged);
     if policy.show_unmanaged {
@@ -85,7 +88,6 @@ pub fn judge(
     found.sort_by(|a, b| a.path.cmp(&b.path));
     let secrecy = Secrecy::of(subject.gvk, Some(subject.written), Some(subject.live));
     for change in &mut found {
-        policy.mark_manual(&mut change.managers);
         for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
             *value = redactor.value(&secrecy, &change.path, value);
         }

@@ -9,6 +9,10 @@ use structured_merge::{Applier, ManagedFieldsEntry, ObjectMeta as _, Operation};
 use super::diff::Owner;
 use crate::rules::{Autoscalers, IgnoreRules};
 
+/// Who makes objects and never adds to them: commands of kubectl, and the owner that the server invents for what was there.
+const MAKERS: [&str; 5] =
+    ["before-first-apply", "kubectl-create", "kubectl-run", "kubectl-expose", "kubectl-autoscale"];
+
 /// What may be taken from others when their fields differ from the manifest's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ForceConflicts {
@@ -111,6 +115,15 @@ impl Policy {
     pub(super) fn mark_manual(&self, owners: &mut [Owner]) {
         for owner in owners {
             owner.manual = owner.operation == Operation::Update.to_string() && self.is_manual_name(&owner.manager);
+        }
+    }
+
+    /// Marks the owners that added their fields by hand. Who made an object owns the server's defaults in it as well, and which
+    /// those are is not recorded.
+    pub(super) fn mark_added_by_hand(&self, owners: &mut [Owner]) {
+        self.mark_manual(owners);
+        for owner in owners {
+            owner.manual &= owner.manager != self.manager && !MAKERS.contains(&owner.manager.as_str());
         }
     }
 

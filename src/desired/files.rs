@@ -37,9 +37,16 @@ pub struct Inputs {
     problems: Vec<Diagnostic>,
     stdin_is_read: bool,
     seen: BTreeSet<PathBuf>,
+    allow_empty: bool,
 }
 
 impl Inputs {
+    /// No files yet; whether a directory may be without any.
+    #[must_use]
+    pub fn new(allow_empty: bool) -> Self {
+        Self { allow_empty, ..Self::default() }
+    }
+
     /// Reads a path: a file whatever its ending, a directory's `.json`, `.yaml` and `.yml` files in lexical order (with
     /// those of its subdirectories when `recursive`), what a pattern matches, or `-` for standard input.
     pub fn path(&mut self, path: &OsStr, recursive: bool) {
@@ -143,7 +150,7 @@ impl Inputs {
         for (path, metadata) in &walk.files {
             self.file(path, metadata);
         }
-        if is_empty {
+        if is_empty && !self.allow_empty {
             let below = if recursive { " or below it" } else { "" };
             let message = format!("no `.yaml`, `.yml` or `.json` file in this directory{below}");
             let problem = Diagnostic::of_file(&path.to_string_lossy(), message);

@@ -10,16 +10,19 @@ use super::resolve::Target;
 use crate::desired::files::Input;
 use crate::desired::yaml::{self, Validation};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::object::is_dns_label;
 
-/// Type of the document that records what could not be read.
+/// Types of the documents that are not objects: what holds for all of them, and what could not be read.
 const API_VERSION: &str = "kubectl-reconcile/v1";
-const KIND: &str = "Unreadable";
+const KIND: &str = "Snapshot";
+const KIND_OF_UNREADABLE: &str = "Unreadable";
 
 /// Captured objects, by key without version: one object is served in several.
 #[derive(Debug, Default)]
 pub struct Snapshot {
     objects: BTreeMap<Key, Value>,
     unreadable: BTreeMap<Key, Diagnostic>,
+    namespace: Option<String>,
 }
 
 type Key = (String, String, Option<String>, String);
@@ -57,8 +60,12 @@ impl Snapshot {
         }
         let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
         let (Some(api_version), Some(kind)) = (text("/apiVersion"), text("/kind")) else { return false };
-        if api_version == API_VERSION && kind == KIND {
+        if api_version == API_VERSION && kind == KIND_OF_UNREADABLE {
             return self.add_unreadable(&value);
+        }
+        if api_version == API_VERSION && kind == KIND {
+            self.namespace = text("/namespace").filter(|namespace| is_dns_label(namespace));
+            return true;
         }
         if kind == "List" {
             return true;
@@ -85,6 +92,12 @@ impl Snapshot {
         true
     }
 
+    /// The namespace of the manifests that name none, as it was when the objects were captured.
+    #[must_use]
+    pub fn namespace(&self) -> Option<&str> {
+        self.namespace.as_deref()
+    }
+
     /// The captured objects.
     pub fn objects(&self) -> impl Iterator<Item = &Value> {
         self.objects.values()
@@ -107,6 +120,12 @@ impl Snapshot {
     }
 }
 
+/// What comes before the objects: the namespace of the manifests that name none.
+#[must_use]
+pub fn heading(namespace: &str) -> Value {
+    json!({"apiVersion": API_VERSION, "kind": KIND, "namespace": namespace})
+}
+
 /// The record of an object that could not be read.
 #[must_use]
 pub fn unreadable(target: &Target, trouble: &Diagnostic) -> Value {
@@ -120,7 +139,7 @@ pub fn unreadable(target: &Target, trouble: &Diagnostic) -> Value {
     }
     json!({
         "apiVersion": API_VERSION,
-        "kind": KIND,
+        "kind": KIND_OF_UNREADABLE,
         "object": object,
         "reason": trouble.code.as_str(),
         "message": trouble.message,

@@ -28,7 +28,7 @@ pub(crate) async fn without_cluster(
     captured.path(file.as_ref(), false);
     let snapshot = Snapshot::read(&captured.finish()?)?;
     let required = namespace_flag(args.connection.namespace.as_deref()).map_err(Failure::invalid)?;
-    let default = required.clone().unwrap_or_else(|| "default".to_owned());
+    let default = required.as_deref().or(snapshot.namespace()).unwrap_or("default").to_owned();
     let mut catalog = Discovery::builtin();
     snapshot.objects().for_each(|object| catalog.learn(object));
     let plan = planned(desired, catalog.clone(), &Namespaces { required, default }, None)?;

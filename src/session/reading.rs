@@ -91,7 +91,7 @@ fn options(args: &InputArgs) -> Result<ReadOptions, Failure> {
 
 /// Reads files, standard input, URLs and what a kustomization makes.
 async fn inputs(args: &InputArgs, terminal: &Terminal) -> Result<Vec<Input>, Vec<Diagnostic>> {
-    let mut inputs = Inputs::default();
+    let mut inputs = Inputs::new(args.allow_empty);
     for path in &args.filename {
         match path.to_str().filter(|path| path.starts_with("http://") || path.starts_with("https://")) {
             Some(url) => {

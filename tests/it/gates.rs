@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::control_plane::Workspace;
+use crate::control_plane::{Replaced, Workspace};
+use crate::manifests::WEB;
 
 const MANIFEST: &str = "apiVersion: v1
 kind: ConfigMap
@@ -126,6 +127,10 @@ fn objects_that_nothing_explains_are_reported_by_name_alone() {
         run.report()["unmanaged"],
         json!([{"apiVersion": "v1", "kind": "ConfigMap", "namespace": elsewhere.namespace(), "name": "lost"}])
     );
+    // Whoever fails on them looks for them.
+    ws.kubectl(["create", "configmap", "lost"]).exits_with(0);
+    let failing = ws.reconcile(["diff", "-f", "settings.yaml", "--fail-on=unmanagedObjects"]).exits_with(1);
+    assert!(failing.stdout.contains("lost"), "{failing}");
     ws.reconcile(["diff", "-f", "settings.yaml", "--report-unmanaged=../x"]).exits_with(2);
     ws.reconcile(["diff", "-f", "settings.yaml", "--report-unmanaged", "-l", "app=web"]).exits_with(2);
 }
@@ -142,6 +147,28 @@ fn what_may_not_be_listed_is_named() {
     let warnings = run.report()["warnings"].to_string();
     let expected = format!("could not be looked for in namespace `{}`", ws.namespace());
     assert!(warnings.contains(&expected) && warnings.contains("Forbidden"), "{warnings}");
+}
+
+/// Who makes an object owns the server's defaults in it, too.
+#[test]
+fn the_servers_defaults_are_no_additions_by_hand() {
+    let manifest = WEB.replaced("tier: front", "tier: front, season: spring");
+    for (how, others) in [("apply", 0), ("create", 1)] {
+        let ws = Workspace::new();
+        ws.write("web.yaml", WEB);
+        ws.kubectl([how, "-f", "web.yaml"]).exits_with(0);
+        for _ in 0..2 {
+            let run = ws.reconcile(["diff", "-f", ".", "--fail-on=manual", "-o", "json"]).exits_with(0);
+            assert_eq!(run.report()["summary"]["unmanagedManual"], 0, "{how}: {run}");
+            assert_eq!(run.report()["summary"]["unmanaged"].as_u64().unwrap().min(1), others, "{how}: {run}");
+            ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        }
+        // What a later `kubectl apply` adds is one.
+        ws.stdin(&manifest).kubectl(["apply", "-f", "-"]).exits_with(0);
+        let run = ws.reconcile(["diff", "-f", ".", "--fail-on=manual"]).exits_with(1);
+        assert!(run.stdout.contains("metadata.labels.season"), "{run}");
+        assert_eq!(run.report()["summary"]["unmanagedManual"], 1, "{how}: {run}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::control_plane::{Run, Workspace, is_before, wait_until};
+use crate::control_plane::{Fault, Proxy, Run, Workspace, is_before, wait_until};
 use crate::manifests::definition;
 
 /// What a person at a terminal sees, with the namespace by a name that is the same in every run.
@@ -178,6 +178,15 @@ fn custom_resources_are_explained_by_their_own_types() {
         "4:1 `spec.size` is missing / see what belongs there with `kubectl explain widget.spec.size`"
     );
     assert_eq!(widget("  size: 3.5\n"), "5:9 `spec.size`: must be of type integer / ");
+    // Before that moment has passed, nothing but what the server says is a mistake.
+    let proxy = Proxy::new(&ws);
+    proxy.inject(1, "GET", "/openapi/v3", Fault::Answer(404, Vec::new(), "404 page not found".to_owned()));
+    ws.write(
+        "w.yaml",
+        &format!("apiVersion: {group}/v1\nkind: Widget\nmetadata: {{name: w}}\nspec:\n  size: 3\n  sise: 3\n"),
+    );
+    let diff = ws.through(&proxy.url()).reconcile(["diff", "-f", "w.yaml"]).exits_with(4);
+    assert_eq!(diff.object("Widget", "w")["error"]["message"], "unknown field `sise` in `spec`", "{diff}");
 }
 
 /// The server complains of each key. Searching for all of them in the manifest would take minutes.

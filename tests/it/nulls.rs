@@ -228,3 +228,33 @@ spec:
     assert_eq!(diff.object("Deployment", "web")["evidence"], "proven", "{diff}");
     assert_eq!(ws.get("Deployment", "web")["metadata"]["annotations"], json!({"a": "b"}));
 }
+
+/// A null or an empty map owns the map or list as a whole. Beside a record in another version of the API, what nobody owns in it goes
+/// with the next apply.
+#[test]
+fn what_nobody_owns_in_an_empty_map_goes_beside_a_record_in_another_version() {
+    const SCALER: &str = "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: it},
+        spec: {maxReplicas: 3, behavior: {}, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: it}}}";
+    const LABEL: &str =
+        "{apiVersion: autoscaling/v1, kind: HorizontalPodAutoscaler, metadata: {name: it, labels: {a: b}}}";
+    let ws = Workspace::new();
+    ws.write("it.yaml", SCALER);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let changes = || {
+        ["auto", "server"].map(|evidence| {
+            let diff = ws.reconcile(["diff", "-f", ".", &format!("--evidence={evidence}")]);
+            diff.changes("HorizontalPodAutoscaler", "it")
+        })
+    };
+    assert_eq!(changes(), [[""; 0]; 2]);
+    ws.apply_as("other", LABEL);
+    // The server's own word.
+    let apply = ["apply", "--server-side", "--dry-run=server", "--field-manager=kubectl-reconcile", "-f", "it.yaml"];
+    let after = ws.kubectl([&apply[..], &["-o", "json"]].concat()).exits_with(0);
+    let after: Value = serde_json::from_str(&after.stdout).unwrap();
+    assert_eq!(after["spec"].get("behavior"), None, "{after:#}");
+    assert_eq!(changes(), [["pruned spec.behavior"]; 2]);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(changes(), [["overridden spec.behavior"]; 2]);
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+}

@@ -131,7 +131,7 @@ pub use object::{
     ObjectKey, ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields,
     without_system_fields,
 };
-pub use ownership::{LostFields, Ownership};
+pub use ownership::{LostFields, Ownership, fields_last_applied, owns_last_applied};
 pub use predict::{Prediction, predict, predict_displacing, unrecorded};
 pub use prove::{Proof, Unproven, prove};
 pub use prune::prune;

@@ -188,11 +188,8 @@ impl Ownership {
 /// only go where all that the manifest had around them goes. A copy that cannot be read speaks for nothing, so that nothing goes
 /// that somebody else may have put there (client-go `csaupgrade.UpgradeManagedFields` takes over everything in any case).
 fn fields_applied(fields: &FieldSet, live: &Value, of: TypeRef<'_>, claimed: &FieldSet) -> FieldSet {
-    let applied = last_applied(live).unwrap_or_default();
-    let text = |name: &str| live.get(name).and_then(Value::as_str).unwrap_or_default();
-    let gvk = GroupVersionKind::new(text("apiVersion"), text("kind"));
-    let whole = |set: FieldSet| with_string_data(&gvk, set, &[]);
-    let (applied, claimed) = (whole(schema::fields_of(&applied, of)), whole(claimed.clone()));
+    let applied = fields_last_applied(live, of).unwrap_or_default();
+    let claimed = with_string_data(&gvk_of(live), claimed.clone(), &[]);
     let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
     let mut passing = FieldSet::new();
     fields.visit(&mut |path, below| {
@@ -227,11 +224,25 @@ fn is_dropped(path: &FieldPath, of: TypeRef<'_>, applied: &FieldSet, claimed: &F
     false
 }
 
+/// The fields of the manifest as client-side apply has last seen it, where its copy can be read.
+#[must_use]
+pub fn fields_last_applied(live: &Value, of: TypeRef<'_>) -> Option<FieldSet> {
+    let applied = last_applied(live)?;
+    Some(with_string_data(&gvk_of(live), schema::fields_of(&applied, of), &[]))
+}
+
+fn gvk_of(live: &Value) -> GroupVersionKind {
+    let text = |name: &str| live.get(name).and_then(Value::as_str).unwrap_or_default();
+    GroupVersionKind::new(text("apiVersion"), text("kind"))
+}
+
 /// The manifest as client-side apply has last seen it.
 pub(crate) fn last_applied(live: &Value) -> Option<Value> {
     serde_json::from_str(live.annotation(LAST_APPLIED)?).ok()
 }
 
-fn owns_last_applied(fields: &FieldSet) -> bool {
+/// Returns true if an owner is client-side apply, which keeps a copy of what it applied last.
+#[must_use]
+pub fn owns_last_applied(fields: &FieldSet) -> bool {
     fields.contains(&FieldPath::of(&["metadata", "annotations", LAST_APPLIED]))
 }

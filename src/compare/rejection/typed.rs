@@ -27,7 +27,8 @@ pub(super) fn mistakes(subject: &RejectedObject<'_>, message: &str) -> Vec<Diagn
         None => vec![complaints.to_owned()],
     };
     let mut found: Vec<Diagnostic> = lines.iter().map(|line| mistake(subject, line)).collect();
-    if lines.iter().any(|line| line.contains(UNKNOWN)) {
+    // Of a kind whose types aren't known (its definition is a moment old), every field would seem to be unknown.
+    if subject.of.declares("kind") && lines.iter().any(|line| line.contains(UNKNOWN)) {
         beside_unknown(subject, &Place::root(subject.manifest(), subject.of), &mut found);
     }
     found

@@ -59,6 +59,10 @@ fn an_object_of_another_set_is_a_conflict_that_no_force_settles() {
         let a = diff.object("ConfigMap", "a");
         assert_eq!(a["conflicts"][0]["path"], r#"metadata.labels["applyset.kubernetes.io/part-of"]"#, "{a:#}");
         assert_eq!(a["changes"][0]["class"], "conflict");
+        // The label is ours, whoever else has labels.
+        for owner in [&a["conflicts"][0], &a["changes"][0]["managers"][0]] {
+            assert_eq!(owner["manager"], "kubectl-reconcile", "{a:#}");
+        }
         assert!(a["reason"].as_str().unwrap().contains("another apply set"), "{a:#}");
         assert!(diff.stdout.contains("take it out of that set first"), "{diff}");
     }

@@ -70,7 +70,10 @@ impl World {
             return Truth::Going;
         }
         if item.in_set && apply_set::part_of(live).is_some() && !self.is_member(live) {
-            let refused = answer.as_ref().err().filter(|status| status.code != 409);
+            // Whether an apply of its fields would be refused anyway, with force as well.
+            let refused =
+                [Some(&answer), forced.as_ref()].into_iter().flatten().filter_map(|answer| answer.as_ref().err());
+            let refused = refused.into_iter().find(|status| status.code != 409);
             return refused.map_or(Truth::OfAnotherSet, |status| Truth::Stuck(status.message.clone()));
         }
         let (Err(status), Some(forced)) = (&answer, forced) else { return Truth::of(effect(live, &answer)) };
@@ -167,10 +170,10 @@ impl Truth {
     /// an apply shows. Then what was theirs is pruned, where that is valid, or no longer in the way.
     pub fn is_before_claims_pass(&self, object: &Value, live: &Value) -> bool {
         let passes = |entry: &ManagedFieldsEntry| entry.operation == Operation::Update && is_of_people(&entry.manager);
-        let is_invalid = object["error"]["reason"] == "Invalid";
+        let is_invalid = object["error"]["reason"] == "Invalid" || object["action"] == "replace";
         let may_differ = match self {
             Truth::InSync | Truth::Owned | Truth::Refused(_) => object["action"] != "none",
-            // What is pruned then may be what the object cannot be without.
+            // What is pruned then may be what the object cannot be without, or what must not change.
             Truth::Changed(_) | Truth::Conflict { .. } => is_invalid,
             _ => false,
         };

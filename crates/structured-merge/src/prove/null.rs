@@ -3,11 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::unproven::Unproven;
-use super::walk::Walk;
+use super::walk::{Walk, holds_entries};
 use crate::node_ports::is_node_port;
 use crate::object::FieldPath;
 use crate::path_stack::PathStack;
-use crate::schema::{ScalarKind, Shape, TypeRef};
+use crate::schema::{ScalarKind, Shape, TypeRef, fields_of};
 
 impl Walk<'_> {
     /// A null in a map or struct of type `of`.
@@ -23,8 +23,16 @@ impl Walk<'_> {
         let is_typed = !matches!(below.shape(), Shape::Opaque | Shape::Untyped);
         match found {
             Some(Value::Null) => Ok(()),
-            // Merged with nothing, what others have in a map or list stays as it is (structured-merge-diff `typed/merge.go`).
-            Some(there) if whole.is_none() && is_typed && holds_entries(there) && !below.is_atomic(there) => Ok(()),
+            // Merged with nothing, what others own in a map or list stays as it is (structured-merge-diff `typed/merge.go`).
+            Some(there)
+                if whole.is_none()
+                    && is_typed
+                    && holds_entries(there)
+                    && !below.is_atomic(there)
+                    && self.stays(at, there, below) =>
+            {
+                Ok(())
+            }
             // The server keeps the port that it has allocated.
             Some(Value::Number(_)) if self.keeps_node_ports && is_node_port(name, of) => self.respelled(at, whole),
             // A default comes in its place.
@@ -51,20 +59,21 @@ impl Walk<'_> {
             _ => Err(Unproven::Null(at.path())),
         }
     }
+
+    /// Returns true if an apply that owns a map or list as a whole, with nothing in it, leaves what is in it: always, but where
+    /// somebody has a record in another version of the API. Then what nobody owns goes (structured-merge-diff `merge/update.go`,
+    /// `addBackOwnedItems`).
+    pub(super) fn stays(&self, at: &PathStack<'_>, there: &Value, of: TypeRef<'_>) -> bool {
+        let Some(theirs) = self.fields_beside_other_versions() else { return true };
+        let path = at.path();
+        let theirs = path.elements().iter().try_fold(&theirs, |set, element| Some(set.step(element)?.1));
+        theirs.is_some_and(|theirs| fields_of(there, of).difference(theirs).is_empty())
+    }
 }
 
 /// Returns true if a place is in the metadata, which is of a Go type in custom resources, too.
 fn is_metadata(at: &PathStack<'_>) -> bool {
     FieldPath::of(&["metadata"]).is_prefix_of(&at.path())
-}
-
-/// Returns true if there is anything in a map or list.
-fn holds_entries(value: &Value) -> bool {
-    match value {
-        Value::Object(map) => !map.is_empty(),
-        Value::Array(items) => !items.is_empty(),
-        _ => false,
-    }
 }
 
 /// Returns true if the server serves such an empty struct where a manifest has none: it is no pointer, or the security context of a

@@ -292,6 +292,31 @@ fn a_null_keeps_what_others_have_in_a_keyed_list_or_a_map_and_empties_what_is_re
 }
 
 #[test]
+fn what_nobody_owns_in_an_empty_map_is_the_servers_to_judge_beside_a_record_in_another_version() {
+    let scaler = |behavior: Value| {
+        json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "it"},
+               "spec": {"maxReplicas": 3, "behavior": behavior}})
+    };
+    let up = json!({"scaleUp": {"selectPolicy": "Max"}});
+    for (empty, reason) in [(json!({}), "Emptied"), (json!(null), "Null")] {
+        let manifest = scaler(empty);
+        let live = applied(&manifest, scaler(up.clone()));
+        holds(&manifest, &live);
+        let with = |entries: &[Value]| {
+            let mut live = live.clone();
+            live["metadata"]["managedFields"].as_array_mut().unwrap().extend(entries.iter().cloned());
+            live
+        };
+        let fields = |path: &[&str]| [FieldPath::of(path)].into_iter().collect::<FieldSet>();
+        let mut old = entry("robot", "Update", &manifest, &fields(&["metadata", "labels", "a"]));
+        old["apiVersion"] = json!("autoscaling/v1");
+        fails(&manifest, &with(&[old.clone()]), reason);
+        let owner = entry("other", "Apply", &manifest, &fields(&["spec", "behavior", "scaleUp", "selectPolicy"]));
+        holds(&manifest, &with(&[old, owner]));
+    }
+}
+
+#[test]
 fn a_port_without_a_target_is_its_own_target() {
     let service = |port: Value| json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "it"}, "spec": {"ports": [port]}});
     let served = |target: u32| service(json!({"port": 80, "protocol": "TCP", "targetPort": target}));

@@ -17,6 +17,8 @@ pub enum Unproven {
     Differs(FieldPath),
     /// A null, which means something else in every place.
     Null(FieldPath),
+    /// Empty in the manifest, and holds something live that nobody owns, which an apply may remove.
+    Emptied(FieldPath),
     /// Not in the live object, and it cannot be told whether the server left it out as empty.
     Absent(FieldPath),
     /// A field in a value that is replaced as a whole, which only the live object has.
@@ -43,6 +45,7 @@ impl fmt::Display for Unproven {
             Self::OtherFields(path) => write!(f, "`{path}` is owned or in the manifest, not both"),
             Self::Differs(path) => write!(f, "`{path}` differs"),
             Self::Null(path) => write!(f, "`{path}` is null"),
+            Self::Emptied(path) => write!(f, "`{path}` is empty in the manifest, but not in the live object"),
             Self::Absent(path) => write!(f, "`{path}` is not in the live object"),
             Self::Extra(path) => write!(f, "`{path}` is only in the live object"),
             Self::Respelled(path) => write!(f, "`{path}` is written differently and also has another owner"),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::unproven::Unproven;
 use crate::claimants::Claimants;
 use crate::node_ports::is_filled_from_port;
-use crate::object::{PathElement, Quantity, Scalar};
+use crate::object::{FieldSet, PathElement, Quantity, Scalar};
 use crate::ownership::Ownership;
 use crate::path_stack::PathStack;
 use crate::schema::{
@@ -113,6 +113,10 @@ impl<'a> Walk<'a> {
         whole: Option<&PathStack<'_>>,
     ) -> Result<(), Unproven> {
         let whole = if whole.is_none() && of.is_atomic(wanted) { Some(at) } else { whole };
+        let is_empty_map = wanted.as_object().is_some_and(Map::is_empty);
+        if whole.is_none() && is_empty_map && holds_entries(found) && !self.stays(at, found, of) {
+            return Err(Unproven::Emptied(at.path()));
+        }
         match (wanted, found) {
             // Items of lists that are replaced as a whole: fields come by another way.
             (Value::Null, Value::Null) => Ok(()),
@@ -233,6 +237,15 @@ impl<'a> Walk<'a> {
         self.respelled(at, whole)
     }
 
+    /// What others own under the names of our version, if somebody has a record in another one.
+    pub(super) fn fields_beside_other_versions(&self) -> Option<FieldSet> {
+        let version = &self.owners.ours.as_ref()?.api_version;
+        let (same, other): (Vec<_>, Vec<_>) =
+            self.owners.others.iter().partition(|entry| entry.api_version == *version);
+        let fields = || same.iter().fold(FieldSet::new(), |fields, entry| fields.union(&entry.fields));
+        (!other.is_empty()).then(fields)
+    }
+
     /// A value that only means the same is compared as text by the server when somebody else owns it, too.
     pub(super) fn respelled(&self, at: &PathStack<'_>, whole: Option<&PathStack<'_>>) -> Result<(), Unproven> {
         let path = whole.unwrap_or(at).path();
@@ -245,4 +258,13 @@ fn all_different(keys: &[PathElement]) -> bool {
     let mut sorted: Vec<&PathElement> = keys.iter().collect();
     sorted.sort();
     sorted.windows(2).all(|pair| pair.first() != pair.last())
+}
+
+/// Returns true if there is anything in a map or list.
+pub(super) fn holds_entries(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => !map.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        _ => false,
+    }
 }

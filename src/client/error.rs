@@ -235,7 +235,7 @@ impl RequestError {
                 Some("does the address in the kubeconfig lead to the API server, or to a login in front of it?".to_owned())
             }
             Self::Status(status) if status.is_to_nobody() => Some(
-                "no credentials were sent, or they got lost on the way: a client certificate passes no proxy that ends TLS"
+                "no credentials were sent, or they got lost on the way: a client certificate does not get through a proxy that terminates TLS"
                     .to_owned(),
             ),
             Self::Status(status) => status.missing.as_deref().map(missing),

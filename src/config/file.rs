@@ -120,7 +120,7 @@ impl File<'_> {
         if text.is_none() {
             let found =
                 if node.value.is_string() { "an empty string".to_owned() } else { kind_of(node.value).to_owned() };
-            self.of_value(node, format!("{what} is a string, not {found}"), format!("write it as in `{example}`"));
+            self.of_value(node, format!("{what} must be a string, not {found}"), format!("write it as in `{example}`"));
         }
         text
     }

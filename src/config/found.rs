@@ -8,6 +8,7 @@ use super::trust::Owners;
 use crate::desired::files::CONFIGURATION;
 use crate::diagnostic::Diagnostic;
 use crate::report::Failure;
+use crate::text::io_reason;
 
 /// How a configuration was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,5 +125,5 @@ fn folder(input: &OsStr) -> Option<PathBuf> {
 
 /// The problem of a file that cannot be read.
 pub(super) fn unreadable(name: &str, error: &std::io::Error) -> Failure {
-    Failure::invalid(Diagnostic::of_file(name, format!("cannot be read: {}", error.kind())))
+    Failure::invalid(Diagnostic::of_file(name, format!("cannot be read: {}", io_reason(error))))
 }

@@ -59,7 +59,7 @@ fn rule(file: &mut File<'_>, node: &Node<'_>) -> Option<IgnoreRule> {
         &["fields", "managers", "jsonPointers", "jqPathExpressions", "paths", "managedFieldsManagers"],
     ) {
         let hint = "name the fields, as in `fields: [spec.replicas]`, or the field managers whose fields to ignore";
-        file.of_key(node, "an ignore rule names `fields`, `managers` or both", hint);
+        file.of_key(node, "an ignore rule must have `fields`, `managers` or both", hint);
     }
     Some(rule)
 }
@@ -81,7 +81,7 @@ fn target_of_rule(file: &mut File<'_>, node: &Node<'_>) -> ObjectPattern {
         None => {
             let hint =
                 "write `target: {}` for all objects, or narrow it, as in `target: {kind: Deployment, name: web}`";
-            file.of_key(node, "an ignore rule has a `target`", hint);
+            file.of_key(node, "an ignore rule must have a `target`", hint);
             ObjectPattern::default()
         }
     }
@@ -111,7 +111,7 @@ fn globs(file: &mut File<'_>, node: &Node<'_>) -> ObjectPattern {
     let mut glob = |key: &str| {
         let value = node.key(key)?;
         let Some(text) = value.value.as_str() else {
-            file.of_value(&value, format!("`{key}` is a string"), "quote it");
+            file.of_value(&value, format!("`{key}` must be a string"), "quote it");
             return None;
         };
         let hint = "write one name with `*` for any characters, and one rule for each alternative";
@@ -188,7 +188,11 @@ fn reason_text(file: &mut File<'_>, node: &Node<'_>) -> Option<String> {
 fn date(file: &mut File<'_>, node: &Node<'_>) -> Option<Date> {
     let date = node.value.as_str().filter(|text| text.len() == 10).and_then(|text| text.parse::<Date>().ok());
     if date.is_none() {
-        file.of_value(node, "`expires` is a day", "write the last day of the rule in UTC, as in `expires: 2027-01-31`");
+        file.of_value(
+            node,
+            "`expires` must be a date",
+            "write the last day of the rule in UTC, as in `expires: 2027-01-31`",
+        );
     }
     date
 }

@@ -30,7 +30,7 @@ fn rule(file: &mut File<'_>, node: &Node<'_>) -> Option<ReadinessRule> {
     };
     if target.kind.is_none() {
         let hint = "readiness differs from kind to kind: write `target: {group: example.com, kind: Database}`";
-        file.of_key(node, "a readiness rule has a `target` with a `kind`", hint);
+        file.of_key(node, "a readiness rule must have a `target` with a `kind`", hint);
     }
     if node.key("current").is_none() {
         let hint = "write `current: 'status.phase == \"Ready\"'`";

@@ -49,6 +49,12 @@ struct Check<'m> {
 
 impl Check<'_> {
     fn run(mut self) -> Self {
+        if let Value::Object(fields) = &self.manifest.object
+            && !["apiVersion", "kind", "metadata"].iter().any(|name| fields.contains_key(*name))
+        {
+            self.no_object();
+            return self;
+        }
         self.required(&["apiVersion"]);
         self.required(&["kind"]);
         match self.manifest.object.get("metadata") {
@@ -63,6 +69,20 @@ impl Check<'_> {
             problems.sort_by(|a, b| a.place.cmp(&b.place));
         }
         self
+    }
+
+    /// What has nothing that every object has, such as the values of a chart.
+    fn no_object(&mut self) {
+        let Manifest { origin, .. } = self.manifest;
+        let name = origin.source.file.rsplit('/').next().unwrap_or_default();
+        let hint = match name {
+            "kustomization.yaml" | "kustomization.yml" | "Kustomization" => {
+                "it is a kustomization: name its directory with `-k`"
+            }
+            _ => "every object needs `apiVersion`, `kind` and `metadata.name`",
+        };
+        let problem = origin.problem_of_key(&[Step::Key("apiVersion")], "this is not an object of Kubernetes");
+        self.problems.push(problem.with_hint(hint));
     }
 
     /// A string that every object has.

@@ -163,7 +163,7 @@ impl AccessReport {
         let count = |allowed| self.permissions.iter().filter(|reviewed| reviewed.allowed == allowed).count();
         let of = if all == 1 { "1 permission".to_owned() } else { format!("{all} permissions") };
         let mut sentence = match (count(Some(false)), all) {
-            (0, _) if count(None) == 0 => format!("the user has all of {of}"),
+            (0, _) if count(None) == 0 => format!("the user has all {of}"),
             (0, _) => of,
             (1, _) => format!("1 of {of} is missing"),
             (missing, _) => format!("{missing} of {of} are missing"),

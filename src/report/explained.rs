@@ -34,10 +34,10 @@ pub fn explained(report: &Report, rules: &IgnoreRules, view: &View) -> Styled {
 
 fn one(text: &mut Styled, rule: &str, reason: Option<&str>, (fields, view): (&[String], &View)) {
     let most = if view.full { usize::MAX } else { SHOWN };
-    let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-    let hid = if fields.is_empty() { "hid nothing" } else { "hid" };
+    let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+    let hid = if fields.is_empty() { "hid nothing" } else { "hid:" };
     text.push(Role::Name, rule.to_owned());
-    text.push(Role::Note, format!(" {hid}{reason}"));
+    text.push(Role::Note, format!("{reason} {hid}"));
     text.line_end();
     for field in fields.iter().take(most) {
         text.push(Role::Plain, format!("    {field}"));

@@ -54,7 +54,7 @@ pub(super) static RULES: [Rule; 18] = [
     rule("notApplied", Level::Error, "The object could not be applied"),
     rule("notReady", Level::Error, "The object is not ready"),
     rule("warning", Level::Note, "What the author of the manifest should know"),
-    rule("unmanagedObject", Level::Note, "No manifest, owner or apply set explains the object"),
+    rule("unmanagedObject", Level::Note, "Not in the manifests, not owned, and not in an apply set"),
     rule("run", Level::Error, "A problem of the input or of the run as a whole"),
 ];
 
@@ -140,7 +140,7 @@ pub(super) fn of_run<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
     let errors = errors.iter().map(|error| general("run", level(error), told(error), location_of(error)));
     let warnings = warnings.iter().map(|text| general("warning", Level::Note, describe::message(text), None));
     let unmanaged = unmanaged.iter().flatten().map(|object| {
-        let message = format!("{object}: no manifest, owner or apply set explains it");
+        let message = format!("{object}: not in the manifests, not owned, and not in an apply set");
         general("unmanagedObject", Level::Note, describe::message(&message), None)
     });
     errors.chain(warnings).chain(unmanaged).collect()

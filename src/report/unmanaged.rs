@@ -34,7 +34,7 @@ pub(super) fn lines(report: &Report, view: &View) -> Styled {
     for object in objects.iter().take(most) {
         text.push(Role::Note, "? ");
         text.push(Role::Name, object.to_string());
-        text.push(Role::Note, "  no manifest, owner or apply set explains it");
+        text.push(Role::Note, "  not in the manifests, not owned, and not in an apply set");
         text.line_end();
     }
     if let Some(more @ 1..) = objects.len().checked_sub(most) {

@@ -67,7 +67,11 @@ fn select(text: &str, known: &Contexts) -> Result<Vec<Context>, Diagnostic> {
             if found.is_empty() {
                 let problem = Diagnostic::general(format!("no context of the kubeconfig matches `{name}`"));
                 let names = listed(known.all().iter().map(|context| context.name.as_str()), NAMES_SHOWN);
-                return Err(if names.is_empty() { problem } else { problem.with_hint(format!("there are {names}")) });
+                return Err(if names.is_empty() {
+                    problem
+                } else {
+                    problem.with_hint(format!("the kubeconfig has {names}"))
+                });
             }
         } else {
             found.push(known.named(name)?);

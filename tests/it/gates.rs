@@ -107,7 +107,9 @@ fn objects_that_nothing_explains_are_reported_by_name_alone() {
     assert_eq!(run.report()["unmanaged"], json!([object("Secret", "stray"), object("ServiceAccount", "builder")]));
     let text = ws.reconcile(["diff", "-f", "settings.yaml", "--report-unmanaged"]).exits_with(0);
     assert!(
-        text.stdout.contains(&format!("? Secret {namespace}/stray  no manifest, owner or apply set explains it\n")),
+        text.stdout.contains(&format!(
+            "? Secret {namespace}/stray  not in the manifests, not owned, and not in an apply set\n"
+        )),
         "{text}"
     );
     assert!(text.stdout.ends_with("; 2 unmanaged objects\n"), "{text}");

@@ -266,3 +266,22 @@ fn what_was_meant_to_be_a_secret_is_treated_as_one() {
         }
     }
 }
+
+/// The map goes with the last of its entries that the manifest had, whoever put the others there; then come the texts.
+#[test]
+fn texts_in_the_place_of_data_are_compared_alike_with_and_without_the_server() {
+    let ws = Workspace::new();
+    let secret = |rest: &str| format!("{{apiVersion: v1, kind: Secret, metadata: {{name: it}}, {rest}}}");
+    ws.write("it.yaml", &secret("data: {a: Yg==}, stringData: {c: d}"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("it.yaml", &secret("stringData: {a: b}"));
+    for evidence in ["auto", "server", "read-only"] {
+        let diff = ws.reconcile(["diff", "-f", ".", &format!("--evidence={evidence}")]).exits_with(1);
+        assert_eq!(diff.changes("Secret", "it"), ["pruned data.c"], "{diff}");
+    }
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(ws.get("Secret", "it")["data"], serde_json::json!({"a": "Yg=="}));
+    for evidence in ["auto", "server", "read-only"] {
+        ws.reconcile(["diff", "-f", ".", &format!("--evidence={evidence}")]).exits_with(0);
+    }
+}

@@ -106,13 +106,13 @@ fn parsed(text: &str) -> Result<Expression, ParseError> {
     let parser = Parser::new().error_recovery_limit(4).enable_optional_syntax(true);
     parser.parse(text).map_err(|errors| {
         let hint = "expressions look like `status.phase == \"Ready\"`";
-        let Some(first) = errors.errors.first() else { return ParseError::new("it is not an expression of CEL", hint) };
+        let Some(first) = errors.errors.first() else { return ParseError::new("not a valid CEL expression", hint) };
         let place = usize::try_from(first.pos.0).ok().zip(usize::try_from(first.pos.1).ok());
         // The names of all tokens that could follow help nobody.
         let message = first.msg.split(" expecting {").next().unwrap_or_default();
         let message = message.trim_start_matches("Syntax error: ");
         let place = place.filter(|(line, column)| *line > 0 && *column > 0);
-        ParseError { place, ..ParseError::new(format!("it is not an expression of CEL: {message}"), hint) }
+        ParseError { place, ..ParseError::new(format!("not a valid CEL expression: {message}"), hint) }
     })
 }
 

@@ -69,7 +69,7 @@ pub fn predict_displacing(
         applied_before = applied_before.filter(|path| last.contains_at_or_below(path) || last.covers(path));
         applied_before = applied_before.union(in_the_way);
     }
-    let stays = with_string_data(&gvk, schema::fields_of(manifest, of), &[]);
+    let stays = schema::fields_of(manifest, of);
     let unclaimed = invented.as_ref().map(|entry| entry.fields.clone()).unwrap_or_default();
     let managed = settled.fields_of_others().union(&stays).union(&unclaimed);
     let written = |values: Values, manifest: Cow<'_, Value>| {
@@ -84,7 +84,8 @@ pub fn predict_displacing(
         }
         object
     };
-    let object = written(Values::Served, with_string_data_folded(manifest));
+    // The server moves `stringData` into `data` after it has pruned that.
+    let object = with_string_data_folded(&written(Values::Served, Cow::Borrowed(manifest))).into_owned();
     // The server finds out who loses what from the fields as they are sent.
     let sent = written(Values::Sent, Cow::Owned(with_live_spelling(manifest, live, of)));
     let changed = compare(live, &sent, of);

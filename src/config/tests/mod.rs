@@ -118,8 +118,8 @@ fn mistakes_of_ignore_rules_are_told_at_their_places() {
     let rule = |text: &str| refused(&format!("ignore:\n- {{{text}}}"));
     assert_eq!(refused("ignore: {}"), ["1:9 `ignore` is a list, not a mapping"]);
     assert_eq!(refused("ignore: [1]"), ["1:10 an ignore rule is a mapping, not a number"]);
-    assert_eq!(rule("target: {}"), ["2:3 an ignore rule names `fields`, `managers` or both"]);
-    assert_eq!(rule("fields: [spec.a]"), ["2:3 an ignore rule has a `target`"]);
+    assert_eq!(rule("target: {}"), ["2:3 an ignore rule must have `fields`, `managers` or both"]);
+    assert_eq!(rule("fields: [spec.a]"), ["2:3 an ignore rule must have a `target`"]);
     assert_eq!(rule("target: {}, fields: []"), ["2:24 `fields` is empty"]);
     assert_eq!(rule("target: {knd: A}, fields: [spec.a]"), ["2:13 unknown key `knd` in a target"]);
     assert_eq!(
@@ -130,7 +130,7 @@ fn mistakes_of_ignore_rules_are_told_at_their_places() {
         rule("target: {name: 'web|api'}, fields: [spec.a]"),
         ["2:19 `web|api` is not a glob: only `*` stands for other characters"]
     );
-    assert_eq!(rule("target: {name: 1}, fields: [spec.a]"), ["2:19 `name` is a string"]);
+    assert_eq!(rule("target: {name: 1}, fields: [spec.a]"), ["2:19 `name` must be a string"]);
     assert_eq!(
         rule("target: {labelSelector: 'a b'}, fields: [spec.a]"),
         ["2:28 `a b` is not a label selector: expected `=`, `!=`, `in`, `notin`, `>` or `<`, found `b`"]
@@ -146,8 +146,8 @@ fn mistakes_of_ignore_rules_are_told_at_their_places() {
         rule("target: {}, jqPathExpressions: ['.a | .b']"),
         ["2:36 `.a | .b` is more than a plain path of jq, and only plain paths can be read"]
     );
-    assert_eq!(rule("target: {}, fields: [spec.a], expires: soon"), ["2:43 `expires` is a day"]);
-    assert_eq!(rule("target: {}, fields: [spec.a], expires: 2027-02-30"), ["2:43 `expires` is a day"]);
+    assert_eq!(rule("target: {}, fields: [spec.a], expires: soon"), ["2:43 `expires` must be a date"]);
+    assert_eq!(rule("target: {}, fields: [spec.a], expires: 2027-02-30"), ["2:43 `expires` must be a date"]);
     assert_eq!(rule("target: {}, fields: [spec.a], managers: ['']"), ["2:45 expected the name of a field manager"]);
     assert_eq!(
         rule(&format!("target: {{}}, fields: [{}]", vec!["spec.a"; 51].join(","))),
@@ -166,8 +166,8 @@ fn readiness_rules_are_read() {
     assert!(rule.in_progress.is_none() && rule.failed.is_some());
     let rule = |text: &str| refused(&format!("readiness:\n- {{{text}}}"));
     assert_eq!(rule("target: {kind: A}, failed: a"), ["2:3 a readiness rule has a `current`"]);
-    assert_eq!(rule("target: {}, current: a"), ["2:3 a readiness rule has a `target` with a `kind`"]);
-    assert_eq!(rule("target: {kind: A}, current: true"), ["2:32 `current` is a string, not a boolean"]);
+    assert_eq!(rule("target: {}, current: a"), ["2:3 a readiness rule must have a `target` with a `kind`"]);
+    assert_eq!(rule("target: {kind: A}, current: true"), ["2:32 `current` must be a string, not a boolean"]);
     assert_eq!(rule("target: {kind: A}, curent: a, current: b"), ["2:23 unknown key `curent` in a readiness rule"]);
 }
 
@@ -178,7 +178,7 @@ fn an_expression_is_checked_when_it_is_read() {
     };
     assert_eq!(
         rule("status.phase = 1"),
-        ["4:15 `inProgress`: it is not an expression of CEL: token recognition error at: '= ' (at its character 14)"]
+        ["4:15 `inProgress`: not a valid CEL expression: token recognition error at: '= ' (at its character 14)"]
     );
     assert_eq!(rule("status.phase.matches('a')"), ["4:15 `inProgress`: there is no function `matches`"]);
     let long = format!("'{}'", "a".repeat(2001));

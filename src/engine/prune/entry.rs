@@ -28,7 +28,7 @@ impl Entry {
     pub fn new(step: PruneStep, found: Found, decision: PruneDecision, redactor: &Redactor) -> Self {
         let verdict = match decision.reason() {
             None => {
-                let reason = "no manifest names it any more".to_owned();
+                let reason = "no longer in the manifests".to_owned();
                 ObjectVerdict::Delete { live: shown(&found, redactor), reason }
             }
             Some(reason) => ObjectVerdict::Kept { reason: kept_because(reason) },

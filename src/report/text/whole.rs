@@ -66,7 +66,7 @@ pub(in crate::report) fn parent_text(set: &ApplySetInfo, view: &View) -> Styled 
         ParentAction::Update => ("~", Role::Change),
     };
     let mut sheet = Sheet::new(view);
-    let about = "the parent of the apply set, which lists where its members are";
+    let about = "parent of the apply set: its list of kinds and namespaces changes";
     object::head(&mut sheet, mark, &set.parent.key.to_string(), about, "");
     sheet.text
 }

@@ -133,9 +133,9 @@ fn a_bad_expression_is_refused_at_its_line() {
     ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}");
     let head = "apiVersion: kubectl-reconcile/v1\nkind: Config\nreadiness:\n- target: {kind: Widget}\n  current: ";
     for (expression, message) in [
-        ("status.phase = 'Ready'", "`current`: it is not an expression of CEL: token recognition error at: '= '"),
+        ("status.phase = 'Ready'", "`current`: not a valid CEL expression: token recognition error at: '= '"),
         ("status.phase.matches('R.*')", "`current`: there is no function `matches`"),
-        ("5", "`current` is a string, not a number"),
+        ("5", "`current` must be a string, not a number"),
     ] {
         ws.write(".kubectl-reconcile.yaml", &format!("{head}{expression}\n"));
         for command in ["apply", "status", "diff"] {

@@ -5,11 +5,11 @@ use super::*;
 #[test]
 fn a_mistake_is_told_with_its_place() {
     for (text, message, place) in [
-        ("status.", "it is not an expression of CEL: no viable alternative at input '.'", Some((1, 8))),
-        ("status.phase = 'Ready'", "it is not an expression of CEL: token recognition error at: '= '", Some((1, 14))),
-        ("status.phase ==\n  == 1", "it is not an expression of CEL: extraneous input '=='", Some((2, 3))),
-        ("'open", "it is not an expression of CEL: token recognition error at: ''open'", Some((1, 1))),
-        ("has(status)", "it is not an expression of CEL: invalid argument to has() macro", Some((1, 5))),
+        ("status.", "not a valid CEL expression: no viable alternative at input '.'", Some((1, 8))),
+        ("status.phase = 'Ready'", "not a valid CEL expression: token recognition error at: '= '", Some((1, 14))),
+        ("status.phase ==\n  == 1", "not a valid CEL expression: extraneous input '=='", Some((2, 3))),
+        ("'open", "not a valid CEL expression: token recognition error at: ''open'", Some((1, 1))),
+        ("has(status)", "not a valid CEL expression: invalid argument to has() macro", Some((1, 5))),
     ] {
         let error = refused(text);
         assert!(error.message.starts_with(message), "{text}: {}", error.message);

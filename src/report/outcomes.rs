@@ -1,5 +1,9 @@
 //! The text about what `apply` did with each object.
 
+use std::collections::BTreeSet;
+
+use structured_merge::FieldPath;
+
 use super::number::grouped;
 use super::sentence::{counted, to_do};
 use super::styled::{Role, Styled};
@@ -139,8 +143,10 @@ fn cause(object: &ObjectReport) -> String {
     match (&object.reason, object.outcome) {
         (Some(reason), _) => format!(": {reason}"),
         (None, Some(Outcome::Conflict)) => {
-            let named = object.conflicts.iter().take(NAMED).map(|conflict| conflict.path.to_string());
-            let more = object.conflicts.len().saturating_sub(NAMED);
+            // A field may have several owners.
+            let paths: BTreeSet<&FieldPath> = object.conflicts.iter().map(|conflict| &conflict.path).collect();
+            let named = paths.iter().take(NAMED).map(ToString::to_string);
+            let more = paths.len().saturating_sub(NAMED);
             let more = (more > 0).then(|| format!("{} more", grouped(more)));
             format!(": others own {}", named.chain(more).collect::<Vec<_>>().join(", "))
         }

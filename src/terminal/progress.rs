@@ -25,11 +25,12 @@ impl Live {
             "{spinner} {prefix} {pos}/{len} {elapsed} {wide_msg}"
         };
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        self.0.reset();
+        // Each of these may draw: the line first takes its form.
         self.0.set_style(style);
-        self.0.set_length(u64::try_from(steps).unwrap_or(u64::MAX));
         self.0.set_prefix(what.to_owned());
         self.0.set_message("");
+        self.0.set_length(u64::try_from(steps).unwrap_or(u64::MAX));
+        self.0.reset();
         self.0.enable_steady_tick(TICK);
     }
 

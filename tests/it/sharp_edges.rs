@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::control_plane::{Replaced, Run, Workspace};
+use crate::manifests::definition;
 
 #[track_caller]
 fn with(manifest: &str) -> Workspace {
@@ -125,4 +126,44 @@ fn an_object_without_any_record_of_owners_is_adopted_whole() {
     assert_eq!(diff.object("ConfigMap", "it")["action"], "none");
     heals(&ws);
     assert_eq!(ws.get("ConfigMap", "it")["data"], json!({"a": "1", "b": "2"}));
+}
+
+/// Of a map or list that loses all that was applied the server makes nothing, and only of nothing what is empty: two applies for it,
+/// one pass for us.
+#[test]
+fn what_becomes_empty_is_empty_after_one_pass() {
+    let pod = |container: &str, rest: &str| {
+        format!(
+            "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: it}}, spec: {{replicas: 0, selector: {{matchLabels: {{a: b}}}},
+              template: {{metadata: {{labels: {{a: b}}}}, spec: {{containers: [{{name: c, image: c, {container}}}], {rest}}}}}}}}}"
+        )
+    };
+    let filled = "affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: []}}";
+    let ws = with(&pod("securityContext: {privileged: false}", filled));
+    ws.write("it.yaml", &pod("securityContext: {}", "affinity: {}"));
+    ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    heals(&ws);
+
+    let ws = Workspace::new();
+    let definition = definition!(
+        "Jar",
+        "jars",
+        "
+              set: {type: array, x-kubernetes-list-type: set, items: {type: string}}
+              map: {type: object, nullable: true, properties: {a: {type: string}}}
+              size: {type: integer, default: 1}
+"
+    );
+    ws.write("crd.yaml", definition);
+    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    let jar =
+        |spec: &str| format!("{{apiVersion: $NS.example.com/v1, kind: Jar, metadata: {{name: it}}, spec: {spec}}}");
+    for (before, after) in [("{set: [a]}", "{set: []}"), ("{map: {a: x}}", "{map: {}}")] {
+        ws.write("it.yaml", &jar(before));
+        ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
+        ws.write("it.yaml", &jar(after));
+        ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
+        let diff = ws.reconcile(["diff", "-f", "it.yaml"]).exits_with(0);
+        assert_eq!(ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0).writes(), 0, "{after}: {diff}");
+    }
 }

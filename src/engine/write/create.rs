@@ -14,12 +14,12 @@ use serde_json::Value;
 use structured_merge::{FieldSet, ManagedFieldsEntry, ObjectMeta as _, Operation, Ownership};
 
 use super::{ROUNDS, Writer, Written, is_conflict, is_open};
-use crate::client::{Reply, RequestError, Retry};
+use crate::client::{RequestError, Retry};
 use crate::compare::{Class, FieldChange, Finding, ObjectVerdict, Policy};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::judge::Judge;
 use crate::live::answer::Asked;
-use crate::live::{LiveState, fetch, parse};
+use crate::live::{LiveState, fetch};
 
 /// How many fields of others are named.
 const NAMED: usize = 5;
@@ -101,9 +101,9 @@ impl Writer<'_> {
 
     /// Without force: who created the object meanwhile is not overruled unseen.
     async fn create_by_apply(&self, shown: &ObjectVerdict) -> Written {
-        match self.apply(self.target.desired.object().clone(), false).await {
-            Ok(reply) if reply.status == 201 => Written::Created,
-            Ok(reply) => self.joined(&reply),
+        match self.apply(self.target.desired.object(), false).await {
+            Ok((201, _)) => Written::Created,
+            Ok((_, object)) => self.joined(object),
             Err(error) if is_conflict(&error) => match self.judge_again().await {
                 Some((_, _, verdict)) if !verdict.same_difference(shown) => Written::Moved(Box::new(verdict)),
                 _ => self.failed(&error, None),
@@ -118,8 +118,7 @@ impl Writer<'_> {
 
     /// The answer of an apply that was to create the object, and found one. An object without any other owner is the one
     /// that we created, when the first answer got lost and we asked again.
-    fn joined(&self, reply: &Reply) -> Written {
-        let Ok(object) = parse::<Value>(self.cluster, &reply.body) else { return Written::Updated };
+    fn joined(&self, object: Value) -> Written {
         let owners = Ownership::of(&object, &self.policy.manager);
         if owners.others.is_empty() && owners.unreadable.is_empty() {
             return Written::Created;
@@ -239,7 +238,7 @@ impl Writer<'_> {
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
             metadata.insert("uid".into(), uid);
         }
-        self.apply(body, false).await.map(drop)
+        self.apply(&body, false).await.map(drop)
     }
 
     /// The owners of an object with an applied entry in the place of the one that our creation left. None where there is

@@ -15,13 +15,13 @@ mod replace;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use structured_merge::{FieldSet, ObjectMeta as _, Ownership, TypeRef, with_live_spelling};
+use structured_merge::{FieldSet, Lookup, ObjectMeta as _, Op, Ownership, TypeRef, changes, merge, with_live_spelling};
 
 pub use delete::{DEFAULT_DELETE_TIMEOUT, Deadline, Deleted, delete, wait_until_gone};
 pub use established::{wait_for_discovery, wait_until_established};
 pub use half_way::{GRACE, HalfWay};
 
-use crate::client::{Address, Change, Cluster, Reply, RequestError, Retry};
+use crate::client::{Address, Change, Cluster, RequestError, Retry};
 use crate::compare::Refusal;
 use crate::compare::{Finding, ForceConflicts, ObjectVerdict, Policy, Prediction, Redactor, Replace, Wanted, refusal};
 use crate::diagnostic::{Code, Diagnostic};
@@ -194,13 +194,40 @@ impl Writer<'_> {
         }
         // Whose fields may be taken was judged for this very version; an adopted manager yields in any case.
         let force = self.policy.force != ForceConflicts::None || !self.policy.adopt.is_empty();
-        let result = self.apply(body, force).await.map(drop);
-        if has_taken_over && result.is_err() {
-            // Under a lock on the version that the takeover left: where somebody has written since, or the apply was done after
-            // all, the record is no longer ours to restore.
-            let _ = self.record_owners(recorded_owners(live), &version).await;
+        match self.apply(&body, force).await {
+            Ok((_, after)) => {
+                if self.is_emptied(&wanted.object, live, &after) {
+                    self.fill_in(body, &after).await;
+                }
+                Ok(())
+            }
+            Err(error) => {
+                if has_taken_over {
+                    // Under a lock on the version that the takeover left: where somebody has written since, or the apply was done
+                    // after all, the record is no longer ours to restore.
+                    let _ = self.record_owners(recorded_owners(live), &version).await;
+                }
+                Err(error)
+            }
         }
-        result
+    }
+
+    /// Returns true if something is gone that the manifest has, though empty: of a map or list that loses all that we had applied, the
+    /// server makes nothing, or null, and of that the next apply makes what is empty.
+    fn is_emptied(&self, wanted: &Value, before: &Value, after: &Value) -> bool {
+        let merged = merge(wanted, after, self.of);
+        let mut before = Lookup::of(before);
+        let left = changes(after, &merged, self.of, self.target.status_is_apart());
+        let is_gone = |change: &structured_merge::Change| change.op == Op::Add || change.from == Some(Value::Null);
+        left.iter().any(|change| is_gone(change) && before.value(&change.path).is_some())
+    }
+
+    /// Applies once more what the manifest has empty. Others who own it by now keep it, and the next comparison says so.
+    async fn fill_in(&self, mut body: Value, after: &Value) {
+        if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
+            metadata.insert("resourceVersion".into(), after.metadata("resourceVersion").cloned().unwrap_or_default());
+        }
+        let _ = self.apply(&body, false).await;
     }
 
     /// Rewrites `metadata.managedFields` of the version given; answers with the new resourceVersion.
@@ -215,12 +242,12 @@ impl Writer<'_> {
         Ok(object.metadata("resourceVersion").cloned().unwrap_or_default())
     }
 
-    /// Answers with 201 for a new object. Applying twice is the same as once, so it may be repeated.
-    async fn apply(&self, body: Value, force: bool) -> Result<Reply, RequestError> {
-        let change = Change::apply(self.path(), &self.policy.manager, force, &body);
+    /// Answers with the status, which is 201 for a new object, and the object. Applying twice is the same as once, so it may be repeated.
+    async fn apply(&self, body: &Value, force: bool) -> Result<(u16, Value), RequestError> {
+        let change = Change::apply(self.path(), &self.policy.manager, force, body);
         let reply = self.cluster.send(change.write(Retry::Safe)).await?;
-        Asked::key(&self.target.key).sent(&body).read(self.cluster, &reply.body)?;
-        Ok(reply)
+        let object = Asked::key(&self.target.key).sent(body).read(self.cluster, &reply.body)?;
+        Ok((reply.status, object))
     }
 
     fn path(&self) -> Address {

@@ -245,3 +245,34 @@ fn retold(index: &str, document: &str, url: &str) -> String {
     index["paths"][path]["serverRelativeURL"] = url.into();
     index.to_string()
 }
+
+/// What is a pointer in Go is not the same empty as absent, with or without the server.
+#[test]
+fn an_empty_class_of_a_claim_is_a_value_without_the_server_as_well() {
+    let ws = Workspace::new();
+    let claim = |class: &str| {
+        format!(
+            "{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: it}},
+              spec: {{{class}accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Gi}}}}}}}}"
+        )
+    };
+    let slice = |conditions: &str| {
+        format!(
+            "{{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {{name: it}}, addressType: IPv4,
+              endpoints: [{{addresses: [10.1.1.1], conditions: {conditions}}}]}}"
+        )
+    };
+    ws.write("claim.yaml", &claim(""));
+    ws.write("slice.yaml", &slice("{}"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("claim.yaml", &claim("storageClassName: '', "));
+    ws.write("slice.yaml", &slice("{ready: false}"));
+    for evidence in ["auto", "server", "read-only"] {
+        let diff = ws.reconcile(["diff", "-f", ".", &format!("--evidence={evidence}")]).exits_with(1);
+        assert_eq!(
+            diff.each("action"),
+            ["PersistentVolumeClaim it: update", "EndpointSlice it: update"],
+            "{evidence}: {diff}"
+        );
+    }
+}

@@ -62,7 +62,7 @@ pub fn is_omitted_when_empty(value: &Value, field: &str, of: TypeRef<'_>) -> boo
     let empty = |map: &serde_json::Map<String, Value>| {
         of.default_of(field).is_some_and(Value::is_object) || map.is_empty() && of.field(field).is_free_map()
     };
-    let is_kept = !(value.is_object() || value.is_array() || value.is_null()) && is_pointer(field);
+    let is_kept = !(value.is_object() || value.is_array() || value.is_null()) && is_pointer(field, of);
     of.declares(field) && !of.stores_as_sent() && is_zero(value) && value.as_object().is_none_or(empty) && !is_kept
 }
 

@@ -99,7 +99,7 @@ impl Unlisted {
         targets.iter().zip(states).any(differs).then(|| {
             let hint = self.reason.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
             let reason = &self.reason.message;
-            format!("what a {kind} changes is shown as drift, because such objects cannot be listed: {reason}{hint}")
+            format!("{kind}s cannot be listed, so that what they change is shown as drift: {reason}{hint}")
         })
     }
 }

@@ -107,7 +107,10 @@ fn who_may_not_list_autoscalers_is_told_that_their_changes_are_shown() {
     let diff = ws.as_user("limited").reconcile(["diff", "-f", "."]).exits_with(1);
     let warnings = diff.report()["warnings"].to_string();
     let permission = format!("`list` on `horizontalpodautoscalers.autoscaling` in the namespace `{}`", ws.namespace());
-    assert!(warnings.contains("what a HorizontalPodAutoscaler changes is shown as drift"), "{warnings}");
+    assert!(
+        warnings.contains("HorizontalPodAutoscalers cannot be listed, so that what they change is shown as drift"),
+        "{warnings}"
+    );
     assert!(warnings.contains(&permission), "{warnings}");
     ws.scale("deployment/web", 2);
     let equal = ws.as_user("limited").reconcile(["diff", "-f", "."]).exits_with(0);

@@ -60,13 +60,14 @@ fn needs_attention(object: &ObjectReport) -> bool {
 
 /// The parent of an apply set, where it has to be written: no drift, and yet a write of `apply`.
 pub(in crate::report) fn parent_text(set: &ApplySetInfo, view: &View) -> Styled {
-    let mark = match set.parent.action {
+    let (mark, about) = match set.parent.action {
         ParentAction::None => return Styled::new(),
-        ParentAction::Create => ("+", Role::Add),
-        ParentAction::Update => ("~", Role::Change),
+        ParentAction::Create => (("+", Role::Add), "parent of the apply set"),
+        ParentAction::Update => {
+            (("~", Role::Change), "parent of the apply set: its list of kinds and namespaces changes")
+        }
     };
     let mut sheet = Sheet::new(view);
-    let about = "parent of the apply set: its list of kinds and namespaces changes";
     object::head(&mut sheet, mark, &set.parent.key.to_string(), about, "");
     sheet.text
 }

@@ -7,6 +7,7 @@ use structured_merge::TypeRef;
 use super::rejection::{
     Blame, RejectedObject, and_more, blame, is_live_typed_wrongly, is_typed, mistakes, refused_result,
 };
+use super::replacement::outermost;
 use super::secrecy::is_secret;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::discreet::Discreet;
@@ -139,7 +140,7 @@ pub(super) fn unchangeable(target: &Target, live: &Value, status: &StatusError) 
     }
     let clause = |message: &'_ str| message.rsplit_once(": ").map_or(message, |(_, clause)| clause).to_owned();
     let causes =
-        status.causes.iter().map(|cause| format!("{} cannot be changed: {}", cause.field, clause(&cause.message)));
+        outermost(status).map(|cause| format!("{} cannot be changed: {}", cause.field, clause(&cause.message)));
     causes.collect::<Vec<_>>().join("; ")
 }
 

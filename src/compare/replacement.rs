@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 use structured_merge::{GroupVersionKind, ObjectMeta as _};
 
-use crate::live::{StatusError, Target};
+use crate::live::{Cause, StatusError, Target};
 use crate::object::indefinite;
 
 /// Annotation with which an author allows the replacement of an object that holds what cannot be recreated.
@@ -12,6 +12,9 @@ pub const REPLACE: &str = "kubectl-reconcile/replace";
 
 /// The longest part of a name that a trial keeps, so that it fits where names are short (a `CronJob` has 52 characters).
 const STEM: usize = 40;
+
+/// How many fields are looked at that cannot be changed as a whole.
+const MOST_IMMUTABLE: usize = 20;
 
 /// Why an object is not replaced, although it could be: its deletion takes with it what no manifest holds. Only the
 /// manifest allows it: the live object can be annotated by others.
@@ -78,15 +81,27 @@ fn address(service: &Value) -> Option<String> {
 }
 
 /// Returns true if every complaint of a refusal could be about a field that cannot be changed: only these two reasons serve it (apimachinery
-/// `pkg/util/validation/field`), and they serve bad values too.
+/// `pkg/util/validation/field`), and they serve bad values too. What is said to be missing in such a field belongs to it.
 #[must_use]
 pub(super) fn may_be_immutable(status: &StatusError) -> bool {
     status.code == 422
         && !status.causes.is_empty()
-        && status.causes.iter().all(|cause| {
+        && outermost(status).all(|cause| {
             let serves = ["FieldValueInvalid", "FieldValueForbidden"].contains(&cause.reason.as_str());
             serves && !cause.field.is_empty() && !cause.field.starts_with("metadata.")
         })
+}
+
+/// The complaints that are not about something in a field that is immutable as a whole.
+pub(super) fn outermost(status: &StatusError) -> impl Iterator<Item = &Cause> {
+    let is_immutable = |cause: &&Cause| cause.message.ends_with("field is immutable");
+    let immutable: Vec<&str> =
+        status.causes.iter().filter(is_immutable).map(|cause| cause.field.as_str()).take(MOST_IMMUTABLE).collect();
+    let is_within = move |cause: &Cause| {
+        let below = |field: &&str| cause.field.strip_prefix(*field).is_some_and(|rest| rest.starts_with(['.', '[']));
+        immutable.iter().any(below)
+    };
+    status.causes.iter().filter(move |cause| !is_within(cause))
 }
 
 /// An object under another name than the live one: that the server would create it proves that its values are fine. None for

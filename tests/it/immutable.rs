@@ -10,7 +10,7 @@ pub type Edit = (&'static str, &'static str);
 /// The kind, the manifest (all are named `it`), an edit of a field that cannot change, that field, and an edit that is merely wrong.
 pub type Case = (&'static str, &'static str, Edit, &'static str, Edit);
 
-pub const CASES: [Case; 15] = [
+pub const CASES: [Case; 16] = [
     ("Deployment", WORKLOAD, ("app: old", "app: new"), "spec.selector", ("image: a", "image: ''")),
     ("DaemonSet", WORKLOAD, ("app: old", "app: new"), "spec.selector", ("image: a", "image: ''")),
     ("StatefulSet", WORKLOAD, ("selector", "serviceName: new, selector"), "spec", ("image: a", "image: ''")),
@@ -18,6 +18,14 @@ pub const CASES: [Case; 15] = [
         "Job",
         "{apiVersion: batch/v1, kind: Job, metadata: {name: it}, spec: {parallelism: 1, template: {spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}}",
         ("image: a", "image: b"),
+        "spec.template",
+        ("parallelism: 1", "parallelism: -1"),
+    ),
+    // The labels that the server put into the template go with those that are dropped.
+    (
+        "Job",
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: it}, spec: {parallelism: 1, template: {metadata: {labels: {a: b}}, spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}}",
+        ("metadata: {labels: {a: b}}, ", ""),
         "spec.template",
         ("parallelism: 1", "parallelism: -1"),
     ),

@@ -146,8 +146,8 @@ fn what_becomes_empty_is_empty_after_one_pass() {
 
     let ws = Workspace::new();
     let definition = definition!(
-        "Jar",
-        "jars",
+        "Phial",
+        "phials",
         "
               set: {type: array, x-kubernetes-list-type: set, items: {type: string}}
               map: {type: object, nullable: true, properties: {a: {type: string}}}
@@ -156,12 +156,12 @@ fn what_becomes_empty_is_empty_after_one_pass() {
     );
     ws.write("crd.yaml", definition);
     ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
-    let jar =
-        |spec: &str| format!("{{apiVersion: $NS.example.com/v1, kind: Jar, metadata: {{name: it}}, spec: {spec}}}");
+    let phial =
+        |spec: &str| format!("{{apiVersion: $NS.example.com/v1, kind: Phial, metadata: {{name: it}}, spec: {spec}}}");
     for (before, after) in [("{set: [a]}", "{set: []}"), ("{map: {a: x}}", "{map: {}}")] {
-        ws.write("it.yaml", &jar(before));
+        ws.write("it.yaml", &phial(before));
         ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
-        ws.write("it.yaml", &jar(after));
+        ws.write("it.yaml", &phial(after));
         ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
         let diff = ws.reconcile(["diff", "-f", "it.yaml"]).exits_with(0);
         assert_eq!(ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0).writes(), 0, "{after}: {diff}");

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::cli::SnapshotArgs;
 use crate::compare::{Redactor, withheld};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::live::definitions::definitions_beside;
 use crate::live::fetch::fetch;
 use crate::live::snapshot::{heading, unreadable};
 use crate::live::{LiveState, Target};
@@ -52,13 +53,14 @@ async fn capture(args: &SnapshotArgs, configured: Configured, terminal: &Termina
     let Connected { cluster, catalog, namespaces, .. } = connected;
     let plan = planned(desired, catalog, &namespaces, None)?.part(args.shard.shard, |_| false);
     let targets: Vec<&Target> = plan.targets().collect();
-    let states = fetch(&cluster, &targets).await;
+    let (states, definitions) = futures::join!(fetch(&cluster, &targets), definitions_beside(&cluster, &targets));
     if interrupt.is_set() {
         let problem = Diagnostic::new(Code::Interrupted, "the run was interrupted: no snapshot was written");
         return Err(Failure { verdict: Verdict::Interrupted, problems: vec![problem] });
     }
     let redactor = Redactor::default();
     let mut documents = vec![heading(&namespaces.default)];
+    documents.extend(definitions);
     let mut code = EXIT_SUCCESS;
     for (target, state) in targets.iter().zip(states) {
         match state {

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
-use structured_merge::{GroupVersionKind, builtin_kind};
+use structured_merge::{GroupVersionKind, builtin_kind, defined_kind};
 
 use crate::live::Target;
 
@@ -36,11 +35,4 @@ impl<'a> DefinedKinds<'a> {
         let place = self.0.get(&(gvk.group.as_str(), gvk.kind.as_str()))?;
         builtin_kind(gvk).is_none().then_some(*place)
     }
-}
-
-/// The group and the kind that a CustomResourceDefinition names. One of a built-in kind is not defined by it.
-#[must_use]
-pub fn defined_kind(crd: &Value) -> Option<(&str, &str)> {
-    let spec = crd.get("spec")?;
-    Some((spec.get("group")?.as_str()?, spec.get("names")?.get("kind")?.as_str()?))
 }

@@ -34,7 +34,7 @@ mod versions;
 mod wanted;
 mod written_paths;
 
-pub use definition::{DefinedKinds, defined_kind};
+pub use definition::DefinedKinds;
 pub use diff::{Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason, UnmanagedCount};
 pub use finding::{ComparisonResult, Finding};
 pub use ignored_fields::IgnoredFields;

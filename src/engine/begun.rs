@@ -38,15 +38,15 @@ impl Known {
         autoscalers: Option<&AutoscalerSource>,
         (mut types, mut policy): (Types, Policy),
     ) -> Self {
-        let kinds = targets.iter().filter(|target| target.resource.as_ref().is_ok_and(|found| !found.pending));
-        let kinds: Vec<_> = kinds.map(|target| &target.key.gvk).collect();
+        let resources =
+            targets.iter().filter_map(|target| target.resource.as_ref().ok()).filter(|found| !found.pending);
         let autoscalers = async {
             match autoscalers {
                 Some(source) => source.read(cluster, targets).await,
                 None => Default::default(),
             }
         };
-        let ((), (autoscalers, unlisted)) = futures::join!(types.load(cluster, kinds), autoscalers);
+        let ((), (autoscalers, unlisted)) = futures::join!(types.load(cluster, resources), autoscalers);
         let all = Arc::make_mut(&mut policy.autoscalers);
         for autoscaler in autoscalers {
             all.add(autoscaler);

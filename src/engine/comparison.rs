@@ -87,9 +87,10 @@ impl<'a> Comparison<'a> {
     /// Leaves out of custom resources the nulls that their types do not allow; types are read where there may be some.
     pub async fn leave_out_nulls(&mut self, plan: &mut Plan) {
         let may_hold = |target: &&Target| may_hold_refused_nulls(target);
-        let kinds: Vec<_> = plan.targets().filter(may_hold).map(|target| &target.key.gvk).collect();
-        if !kinds.is_empty() {
-            self.types.load(self.cluster, kinds).await;
+        let resources: Vec<_> =
+            plan.targets().filter(may_hold).filter_map(|target| target.resource.as_ref().ok()).collect();
+        if !resources.is_empty() {
+            self.types.load(self.cluster, resources.into_iter().filter(|found| !found.pending)).await;
             leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| self.types.of(gvk));
         }
     }

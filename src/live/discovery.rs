@@ -122,6 +122,15 @@ impl Discovery {
 
     /// Adds the kinds that a CustomResourceDefinition of the input defines and the server does not serve yet.
     pub fn expect(&mut self, crd: &Value) {
+        self.define(crd, true);
+    }
+
+    /// Learns the kinds that a live CustomResourceDefinition defines, for comparisons without a server.
+    pub fn learn_defined(&mut self, crd: &Value) {
+        self.define(crd, false);
+    }
+
+    fn define(&mut self, crd: &Value, pending: bool) {
         let at = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
         let versions = crd.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten();
         // No definition can add to the core group.
@@ -134,7 +143,7 @@ impl Discovery {
                 namespaced: at("/spec/scope") == "Namespaced",
                 verbs: ["get", "list", "patch"].map(ToOwned::to_owned).into(),
                 status: version.pointer("/subresources/status").is_some(),
-                pending: true,
+                pending,
             });
         }
     }

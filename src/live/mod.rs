@@ -12,6 +12,7 @@ pub mod admission;
 pub(crate) mod answer;
 pub(crate) mod autoscalers;
 mod cache;
+pub(crate) mod definitions;
 pub mod discovery;
 pub mod discreet;
 pub mod fetch;

@@ -98,6 +98,11 @@ impl Snapshot {
         self.namespace.as_deref()
     }
 
+    /// The captured CustomResourceDefinitions.
+    pub fn definitions(&self) -> impl Iterator<Item = &Value> {
+        self.objects.iter().filter(|((group, kind, ..), _)| is_crd(group, kind)).map(|(_, object)| object)
+    }
+
     /// The captured objects.
     pub fn objects(&self) -> impl Iterator<Item = &Value> {
         self.objects.values()
@@ -118,6 +123,10 @@ impl Snapshot {
             (None, None) => LiveState::Absent,
         }
     }
+}
+
+fn is_crd(group: &str, kind: &str) -> bool {
+    group == "apiextensions.k8s.io" && kind == "CustomResourceDefinition"
 }
 
 /// What comes before the objects: the namespace of the manifests that name none.

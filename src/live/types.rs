@@ -1,15 +1,17 @@
-//! The types of the kinds at hand: built-in kinds from the table in the program, all others from the server. Compiled tables
-//! are kept on disk under the hash of their document.
+//! The types of the kinds at hand: built-in kinds from the table in the program, all others from the server's OpenAPI
+//! documents, or else from their CustomResourceDefinitions. Compiled documents are kept on disk under their hash.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use futures::StreamExt as _;
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, Origin, TypeRef, TypeTable};
+use structured_merge::{GroupVersionKind, Origin, TypeRef, TypeTable, compile_definition, defined_kind};
 
 use super::answer::{json, parse};
 use super::cache::{Cache, Document, has_hash};
+use super::definitions::live_definitions;
+use super::resource::Resource;
 use crate::client::{Address, Cluster, IN_FLIGHT, Request};
 
 /// Digits of a SHA-512.
@@ -19,6 +21,8 @@ const HASH: usize = 128;
 #[derive(Debug, Default)]
 pub struct Types {
     custom: BTreeMap<GroupVersion, TypeTable>,
+    /// Types that no document of the server is known to have, from CustomResourceDefinitions.
+    defined: BTreeMap<GroupVersionKind, TypeTable>,
     cache: Option<Cache>,
 }
 
@@ -28,7 +32,46 @@ impl Types {
     /// No types but the built-in ones; tables are kept below `cache`, where there is one.
     #[must_use]
     pub fn new(cache: Option<&Path>) -> Self {
-        Self { custom: BTreeMap::new(), cache: cache.map(Cache::below) }
+        Self { cache: cache.map(Cache::below), ..Self::default() }
+    }
+
+    /// The types of custom resources as CustomResourceDefinitions have them, where there is no server to ask. Of several
+    /// definitions of a kind, the first counts.
+    #[must_use]
+    pub fn defined<'a>(
+        kinds: impl IntoIterator<Item = &'a GroupVersionKind>,
+        definitions: impl IntoIterator<Item = &'a Value>,
+    ) -> Self {
+        let mut types = Self::default();
+        types.define(kinds, definitions);
+        types
+    }
+
+    fn define<'a>(
+        &mut self,
+        kinds: impl IntoIterator<Item = &'a GroupVersionKind>,
+        definitions: impl IntoIterator<Item = &'a Value>,
+    ) {
+        let mut by_kind = HashMap::new();
+        for definition in definitions {
+            if let Some(kind) = defined_kind(definition) {
+                by_kind.entry(kind).or_insert(definition);
+            }
+        }
+        for gvk in kinds {
+            if !self.defined.contains_key(gvk)
+                && let Some(definition) = by_kind.get(&(gvk.group.as_str(), gvk.kind.as_str()))
+                && let Some(table) = compile_definition(definition, gvk)
+            {
+                self.defined.insert(gvk.clone(), table);
+            }
+        }
+    }
+
+    /// Returns true if nothing is known of a kind's objects but that they have metadata.
+    #[must_use]
+    pub fn is_untyped(&self, gvk: &GroupVersionKind) -> bool {
+        structured_merge::builtin_kind(gvk).is_none() && self.custom(gvk).is_none()
     }
 
     /// The type of a kind's objects. A kind of which nothing is known is compared as an untyped object.
@@ -37,25 +80,38 @@ impl Types {
         if let Some(builtin) = structured_merge::builtin().object(gvk) {
             return builtin;
         }
-        let table = self.custom.get(&(gvk.group.clone(), gvk.version.clone()));
-        match table.and_then(|table| table.object(gvk)) {
+        match self.custom(gvk) {
             Some(custom) => custom,
             None => structured_merge::untyped_object(),
         }
     }
 
-    /// Loads the types of the group-versions that are not built in and are not there yet: the server's index names the
-    /// hash of each document (KEP-2896), and only documents that are not known by their hash are fetched. What cannot be
-    /// had leaves its kinds untyped: nothing of them is proven then, and the server is asked.
-    pub async fn load(&mut self, cluster: &Cluster, kinds: impl IntoIterator<Item = &GroupVersionKind>) {
-        let mut wanted: Vec<GroupVersion> = kinds
-            .into_iter()
-            .filter(|gvk| !gvk.group.is_empty() && structured_merge::builtin_kind(gvk).is_none())
+    fn custom(&self, gvk: &GroupVersionKind) -> Option<TypeRef<'_>> {
+        let served = self.custom.get(&(gvk.group.clone(), gvk.version.clone()));
+        served.or_else(|| self.defined.get(gvk))?.object(gvk)
+    }
+
+    /// Loads the types of the kinds that are not built in and are not there yet, from the server's documents. A kind that those
+    /// do not have, as right after its definition, has the type that its CustomResourceDefinition says. What cannot be had leaves
+    /// its kinds untyped: nothing of them is proven then, and the server is asked.
+    pub async fn load(&mut self, cluster: &Cluster, resources: impl IntoIterator<Item = &Resource>) {
+        let custom = resources.into_iter().filter(|of| !of.gvk.group.is_empty() && self.is_untyped(&of.gvk));
+        let custom: BTreeMap<_, _> = custom.map(|of| (&of.gvk, of)).collect();
+        self.load_documents(cluster, custom.keys().copied()).await;
+        let rest: Vec<&Resource> = custom.into_values().filter(|of| self.is_untyped(&of.gvk)).collect();
+        if !rest.is_empty() {
+            let definitions = live_definitions(cluster, rest.iter().copied()).await;
+            self.define(rest.iter().map(|of| &of.gvk), &definitions);
+        }
+    }
+
+    /// The server's index names the hash of each document (KEP-2896), and only documents that are not known by their hash are
+    /// fetched.
+    async fn load_documents(&mut self, cluster: &Cluster, kinds: impl Iterator<Item = &GroupVersionKind>) {
+        let wanted: BTreeSet<GroupVersion> = kinds
             .map(|gvk| (gvk.group.clone(), gvk.version.clone()))
             .filter(|group_version| !self.custom.contains_key(group_version))
             .collect();
-        wanted.sort();
-        wanted.dedup();
         if wanted.is_empty() {
             return;
         }
@@ -79,6 +135,7 @@ impl Types {
     /// Forgets what came from the server, for when its CustomResourceDefinitions have changed.
     pub fn forget(&mut self) {
         self.custom.clear();
+        self.defined.clear();
     }
 }
 

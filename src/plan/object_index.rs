@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use structured_merge::{ObjectKey, builtin_kind};
+use structured_merge::{ObjectKey, builtin_kind, defined_kind};
 
 use super::dependency::{DependencyKind, Node};
 use super::references::{Reference, at, subjects};
 use super::wave::Wave;
-use crate::compare::defined_kind;
 
 /// Finds nodes by what refers to them.
 #[derive(Default)]

@@ -8,7 +8,7 @@ use crate::compare::{Policy, Redactor, leave_out_nulls};
 use crate::desired::files::Inputs;
 use crate::engine::event::{Event, EventSink as _};
 use crate::engine::judge::Judge;
-use crate::live::{Discovery, resolve::Namespaces, snapshot::Snapshot, types::Types};
+use crate::live::{Discovery, LiveState, resolve::Namespaces, snapshot::Snapshot, types::Types};
 use crate::report::{Command, ObjectReport, Report};
 use crate::session::diff_flags::gate;
 use crate::session::failure::Failure;
@@ -30,6 +30,7 @@ pub(crate) async fn without_cluster(
     let required = namespace_flag(args.connection.namespace.as_deref()).map_err(Failure::invalid)?;
     let default = required.as_deref().or(snapshot.namespace()).unwrap_or("default").to_owned();
     let mut catalog = Discovery::builtin();
+    snapshot.definitions().for_each(|definition| catalog.learn_defined(definition));
     snapshot.objects().for_each(|object| catalog.learn(object));
     let plan = planned(desired, catalog.clone(), &Namespaces { required, default }, None)?;
     let mut policy = policy.clone();
@@ -40,12 +41,21 @@ pub(crate) async fn without_cluster(
         }
     }
     let mut plan = plan.part(args.shard.shard, |_| false);
-    let types = Types::default();
+    let kinds = plan.targets().map(|target| &target.key.gvk);
+    let wanted = plan.targets().filter(|target| target.key.gvk.is_crd()).map(|target| target.desired.object());
+    let types = Types::defined(kinds, snapshot.definitions().chain(wanted));
     leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
     let judge = Judge { policy: &policy, redactor: &Redactor::default() };
     let journal = output.journal();
     let judged = plan.targets().map(|target| {
-        let assessment = judge.captured(target, &snapshot.state(&target.key), types.of(&target.key.gvk));
+        let (state, gvk) = (snapshot.state(&target.key), &target.key.gvk);
+        let mut assessment = judge.captured(target, &state, types.of(gvk));
+        if matches!(state, LiveState::Present(_)) && types.is_untyped(gvk) {
+            let kind = &gvk.kind;
+            assessment.warnings.push(format!(
+                "compared without its type, as the snapshot has no CustomResourceDefinition of {kind}: lists count as a whole"
+            ));
+        }
         let object = ObjectReport::new(target, assessment);
         journal.receive(Event::Compared(&object));
         object

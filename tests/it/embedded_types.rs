@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use serde_json::Value;
-use structured_merge::{Origin, compile};
+use serde_json::{Value, json};
+use structured_merge::{GroupVersionKind, Origin, Shape, TypeRef, compile, compile_definition};
 
-use crate::control_plane::{ControlPlane, is_before};
+use crate::control_plane::{ControlPlane, Workspace, is_before, wait_until};
 
 const EMBEDDED: &str = "crates/structured-merge/src/schema/builtin.json";
 
@@ -39,4 +39,115 @@ fn embedded_types_are_those_of_the_api_server() {
 fn is_built_in(path: &str) -> bool {
     let group = path.strip_prefix("apis/").and_then(|rest| rest.split('/').next()).unwrap_or_default();
     path == "api/v1" || path.starts_with("apis/") && (!group.contains('.') || group.ends_with(".k8s.io"))
+}
+
+/// All that a schema of a CustomResourceDefinition can say of types.
+const DIAL: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: dials.$NS.example.com}
+spec:
+  group: $NS.example.com
+  scope: Cluster
+  names: {kind: Dial, plural: dials, singular: dial, listKind: DialList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        required: [spec]
+        properties:
+          apiVersion: {type: string}
+          kind: {type: string}
+          metadata: {type: object, properties: {name: {type: string, maxLength: 20}}}
+          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
+          spec:
+            type: object
+            properties:
+              whole: {type: integer, format: int32, default: 3, minimum: 1}
+              part: {type: number}
+              is: {type: boolean, default: false}
+              text: {type: string, nullable: true}
+              nothing: {type: string, nullable: true, default: a}
+              listed: {type: string, enum: [a, b]}
+              bytes: {type: string, format: byte}
+              time: {type: string, format: date-time}
+              either: {x-kubernetes-int-or-string: true}
+              both: {anyOf: [{type: integer}, {type: string}], x-kubernetes-int-or-string: true, default: 1}
+              open: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {known: {type: integer}}}
+              any: {x-kubernetes-preserve-unknown-fields: true}
+              bare: {type: object}
+              map: {type: object, additionalProperties: {type: string}}
+              maps: {type: object, additionalProperties: {type: object, properties: {a: {type: integer, default: 1}}}}
+              free: {type: object, additionalProperties: true}
+              atomic: {type: object, x-kubernetes-map-type: atomic, additionalProperties: {type: string}}
+              struct: {type: object, x-kubernetes-map-type: atomic, properties: {a: {type: string}}}
+              list: {type: array, items: {type: string}}
+              set: {type: array, x-kubernetes-list-type: set, items: {type: integer}}
+              keyed:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [port, protocol]
+                default: []
+                items:
+                  type: object
+                  required: [port]
+                  properties:
+                    port: {type: integer}
+                    protocol: {type: string, default: TCP}
+                    more: {type: array, x-kubernetes-list-type: set, items: {type: string}}
+              embedded: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}
+              typed:
+                type: object
+                x-kubernetes-embedded-resource: true
+                properties: {apiVersion: {type: string}, kind: {type: string}, metadata: {type: object}, spec: {type: object, properties: {a: {type: string}}}}
+              templates: {type: array, items: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}
+";
+
+#[test]
+fn a_definition_says_the_same_of_types_as_the_document_that_the_server_publishes_of_it() {
+    let ws = Workspace::new();
+    ws.write("crd.yaml", DIAL);
+    ws.kubectl(["create", "-f", "crd.yaml"]).exits_with(0);
+    let plane = ControlPlane::shared();
+    let group = format!("{}.example.com", ws.namespace());
+    let gvk = GroupVersionKind::new(&format!("{group}/v1"), "Dial");
+    let path = format!("apis/{group}/v1");
+    let published = || {
+        let index = plane.api().find("/openapi/v3")?;
+        let document = plane.api().find(index["paths"][&path]["serverRelativeURL"].as_str()?)?;
+        compile([&document], Origin::Custom).ok().filter(|table| table.object(&gvk).is_some())
+    };
+    wait_until("the document is published", || published().is_some());
+    let published = published().expect("the document");
+    let definition =
+        plane.api().find(&format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/dials.{group}"));
+    let defined = compile_definition(&definition.expect("a definition"), &gvk).expect("a type");
+    let kind = |table: &structured_merge::TypeTable| {
+        let kind = table.kind(&gvk).expect("the kind").clone();
+        (kind.namespaced, kind.status)
+    };
+    assert_eq!(kind(&defined), kind(&published));
+    let (defined, published) = (defined.object(&gvk).expect("a type"), published.object(&gvk).expect("a type"));
+    assert_eq!(described(defined), described(published));
+}
+
+/// A type with all that it is made of.
+fn described(of: TypeRef<'_>) -> Value {
+    match of.shape() {
+        Shape::Map(map) => {
+            let fields = map.fields.iter().map(|(name, field)| {
+                let said = json!([field.default, field.refuses_null, field.replaces_null]);
+                (name.clone(), json!([said, described(of.field(name))]))
+            });
+            let fields: Value = fields.collect::<serde_json::Map<_, _>>().into();
+            let rest = map.rest.map(|_| described(of.field("an entry that is not declared")));
+            json!({"fields": fields, "rest": rest, "flags": [map.rest_refuses_null, map.atomic, map.stored_as_sent]})
+        }
+        Shape::List(kind, _) => json!([format!("{kind:?}"), described(of.item())]),
+        shape => json!(format!("{shape:?}")),
+    }
 }

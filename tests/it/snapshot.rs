@@ -199,6 +199,117 @@ fn custom_resources_are_compared_offline_as_untyped_objects() {
     assert!([1, 4].contains(&diff.code), "{diff}");
 }
 
+/// A kind with a keyed list, a set, a map that is replaced as a whole, defaults and an embedded object.
+const SUNDIAL: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: sundials.$NS.example.com}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {kind: Sundial, plural: sundials, singular: sundial, listKind: SundialList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
+          spec:
+            type: object
+            properties:
+              size: {type: integer, default: 3}
+              ports:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [port, protocol]
+                items:
+                  type: object
+                  required: [port]
+                  properties: {port: {type: integer}, protocol: {type: string, default: TCP}, name: {type: string}}
+              tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}
+              selector: {type: object, x-kubernetes-map-type: atomic, additionalProperties: {type: string}}
+              template: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}
+";
+
+const A_SUNDIAL: &str = "
+apiVersion: $NS.example.com/v1
+kind: Sundial
+metadata: {name: it, labels: {team: a}}
+spec:
+  ports: [{port: 80, name: web}, {port: 53, protocol: UDP}]
+  tags: [a, b]
+  selector: {app: web}
+  template:
+    apiVersion: v1
+    kind: ConfigMap
+    metadata: {name: inner, finalizers: [example.com/a], ownerReferences: [{apiVersion: v1, kind: Pod, name: a, uid: u1}]}
+";
+
+#[test]
+fn custom_resources_are_compared_offline_by_their_definition() {
+    let ws = Workspace::new();
+    ws.write("crd.yaml", SUNDIAL);
+    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    // The definition is not in the input: the snapshot has it.
+    ws.write("manifests.yaml", A_SUNDIAL);
+    let offline = is_the_same_offline(&ws, "nothing exists");
+    assert_eq!(offline.each("action"), ["Sundial it: create"]);
+    ws.reconcile(["apply", "-f", "manifests.yaml"]).exits_with(0);
+    is_the_same_offline(&ws, "in sync");
+
+    // What others add to lists is theirs, and the order of a set or of keyed items is no drift.
+    ws.patch_as(
+        "agent",
+        "sundials.$NS.example.com/it",
+        &json!({"spec": {"ports": [{"port": 53, "protocol": "UDP"}, {"port": 9090}, {"port": 80, "name": "web"}],
+            "tags": ["c", "b", "a"],
+            "template": {"metadata": {"finalizers": ["example.com/b", "example.com/a"]}}}}),
+    );
+    is_the_same_offline(&ws, "others added items");
+    ws.patch_as(
+        "kubectl-edit",
+        "sundials.$NS.example.com/it",
+        &json!({"spec": {"selector": {"tier": "front"}, "size": 5, "tags": ["c"]}}),
+    );
+    let offline = is_the_same_offline(&ws, "others changed values");
+    assert_eq!(offline.code, 1);
+    ws.write(
+        "manifests.yaml",
+        &A_SUNDIAL.replaced("name: web}", "name: http}").replaced("tags: [a, b]", "tags: [b, d]"),
+    );
+    is_the_same_offline(&ws, "changed manifest");
+
+    // The definition in the input is that of the kind where the snapshot has none.
+    ws.write("manifests.yaml", &format!("{SUNDIAL}\n---{A_SUNDIAL}"));
+    is_the_same_offline(&ws, "definition in the input");
+    let printed =
+        ws.kubectl(["get", "sundials.$NS.example.com/it", "--show-managed-fields", "-o", "yaml"]).exits_with(0);
+    ws.write("live.yaml", &printed.stdout);
+    let online = ws.reconcile(["diff", "-f", "manifests.yaml"]);
+    let offline = ws.reconcile(["diff", "-f", "manifests.yaml", "--live", "live.yaml", "-n", "$NS"]);
+    assert_eq!(essence(&offline)[1..], essence(&online)[1..]);
+}
+
+#[test]
+fn a_snapshot_without_the_right_to_read_definitions_has_none() {
+    let ws = Workspace::new();
+    ws.write("crd.yaml", SUNDIAL);
+    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    ws.write("manifests.yaml", A_SUNDIAL);
+    ws.reconcile(["apply", "-f", "manifests.yaml"]).exits_with(0);
+    ws.allow("reader", "get,list", "sundials.$NS.example.com");
+    let run = ws.as_user("reader").reconcile(["snapshot", "-f", "manifests.yaml", "--file", "live.yaml"]).exits_with(0);
+    assert!(!fs::read_to_string(ws.folder().join("live.yaml")).unwrap().contains("CustomResourceDefinition"), "{run}");
+    // Its lists are compared as a whole then, and the report says so.
+    let diff = ws.reconcile(["diff", "-f", "manifests.yaml", "--live", "live.yaml"]).exits_with(1);
+    let warnings = &diff.object("Sundial", "it")["warnings"];
+    assert!(warnings[0].as_str().unwrap().contains("CustomResourceDefinition"), "{warnings}");
+}
+
 /// What a terminal acts on, what changes the order of what is read, and what is not drawn.
 const HOSTILE: &str = "a\u{1b}[2Jb\u{1b}]52;c;cm0=\u{7}c\rd\u{8}e\u{9b}31mf\u{202e}g\u{2066}h\u{200b}i\u{e0041}j\u{2028}k\u{ad}l\u{3164}m\u{7f}n\u{0}o";
 
@@ -240,7 +351,7 @@ fn a_snapshot_on_a_terminal_lets_nothing_hidden_through() {
     for hidden in HOSTILE.chars().filter(|c| !c.is_ascii_graphic()) {
         assert!(!text.contains(hidden), "{hidden:?} in {text:?}");
     }
-    assert_eq!(text.matches("kind: ").count(), 3, "{text}");
+    assert_eq!(text.matches("\nkind: ").count(), 4, "{text}");
     assert!(text.contains("\\u{202e}") && text.contains("first"), "{text}");
 
     // What a program reads is the object as it is.

@@ -137,6 +137,47 @@ fn the_same_is_found_behind_every_gateway() {
     ws.reconcile(["diff", "-f", "."]).exits_with(0);
 }
 
+/// A kind whose lists have keys and members.
+const TYPED: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: ammeters.$NS.example.com}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {kind: Ammeter, plural: ammeters, singular: ammeter, listKind: AmmeterList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}
+";
+
+#[test]
+fn custom_resources_have_the_types_of_their_definition_where_the_server_publishes_none() {
+    let ws = Workspace::new();
+    ws.write("crd.yaml", TYPED);
+    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    ws.write("it.yaml", "{apiVersion: $NS.example.com/v1, kind: Ammeter, metadata: {name: it}, spec: {tags: [a]}}");
+    ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
+    ws.patch_as("agent", "ammeters/it", &json!({"spec": {"tags": ["b", "a"]}}));
+    let proxy = Proxy::new(&ws);
+    proxy.inject(999, "GET", "/openapi/v3", Fault::Answer(404, Vec::new(), "404 page not found".to_owned()));
+    let through = ws.through(&proxy.url());
+    let diff = through.reconcile(["diff", "-f", "it.yaml", "--evidence=read-only"]).exits_with(0);
+    assert_eq!(diff.object("Ammeter", "it")["evidence"], "proven", "{diff}");
+    proxy.inject(999, "GET", "customresourcedefinitions", Fault::Answer(404, Vec::new(), String::new()));
+    let diff = through.reconcile(["diff", "-f", "it.yaml"]).exits_with(0);
+    assert_eq!(diff.object("Ammeter", "it")["evidence"], "server", "{diff}");
+}
+
 #[test]
 fn whose_clock_is_wrong_makes_no_difference() {
     let ws = drifted();

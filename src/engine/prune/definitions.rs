@@ -4,27 +4,16 @@ use std::collections::BTreeSet;
 
 use apply_set::GroupKind;
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
+use structured_merge::ObjectMeta as _;
 
 use super::find::list;
 use crate::client::{Cluster, Request, RequestError};
 use crate::live::Resource;
 use crate::live::answer::{Asked, unexpected};
+use crate::live::definitions::{definition_key, definitions};
 
 /// Label of a CustomResourceDefinition whose objects may be parents.
 pub(super) const IS_PARENT_TYPE: &str = "applyset.kubernetes.io/is-parent-type";
-
-/// Where the CustomResourceDefinitions are.
-fn definitions() -> Resource {
-    Resource {
-        gvk: GroupVersionKind::new("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
-        plural: "customresourcedefinitions".to_owned(),
-        namespaced: false,
-        verbs: ["get", "list"].map(ToOwned::to_owned).into(),
-        status: true,
-        pending: false,
-    }
-}
 
 /// The CustomResourceDefinitions with a label, or all of them: every one, or it is an error.
 async fn list_definitions(cluster: &Cluster, label: &str) -> Result<Vec<Value>, RequestError> {
@@ -51,10 +40,8 @@ pub(super) async fn is_parent_type(cluster: &Cluster, resource: &Resource) -> Re
     if resource.gvk.group.is_empty() {
         return Ok(false);
     }
-    let definitions = definitions();
-    let name = format!("{}.{}", resource.plural, resource.gvk.group);
-    let key = ObjectKey { gvk: definitions.gvk.clone(), namespace: None, name };
-    let answer = cluster.send(Request::get(definitions.object_path(None, &key.name))).await;
+    let key = definition_key(resource);
+    let answer = cluster.send(Request::get(definitions().object_path(None, &key.name))).await;
     match answer.and_then(|reply| Asked::key(&key).read(cluster, &reply.body)) {
         Ok(definition) => Ok(definition.label(IS_PARENT_TYPE).is_some()),
         Err(error) => match error.status().map(|status| status.code) {

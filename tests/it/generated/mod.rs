@@ -119,7 +119,7 @@ impl Ground {
         }
         self.catalog = Discovery::load(&self.cluster).await.expect("a catalog");
         let targets = self.targets(1, |_| true);
-        self.types.load(&self.cluster, targets.iter().map(|target| &target.key.gvk)).await;
+        self.types.load(&self.cluster, targets.iter().filter_map(|target| target.resource.as_ref().ok())).await;
     }
 
     async fn read(&self, path: &str) -> Value {

@@ -1,6 +1,6 @@
 use std::sync::LazyLock;
 
-use super::table::{KindInfo, Shape, TypeRef, TypeTable};
+use super::table::{Field, KindInfo, MapShape, Shape, TypeId, TypeRef, TypeTable};
 use crate::object::GroupVersionKind;
 
 /// Generated from a real API server: `UPDATE_TYPES=1 cargo test --test it embedded_types`.
@@ -21,23 +21,22 @@ pub fn builtin_kind(gvk: &GroupVersionKind) -> Option<&'static KindInfo> {
     TABLE.kind(gvk)
 }
 
+/// The type of an object's metadata.
+pub(super) fn object_metadata() -> TypeRef<'static> {
+    let config_map = TABLE.object(&GroupVersionKind::new("v1", "ConfigMap"));
+    config_map.map_or_else(TypeRef::untyped, |object| object.field("metadata"))
+}
+
 /// The type of an object of which only its metadata is known.
 #[must_use]
 pub fn untyped_object() -> TypeRef<'static> {
-    static UNTYPED_OBJECT: LazyLock<TypeTable> = LazyLock::new(|| {
-        let mut table = builtin().clone();
-        let config_map = GroupVersionKind::new("v1", "ConfigMap");
-        let metadata = table.kind(&config_map).and_then(|info| match table.types.get(info.root as usize)? {
-            Shape::Map(map) => map.fields.get("metadata").cloned(),
-            _ => None,
-        });
-        let shape = super::table::MapShape {
-            fields: metadata.map(|field| ("metadata".to_owned(), field)).into_iter().collect(),
-            ..Default::default()
-        };
-        table.types.push(Shape::Map(shape));
-        table
+    static UNTYPED_OBJECT: LazyLock<(TypeTable, TypeId)> = LazyLock::new(|| {
+        let mut table = TypeTable::default();
+        let metadata = Field::of(table.copy(object_metadata()));
+        let fields = [("metadata".to_owned(), metadata)].into();
+        let object = table.push(Shape::Map(MapShape { fields, ..MapShape::default() }));
+        (table, object)
     });
-    let last = u32::try_from(UNTYPED_OBJECT.types.len()).unwrap_or(u32::MAX).saturating_sub(1);
-    UNTYPED_OBJECT.at(last)
+    let (table, object) = &*UNTYPED_OBJECT;
+    table.at(*object)
 }

@@ -9,6 +9,7 @@
 
 mod builtin;
 mod defaults;
+mod definition;
 mod equality;
 mod field_set;
 mod new_objects;
@@ -19,6 +20,7 @@ mod table;
 mod validity;
 
 pub use builtin::{builtin, builtin_kind, untyped_object};
+pub use definition::{compile_definition, defined_kind};
 pub use equality::{
     equivalent_offline, is_default, is_nothing, is_nothing_here, is_omitted_when_empty, semantically_equal,
     serializes_as,
@@ -27,7 +29,7 @@ pub(crate) use field_set::without_stripped;
 pub use field_set::{brought_up_to_date, field_set, fields_of, is_current, with_named_parents};
 pub(crate) use new_objects::new_object;
 pub use nulls::{RefusedNull, take_out_refused_nulls};
-pub use openapi::{CompileError, Origin, compile, compile_definition};
+pub use openapi::{CompileError, Origin, compile};
 pub use table::{
     Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeRef, TypeTable, item_element, items_by_element,
 };

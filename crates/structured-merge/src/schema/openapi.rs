@@ -2,14 +2,18 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use super::builtin::object_metadata;
 use super::defaults::known_default;
 use super::table::{Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeId, TypeTable};
 use crate::object::GroupVersionKind;
 
 /// Levels of a type, from an object down: the JSON of an object has 128 at most.
 const DEEPEST: usize = 200;
+
+/// The schema of an object's metadata.
+pub(super) const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
 /// Whose types a document describes: built-in types are decoded into Go structs, which normalises base64 and times;
 /// custom resources keep their text.
@@ -90,19 +94,6 @@ fn is_defined(schema: &Value) -> bool {
     fields.into_iter().flatten().all(|(name, property)| name == "metadata" || reference(property).is_none())
 }
 
-/// Compiles the type of a kind from its CustomResourceDefinition. None where that has no schema for the version.
-#[must_use]
-pub fn compile_definition(definition: &Value, gvk: &GroupVersionKind) -> Option<TypeTable> {
-    let versions = definition.pointer("/spec/versions")?.as_array()?;
-    let version = versions.iter().find(|version| version.get("name").is_some_and(|name| *name == *gvk.version))?;
-    let mut schema = version.pointer("/schema/openAPIV3Schema")?.clone();
-    let kind = json!({"group": gvk.group, "version": gvk.version, "kind": gvk.kind});
-    schema.as_object_mut()?.insert("x-kubernetes-group-version-kind".to_owned(), json!([kind]));
-    let paths = json!({"/{name}": {"patch": {"x-kubernetes-group-version-kind": kind}}});
-    let schemas = Value::Object(Map::from_iter([(gvk.kind.clone(), schema)]));
-    compile([&json!({"components": {"schemas": schemas}, "paths": paths})], Origin::Custom).ok()
-}
-
 /// What the place of use says over a referenced schema.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct Overrides {
@@ -123,19 +114,8 @@ struct Compiler {
 
 impl Compiler {
     fn push(&mut self, shape: Shape) -> TypeId {
-        if let Shape::Scalar(kind) = &shape {
-            if let Some(id) = self.scalars.get(kind) {
-                return *id;
-            }
-            self.scalars.insert(*kind, self.next_id());
-        }
-        let id = self.next_id();
-        self.table.types.push(shape);
-        id
-    }
-
-    fn next_id(&self) -> TypeId {
-        TypeId::try_from(self.table.types.len()).unwrap_or(TypeId::MAX)
+        let Shape::Scalar(kind) = shape else { return self.table.push(shape) };
+        *self.scalars.entry(kind).or_insert_with(|| self.table.push(shape))
     }
 
     /// A schema by name. It takes its place in the table before its fields are compiled, as types can be recursive.
@@ -145,6 +125,11 @@ impl Compiler {
         }
         if let Some(kind) = special(name) {
             return self.push(kind);
+        }
+        if name == OBJECT_META && !schemas.contains_key(name) {
+            let id = self.table.copy(object_metadata());
+            self.named.insert((name.to_owned(), overrides), id);
+            return id;
         }
         let id = self.push(Shape::Untyped);
         self.named.insert((name.to_owned(), overrides), id);

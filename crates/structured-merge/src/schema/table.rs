@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -174,6 +174,51 @@ impl TypeTable {
 
     pub(super) fn at(&self, id: TypeId) -> TypeRef<'_> {
         TypeRef(Some((self, id)))
+    }
+
+    /// Adds a type to the table.
+    pub(super) fn push(&mut self, shape: Shape) -> TypeId {
+        let id = TypeId::try_from(self.types.len()).unwrap_or(TypeId::MAX);
+        self.types.push(shape);
+        id
+    }
+
+    /// Adds a type of another table with all that it is made of.
+    pub(super) fn copy(&mut self, of: TypeRef<'_>) -> TypeId {
+        match of.0 {
+            Some((table, id)) => self.copy_from(table, id, &mut HashMap::new()),
+            None => self.push(Shape::Untyped),
+        }
+    }
+
+    fn copy_from(&mut self, other: &TypeTable, id: TypeId, copied: &mut HashMap<TypeId, TypeId>) -> TypeId {
+        if let Some(known) = copied.get(&id) {
+            return *known;
+        }
+        // It has its place before what it is made of, as types can be recursive.
+        let own = self.push(Shape::Untyped);
+        copied.insert(id, own);
+        let mut shape = other.at(id).shape().clone();
+        match &mut shape {
+            Shape::Map(map) => {
+                for part in map.fields.values_mut().map(|field| &mut field.id).chain(&mut map.rest) {
+                    *part = self.copy_from(other, *part, copied);
+                }
+            }
+            Shape::List(_, item) => *item = self.copy_from(other, *item, copied),
+            Shape::Scalar(_) | Shape::Opaque | Shape::Untyped => {}
+        }
+        if let Some(place) = self.types.get_mut(own as usize) {
+            *place = shape;
+        }
+        own
+    }
+}
+
+impl Field {
+    /// A field of which nothing but its type is known.
+    pub(super) fn of(id: TypeId) -> Self {
+        Self { id, default: None, refuses_null: false, replaces_null: false }
     }
 }
 

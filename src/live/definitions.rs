@@ -1,0 +1,53 @@
+//! Where CustomResourceDefinitions live, and those of the kinds at hand.
+
+use std::collections::BTreeMap;
+
+use futures::StreamExt as _;
+use serde_json::Value;
+use structured_merge::{GroupVersionKind, ObjectKey, builtin_kind};
+
+use super::fetch::find;
+use super::live_state::LiveState;
+use super::resolve::Target;
+use super::resource::Resource;
+use crate::client::{Cluster, IN_FLIGHT};
+
+/// Where the CustomResourceDefinitions are.
+pub(crate) fn definitions() -> Resource {
+    Resource {
+        gvk: GroupVersionKind::new("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+        plural: "customresourcedefinitions".to_owned(),
+        namespaced: false,
+        verbs: ["get", "list"].map(ToOwned::to_owned).into(),
+        status: true,
+        pending: false,
+    }
+}
+
+/// The definition of a resource, if it is a custom one.
+pub(crate) fn definition_key(of: &Resource) -> ObjectKey {
+    let name = format!("{}.{}", of.plural, of.gvk.group);
+    ObjectKey { gvk: definitions().gvk, namespace: None, name }
+}
+
+/// The live definitions of the custom resources among targets, without those that are targets themselves.
+pub(crate) async fn definitions_beside(cluster: &Cluster, targets: &[&Target]) -> Vec<Value> {
+    let is_target = |resource: &&Resource| {
+        let name = definition_key(resource).name;
+        targets.iter().any(|target| target.key.gvk.is_crd() && target.key.name == name)
+    };
+    let resources: BTreeMap<_, _> =
+        targets.iter().filter_map(|target| target.resource.as_ref().ok()).map(|found| (&found.gvk, found)).collect();
+    let custom = resources.into_values().filter(|found| builtin_kind(&found.gvk).is_none() && !found.pending);
+    live_definitions(cluster, custom.filter(|found| !is_target(found))).await
+}
+
+/// The live definitions of custom resources. One that cannot be read is left out.
+pub(crate) async fn live_definitions(cluster: &Cluster, of: impl IntoIterator<Item = &Resource>) -> Vec<Value> {
+    let keys: BTreeMap<_, _> = of.into_iter().map(definition_key).map(|key| (key.name.clone(), key)).collect();
+    let resource = definitions();
+    let reads = keys.into_values().map(async |key| find(cluster, &resource, &key).await);
+    let found: Vec<LiveState> = futures::stream::iter(reads).buffered(IN_FLIGHT).collect().await;
+    let present = |state| if let LiveState::Present(object) = state { Some(object) } else { None };
+    found.into_iter().filter_map(present).collect()
+}

@@ -20,6 +20,7 @@ mod shard;
 mod snapshot;
 mod status;
 mod typed;
+mod unknown_flag;
 mod version;
 mod wait;
 

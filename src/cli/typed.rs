@@ -5,6 +5,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 
 use super::Cli;
+use super::unknown_flag::explained;
 
 /// A command line as it was typed, to which defaults of a configuration can be added.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ impl Typed {
     /// Reads the arguments of the process; prints help, or what is wrong with them, and ends.
     #[must_use]
     pub fn parse() -> Self {
-        Self::of(asking_for_help(std::env::args_os().collect())).unwrap_or_else(|error| error.exit())
+        Self::of(asking_for_help(std::env::args_os().collect())).unwrap_or_else(|error| explained(error).exit())
     }
 
     fn of(arguments: Vec<OsString>) -> Result<Self, clap::Error> {

@@ -9,8 +9,9 @@ use structured_merge::{GroupVersionKind, ObjectKey};
 use super::prune::searchable;
 use crate::client::{Cluster, IN_FLIGHT};
 use crate::diagnostic::Diagnostic;
+use crate::live::fetch::find;
 use crate::live::list::Pages;
-use crate::live::{Discovery, Resource};
+use crate::live::{Discovery, LiveState, Resolution, Resource};
 use crate::plan::{is_transient, unexplained};
 use crate::text::listed;
 
@@ -48,10 +49,16 @@ impl Unmanaged {
         });
         let lists: Vec<_> = futures::stream::iter(lists).buffered(IN_FLIGHT).collect().await;
         let mut found: Vec<(GroupVersionKind, Value)> = Vec::new();
+        let mut inhabited: BTreeSet<&String> = BTreeSet::new();
         let mut unlisted: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
         for (namespace, gvk, list) in lists {
             match list {
-                Ok((objects, _)) => found.extend(objects.into_iter().map(|object| (gvk.clone(), object))),
+                Ok((objects, _)) => {
+                    if !objects.is_empty() {
+                        inhabited.insert(namespace);
+                    }
+                    found.extend(objects.into_iter().map(|object| (gvk.clone(), object)));
+                }
                 // Gone since discovery: with the kind, its objects are gone.
                 Err(error) if error.is_not_found() || error.status().is_some_and(|status| status.code == 405) => {}
                 Err(error) => {
@@ -60,12 +67,34 @@ impl Unmanaged {
                 }
             }
         }
+        // What the manifests say of their own namespaces is told with their objects.
+        let own: BTreeSet<&str> = wanted.iter().filter_map(|key| key.own_namespace()).collect();
+        let empty = namespaces.iter().filter(|name| !inhabited.contains(name) && !own.contains(name.as_str()));
+        let missing = missing(cluster, catalog, empty).await;
+        let missing = missing.into_iter().map(|namespace| format!("namespace `{namespace}` does not exist"));
         let warnings = unlisted.iter().map(|((namespace, code), kinds)| {
             let kinds = listed(kinds.iter().copied(), NAMED);
             format!(
                 "unmanaged objects of these kinds could not be looked for in namespace `{namespace}`: {kinds} ({code})"
             )
         });
-        Self { objects: unexplained(&found, wanted), warnings: warnings.collect() }
+        Self { objects: unexplained(&found, wanted), warnings: missing.chain(warnings).collect() }
     }
+}
+
+/// Those of some namespaces that the server says it does not have.
+async fn missing<'n>(
+    cluster: &Cluster,
+    catalog: &Discovery,
+    namespaces: impl Iterator<Item = &'n String>,
+) -> Vec<&'n String> {
+    let Resolution::Known(resource) = catalog.resolve(&GroupVersionKind::new("v1", "Namespace")) else {
+        return Vec::new();
+    };
+    let reads = namespaces.map(async |name| {
+        let key = ObjectKey { gvk: resource.gvk.clone(), namespace: None, name: name.clone() };
+        (name, find(cluster, resource, &key).await)
+    });
+    let read: Vec<_> = futures::stream::iter(reads).buffered(IN_FLIGHT).collect().await;
+    read.into_iter().filter(|(_, state)| matches!(state, LiveState::Absent)).map(|(name, _)| name).collect()
 }

@@ -40,6 +40,5 @@ pub(crate) fn namespaces_of<'k>(
     if !named.is_empty() {
         return Ok(named);
     }
-    let of = |key: &ObjectKey| if key.gvk.is_namespace() { Some(key.name.clone()) } else { key.namespace.clone() };
-    Ok(wanted.filter_map(of).collect())
+    Ok(wanted.filter_map(ObjectKey::own_namespace).map(ToOwned::to_owned).collect())
 }

@@ -120,7 +120,7 @@ fn objects_that_nothing_explains_are_reported_by_name_alone() {
     }
     assert_eq!(ws.reconcile(gated).exits_with(0).report()["unmanaged"], json!([]));
 
-    // Other namespaces can be named; those that do not exist are empty.
+    // Other namespaces can be named; of those that do not exist a warning tells.
     let elsewhere = Workspace::new();
     elsewhere.kubectl(["create", "configmap", "lost"]).exits_with(0);
     let named = format!("--report-unmanaged={},missing", elsewhere.namespace());
@@ -129,6 +129,7 @@ fn objects_that_nothing_explains_are_reported_by_name_alone() {
         run.report()["unmanaged"],
         json!([{"apiVersion": "v1", "kind": "ConfigMap", "namespace": elsewhere.namespace(), "name": "lost"}])
     );
+    assert_eq!(run.report()["warnings"], json!(["namespace `missing` does not exist"]));
     // Whoever fails on them looks for them.
     ws.kubectl(["create", "configmap", "lost"]).exits_with(0);
     let failing = ws.reconcile(["diff", "-f", "settings.yaml", "--fail-on=unmanagedObjects"]).exits_with(1);

@@ -73,7 +73,8 @@ impl Judged {
         (targets, policy): (&[&Target], &Policy),
     ) -> Self {
         let parent_action = parent.action(desired.inventory());
-        let named_namespaces = targets.iter().filter_map(|target| concerned(&target.key)).collect();
+        let named_namespaces =
+            targets.iter().filter_map(|target| target.key.own_namespace().map(ToOwned::to_owned)).collect();
         let replaces = policy.replace == Replace::Immutable;
         let (is_held, pruned_by) = (false, None);
         Self {
@@ -243,7 +244,8 @@ impl Judged {
     /// Adds to a report what is to be said of the set as a whole.
     pub fn annotate(&self, report: Report) -> Report {
         let deleted = report.objects.iter().filter(|object| object.is_deletion());
-        let elsewhere: BTreeSet<String> = deleted.filter_map(|object| concerned(&object.key)).collect();
+        let elsewhere: BTreeSet<String> =
+            deleted.filter_map(|object| object.key.own_namespace().map(ToOwned::to_owned)).collect();
         let elsewhere = elsewhere.difference(&self.named_namespaces).cloned().collect();
         let set = &self.parent.set;
         let set = ApplySetInfo::new(&set.id, &set.parent, self.parent_action).deleting_in(elsewhere);
@@ -263,9 +265,4 @@ impl Judged {
         }
         report.with_errors(self.notes.errors.clone())
     }
-}
-
-/// The namespace that a deletion concerns: the one that an object is in, or the one that it is.
-fn concerned(key: &ObjectKey) -> Option<String> {
-    if key.gvk.is_namespace() { Some(key.name.clone()) } else { key.namespace.clone() }
 }

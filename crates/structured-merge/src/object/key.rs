@@ -77,6 +77,14 @@ pub struct ObjectKey {
     pub name: String,
 }
 
+impl ObjectKey {
+    /// The namespace that the object is in, or that it is itself.
+    #[must_use]
+    pub fn own_namespace(&self) -> Option<&str> {
+        if self.gvk.is_namespace() { Some(&self.name) } else { self.namespace.as_deref() }
+    }
+}
+
 /// `Deployment shop/web`, or `Namespace shop`.
 impl fmt::Display for ObjectKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

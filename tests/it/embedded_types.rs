@@ -42,14 +42,14 @@ fn is_built_in(path: &str) -> bool {
 }
 
 /// All that a schema of a CustomResourceDefinition can say of types.
-const DIAL: &str = "
+const ALTIMETER: &str = "
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: dials.$NS.example.com}
+metadata: {name: altimeters.$NS.example.com}
 spec:
   group: $NS.example.com
   scope: Cluster
-  names: {kind: Dial, plural: dials, singular: dial, listKind: DialList}
+  names: {kind: Altimeter, plural: altimeters, singular: altimeter, listKind: AltimeterList}
   versions:
   - name: v1
     served: true
@@ -110,11 +110,11 @@ spec:
 #[test]
 fn a_definition_says_the_same_of_types_as_the_document_that_the_server_publishes_of_it() {
     let ws = Workspace::new();
-    ws.write("crd.yaml", DIAL);
+    ws.write("crd.yaml", ALTIMETER);
     ws.kubectl(["create", "-f", "crd.yaml"]).exits_with(0);
     let plane = ControlPlane::shared();
     let group = format!("{}.example.com", ws.namespace());
-    let gvk = GroupVersionKind::new(&format!("{group}/v1"), "Dial");
+    let gvk = GroupVersionKind::new(&format!("{group}/v1"), "Altimeter");
     let path = format!("apis/{group}/v1");
     let published = || {
         let index = plane.api().find("/openapi/v3")?;
@@ -124,7 +124,7 @@ fn a_definition_says_the_same_of_types_as_the_document_that_the_server_publishes
     wait_until("the document is published", || published().is_some());
     let published = published().expect("the document");
     let definition =
-        plane.api().find(&format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/dials.{group}"));
+        plane.api().find(&format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/altimeters.{group}"));
     let defined = compile_definition(&definition.expect("a definition"), &gvk).expect("a type");
     let kind = |table: &structured_merge::TypeTable| {
         let kind = table.kind(&gvk).expect("the kind").clone();

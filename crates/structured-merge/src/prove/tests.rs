@@ -236,6 +236,9 @@ fn bytes_and_times_are_equal_by_what_they_mean() {
         |time: &str| json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "it"}, "firstTimestamp": time});
     let manifest = event("2026-01-02T04:04:05+01:00");
     holds(&manifest, &applied(&manifest, event("2026-01-02T03:04:05Z")));
+    let manifest = event("2026-01-02T03:04:05.999Z");
+    holds(&manifest, &applied(&manifest, event("2026-01-02T03:04:05Z")));
+    fails(&manifest, &applied(&manifest, event("2026-01-02T03:04:06Z")), "Differs");
     for odd in ["2026-01-02 03:04:05Z", "2026-01-02T03:04:05z", "2026-01-02T03:04:05+00", "2026-01-02T03:04:06Z"] {
         let manifest = event(odd);
         fails(&manifest, &applied(&manifest, event("2026-01-02T03:04:05Z")), "Differs");

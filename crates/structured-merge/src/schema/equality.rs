@@ -8,7 +8,7 @@ use super::pointers::is_pointer;
 use super::table::{ListKind, ScalarKind, TypeRef, item_element, items_by_element};
 use crate::object::{Quantity, Scalar};
 
-/// Returns true if a manifest's value means what the live value means: quantities by value, times by instant, base64 by its
+/// Returns true if a manifest's value means what the live value means: quantities by value, times by their second, base64 by its
 /// bytes, whole numbers however written. In values that are replaced as a whole, a field that only the live one has
 /// must be a known default; elsewhere it belongs to somebody else and does not count. A field that only the manifest has
 /// must be empty: in what is replaced as a whole no `0`, `false` or `""`, which pointers in Go keep.
@@ -108,7 +108,7 @@ fn same_scalar(a: &Value, b: &Value, kind: ScalarKind) -> bool {
             _ => a == b,
         },
         ScalarKind::Time => match (a.as_str().map(instant), b.as_str().map(instant)) {
-            (Some(Some(a)), Some(Some(b))) => a == b,
+            (Some(Some(a)), Some(Some(b))) => second(a) == second(b),
             _ => a == b,
         },
         ScalarKind::Bytes => match (a.as_str().and_then(bytes), b.as_str().and_then(bytes)) {
@@ -136,6 +136,11 @@ pub(super) fn instant(text: &str) -> Option<jiff::Timestamp> {
         None => rest,
     };
     if matches!(zone, "Z" | "+00:00" | "-00:00") { text.parse().ok() } else { None }
+}
+
+/// Fractions are not stored (apimachinery `pkg/apis/meta/v1/time.go`, `MarshalJSON`).
+fn second(time: jiff::Timestamp) -> i128 {
+    time.as_nanosecond().div_euclid(1_000_000_000)
 }
 
 /// Line breaks are ignored, as Go's decoder does.

@@ -1,6 +1,7 @@
 use std::sync::LazyLock;
 
-use super::table::{Field, KindInfo, MapShape, Shape, TypeId, TypeRef, TypeTable};
+use super::table::{Field, KindInfo, MapShape, Shape, TypeId, TypeTable};
+use super::type_ref::TypeRef;
 use crate::object::GroupVersionKind;
 
 /// Generated from a real API server: `UPDATE_TYPES=1 cargo test --test it embedded_types`.

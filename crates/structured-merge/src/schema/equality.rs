@@ -5,7 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use super::pointers::is_pointer;
-use super::table::{ListKind, ScalarKind, TypeRef, item_element, items_by_element};
+use super::table::{ListKind, ScalarKind};
+use super::type_ref::{TypeRef, item_element, items_by_element};
 use crate::object::{Quantity, Scalar};
 
 /// Returns true if a manifest's value means what the live value means: quantities by value, times by their second, base64 by its

@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::table::{KindInfo, ListKind, ScalarKind, Shape, TypeRef, item_element};
+use super::table::{KindInfo, ListKind, ScalarKind, Shape};
+use super::type_ref::{TypeRef, item_element};
 use crate::object::{FieldPath, FieldSet, PathElement};
 
 /// Fields of every object that no apply owns.

@@ -17,6 +17,7 @@ mod nulls;
 mod openapi;
 mod pointers;
 mod table;
+mod type_ref;
 mod validity;
 
 pub use builtin::{builtin, builtin_kind, untyped_object};
@@ -30,7 +31,6 @@ pub use field_set::{brought_up_to_date, field_set, fields_of, is_current, with_n
 pub(crate) use new_objects::new_object;
 pub use nulls::{RefusedNull, take_out_refused_nulls};
 pub use openapi::{CompileError, Origin, compile};
-pub use table::{
-    Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeRef, TypeTable, item_element, items_by_element,
-};
+pub use table::{Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeTable};
+pub use type_ref::{TypeRef, item_element, items_by_element};
 pub use validity::conforms;

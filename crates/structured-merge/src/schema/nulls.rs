@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 
-use super::table::{ListKind, Shape, TypeRef};
+use super::table::{ListKind, Shape};
+use super::type_ref::TypeRef;
 use crate::object::{FieldPath, PathElement};
 
 /// A null that was taken out.

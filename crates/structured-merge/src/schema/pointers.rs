@@ -1,4 +1,4 @@
-use super::table::TypeRef;
+use super::type_ref::TypeRef;
 
 /// Fields of built-in types that are pointers to scalars in Go wherever they occur (k8s.io/api v0.36, `types.go` of all groups),
 /// in alphabetical order: an empty value of theirs is a value, which the server keeps. Of names that are a pointer in one type

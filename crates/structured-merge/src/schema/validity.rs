@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::equality::{bytes, instant};
-use super::table::{ListKind, ScalarKind, Shape, TypeRef, item_element};
+use super::table::{ListKind, ScalarKind, Shape};
+use super::type_ref::{TypeRef, item_element};
 use crate::object::Quantity;
 
 /// Returns true if a value conforms its type for certain: fields are declared, scalars of the right kind, items told apart by their

@@ -1,20 +1,21 @@
 //! JSON values in sequence, as Go's `encoding/json` and `sigs.k8s.io/json` read them.
 
-use std::borrow::Cow;
+mod token;
+
 use std::ops::ControlFlow;
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
-use super::collector::Collector;
-use super::content::Content;
-use super::mistakes::too_large;
-use super::positions::{Hold, Keys, Nodes};
-use super::text::Cursor;
-use super::{MAX_DEPTH, MAX_DOCUMENT, Mark, Severity, SyntaxDiagnostic, mapping, mistakes};
+use crate::collector::Collector;
+use crate::content::Content;
 use crate::counting::Advance as _;
+use crate::mistakes::too_large;
+use crate::positions::{Hold, Keys, Nodes};
+use crate::text::Cursor;
+use crate::{MAX_DEPTH, MAX_DOCUMENT, Mark, Severity, SyntaxDiagnostic, mapping, mistakes};
 
 /// Reads the JSON values of an input one after the other.
-pub(super) struct Scanner<'a> {
+pub(crate) struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
     cursor: Cursor<'a>,
@@ -50,17 +51,17 @@ struct Document<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, cursor: Cursor::new(bytes, Mark::START) }
     }
 
     /// Where the last value ended.
-    pub(super) fn offset(&self) -> usize {
+    pub(crate) fn offset(&self) -> usize {
         self.at
     }
 
     /// The next value; an error if what follows is not JSON, nothing at the end. `null` is no content.
-    pub(super) fn next_document(
+    pub(crate) fn next_document(
         &mut self,
         keys: &mut Keys,
         problems: &mut Collector,
@@ -201,135 +202,6 @@ impl<'a> Scanner<'a> {
             (*key, *key_mark) = (text, mark);
         }
         Ok(())
-    }
-
-    /// Reads a string; the first quote is known to be there.
-    fn string(&mut self, problems: &mut Collector) -> Result<String, SyntaxDiagnostic> {
-        let start = self.here();
-        let (mut text, mut lost) = (String::new(), false);
-        self.at.advance(1);
-        loop {
-            let rest = self.rest();
-            let length = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
-            let Some(length) = length else {
-                return Err(SyntaxDiagnostic::refused(start, "the closing quote of this string is missing"));
-            };
-            match String::from_utf8_lossy(&rest[..length]) {
-                Cow::Borrowed(part) => text.push_str(part),
-                Cow::Owned(part) => {
-                    lost = true;
-                    text.push_str(&part);
-                }
-            }
-            self.at.advance(length);
-            match rest[length] {
-                b'"' => break,
-                b'\\' => text.push(self.escape()?.unwrap_or_else(|| {
-                    lost = true;
-                    '\u{FFFD}'
-                })),
-                _ => return Err(self.unexpected("a closing quote before the end of the line or a control character")),
-            }
-        }
-        self.at.advance(1);
-        if lost {
-            problems.add(
-                SyntaxDiagnostic::lossy(
-                    start,
-                    "this string is not valid Unicode, and kubectl replaces the invalid parts",
-                )
-                .hint("save the file as UTF-8, and write surrogate escapes in pairs"),
-            );
-        }
-        Ok(text)
-    }
-
-    /// Reads an escape; nothing for half of a surrogate pair.
-    fn escape(&mut self) -> Result<Option<char>, SyntaxDiagnostic> {
-        let character = match self.rest().get(1) {
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{C}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(plain @ (b'"' | b'\\' | b'/')) => char::from(*plain),
-            Some(b'u') => return self.unicode_escape(),
-            _ => return Err(self.unexpected("an escape that JSON knows")),
-        };
-        self.at.advance(2);
-        Ok(Some(character))
-    }
-
-    fn unicode_escape(&mut self) -> Result<Option<char>, SyntaxDiagnostic> {
-        let Some(unit) = self.hexadecimal() else {
-            return Err(self.unexpected("four hexadecimal digits after `\\u`"));
-        };
-        self.at.advance(6);
-        let whole = char::from_u32(unit.into());
-        if whole.is_some() {
-            return Ok(whole);
-        }
-        let pair = self.hexadecimal().and_then(|low| char::decode_utf16([unit, low]).next()?.ok());
-        if pair.is_some() {
-            self.at.advance(6);
-        }
-        Ok(pair)
-    }
-
-    /// The number of the `\uXXXX` that is here.
-    fn hexadecimal(&self) -> Option<u16> {
-        let digits = std::str::from_utf8(self.rest().strip_prefix(b"\\u")?.get(..4)?).ok()?;
-        if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) { u16::from_str_radix(digits, 16).ok() } else { None }
-    }
-
-    /// Reads a number: with a dot or an exponent it stays a float, even if it is whole.
-    fn number(&mut self, problems: &mut Collector) -> Result<Value, SyntaxDiagnostic> {
-        let (mark, from) = (self.here(), self.at);
-        self.take(b'-');
-        if !self.take(b'0') {
-            self.digits()?;
-        }
-        let mut whole = true;
-        if self.take(b'.') {
-            whole = false;
-            self.digits()?;
-        }
-        if self.take(b'e') || self.take(b'E') {
-            whole = false;
-            let _ = self.take(b'+') || self.take(b'-');
-            self.digits()?;
-        }
-        let text = String::from_utf8_lossy(&self.bytes[from..self.at]);
-        let integer = match (whole, text.parse::<i64>()) {
-            (true, Ok(value)) => Some(Number::from(value)),
-            (true, Err(_)) => text.parse::<u64>().ok().map(Number::from),
-            (false, _) => None,
-        };
-        let number = integer.or_else(|| Number::from_f64(text.parse().ok()?));
-        Ok(number.map_or_else(
-            || {
-                problems.add(SyntaxDiagnostic::refused(mark, "this number is too large"));
-                Value::Null
-            },
-            Value::Number,
-        ))
-    }
-
-    fn digits(&mut self) -> Result<(), SyntaxDiagnostic> {
-        let length = self.rest().iter().take_while(|byte| byte.is_ascii_digit()).count();
-        if length == 0 {
-            return Err(self.unexpected("a digit"));
-        }
-        self.at.advance(length);
-        Ok(())
-    }
-
-    fn word(&mut self, word: &str, value: Value) -> Result<Value, SyntaxDiagnostic> {
-        if !self.rest().starts_with(word.as_bytes()) {
-            return Err(self.unexpected("a value"));
-        }
-        self.at.advance(word.len());
-        Ok(value)
     }
 
     /// Passes over the rest of a value of which some collections are open.

@@ -1,0 +1,222 @@
+//! One step at a time down a value: the type of each place.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::Value;
+
+use super::table::{ListKind, ScalarKind, Shape, TypeId, TypeTable};
+use crate::object::{GroupVersionKind, PathElement, Scalar};
+
+const UNTYPED: Shape = Shape::Untyped;
+
+/// A type in its table: what a walk carries down along a value. Where nothing is known it is untyped.
+#[derive(Clone, Copy, Debug)]
+pub struct TypeRef<'t>(Option<(&'t TypeTable, TypeId)>);
+
+impl TypeTable {
+    /// The type of a kind's objects.
+    #[must_use]
+    pub fn object(&self, gvk: &GroupVersionKind) -> Option<TypeRef<'_>> {
+        self.kind(gvk).map(|info| self.at(info.root))
+    }
+
+    pub(super) fn at(&self, id: TypeId) -> TypeRef<'_> {
+        TypeRef(Some((self, id)))
+    }
+
+    /// Adds a type of another table with all that it is made of.
+    pub(super) fn copy(&mut self, of: TypeRef<'_>) -> TypeId {
+        match of.0 {
+            Some((table, id)) => self.copy_from(table, id, &mut HashMap::new()),
+            None => self.push(Shape::Untyped),
+        }
+    }
+
+    fn copy_from(&mut self, other: &TypeTable, id: TypeId, copied: &mut HashMap<TypeId, TypeId>) -> TypeId {
+        if let Some(known) = copied.get(&id) {
+            return *known;
+        }
+        // It has its place before what it is made of, as types can be recursive.
+        let own = self.push(Shape::Untyped);
+        copied.insert(id, own);
+        let mut shape = other.at(id).shape().clone();
+        match &mut shape {
+            Shape::Map(map) => {
+                for part in map.fields.values_mut().map(|field| &mut field.id).chain(&mut map.rest) {
+                    *part = self.copy_from(other, *part, copied);
+                }
+            }
+            Shape::List(_, item) => *item = self.copy_from(other, *item, copied),
+            Shape::Scalar(_) | Shape::Opaque | Shape::Untyped => {}
+        }
+        if let Some(place) = self.types.get_mut(own as usize) {
+            *place = shape;
+        }
+        own
+    }
+}
+
+impl<'t> TypeRef<'t> {
+    /// The type of which nothing is known.
+    #[must_use]
+    pub fn untyped() -> Self {
+        Self(None)
+    }
+
+    /// What is here.
+    #[must_use]
+    pub fn shape(self) -> &'t Shape {
+        self.0.and_then(|(table, id)| table.types.get(id as usize)).unwrap_or(&UNTYPED)
+    }
+
+    /// The type of a map's entry.
+    #[must_use]
+    pub fn field(self, name: &str) -> TypeRef<'t> {
+        let Some((table, _)) = self.0 else { return self };
+        match self.shape() {
+            Shape::Map(map) => {
+                map.fields.get(name).map(|field| field.id).or(map.rest).map_or_else(TypeRef::untyped, |id| table.at(id))
+            }
+            _ => TypeRef::untyped(),
+        }
+    }
+
+    /// Returns true if a field is declared by name, rather than an entry of a free map.
+    #[must_use]
+    pub fn declares(self, name: &str) -> bool {
+        matches!(self.shape(), Shape::Map(map) if map.fields.contains_key(name))
+    }
+
+    /// The names of the declared fields.
+    pub fn field_names(self) -> impl Iterator<Item = &'t str> {
+        let fields = match self.shape() {
+            Shape::Map(map) => Some(map.fields.keys()),
+            _ => None,
+        };
+        fields.into_iter().flatten().map(String::as_str)
+    }
+
+    /// The known default of a field.
+    #[must_use]
+    pub fn default_of(self, name: &str) -> Option<&'t Value> {
+        match self.shape() {
+            Shape::Map(map) => map.fields.get(name)?.default.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Returns true if a field or entry must not be null.
+    #[must_use]
+    pub fn refuses_null(self, name: &str) -> bool {
+        match self.shape() {
+            Shape::Map(map) => map.fields.get(name).map_or(map.rest_refuses_null, |field| field.refuses_null),
+            _ => false,
+        }
+    }
+
+    /// Returns true if the server stores empty values and nulls as they are sent: in custom resources, and where no type is known.
+    #[must_use]
+    pub fn stores_as_sent(self) -> bool {
+        match self.shape() {
+            Shape::Map(map) => map.stored_as_sent,
+            Shape::Untyped => true,
+            _ => false,
+        }
+    }
+
+    /// What the server puts in the place of a null, where it does.
+    #[must_use]
+    pub fn default_of_null(self, name: &str) -> Option<&'t Value> {
+        match self.shape() {
+            Shape::Map(map) => map.fields.get(name).filter(|field| field.replaces_null)?.default.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The type of a list's items.
+    #[must_use]
+    pub fn item(self) -> TypeRef<'t> {
+        match (self.0, self.shape()) {
+            (Some((table, _)), Shape::List(_, item)) => table.at(*item),
+            _ => TypeRef::untyped(),
+        }
+    }
+
+    /// How the list here merges; atomic where nothing is known.
+    #[must_use]
+    pub fn list_kind(self) -> &'t ListKind {
+        match self.shape() {
+            Shape::List(kind, _) => kind,
+            _ => &ListKind::Atomic,
+        }
+    }
+
+    /// Returns true if a value here is replaced as a whole.
+    #[must_use]
+    pub fn is_atomic(self, value: &Value) -> bool {
+        match (value, self.shape()) {
+            (_, Shape::Opaque) => true,
+            (Value::Object(_), Shape::Map(map)) => map.atomic,
+            (Value::Array(_), _) => *self.list_kind() == ListKind::Atomic,
+            _ => false,
+        }
+    }
+
+    /// Returns true if whatever is here is replaced as a whole: an atomic map, struct or list.
+    #[must_use]
+    pub fn is_atomic_type(self) -> bool {
+        match self.shape() {
+            Shape::Map(map) => map.atomic,
+            Shape::List(kind, _) => *kind == ListKind::Atomic,
+            _ => false,
+        }
+    }
+
+    /// Returns true if this is a map of entries without names of their own, such as labels.
+    #[must_use]
+    pub fn is_free_map(self) -> bool {
+        matches!(self.shape(), Shape::Map(map) if map.fields.is_empty() && map.rest.is_some())
+    }
+
+    /// The scalar's meaning; any where nothing is known.
+    #[must_use]
+    pub fn scalar(self) -> ScalarKind {
+        match self.shape() {
+            Shape::Scalar(kind) => *kind,
+            _ => ScalarKind::Any,
+        }
+    }
+}
+
+/// The path element of an item of a keyed list or of a set: keys that the item leaves out take their defaults, as in
+/// structured-merge-diff (`typed/helpers.go`, `listItemToPathElement`). A key with neither a value nor a default is left out of the
+/// element. None for an item without any key, and for a member of a set that is no scalar.
+#[must_use]
+pub fn item_element(item: &Value, list: TypeRef<'_>) -> Option<PathElement> {
+    match list.list_kind() {
+        ListKind::Atomic => None,
+        ListKind::Set => {
+            let is_scalar = !(item.is_null() || item.is_array() || item.is_object());
+            is_scalar.then(|| PathElement::Member(Scalar::from_json(item)))
+        }
+        ListKind::Keyed(keys) => {
+            let (item, of) = (item.as_object()?, list.item());
+            let value = |key: &String| item.get(key).or_else(|| of.default_of(key));
+            let pairs: Vec<_> =
+                keys.iter().filter_map(|key| Some((key.clone(), Scalar::from_json(value(key)?)))).collect();
+            (!pairs.is_empty()).then(|| PathElement::key(pairs))
+        }
+    }
+}
+
+/// The items of an associative list by their elements; of several items with one key, the first.
+#[must_use]
+pub fn items_by_element<'v>(items: &'v [Value], list: TypeRef<'_>) -> BTreeMap<PathElement, &'v Value> {
+    let mut found = BTreeMap::new();
+    for item in items {
+        if let Some(element) = item_element(item, list) {
+            found.entry(element).or_insert(item);
+        }
+    }
+    found
+}

@@ -12,7 +12,8 @@ use super::wait::WaitArgs;
 pub(super) const AFTER_HELP: &str = "\
 Exit codes (with --dry-run those of `diff`):
   0    everything was applied
-  2    invalid flags, configuration or input, and nothing was changed; or a report could not be written
+  2    invalid flags, configuration or input, and nothing was changed;
+       or a report could not be written
   3    the cluster cannot be reached, or rejected the credentials
   4    at least one object could not be compared or applied; the others were
   5    applied, but with --wait not everything became ready

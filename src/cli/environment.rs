@@ -2,9 +2,11 @@
 
 pub(super) const AFTER_HELP: &str = "\
 Exit codes:
-  0    in sync (diff), everything applied (apply), everything ready (status), all permissions held (access)
+  0    in sync (diff), everything applied (apply), everything ready (status),
+       all permissions held (access)
   1    drift found (diff), or a permission is missing (access)
-  2    invalid flags, configuration or input, and nothing was compared or changed; or a report could not be written
+  2    invalid flags, configuration or input, and nothing was compared or changed;
+       or a report could not be written
   3    the cluster cannot be reached, or rejected the credentials
   4    at least one object could not be compared or applied; the others were
   5    not everything is ready (status, apply --wait)
@@ -26,7 +28,8 @@ Environment variables:
   GITHUB_STEP_SUMMARY        (in GitHub Actions) a report in this file is appended to it
   RUST_BACKTRACE             after a bug in the program, 1 also shows where it was
   HOME                       where ~/.kube/config and ~/.kube/cache are
-  PATH                       where kustomize, kubectl and credential plugins are found; relative entries are ignored
+  PATH                       where kustomize, kubectl and credential plugins are found;
+                             relative entries are ignored
   PATHEXT                    (Windows) endings of programs
   POD_NAMESPACE              (in a Pod) default namespace
   KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT

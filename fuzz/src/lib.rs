@@ -12,14 +12,15 @@ use kubectl_reconcile::desired::{ReadOptions, Selector, read};
 use kubectl_reconcile::live::Discovery;
 use kubectl_reconcile::live::resolve::{Namespaces, resolve};
 use kubectl_reconcile::live::snapshot::Snapshot;
+use kubectl_reconcile::live::types::Types;
 use kubectl_reconcile::report::format::{FORMATS, Render};
 use kubectl_reconcile::report::{Command, FailOn, ObjectReport, Report, View};
 use kubectl_reconcile::rules::{FieldPattern, Glob, annotated, jq_path, json_pointer};
 use kubectl_reconcile::terminal::plain;
 use serde_json::{Value, json};
 use structured_merge::{
-    FieldSet, GroupVersionKind, ObjectKey, Origin, Proof, Quantity, TypeTable, changes, compile, field_set,
-    managed_fields, predict, prove, with_live_spelling,
+    FieldSet, GroupVersionKind, ObjectKey, Origin, Proof, Quantity, TypeTable, changes, compile, compile_definition,
+    field_set, managed_fields, predict, prove, with_live_spelling,
 };
 
 /// A property.
@@ -100,13 +101,26 @@ pub fn quantity(input: &[u8]) {
     }
 }
 
-/// Types of any document can be used on any object.
+/// Types of any document, and of any schema in it as that of a definition, can be used on any object.
 pub fn openapi(input: &[u8]) {
     let Some((document, object)) = pair(input) else { return };
-    let Ok(types) = compile([&document], Origin::Custom) else { return };
+    if let Ok(types) = compile([&document], Origin::Custom) {
+        check_types(&types, &object);
+    }
+    let schemas = document.pointer("/components/schemas").and_then(Value::as_object).into_iter().flatten();
+    for (_, schema) in schemas {
+        let version = json!({"name": "v1", "schema": {"openAPIV3Schema": schema}, "subresources": document});
+        let definition = json!({"spec": {"versions": [version], "scope": "Namespaced"}, "status": object});
+        if let Some(types) = compile_definition(&definition, &GroupVersionKind::new("example.com/v1", "Gauge")) {
+            check_types(&types, &object);
+        }
+    }
+}
+
+fn check_types(types: &TypeTable, object: &Value) {
     for kind in types.kinds() {
         let Some(of) = types.object(&kind.gvk) else { continue };
-        check_merge(&object, &object, of, kind);
+        check_merge(object, object, of, kind);
     }
     let written = serde_json::to_vec(&types).unwrap_or_default();
     let read: Result<TypeTable, _> = serde_json::from_slice(&written);
@@ -209,12 +223,14 @@ pub fn report(input: &[u8]) {
     let Ok(desired) = read(&[of_bytes("it.yaml", manifests)], &options) else { return };
     let Ok(snapshot) = Snapshot::read(&[of_bytes("live.yaml", live.get(5..).unwrap_or_default())]) else { return };
     let mut catalog = Discovery::builtin();
+    snapshot.definitions().for_each(|definition| catalog.learn_defined(definition));
     snapshot.objects().for_each(|object| catalog.learn(object));
     let namespaces = Namespaces { required: None, default: "shop".to_owned() };
     let Ok(targets) = resolve(desired.manifests, &catalog, &namespaces) else { return };
     let (policy, redactor) = (Policy { show_unmanaged: true, ..Policy::of("kubectl-reconcile") }, Redactor::default());
+    let types = Types::defined(targets.iter().map(|target| &target.key.gvk), snapshot.definitions());
     let objects = targets.iter().map(|target| {
-        let of = structured_merge::builtin().object(&target.key.gvk).unwrap_or(structured_merge::untyped_object());
+        let of = types.of(&target.key.gvk);
         let context = CompareContext { of, policy: &policy, types_will_change: false };
         ObjectReport::new(target, offline(target, &snapshot.state(&target.key), context, &redactor))
     });

@@ -64,7 +64,7 @@ fn a_dropped_field_disappears_even_when_a_hand_owns_it_too() {
     // An update owns what it changes, so the hands go there and back; our apply of the same values then shares them.
     for (tier, replicas) in [("back", 5), ("front", 2)] {
         ws.patch_as("kubectl-patch", "deployment/web", &json!({"metadata": {"labels": {"tier": tier}}}));
-        ws.scale("deployment/web", replicas);
+        ws.scale("deployment/web", u32::try_from(replicas).unwrap());
     }
     ws.apply_as("kubectl-reconcile", WEB);
     assert_eq!(owners(&ws, "/f:spec/f:replicas").len(), 2, "{:?}", owners(&ws, "/f:spec/f:replicas"));
@@ -414,4 +414,33 @@ fn what_a_new_object_has_is_nobodys_without_a_record() {
         ws.reconcile(["apply", "-f", "."]).exits_with(0);
         ws.reconcile(["diff", "-f", "."]).exits_with(0);
     }
+}
+
+/// After a write through the scale subresource the owner that the server invented has two entries, of which it counts the last.
+#[test]
+fn of_two_entries_of_one_owner_the_last_counts() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "web.yaml"]).exits_with(0);
+    let nobody = r#"[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]"#;
+    ws.kubectl(["patch", "deployment/web", "--type=json", "-p", nobody]).exits_with(0);
+    ws.reconcile(["apply", "-f", "web.yaml"]).exits_with(0);
+    let replicas = ws.get("Deployment", "web")["spec"]["replicas"].as_u64().unwrap();
+    ws.scale("deployment/web", u32::try_from(replicas).unwrap());
+    let entries = ws.get("Deployment", "web")["metadata"]["managedFields"].as_array().unwrap().clone();
+    let invented = |entry: &&Value| entry["manager"] == "before-first-apply";
+    assert_eq!(entries.iter().filter(invented).count(), 2, "{entries:?}");
+
+    ws.write("web.yaml", &WEB.replaced("shop/web:1.2", "shop/web:1.3"));
+    let unforced =
+        ["apply", "--server-side", "--dry-run=server", "--field-manager=kubectl-reconcile", "-f", "web.yaml"];
+    ws.kubectl(unforced).exits_with(1);
+    let diff = ws.reconcile(["diff", "-f", "web.yaml", "--force-conflicts=none"]).exits_with(1);
+    let paths: Vec<_> = diff.object("Deployment", "web")["conflicts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["path"].clone())
+        .collect();
+    assert_eq!(paths, [json!("spec.template.spec.containers[name=web].image")], "{diff}");
 }

@@ -1,6 +1,6 @@
 //! Whose field is it? The owners that an object's `managedFields` name, and what passes from one to another.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -77,17 +77,22 @@ impl Ownership {
     /// All that others lose on the way to `after`, because we take it or because it goes.
     #[must_use]
     pub fn lost(&self, after: &Self) -> Vec<LostFields<'_>> {
-        // One owner may have several entries, of different times.
-        let mut kept: BTreeMap<_, FieldSet> = BTreeMap::new();
-        for entry in &after.others {
-            let fields = kept.entry(entry.identity()).or_default();
-            *fields = std::mem::take(fields).union(&entry.fields);
-        }
+        let kept: BTreeMap<_, &FieldSet> =
+            after.others_that_count().map(|entry| (entry.identity(), &entry.fields)).collect();
         let lost = |entry: &ManagedFieldsEntry| match kept.get(&entry.identity()) {
             Some(kept) => entry.fields.difference(kept),
             None => entry.fields.clone(),
         };
-        self.others.iter().map(|entry| LostFields { entry, fields: lost(entry) }).collect()
+        self.others_that_count().map(|entry| LostFields { entry, fields: lost(entry) }).collect()
+    }
+
+    /// The entries of others, without those that the server leaves out: of several entries of one owner, the last counts
+    /// (apimachinery `managedfields/internal/managedfields.go`, `decodeManagedFields`).
+    pub fn others_that_count(&self) -> impl Iterator<Item = &ManagedFieldsEntry> {
+        let last: BTreeMap<_, usize> =
+            self.others.iter().enumerate().map(|(index, entry)| (entry.identity(), index)).collect();
+        let last: BTreeSet<usize> = last.into_values().collect();
+        self.others.iter().enumerate().filter(move |(index, _)| last.contains(index)).map(|(_, entry)| entry)
     }
 
     /// Ownership after the claims that the applier takes over have passed to it, on its own fields and on those of the manifest;

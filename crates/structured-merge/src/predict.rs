@@ -1,7 +1,6 @@
 //! Predicts what an apply would leave without asking a server.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -54,7 +53,7 @@ pub fn predict_displacing(
 ) -> Prediction {
     let api_version = manifest.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
     let claims = schema::field_set(manifest, of, kind);
-    let before = up_to_date(Ownership::of(live, applier.manager()), of);
+    let before = up_to_date(&Ownership::of(live, applier.manager()), of);
     let settled = before
         .with_claims_transferred(live, of, &claims.clone().union(in_the_way), api_version, applier)
         .unwrap_or_else(|| before.clone());
@@ -110,21 +109,16 @@ pub fn predict_displacing(
 }
 
 /// The owners with their fields in the form that any write gives them (structured-merge-diff `merge/update.go`,
-/// `reconcileManagedFieldsWithSchemaChanges`). Of several entries of one owner, the last counts (apimachinery
-/// `managedfields/internal/managedfields.go`, `decodeManagedFields`).
-fn up_to_date(owners: Ownership, of: TypeRef<'_>) -> Ownership {
-    let bring = |entry: ManagedFieldsEntry| {
+/// `reconcileManagedFieldsWithSchemaChanges`).
+fn up_to_date(owners: &Ownership, of: TypeRef<'_>) -> Ownership {
+    let bring = |entry: &ManagedFieldsEntry| {
         let fields = schema::brought_up_to_date(&entry.fields, of);
-        ManagedFieldsEntry { fields, ..entry }
+        ManagedFieldsEntry { fields, ..entry.clone() }
     };
-    let last: BTreeMap<_, usize> =
-        owners.others.iter().enumerate().map(|(index, entry)| (entry.identity(), index)).collect();
-    let last: BTreeSet<usize> = last.into_values().collect();
-    let others = owners.others.into_iter().enumerate().filter(|(index, _)| last.contains(index));
     Ownership {
-        ours: owners.ours.map(bring),
-        others: others.map(|(_, entry)| bring(entry)).collect(),
-        unreadable: owners.unreadable,
+        ours: owners.ours.as_ref().map(bring),
+        others: owners.others_that_count().map(bring).collect(),
+        unreadable: owners.unreadable.clone(),
     }
 }
 

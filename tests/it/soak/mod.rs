@@ -138,17 +138,15 @@ impl Soak<'_> {
         wait_for(writers::tidy_up(world, &mut self.rng));
         let call = Call::random(Command::Apply, folder, &mut self.rng);
         let first_live = world.live();
-        let (first, requests) = world.ws.all_requests_during(|| {
+        let ((first, second_live, second), requests) = world.ws.all_requests_during(|| {
             let first = call.run(world);
             self.note(world, &call, &first);
             rest(world);
-            first
+            let between = world.live();
+            (first, between, call.run(world))
         });
-        let second_live = world.live();
-        let mut touched = checks::touched_by_others(world, &requests);
-        let second = call.run(world);
         self.note(world, &call, &second);
-        touched.append(&mut checks::touched_by_others(world, &second.requests));
+        let touched = checks::touched_by_others(world, &requests);
         let written = self.is_final(world, &first_live, &second, &touched);
         for (at, item) in world.items.iter().enumerate().filter(|(_, item)| written.contains(&item.path())) {
             let in_first = checks::objects(&first).into_iter().find(|object| item.is_called(object));

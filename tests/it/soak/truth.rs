@@ -175,6 +175,7 @@ impl Truth {
             Truth::InSync | Truth::Owned | Truth::Refused(_) => object["action"] != "none",
             // What is pruned then may be what the object cannot be without, or what must not change.
             Truth::Changed(_) | Truth::Conflict { .. } => is_invalid,
+            Truth::Unseen(truth) => return truth.is_before_claims_pass(object, live),
             _ => false,
         };
         may_differ && managed_fields(live).iter().any(passes)

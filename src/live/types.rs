@@ -88,20 +88,20 @@ impl Types {
 
     fn custom(&self, gvk: &GroupVersionKind) -> Option<TypeRef<'_>> {
         let served = self.custom.get(&(gvk.group.clone(), gvk.version.clone()));
-        served.or_else(|| self.defined.get(gvk))?.object(gvk)
+        served.and_then(|table| table.object(gvk)).or_else(|| self.defined.get(gvk)?.object(gvk))
     }
 
     /// Loads the types of the kinds that are not built in and are not there yet, from the server's documents. A kind that those
     /// do not have, as right after its definition, has the type that its CustomResourceDefinition says. What cannot be had leaves
     /// its kinds untyped: nothing of them is proven then, and the server is asked.
     pub async fn load(&mut self, cluster: &Cluster, resources: impl IntoIterator<Item = &Resource>) {
-        let custom = resources.into_iter().filter(|of| !of.gvk.group.is_empty() && self.is_untyped(&of.gvk));
-        let custom: BTreeMap<_, _> = custom.map(|of| (&of.gvk, of)).collect();
-        self.load_documents(cluster, custom.keys().copied()).await;
-        let rest: Vec<&Resource> = custom.into_values().filter(|of| self.is_untyped(&of.gvk)).collect();
+        let mut rest: BTreeMap<_, _> = resources.into_iter().map(|of| (&of.gvk, of)).collect();
+        rest.retain(|gvk, _| !gvk.group.is_empty() && self.is_untyped(gvk));
+        self.load_documents(cluster, rest.keys().copied()).await;
+        rest.retain(|gvk, _| self.is_untyped(gvk));
         if !rest.is_empty() {
-            let definitions = live_definitions(cluster, rest.iter().copied()).await;
-            self.define(rest.iter().map(|of| &of.gvk), &definitions);
+            let definitions = live_definitions(cluster, rest.values().copied()).await;
+            self.define(rest.into_keys(), &definitions);
         }
     }
 

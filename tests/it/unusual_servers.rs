@@ -173,6 +173,14 @@ fn custom_resources_have_the_types_of_their_definition_where_the_server_publishe
     let through = ws.through(&proxy.url());
     let diff = through.reconcile(["diff", "-f", "it.yaml", "--evidence=read-only"]).exits_with(0);
     assert_eq!(diff.object("Ammeter", "it")["evidence"], "proven", "{diff}");
+    // A document that has other kinds of the group only, as right after the definition of one more.
+    proxy.clear();
+    ws.wait_for_types();
+    let without_kinds = rewritten(|document| document["paths"] = json!({}));
+    proxy.inject(999, "GET", "/openapi/v3/apis", without_kinds);
+    let uncached = ["diff", "-f", "it.yaml", "--evidence=read-only", "--cache-dir", "elsewhere"];
+    let diff = through.reconcile(uncached).exits_with(0);
+    assert_eq!(diff.object("Ammeter", "it")["evidence"], "proven", "{diff}");
     proxy.inject(999, "GET", "customresourcedefinitions", Fault::Answer(404, Vec::new(), String::new()));
     let diff = through.reconcile(["diff", "-f", "it.yaml"]).exits_with(0);
     assert_eq!(diff.object("Ammeter", "it")["evidence"], "server", "{diff}");

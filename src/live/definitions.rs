@@ -1,6 +1,6 @@
 //! Where CustomResourceDefinitions live, and those of the kinds at hand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures::StreamExt as _;
 use serde_json::Value;
@@ -32,14 +32,12 @@ pub(crate) fn definition_key(of: &Resource) -> ObjectKey {
 
 /// The live definitions of the custom resources among targets, without those that are targets themselves.
 pub(crate) async fn definitions_beside(cluster: &Cluster, targets: &[&Target]) -> Vec<Value> {
-    let is_target = |resource: &&Resource| {
-        let name = definition_key(resource).name;
-        targets.iter().any(|target| target.key.gvk.is_crd() && target.key.name == name)
-    };
+    let own: BTreeSet<&str> =
+        targets.iter().filter(|target| target.key.gvk.is_crd()).map(|target| target.key.name.as_str()).collect();
     let resources: BTreeMap<_, _> =
         targets.iter().filter_map(|target| target.resource.as_ref().ok()).map(|found| (&found.gvk, found)).collect();
     let custom = resources.into_values().filter(|found| builtin_kind(&found.gvk).is_none() && !found.pending);
-    live_definitions(cluster, custom.filter(|found| !is_target(found))).await
+    live_definitions(cluster, custom.filter(|found| !own.contains(definition_key(found).name.as_str()))).await
 }
 
 /// The live definitions of custom resources. One that cannot be read is left out.

@@ -100,7 +100,7 @@ impl Snapshot {
 
     /// The captured CustomResourceDefinitions.
     pub fn definitions(&self) -> impl Iterator<Item = &Value> {
-        self.objects.iter().filter(|((group, kind, ..), _)| is_crd(group, kind)).map(|(_, object)| object)
+        self.objects().filter(|object| GroupVersionKind::of(object).is_crd())
     }
 
     /// The captured objects.
@@ -123,10 +123,6 @@ impl Snapshot {
             (None, None) => LiveState::Absent,
         }
     }
-}
-
-fn is_crd(group: &str, kind: &str) -> bool {
-    group == "apiextensions.k8s.io" && kind == "CustomResourceDefinition"
 }
 
 /// What comes before the objects: the namespace of the manifests that name none.

@@ -86,13 +86,24 @@ impl Ownership {
         self.others_that_count().map(|entry| LostFields { entry, fields: lost(entry) }).collect()
     }
 
-    /// The entries of others, without those that the server leaves out: of several entries of one owner, the last counts
-    /// (apimachinery `managedfields/internal/managedfields.go`, `decodeManagedFields`).
-    pub fn others_that_count(&self) -> impl Iterator<Item = &ManagedFieldsEntry> {
+    /// The entries of others that the server counts: of several entries of one owner, the last (apimachinery
+    /// `managedfields/internal/managedfields.go`, `decodeManagedFields`).
+    fn others_that_count(&self) -> impl Iterator<Item = &ManagedFieldsEntry> {
+        let last = self.last_of_each();
+        self.others.iter().enumerate().filter(move |(index, _)| last.contains(index)).map(|(_, entry)| entry)
+    }
+
+    /// Leaves out the entries of others that the server does not count.
+    pub(crate) fn leave_out_repeated(&mut self) {
+        let last = self.last_of_each();
+        let mut index = 0..;
+        self.others.retain(|_| index.next().is_some_and(|index| last.contains(&index)));
+    }
+
+    fn last_of_each(&self) -> BTreeSet<usize> {
         let last: BTreeMap<_, usize> =
             self.others.iter().enumerate().map(|(index, entry)| (entry.identity(), index)).collect();
-        let last: BTreeSet<usize> = last.into_values().collect();
-        self.others.iter().enumerate().filter(move |(index, _)| last.contains(index)).map(|(_, entry)| entry)
+        last.into_values().collect()
     }
 
     /// Ownership after the claims that the applier takes over have passed to it, on its own fields and on those of the manifest;
@@ -194,7 +205,7 @@ impl Ownership {
 /// that somebody else may have put there (client-go `csaupgrade.UpgradeManagedFields` takes over everything in any case).
 fn fields_applied(fields: &FieldSet, live: &Value, of: TypeRef<'_>, claimed: &FieldSet) -> FieldSet {
     let applied = fields_last_applied(live, of).unwrap_or_default();
-    let claimed = with_string_data(&gvk_of(live), claimed.clone(), &[]);
+    let claimed = with_string_data(&GroupVersionKind::of(live), claimed.clone(), &[]);
     let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
     let mut passing = FieldSet::new();
     fields.visit(&mut |path, below| {
@@ -233,12 +244,7 @@ fn is_dropped(path: &FieldPath, of: TypeRef<'_>, applied: &FieldSet, claimed: &F
 #[must_use]
 pub fn fields_last_applied(live: &Value, of: TypeRef<'_>) -> Option<FieldSet> {
     let applied = last_applied(live)?;
-    Some(with_string_data(&gvk_of(live), schema::fields_of(&applied, of), &[]))
-}
-
-fn gvk_of(live: &Value) -> GroupVersionKind {
-    let text = |name: &str| live.get(name).and_then(Value::as_str).unwrap_or_default();
-    GroupVersionKind::new(text("apiVersion"), text("kind"))
+    Some(with_string_data(&GroupVersionKind::of(live), schema::fields_of(&applied, of), &[]))
 }
 
 /// The manifest as client-side apply has last seen it.

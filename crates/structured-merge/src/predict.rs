@@ -53,11 +53,11 @@ pub fn predict_displacing(
 ) -> Prediction {
     let api_version = manifest.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
     let claims = schema::field_set(manifest, of, kind);
-    let before = up_to_date(&Ownership::of(live, applier.manager()), of);
+    let before = up_to_date(Ownership::of(live, applier.manager()), of);
     let settled = before
         .with_claims_transferred(live, of, &claims.clone().union(in_the_way), api_version, applier)
         .unwrap_or_else(|| before.clone());
-    let gvk = GroupVersionKind::new(api_version, manifest.get("kind").and_then(Value::as_str).unwrap_or_default());
+    let gvk = GroupVersionKind::of(manifest);
     let invented = unrecorded(live, of, kind, api_version);
     let mut applied_before = settled.our_fields();
     if let Some(last) = last_applied(live) {
@@ -110,16 +110,12 @@ pub fn predict_displacing(
 
 /// The owners with their fields in the form that any write gives them (structured-merge-diff `merge/update.go`,
 /// `reconcileManagedFieldsWithSchemaChanges`).
-fn up_to_date(owners: &Ownership, of: TypeRef<'_>) -> Ownership {
-    let bring = |entry: &ManagedFieldsEntry| {
-        let fields = schema::brought_up_to_date(&entry.fields, of);
-        ManagedFieldsEntry { fields, ..entry.clone() }
-    };
-    Ownership {
-        ours: owners.ours.as_ref().map(bring),
-        others: owners.others_that_count().map(bring).collect(),
-        unreadable: owners.unreadable.clone(),
+fn up_to_date(mut owners: Ownership, of: TypeRef<'_>) -> Ownership {
+    owners.leave_out_repeated();
+    for entry in owners.ours.iter_mut().chain(&mut owners.others) {
+        entry.fields = schema::brought_up_to_date(&entry.fields, of);
     }
+    owners
 }
 
 /// Puts a field back to what it is in the live object.

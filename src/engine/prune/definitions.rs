@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use apply_set::GroupKind;
 use serde_json::Value;
-use structured_merge::ObjectMeta as _;
+use structured_merge::{ObjectMeta as _, defined_kind};
 
 use super::find::list;
 use crate::client::{Cluster, Request, RequestError};
@@ -27,11 +27,8 @@ async fn list_definitions(cluster: &Cluster, label: &str) -> Result<Vec<Value>, 
 /// The kinds that CustomResourceDefinitions define, whether they are served or not.
 pub(super) async fn defined_kinds(cluster: &Cluster) -> Result<BTreeSet<GroupKind>, RequestError> {
     let definitions = list_definitions(cluster, "").await?;
-    let text = |object: &Value, pointer: &str| object.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
-    let kind = |definition: &Value| {
-        Some(GroupKind { group: text(definition, "/spec/group")?, kind: text(definition, "/spec/names/kind")? })
-    };
-    Ok(definitions.iter().filter_map(kind).collect())
+    let kind = |(group, kind): (&str, &str)| GroupKind { group: group.to_owned(), kind: kind.to_owned() };
+    Ok(definitions.iter().filter_map(defined_kind).map(kind).collect())
 }
 
 /// Whether the objects of a custom resource may be parents: its CustomResourceDefinition carries a label. Who may only

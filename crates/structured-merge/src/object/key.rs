@@ -1,6 +1,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The type of an object. The group is empty for the core group.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -19,6 +20,13 @@ impl GroupVersionKind {
     pub fn new(api_version: &str, kind: &str) -> Self {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         Self { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() }
+    }
+
+    /// That of an object; empty where it says none.
+    #[must_use]
+    pub fn of(object: &Value) -> Self {
+        let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
+        Self::new(text("apiVersion"), text("kind"))
     }
 
     /// `group/version`, or the version alone in the core group.

@@ -23,8 +23,8 @@
 //! (finds other programs) and [`terminal`] (the only door to stdout and stderr). On top are [`cli`] (what can be typed) and
 //! [`commands`] (one file per command). `docs/architecture.md` follows one object through them.
 //!
-//! `text`, `object`, `diagnostic`, `compare`, `plan`, `report` and the parsing in `desired` do no I/O, and imports point one way. The
-//! crates they stand on (`structured-merge`, `kube-yaml`, `kstatus`, `bounded-cel`, `apply-set`) are pure by their manifests.
+//! The decisions are in the crate [`reconcile_core`], which is pure by its manifest, as are the crates below it (`structured-merge`,
+//! `kube-yaml`, `kstatus`, `bounded-cel`, `apply-set`). Here is what touches the world. Imports point one way.
 //!
 //! # Exit codes
 //!
@@ -55,17 +55,13 @@
 pub mod cli;
 pub mod client;
 pub mod commands;
-pub mod compare;
 mod config;
 pub mod desired;
-pub mod diagnostic;
 pub mod engine;
 pub mod live;
-pub mod object;
-pub mod plan;
 pub mod program;
 pub mod report;
-pub mod rules;
 mod session;
 pub mod terminal;
-pub mod text;
+
+pub use reconcile_core::{compare, diagnostic, object, plan, rules, text};

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use apply_set::{ApplySet, GroupKind, ParentState, Tooling, part_of};
 use kube_yaml::{Document, Step, Validation};
 use kubectl_reconcile::compare::{CompareContext, Policy, Redactor, offline};
-use kubectl_reconcile::desired::files::Input;
+use kubectl_reconcile::desired::Input;
 use kubectl_reconcile::desired::{ReadOptions, Selector, read};
 use kubectl_reconcile::live::Discovery;
 use kubectl_reconcile::live::resolve::{Namespaces, resolve};

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use http::Method;
 use serde_json::Value;
 
-use super::address::Address;
 use super::request::{Request, RequestKind, Retry};
+use reconcile_core::request::Address;
 
 /// A change, of which it is not said yet whether it is tried or made: [`Change::dry_run`] and [`Change::write`] do.
 #[derive(Clone, Debug)]

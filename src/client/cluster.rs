@@ -7,16 +7,17 @@ use std::time::{Duration, Instant};
 
 use http::StatusCode;
 
-use super::address::Address;
 use super::auth::session::{Session, Sessions};
-use super::error::RequestError;
 use super::options::{ConnectOptions, Log, RequestTimeout};
-use super::request::{Counters, Reply, Request, RequestCounts, RequestKind};
+use super::request::{Counters, Reply, Request, RequestKind};
 use super::transport::deadline::Deadline;
 use super::transport::endpoint::Endpoint;
 use super::transport::pace::{Answer, Pace};
 use super::transport::watch::Watch;
 use super::transport::{exchange, retry};
+use reconcile_core::request::Address;
+use reconcile_core::request::RequestCounts;
+use reconcile_core::request::RequestError;
 
 /// The verbosity from which repetitions are noted.
 const NOTE_RETRIES: u8 = 1;

@@ -13,7 +13,6 @@
 //! `kubeconfig` knows neither `auth` nor `transport`, and `transport` does not know `auth`: [`connect`] and [`Cluster`] put them
 //! together.
 
-mod address;
 mod auth;
 mod change;
 mod cluster;
@@ -24,22 +23,19 @@ mod kubeconfig;
 mod options;
 mod redirect;
 mod request;
-mod status;
 mod transport;
 
 #[cfg(test)]
 mod tests;
 
-pub use address::{Address, is_path_segment};
 pub use auth::error::ExecError;
 pub use change::{Change, DryRun, Write};
 pub use cluster::Cluster;
 pub use connect::{ConfigNames, Context, Contexts, config_names, connect};
 pub use download::{Bounds, download};
-pub use error::RequestError;
 pub use kubeconfig::loader::KubeconfigError;
 pub use kubeconfig::settings::namespace_flag;
 pub use options::{ConnectOptions, Environment, InvalidTimeout, Log, MAX_TIMEOUT, RequestTimeout};
-pub use request::{IN_FLIGHT, MOST_IN_FLIGHT, Reply, Request, RequestCounts, RequestKind, Retry};
-pub use status::{Cause, StatusError};
+pub use reconcile_core::request::{Address, Cause, RequestCounts, RequestError, StatusError, is_path_segment};
+pub use request::{IN_FLIGHT, MOST_IN_FLIGHT, Reply, Request, RequestKind, Retry};
 pub use transport::watch::{Watch, WatchEvent};

@@ -4,10 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use http::{Method, Uri};
-use serde::{Deserialize, Serialize};
-
-use super::address::{Address, asks_for_dry_run};
-use super::error::RequestError;
+use reconcile_core::request::{Address, RequestCounts, RequestError, asks_for_dry_run};
 
 /// Requests under way at once, unless the server is found to answer more as quickly. HTTP/1.1 needs a connection for each.
 pub const IN_FLIGHT: usize = 16;
@@ -141,46 +138,6 @@ pub struct Reply {
     pub body: Bytes,
     /// The texts of the `Warning: 299` headers, in order.
     pub warnings: Vec<String>,
-}
-
-/// How many requests went over the wire, repetitions included.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct RequestCounts {
-    /// Reads of one object.
-    pub get: u64,
-    /// Pages of collections.
-    pub list: u64,
-    /// Dry-runs.
-    pub dry_run: u64,
-    /// Writes.
-    pub write: u64,
-    /// Streams of changes that were opened. Only what waits opens any.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub watch: u64,
-    /// Discovery, schemas and the like.
-    pub other: u64,
-}
-
-impl RequestCounts {
-    /// The requests of two runs.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        let Self { get, list, dry_run, write, watch, other: rest } = other;
-        Self {
-            get: self.get.saturating_add(get),
-            list: self.list.saturating_add(list),
-            dry_run: self.dry_run.saturating_add(dry_run),
-            write: self.write.saturating_add(write),
-            watch: self.watch.saturating_add(watch),
-            other: self.other.saturating_add(rest),
-        }
-    }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// The counters behind [`RequestCounts`].

@@ -6,12 +6,12 @@ mod kustomize;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 pub use bounded::MAX_INPUT;
 use bounded::{read_bounded, reason};
 
-use super::source::SourceText;
+use reconcile_core::manifest::Input;
+
 use crate::diagnostic::Diagnostic;
 use crate::text::name_without_credentials;
 
@@ -20,15 +20,6 @@ pub const STDIN: &str = "stdin";
 
 /// Name of the configuration file, which is no manifest where a directory is read.
 pub const CONFIGURATION: &str = ".kubectl-reconcile.yaml";
-
-/// What was read from one file, URL or stream.
-#[derive(Debug)]
-pub struct Input {
-    /// Its name as the user would write it.
-    pub name: Arc<str>,
-    /// What it holds.
-    pub text: SourceText,
-}
 
 /// Inputs, in the order in which they were asked for. Each file is read once, by whatever ways it is found.
 #[derive(Debug, Default)]

@@ -13,11 +13,12 @@ use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
 use super::list::Pages;
-use super::live_state::{Found, LiveState};
 use super::page::Page;
-use super::resolve::Target;
-use super::resource::Resource;
 use crate::client::Cluster;
+use reconcile_core::live::{LiveState, Resource, Target};
+
+/// The states that were read, with the indices of their targets.
+pub(super) type Found<T> = Vec<(usize, T)>;
 
 /// A list may hold this many times as much as is wanted of it.
 const DENSE: usize = 2;

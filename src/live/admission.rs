@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectMeta as _};
 
-use super::discovery::{Discovery, Resolution};
 use super::list::Pages;
-use super::resource::Resource;
 use crate::client::Cluster;
+use reconcile_core::live::Resource;
+use reconcile_core::live::{Discovery, Resolution};
 
 /// Where rules stand: the kind, and the path from an object to its rules.
 const SOURCES: [(&str, &str); 2] =

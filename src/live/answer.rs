@@ -4,8 +4,8 @@
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 
-use super::resource::Resource;
 use crate::client::{Cluster, Request, RequestError};
+use reconcile_core::live::Resource;
 
 /// The object that an answer has to be.
 #[derive(Clone, Copy, Debug)]

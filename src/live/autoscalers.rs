@@ -7,14 +7,12 @@ use futures::StreamExt as _;
 use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
-use super::discovery::{Discovery, Resolution};
 use super::list::Pages;
-use super::live_state::LiveState;
-use super::resolve::Target;
-use super::resource::Resource;
 use crate::client::{Cluster, IN_FLIGHT, RequestError};
 use crate::diagnostic::Diagnostic;
 use crate::rules::{AUTOSCALERS, Autoscaler};
+use reconcile_core::live::{Discovery, Resolution};
+use reconcile_core::live::{LiveState, Resource, Target};
 
 /// From this many namespaces on, one LIST of all of them is tried first.
 const MANY: usize = 4;

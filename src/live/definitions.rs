@@ -7,10 +7,8 @@ use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectKey, builtin_kind};
 
 use super::fetch::find;
-use super::live_state::LiveState;
-use super::resolve::Target;
-use super::resource::Resource;
 use crate::client::{Cluster, IN_FLIGHT};
+use reconcile_core::live::{LiveState, Resource, Target};
 
 /// Where the CustomResourceDefinitions are.
 pub(crate) fn definitions() -> Resource {

@@ -1,301 +1,39 @@
-//! Which resources the server has (discovery), in our own form: a group whose API service is down is unavailable,
-//! which is not the same as an unknown kind.
+//! Asks the server which resources it has.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use apply_set::GroupKind;
 use futures::StreamExt as _;
+use reconcile_core::live::Discovery;
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ObjectMeta as _};
 
 use super::answer::{json, unexpected};
-use super::resource::Resource;
-use crate::client::{Address, Cluster, IN_FLIGHT, Request, RequestError, is_path_segment};
+use crate::client::{Address, Cluster, IN_FLIGHT, Request, RequestError};
 
 /// Aggregated discovery in all its versions, with the legacy documents as the fallback (KEP-3352).
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
                           application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,\
                           application/json";
 
-/// What the catalog knows of a kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Resolution<'c> {
-    /// It is served.
-    Known(&'c Resource),
-    /// Its group-version is registered, and the API service behind it does not answer.
-    Unavailable,
-    /// The server has no such kind.
-    Unknown,
-}
-
-/// All resources of a server.
-#[derive(Clone, Debug, Default)]
-pub struct Discovery {
-    resources: BTreeMap<GroupVersionKind, Resource>,
-    /// (group, version) pairs that are registered and do not answer.
-    unavailable: BTreeSet<(String, String)>,
-}
-
-impl Discovery {
-    /// The built-in kinds, for comparisons without a server. Plural names are not known, and not needed there.
-    #[must_use]
-    pub fn builtin() -> Self {
-        let resource = |info: &structured_merge::KindInfo| Resource {
-            gvk: info.gvk.clone(),
-            plural: String::new(),
-            namespaced: info.namespaced,
-            verbs: BTreeSet::new(),
-            status: info.status,
-            pending: false,
-        };
-        let resources =
-            structured_merge::builtin().kinds().iter().map(|info| (info.gvk.clone(), resource(info))).collect();
-        Self { resources, unavailable: BTreeSet::new() }
-    }
-
-    /// Looks a kind up.
-    #[must_use]
-    pub fn resolve(&self, gvk: &GroupVersionKind) -> Resolution<'_> {
-        match self.resources.get(gvk) {
-            Some(resource) => Resolution::Known(resource),
-            None if self.unavailable.contains(&(gvk.group.clone(), gvk.version.clone())) => Resolution::Unavailable,
-            None => Resolution::Unknown,
+/// Asks the server: two requests where it knows aggregated discovery (since 1.26), else one more for each group-version.
+pub async fn discover(cluster: &Cluster) -> Result<Discovery, RequestError> {
+    let (core, groups) =
+        futures::try_join!(fetch(cluster, "/api".into(), AGGREGATED), fetch(cluster, "/apis".into(), AGGREGATED))?;
+    let Some((mut discovery, legacy)) = Discovery::read(&core, &groups) else {
+        return Err(unexpected(cluster, "it does not list API groups"));
+    };
+    let documents = legacy.into_iter().map(|(group, version)| async move {
+        let root = if group.is_empty() { Address::from("/api") } else { Address::from("/apis").join(group.clone()) };
+        let document = fetch(cluster, root.join(version.clone()), "application/json").await;
+        (group, version, document)
+    });
+    let documents: Vec<_> = futures::stream::iter(documents).buffered(IN_FLIGHT).collect().await;
+    for (group, version, document) in documents {
+        match document {
+            Err(error) if error.is_whole_run() => return Err(error),
+            document => discovery.add_group_version(group, version, document.ok().as_ref()),
         }
     }
-
-    /// All resources, by group, version and kind.
-    pub fn resources(&self) -> impl Iterator<Item = &Resource> {
-        self.resources.values()
-    }
-
-    /// Looks a kind up in its preferred version.
-    #[must_use]
-    pub fn resolve_kind(&self, kind: &GroupKind) -> Resolution<'_> {
-        let served = self.resources().filter(|resource| GroupKind::from(&resource.gvk) == *kind);
-        match served.max_by_key(|resource| resource.gvk.version_priority()) {
-            Some(resource) => Resolution::Known(resource),
-            None if self.unavailable.iter().any(|(group, _)| *group == kind.group) => Resolution::Unavailable,
-            None => Resolution::Unknown,
-        }
-    }
-
-    /// Where kinds of this name are served: each group and version, such as `apps/v1`.
-    #[must_use]
-    pub fn versions_of(&self, kind: &str) -> Vec<String> {
-        self.resources.keys().filter(|gvk| gvk.kind == kind).map(GroupVersionKind::api_version).collect()
-    }
-
-    /// Asks the server: two requests where it knows aggregated discovery (since 1.26), else one for each group-version.
-    pub async fn load(cluster: &Cluster) -> Result<Self, RequestError> {
-        let (core, groups) =
-            futures::try_join!(fetch(cluster, "/api".into(), AGGREGATED), fetch(cluster, "/apis".into(), AGGREGATED))?;
-        let mut catalog = Self::default();
-        let mut legacy = Vec::new();
-        for (document, is_core) in [(core, true), (groups, false)] {
-            match (text(&document, "kind"), is_core) {
-                ("APIGroupDiscoveryList", _) => catalog.add_aggregated(&document),
-                ("APIVersions", true) | ("APIGroupList", false) => {
-                    legacy.extend(legacy_group_versions(&document, is_core));
-                }
-                // An empty catalog would say that the server knows no kind at all.
-                _ => return Err(unexpected(cluster, "it does not list API groups")),
-            }
-        }
-        let documents = legacy.into_iter().map(|(group, version)| async move {
-            let root =
-                if group.is_empty() { Address::from("/api") } else { Address::from("/apis").join(group.clone()) };
-            let document = fetch(cluster, root.join(version.clone()), "application/json").await;
-            (group, version, document)
-        });
-        let documents: Vec<_> = futures::stream::iter(documents).buffered(IN_FLIGHT).collect().await;
-        for (group, version, document) in documents {
-            match document {
-                Ok(document) if text(&document, "kind") == "APIResourceList" => {
-                    catalog.add_legacy(&group, &version, &document);
-                }
-                Err(error) if error.is_whole_run() => return Err(error),
-                Ok(_) | Err(_) => drop(catalog.unavailable.insert((group, version))),
-            }
-        }
-        Ok(catalog)
-    }
-
-    /// Adds the kinds that a CustomResourceDefinition of the input defines and the server does not serve yet.
-    pub fn expect(&mut self, crd: &Value) {
-        self.define(crd, true);
-    }
-
-    /// Learns the kinds that a live CustomResourceDefinition defines, for comparisons without a server.
-    pub fn learn_defined(&mut self, crd: &Value) {
-        self.define(crd, false);
-    }
-
-    fn define(&mut self, crd: &Value, pending: bool) {
-        let at = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let versions = crd.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten();
-        // No definition can add to the core group.
-        let versions = versions.filter(|_| !at("/spec/group").is_empty());
-        for version in versions.filter(|version| version.get("served") == Some(&Value::Bool(true))) {
-            let version_name = text(version, "name").to_owned();
-            self.add(Resource {
-                gvk: GroupVersionKind { group: at("/spec/group"), version: version_name, kind: at("/spec/names/kind") },
-                plural: at("/spec/names/plural"),
-                namespaced: at("/spec/scope") == "Namespaced",
-                verbs: ["get", "list", "patch"].map(ToOwned::to_owned).into(),
-                status: version.pointer("/subresources/status").is_some(),
-                pending,
-            });
-        }
-    }
-
-    /// Learns a kind from an object of it, for comparisons without a server: its scope shows in its metadata.
-    pub fn learn(&mut self, object: &Value) {
-        let at = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
-        if let (Some(api_version), Some(kind)) = (at("/apiVersion"), at("/kind")) {
-            self.add(Resource {
-                gvk: GroupVersionKind::new(api_version, kind),
-                plural: kind.to_lowercase(),
-                namespaced: at("/metadata/namespace").is_some(),
-                verbs: ["get"].map(ToOwned::to_owned).into(),
-                status: true,
-                pending: false,
-            });
-        }
-    }
-
-    fn add_aggregated(&mut self, list: &Value) {
-        for group in array(list, "items") {
-            let group_name = group.name().unwrap_or_default();
-            for version in array(group, "versions") {
-                let version_name = text(version, "version");
-                if text(version, "freshness") == "Stale" {
-                    self.unavailable.insert((group_name.to_owned(), version_name.to_owned()));
-                }
-                for resource in array(version, "resources") {
-                    let kind = resource.get("responseKind").unwrap_or(&Value::Null);
-                    let subresources = array(resource, "subresources");
-                    self.add(Resource {
-                        gvk: GroupVersionKind {
-                            group: group_name.to_owned(),
-                            version: version_name.to_owned(),
-                            kind: text(kind, "kind").to_owned(),
-                        },
-                        plural: text(resource, "resource").to_owned(),
-                        namespaced: text(resource, "scope") == "Namespaced",
-                        verbs: verbs(resource),
-                        status: subresources.into_iter().any(|sub| text(sub, "subresource") == "status"),
-                        pending: false,
-                    });
-                }
-            }
-        }
-    }
-
-    fn add_legacy(&mut self, group: &str, version: &str, list: &Value) {
-        let resources = array(list, "resources");
-        for resource in &resources {
-            let name = text(resource, "name");
-            if name.contains('/') {
-                continue;
-            }
-            let status = format!("{name}/status");
-            self.add(Resource {
-                gvk: GroupVersionKind {
-                    group: group.to_owned(),
-                    version: version.to_owned(),
-                    kind: text(resource, "kind").to_owned(),
-                },
-                plural: name.to_owned(),
-                namespaced: resource.get("namespaced").and_then(Value::as_bool).unwrap_or(false),
-                verbs: verbs(resource),
-                status: resources.iter().any(|other| text(other, "name") == status),
-                pending: false,
-            });
-        }
-    }
-
-    /// Kinds that cannot be read by name, such as the reviews of `authorization.k8s.io`, hold no objects, and those whose
-    /// names are no parts of a path cannot be asked for. Where two resources serve one kind, the first stays.
-    pub(crate) fn add(&mut self, resource: Resource) {
-        let GroupVersionKind { group, version, .. } = &resource.gvk;
-        let has_path = is_path_segment(&resource.plural)
-            && is_path_segment(version)
-            && (group.is_empty() || is_path_segment(group));
-        if has_path && resource.verbs.contains("get") {
-            self.resources.entry(resource.gvk.clone()).or_insert(resource);
-        }
-    }
+    Ok(discovery)
 }
 
 async fn fetch(cluster: &Cluster, path: Address, accept: &'static str) -> Result<Value, RequestError> {
     json(cluster, Request::read(path).with_accept(accept)).await
-}
-
-/// The group-versions that the documents of legacy discovery name (`APIVersions`, `APIGroupList`).
-fn legacy_group_versions(document: &Value, is_core: bool) -> Vec<(String, String)> {
-    if is_core {
-        let versions = array(document, "versions").into_iter().filter_map(Value::as_str);
-        return versions.map(|version| (String::new(), version.to_owned())).collect();
-    }
-    let of_group = |group| array(group, "versions").into_iter().map(|version| text(version, "groupVersion"));
-    let all = array(document, "groups").into_iter().flat_map(of_group);
-    all.filter_map(|name| name.split_once('/')).map(|(group, version)| (group.to_owned(), version.to_owned())).collect()
-}
-
-fn array<'v>(value: &'v Value, name: &str) -> Vec<&'v Value> {
-    value.get(name).and_then(Value::as_array).map(|items| items.iter().collect()).unwrap_or_default()
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn verbs(resource: &Value) -> BTreeSet<String> {
-    array(resource, "verbs").into_iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn a_stale_group_is_unavailable_and_an_unlisted_kind_unknown() {
-        let mut catalog = Discovery::default();
-        catalog.add_aggregated(&json!({"kind": "APIGroupDiscoveryList", "items": [
-            {"metadata": {"name": "apps"}, "versions": [{"version": "v1", "freshness": "Current", "resources": [
-                {"resource": "deployments", "responseKind": {"kind": "Deployment"}, "scope": "Namespaced",
-                 "verbs": ["get", "patch"], "subresources": [{"subresource": "status"}]}]}]},
-            {"metadata": {"name": "metrics.k8s.io"}, "versions": [{"version": "v1beta1", "freshness": "Stale"}]}]}));
-        let resolve = |api_version, kind| catalog.resolve(&GroupVersionKind::new(api_version, kind)).clone();
-        assert!(
-            matches!(resolve("apps/v1", "Deployment"), Resolution::Known(found) if found.namespaced && found.status)
-        );
-        assert_eq!(resolve("metrics.k8s.io/v1beta1", "PodMetrics"), Resolution::Unavailable);
-        assert_eq!(resolve("apps/v1", "Deploymint"), Resolution::Unknown);
-    }
-
-    #[test]
-    fn what_has_no_path_is_no_resource() {
-        let mut catalog = Discovery::default();
-        for (group, version, plural) in [
-            ("example.com", "v1", "widgets/w"),
-            ("example.com", "v1", ".."),
-            ("example.com/v1/widgets", "v1", "widgets"),
-            ("example.com", "", "widgets"),
-            ("", "v1", "widgets"),
-        ] {
-            let versions = json!([{"name": version, "served": true}]);
-            let names = json!({"kind": "Widget", "plural": plural});
-            catalog.expect(
-                &json!({"spec": {"group": group, "scope": "Namespaced", "names": names, "versions": versions}}),
-            );
-            let resource = json!({"resource": plural, "responseKind": {"kind": "Widget"}, "verbs": ["get"]});
-            if !group.is_empty() {
-                catalog.add_aggregated(&json!({"items": [{"metadata": {"name": group},
-                    "versions": [{"version": version, "resources": [resource]}]}]}));
-            }
-        }
-        assert_eq!(catalog.resources().count(), 0);
-    }
 }

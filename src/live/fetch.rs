@@ -6,20 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use futures::StreamExt as _;
+use reconcile_core::live::{FEW, LiveState, Resource, Target};
 use structured_merge::{ObjectKey, ObjectMeta as _};
 
-use super::across::{Across, across};
+use super::across::{Across, Found, across};
 use super::answer::Asked;
 use super::list::Pages;
-use super::live_state::{Found, LiveState};
-use super::resolve::Target;
-use super::resource::Resource;
 use crate::client::{Cluster, IN_FLIGHT, MOST_IN_FLIGHT, Request, RequestError, StatusError};
 use crate::diagnostic::Diagnostic;
-
-/// Up to this many wanted objects of one collection are read one by one: a GET costs the server a third of a
-/// millisecond, and a LIST encodes the whole collection.
-pub const FEW: usize = 4;
 
 /// Beyond this many requests for the objects of one resource, a LIST over all namespaces is tried first.
 const MANY_REQUESTS: usize = 8;

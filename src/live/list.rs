@@ -10,9 +10,9 @@ use serde_json::Value;
 use super::answer::unexpected;
 pub(crate) use super::page::Spoilt;
 use super::page::{Page, read};
-use super::resource::Resource;
 use super::sieve::Sieve;
 use crate::client::{Address, Cluster, Request, RequestError};
+use reconcile_core::live::Resource;
 
 /// What a list of metadata is asked for as; a server that cannot gives whole objects.
 const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";

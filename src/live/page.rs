@@ -5,8 +5,8 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::answer::misfit_of_item;
-use super::resource::Resource;
 use super::sieve::{self, Item, List, Sieve};
+use reconcile_core::live::Resource;
 
 /// A page of a list.
 #[derive(Debug, Default)]

@@ -11,8 +11,8 @@ use structured_merge::{GroupVersionKind, Origin, TypeRef, TypeTable, compile_def
 use super::answer::{json, parse};
 use super::cache::{Cache, Document, has_hash};
 use super::definitions::live_definitions;
-use super::resource::Resource;
 use crate::client::{Address, Cluster, IN_FLIGHT, Request};
+use reconcile_core::live::Resource;
 
 /// Digits of a SHA-512.
 const HASH: usize = 128;

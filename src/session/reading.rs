@@ -11,13 +11,14 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::cli::{InputArgs, ValidateLevel};
 use crate::client::{Bounds, Environment, download};
-use crate::desired::files::{Input, Inputs};
+use crate::desired::files::Inputs;
 use crate::desired::yaml::Validation;
 use crate::desired::{Chunk, DesiredSet, ReadChunk, ReadOptions, Selector, alias_budget, gather};
 use crate::diagnostic::Diagnostic;
 use crate::report::styled::Role;
 use crate::session::failure::Failure;
 use crate::terminal::Terminal;
+use reconcile_core::manifest::Input;
 
 /// How much text is worth a thread, in bytes.
 const TEXT_OF_A_THREAD: usize = 1 << 20;

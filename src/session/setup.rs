@@ -15,7 +15,7 @@ use crate::diagnostic::Diagnostic;
 use crate::engine::interrupt::Interrupt;
 use crate::live::autoscalers::AutoscalerSource;
 use crate::live::resolve::{Namespaces, resolve};
-use crate::live::{Discovery, Target, json};
+use crate::live::{Discovery, Target, discover, json};
 use crate::plan::Plan;
 use crate::report::styled::Role;
 use crate::report::{ClusterInfo, FailClass, Report};
@@ -53,7 +53,7 @@ pub(crate) async fn connected(
     let home = environment.home.as_ref().map(|home| home.join(".kube").join("cache"));
     let cache = args.cache_dir.clone().or(home);
     let cluster = connect(&options, &environment).await.map_err(not_connected)?.stopped_by(interrupt.flag());
-    let (catalog, version) = futures::join!(Discovery::load(&cluster), version(&cluster));
+    let (catalog, version) = futures::join!(discover(&cluster), version(&cluster));
     let info =
         ClusterInfo { context: cluster.context().map(ToOwned::to_owned), server: cluster.server().to_owned(), version };
     let default = cluster.default_namespace().to_owned();

@@ -12,7 +12,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use kubectl_reconcile::client::{Cluster, ConnectOptions, Environment, connect};
 use kubectl_reconcile::compare::{ComparisonMachine, Policy};
-use kubectl_reconcile::desired::files::Input;
+use kubectl_reconcile::desired::Input;
 use kubectl_reconcile::desired::yaml::Validation;
 use kubectl_reconcile::desired::{DesiredObject, ReadOptions, Selector, read};
 use kubectl_reconcile::engine::dry_run::drive;

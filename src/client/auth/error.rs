@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use reconcile_core::request::RequestError;
+
 use crate::diagnostic::{Code, Diagnostic};
 use crate::program::LookupError;
 use crate::text::io_reason;
@@ -106,5 +108,11 @@ impl From<ExecError> for Diagnostic {
     fn from(error: ExecError) -> Self {
         let code = if error.is_configuration() { Code::Invalid } else { Code::Unauthorized };
         Self { hint: error.hint(), ..Self::new(code, error.to_string()) }
+    }
+}
+
+impl From<ExecError> for RequestError {
+    fn from(error: ExecError) -> Self {
+        Self::Credentials(Box::new(error.into()))
     }
 }

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::client::error::RequestError;
 use crate::client::options::RequestTimeout;
+use reconcile_core::request::RequestError;
 
 /// How long the server may stay silent when the request as a whole is not bounded.
 const IDLE: Duration = Duration::from_secs(90);

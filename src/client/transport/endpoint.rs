@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::client::error::RequestError;
+use reconcile_core::request::RequestError;
 
 /// The most bytes that all answers which are being read may hold together.
 const ALL_ANSWERS: usize = 512 << 20;

@@ -13,10 +13,10 @@ use super::deadline::Deadline;
 use super::endpoint::Endpoint;
 use super::http::{AuthorizedClient, Body, received};
 use super::warnings;
-use crate::client::error::RequestError;
 use crate::client::options::RequestTimeout;
 use crate::client::request::{Reply, Request};
-use crate::client::status::StatusError;
+use reconcile_core::request::RequestError;
+use reconcile_core::request::StatusError;
 
 /// Up to this many bytes an answer may be compressed as well as it can be: more than one object holds.
 const SMALL: usize = 2 << 20;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::client::error::RequestError;
 use crate::client::request::{IN_FLIGHT, MOST_IN_FLIGHT, RequestKind};
+use reconcile_core::request::RequestError;
 
 /// Requests that are under way however slowly the server answers, unless it says that they are too many.
 const LEAST_WHEN_SLOW: usize = 8;

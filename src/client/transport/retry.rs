@@ -3,8 +3,8 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
-use crate::client::error::RequestError;
 use crate::client::request::Retry;
+use reconcile_core::request::RequestError;
 
 /// How often a request is sent again at most.
 pub const MAX_RETRIES: u32 = 4;
@@ -94,7 +94,7 @@ pub fn jitter() -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::status::StatusError;
+    use reconcile_core::request::StatusError;
 
     fn refusal(code: u16, retry_after: Option<u64>) -> RequestError {
         RequestError::Status(Box::new(StatusError {

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use super::endpoint::Endpoint;
 use super::exchange::next_part;
 use super::http::Body;
-use crate::client::error::RequestError;
 use crate::client::request::RequestKind;
-use crate::client::status::StatusError;
+use reconcile_core::request::RequestError;
+use reconcile_core::request::StatusError;
 
 /// What a watch tells (apimachinery `pkg/watch/watch.go`).
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use structured_merge::{GroupVersionKind, ObjectMeta as _};
 
 use crate::client::{Cluster, RequestError};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::live::{Discovery, LiveState, Resolution, Target, fetch};
+use crate::live::{Discovery, LiveState, Resolution, Target, discover, fetch};
 
 /// Between two looks at a CustomResourceDefinition; the server takes about as long to publish one.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -35,13 +35,13 @@ pub async fn wait_until_established(cluster: &Cluster, crd: &Target) -> Result<(
 /// same 30 seconds stays missing.
 pub async fn wait_for_discovery(cluster: &Cluster, awaited: &[GroupVersionKind]) -> Result<Discovery, RequestError> {
     for _ in 0..LOOKS {
-        let catalog = Discovery::load(cluster).await?;
+        let catalog = discover(cluster).await?;
         if awaited.iter().all(|gvk| matches!(catalog.resolve(gvk), Resolution::Known(_))) {
             return Ok(catalog);
         }
         cluster.pause(INTERVAL).await;
     }
-    Discovery::load(cluster).await
+    discover(cluster).await
 }
 
 fn is(crd: &Value, condition: &str, status: &str) -> bool {

@@ -15,13 +15,13 @@ use kubectl_reconcile::client::{
     Address, Change, Cluster, ConnectOptions, Environment, Request, Retry, StatusError, connect,
 };
 use kubectl_reconcile::compare::{Policy, Redactor};
-use kubectl_reconcile::desired::files::Input;
+use kubectl_reconcile::desired::Input;
 use kubectl_reconcile::desired::yaml::Validation;
 use kubectl_reconcile::desired::{DesiredObject, ReadOptions, Selector, read};
 use kubectl_reconcile::engine::write::{DEFAULT_DELETE_TIMEOUT, HalfWay, Writes};
 use kubectl_reconcile::live::resolve::{Namespaces, Target, resolve};
 use kubectl_reconcile::live::types::Types;
-use kubectl_reconcile::live::{Discovery, Resource};
+use kubectl_reconcile::live::{Discovery, Resource, discover};
 use serde_json::{Value, json};
 use structured_merge::TypeRef;
 use tokio::runtime::Runtime;
@@ -117,7 +117,7 @@ impl Ground {
                 self.schemas.0.insert(api_version.to_owned(), document);
             }
         }
-        self.catalog = Discovery::load(&self.cluster).await.expect("a catalog");
+        self.catalog = discover(&self.cluster).await.expect("a catalog");
         let targets = self.targets(1, |_| true);
         self.types.load(&self.cluster, targets.iter().filter_map(|target| target.resource.as_ref().ok())).await;
     }

@@ -1,0 +1,65 @@
+//! The server's refusals as mistakes in the manifest: each with its file, line and column, in words for who wrote it.
+//!
+//! ```text
+//! 500 "failed to create typed patch object … .spec.replicas: expected numeric…" ─typed───┐
+//! 500 "failed to convert new object …" (no path) ───────────────────────────────misfits──┼─▶ Diagnostic
+//! 422 causes: spec.ports[1].port, metadata.labels ──────────────────────────────causes───┘
+//! ```
+
+mod blame;
+mod causes;
+mod misfits;
+mod place;
+mod rejected_object;
+mod suggest;
+mod typed;
+
+use crate::diagnostic::Diagnostic;
+use crate::request::StatusError;
+pub(super) use blame::{Blame, blame, in_the_way, refused_result};
+pub(super) use rejected_object::RejectedObject;
+
+/// The start of the message about a manifest that does not fit the type's schema.
+const NOT_TYPED: &str = "failed to create typed patch object";
+/// The start of the message about a value that a Go type cannot take.
+const NOT_CONVERTED: &str = "failed to convert new object";
+
+/// The starts of messages about a live object that does not fit the type's schema: apiserver `managedfields` reads it for each apply.
+const NOT_TYPED_LIVE: [&str; 2] =
+    ["failed to create typed live object", "failed to create manager for existing fields"];
+
+/// What stands for the complaints that were not read.
+#[must_use]
+pub(super) fn and_more(status: &StatusError) -> Option<String> {
+    (status.more_causes > 0).then(|| format!("and {} more", status.more_causes))
+}
+
+/// Returns true if a refusal says that the manifest does not fit its type. The server calls that an internal error.
+#[must_use]
+pub(super) fn is_typed(status: &StatusError) -> bool {
+    let says = |text: &str| status.message.contains(text);
+    status.code == 500 && (says(NOT_TYPED) || says(NOT_CONVERTED)) && !is_live_typed_wrongly(status)
+}
+
+/// Returns true if a refusal says that the live object does not fit its type, so that nobody can apply it.
+#[must_use]
+pub(super) fn is_live_typed_wrongly(status: &StatusError) -> bool {
+    status.code == 500 && NOT_TYPED_LIVE.iter().any(|text| status.message.contains(text))
+}
+
+/// The mistakes that a refusal reports, in the order of the file; none where it reports something else.
+#[must_use]
+pub(super) fn mistakes(subject: &RejectedObject<'_>, status: &StatusError) -> Vec<Diagnostic> {
+    let mut found = if is_typed(status) && status.message.contains(NOT_TYPED) {
+        typed::mistakes(subject, &status.message)
+    } else if is_typed(status) {
+        misfits::mistakes(subject, &status.message)
+    } else if status.code == 422 {
+        causes::mistakes(subject, &status.causes)
+    } else {
+        Vec::new()
+    };
+    found.sort_by(|a, b| a.place.cmp(&b.place));
+    found.dedup();
+    found
+}

@@ -1,0 +1,195 @@
+//! What it means to delete an object and recreate it: whether that may be done, what it costs, and how to find out
+//! beforehand that the creation would succeed.
+
+use serde_json::{Map, Value, json};
+use structured_merge::{GroupVersionKind, ObjectMeta as _};
+
+use crate::live::Target;
+use crate::object::indefinite;
+use crate::request::{Cause, StatusError};
+
+/// Annotation with which an author allows the replacement of an object that holds what cannot be recreated.
+pub const REPLACE: &str = "kubectl-reconcile/replace";
+
+/// The longest part of a name that a trial keeps, so that it fits where names are short (a `CronJob` has 52 characters).
+const STEM: usize = 40;
+
+/// How many fields are looked at that cannot be changed as a whole.
+const MOST_IMMUTABLE: usize = 20;
+
+/// Why an object is not replaced, although it could be: its deletion takes with it what no manifest holds. Only the
+/// manifest allows it: the live object can be annotated by others.
+#[must_use]
+pub fn replace_guard(target: &Target) -> Option<String> {
+    let gvk = &target.key.gvk;
+    let volumes = ["PersistentVolume", "PersistentVolumeClaim"];
+    let is_protected =
+        gvk.is_namespace() || gvk.is_crd() || gvk.group.is_empty() && volumes.contains(&gvk.kind.as_str());
+    let is_allowed = target.desired.object().annotation(REPLACE) == Some("allow");
+    (is_protected && !is_allowed).then(|| {
+        format!("{} is only replaced when its manifest has the annotation `{REPLACE}: allow`", indefinite(&gvk.kind))
+    })
+}
+
+/// What is lost or interrupted when the object is deleted, a sentence each.
+#[must_use]
+pub fn cost(gvk: &GroupVersionKind, live: &Value) -> Vec<String> {
+    let number = |pointer: &str| live.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
+    let pods = |count: u64| match count {
+        0 => None,
+        1 => Some("replacing it deletes its pod".to_owned()),
+        count => Some(format!("replacing it deletes its {count} pods")),
+    };
+    let sentences = match (gvk.group.as_str(), gvk.kind.as_str()) {
+        ("", "Namespace") => vec![Some("replacing it deletes everything in it".to_owned())],
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => {
+            vec![Some("replacing it deletes all objects of the kind that it defines".to_owned())]
+        }
+        ("", "PersistentVolumeClaim" | "PersistentVolume") => {
+            vec![Some("replacing it may delete the data of its volume, as the reclaim policy says".to_owned())]
+        }
+        ("", "Service") => vec![address(live)],
+        ("", "Pod") => vec![Some("replacing it ends its containers".to_owned())],
+        ("batch", "Job") => {
+            let counts = ["/status/active", "/status/succeeded", "/status/failed"].map(number);
+            let all = counts.into_iter().fold(0, u64::saturating_add);
+            vec![pods(all), Some("replacing it runs it again".to_owned())]
+        }
+        ("apps", "DaemonSet") => vec![pods(number("/status/currentNumberScheduled"))],
+        ("apps", "StatefulSet") => {
+            let goes = "/spec/persistentVolumeClaimRetentionPolicy/whenDeleted";
+            let has_claims = live.pointer("/spec/volumeClaimTemplates").is_some();
+            let claims = match live.pointer(goes).and_then(Value::as_str) {
+                Some("Delete") => "replacing it deletes the volume claims of its pods",
+                _ => "the volume claims of its pods stay",
+            };
+            vec![pods(number("/status/replicas")), has_claims.then(|| claims.to_owned())]
+        }
+        ("apps" | "", "Deployment" | "ReplicaSet" | "ReplicationController") => vec![pods(number("/status/replicas"))],
+        _ => Vec::new(),
+    };
+    sentences.into_iter().flatten().collect()
+}
+
+fn address(service: &Value) -> Option<String> {
+    match service.pointer("/spec/type").and_then(Value::as_str) {
+        Some("ExternalName") => None,
+        Some("LoadBalancer") => {
+            Some("replacing it releases its load balancer and its addresses: both may change".to_owned())
+        }
+        _ => Some("replacing it releases its cluster IP: it may change".to_owned()),
+    }
+}
+
+/// Returns true if every complaint of a refusal could be about a field that cannot be changed: only these two reasons serve it (apimachinery
+/// `pkg/util/validation/field`), and they serve bad values too. What is said to be missing in such a field belongs to it.
+#[must_use]
+pub(super) fn may_be_immutable(status: &StatusError) -> bool {
+    status.code == 422
+        && !status.causes.is_empty()
+        && outermost(status).all(|cause| {
+            let serves = ["FieldValueInvalid", "FieldValueForbidden"].contains(&cause.reason.as_str());
+            serves && !cause.field.is_empty() && !cause.field.starts_with("metadata.")
+        })
+}
+
+/// The complaints that are not about something in a field that is immutable as a whole.
+pub(super) fn outermost(status: &StatusError) -> impl Iterator<Item = &Cause> {
+    let is_immutable = |cause: &&Cause| cause.message.ends_with("field is immutable");
+    let immutable: Vec<&str> =
+        status.causes.iter().filter(is_immutable).map(|cause| cause.field.as_str()).take(MOST_IMMUTABLE).collect();
+    let is_within = move |cause: &Cause| {
+        let below = |field: &&str| cause.field.strip_prefix(*field).is_some_and(|rest| rest.starts_with(['.', '[']));
+        immutable.iter().any(below)
+    };
+    status.causes.iter().filter(move |cause| !is_within(cause))
+}
+
+/// An object under another name than the live one: that the server would create it proves that its values are fine. None for
+/// kinds whose names follow from their content.
+#[must_use]
+pub fn probe_object(gvk: &GroupVersionKind, object: &Value, live: &Value) -> Option<Value> {
+    if gvk.is_crd() || gvk.kind == "APIService" {
+        return None;
+    }
+    let name = object.name()?;
+    let uid = live.uid().unwrap_or_default();
+    let stem: String = name.chars().take(STEM).collect();
+    let stem = stem.trim_end_matches(|last: char| !last.is_ascii_alphanumeric());
+    let suffix: String = uid.chars().filter(char::is_ascii_hexdigit).take(8).collect();
+    let mut trial = object.clone();
+    trial.pointer_mut("/metadata")?.as_object_mut()?.insert("name".into(), json!(format!("{stem}-{suffix}")));
+    if let (true, "Service", Some(Value::Object(spec))) =
+        (gvk.group.is_empty(), gvk.kind.as_str(), trial.get_mut("spec"))
+    {
+        give_up_addresses(spec, live.get("spec").unwrap_or(&Value::Null));
+    }
+    Some(trial)
+}
+
+/// What the live service holds cannot be given to another one. Whatever else is wanted is tried.
+fn give_up_addresses(spec: &mut Map<String, Value>, live: &Value) {
+    spec.retain(|name, value| {
+        let is_address = ["clusterIP", "clusterIPs", "healthCheckNodePort", "loadBalancerIP"].contains(&name.as_str());
+        !is_address || value.as_str() == Some("None") || live.get(name).is_some_and(|held| held != value)
+    });
+    let ports = |spec: &Value| spec.get("ports").and_then(Value::as_array).cloned().unwrap_or_default();
+    let held = ports(live);
+    for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
+        let is_held = |wanted: &Value| held.iter().any(|port| port.get("nodePort") == Some(wanted));
+        if let Value::Object(port) = port
+            && port.get("nodePort").is_some_and(is_held)
+        {
+            port.remove("nodePort");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_has_another_name_that_fits_everywhere() {
+        let name = |kind: &str, name: &str| {
+            let manifest = json!({"metadata": {"name": name}});
+            let live = json!({"metadata": {"uid": "0123abcd-ef01-2345-6789-abcdef012345"}});
+            probe_object(&GroupVersionKind::new("batch/v1", kind), &manifest, &live)
+                .map(|trial| trial["metadata"]["name"].as_str().unwrap().to_owned())
+        };
+        assert_eq!(name("Job", "migrate").as_deref(), Some("migrate-0123abcd"));
+        let long = name("Job", &format!("{}.{}", "a".repeat(39), "b".repeat(100))).unwrap();
+        assert_eq!(long, format!("{}-0123abcd", "a".repeat(39)));
+        assert_eq!(name("APIService", "v1.example.com"), None);
+    }
+
+    #[test]
+    fn the_trial_of_a_service_wants_no_address_that_is_taken() {
+        let manifest = json!({"metadata": {"name": "web"}, "spec": {"clusterIP": "10.0.0.5", "ports": [{"port": 80, "nodePort": 30000}]}});
+        let service = GroupVersionKind::new("v1", "Service");
+        assert_eq!(probe_object(&service, &manifest, &manifest).unwrap()["spec"], json!({"ports": [{"port": 80}]}));
+        let other = json!({"spec": {"clusterIP": "10.0.0.6", "ports": [{"port": 80, "nodePort": 30001}]}});
+        assert_eq!(probe_object(&service, &manifest, &other).unwrap()["spec"], manifest["spec"]);
+    }
+
+    #[test]
+    fn the_cost_names_pods_volumes_and_addresses() {
+        let of = |api_version: &str, kind: &str, live: Value| cost(&GroupVersionKind::new(api_version, kind), &live);
+        assert_eq!(
+            of("apps/v1", "Deployment", json!({"status": {"replicas": 3}})),
+            ["replacing it deletes its 3 pods"]
+        );
+        assert_eq!(of("apps/v1", "Deployment", json!({"status": {}})), [] as [&str; 0]);
+        assert_eq!(
+            of("batch/v1", "Job", json!({"status": {"active": u64::MAX, "failed": 1}})),
+            ["replacing it deletes its 18446744073709551615 pods", "replacing it runs it again"]
+        );
+        let set = json!({"spec": {"volumeClaimTemplates": []}, "status": {"replicas": 1}});
+        assert_eq!(
+            of("apps/v1", "StatefulSet", set),
+            ["replacing it deletes its pod", "the volume claims of its pods stay"]
+        );
+        assert_eq!(of("v1", "ConfigMap", json!({})), [] as [&str; 0]);
+        assert_eq!(of("v1", "Service", json!({"spec": {"type": "ExternalName"}})), [] as [&str; 0]);
+    }
+}

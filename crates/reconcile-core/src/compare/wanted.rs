@@ -1,0 +1,340 @@
+//! What an apply sends for an object that exists: the manifest, with what rules ignore as the live object has it.
+//!
+//! ```text
+//! manifest, live object, rules ─coverage─▶ ignored fields
+//!     ├─ of other managers, or of nobody ─▶ left out: never taken, and given up where we own them too
+//!     ├─ ours alone ─▶ the live value: an apply that left it out would reset or remove it
+//!     └─ in something that this apply creates ─▶ the value of the manifest
+//! ```
+//! An object that does not exist is created as the manifest has it. Everything that compares or writes goes through
+//! [`Wanted::over`]: the proof, the dry run, the local prediction, the display, and the write, also after a 409.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use structured_merge::{
+    FieldPath, FieldSet, LAST_APPLIED, Ownership, PathElement, TypeRef, changes, field_set, fields_of,
+    leave_out_bookkeeping, whole_value, with_fields_of, without_fields,
+};
+
+use super::ignored_fields::IgnoredFields;
+use super::policy::Policy;
+use super::prediction::predict;
+use crate::live::Target;
+use crate::rules::{BUILT_IN, Coverage, IGNORE_ANNOTATION, RuleRef, Subject};
+
+/// An object as an apply sends it over the live one.
+#[derive(Clone, Debug)]
+pub struct Wanted<'a> {
+    /// The object.
+    pub object: Cow<'a, Value>,
+    /// The fields that rules ignore, each with all that is below it.
+    pub ignored: FieldSet,
+    /// The rule behind each of them.
+    rules: BTreeMap<FieldPath, RuleRef>,
+    /// All rules that cover a field.
+    pub covering: BTreeSet<RuleRef>,
+}
+
+impl<'a> Wanted<'a> {
+    /// What is sent over a live object.
+    #[must_use]
+    pub fn over(target: &'a Target, live: &Value, of: TypeRef<'_>, policy: &Policy) -> Self {
+        let manifest = target.desired.object();
+        let coverage = coverage(target, Some(live), of, policy);
+        let covering = coverage.iter().map(|(_, covered)| covered.rule).collect();
+        let rules = ignored_values(target, &coverage, of);
+        if rules.is_empty() {
+            return Self { object: Cow::Borrowed(manifest), ignored: FieldSet::new(), rules, covering };
+        }
+        let ignored: FieldSet = rules.keys().cloned().collect();
+        let bare = without_fields(manifest, &ignored, of);
+        let (there, left) = (fields_of(live, of), fields_of(&bare, of));
+        let rules: BTreeMap<_, _> =
+            rules.into_iter().filter(|(path, _)| !is_created(path, &there, &left, of)).collect();
+        let ignored: FieldSet = rules.keys().cloned().collect();
+        let bare = without_fields(manifest, &ignored, of);
+        let kept = fields_to_keep(target, &bare, live, &ignored, of, policy);
+        let object = Cow::Owned(with_fields_of(&bare, live, &kept, of));
+        Self { object, ignored, rules, covering }
+    }
+
+    /// The rules that cover a field of an object that does not exist: all of it is created as the manifest has it.
+    #[must_use]
+    pub fn covering_new(target: &Target, of: TypeRef<'_>, policy: &Policy) -> BTreeSet<RuleRef> {
+        coverage(target, None, of, policy).iter().map(|(_, covered)| covered.rule).collect()
+    }
+
+    /// Returns true if a rule ignores all of what is at a path.
+    #[must_use]
+    pub fn ignores(&self, path: &FieldPath) -> bool {
+        self.ignored.contains_at_or_above(path)
+    }
+
+    /// The differences that would be shown and healed without rules, by rule.
+    #[must_use]
+    pub fn hidden(&self, target: &Target, live: &Value, of: TypeRef<'_>, policy: &Policy) -> Vec<IgnoredFields> {
+        if self.rules.is_empty() {
+            return Vec::new();
+        }
+        let (manifest, kind) = (target.desired.object(), target.kind());
+        let without_rules = predict(manifest, live, of, kind.as_ref(), policy).object;
+        let mut differences = changes(live, &without_rules, of, target.status_is_apart());
+        leave_out_bookkeeping(&mut differences, &target.key.gvk, manifest, of);
+        let copy = last_applied_copy();
+        let mut hidden: BTreeMap<RuleRef, BTreeSet<FieldPath>> = BTreeMap::new();
+        for path in differences.into_iter().map(|change| change.path).filter(|path| *path != copy) {
+            if let Some(rule) = self.rule_of(&path) {
+                hidden.entry(rule).or_default().insert(path);
+                continue;
+            }
+            let below = self.rules.range(&path..).take_while(|(ignored, _)| path.is_prefix_of(ignored));
+            for (ignored, rule) in below {
+                hidden.entry(*rule).or_default().insert(ignored.clone());
+            }
+        }
+        hidden.into_iter().map(|(rule, paths)| named(rule, paths, policy)).collect()
+    }
+}
+
+impl Wanted<'_> {
+    /// The rule that ignores all of what is at a path.
+    fn rule_of(&self, path: &FieldPath) -> Option<RuleRef> {
+        let elements = path.elements();
+        let above = |depth: usize| self.rules.get(&FieldPath::from(elements.get(..depth)?.to_vec()));
+        (1..=elements.len()).find_map(above).copied()
+    }
+}
+
+fn named(rule: RuleRef, paths: BTreeSet<FieldPath>, policy: &Policy) -> IgnoredFields {
+    let (name, reason) = match rule {
+        RuleRef::Configured(index) => {
+            let rule = policy.ignore.get(index);
+            (rule.map(|rule| rule.place.to_string()), rule.and_then(|rule| rule.reason.clone()))
+        }
+        RuleRef::Annotation => (Some(format!("annotation `{IGNORE_ANNOTATION}`")), None),
+        RuleRef::Autoscaler(index) => (policy.autoscalers.get(index).map(|autoscaler| autoscaler.name.clone()), None),
+        RuleRef::BuiltIn(index) => (Some("built in".to_owned()), BUILT_IN.get(index).map(|rule| rule.name.to_owned())),
+    };
+    let is_written = matches!(rule, RuleRef::Configured(_) | RuleRef::Annotation);
+    IgnoredFields { rule: name.unwrap_or_default(), reason, is_written, paths: paths.into_iter().collect() }
+}
+
+fn last_applied_copy() -> FieldPath {
+    FieldPath::of(&["metadata", "annotations", LAST_APPLIED])
+}
+
+fn coverage(target: &Target, live: Option<&Value>, of: TypeRef<'_>, policy: &Policy) -> Coverage {
+    let subject = Subject { key: &target.key, manifest: Some(target.desired.object()), live, of };
+    policy.ignore.coverage(subject, target.desired.ignored(), &policy.autoscalers)
+}
+
+/// The fields that are covered, with their rules: what is in a value that is replaced as a whole counts for all of it, and a value of
+/// a Secret can be written in two places.
+fn ignored_values(target: &Target, coverage: &Coverage, of: TypeRef<'_>) -> BTreeMap<FieldPath, RuleRef> {
+    let mut ignored = BTreeMap::new();
+    for (path, covered) in coverage.iter() {
+        let path = whole_value(path, of);
+        if let Some(twin) = twin(&path).filter(|_| target.key.gvk.is_secret()) {
+            ignored.entry(twin).or_insert(covered.rule);
+        }
+        ignored.entry(path).or_insert(covered.rule);
+    }
+    ignored
+}
+
+/// `stringData` of a Secret sets `data`.
+fn twin(path: &FieldPath) -> Option<FieldPath> {
+    let (first, rest) = path.elements().split_first()?;
+    let other = match first {
+        PathElement::Field(name) if name == "data" => "stringData",
+        PathElement::Field(name) if name == "stringData" => "data",
+        _ => return None,
+    };
+    let other = PathElement::Field(other.to_owned());
+    Some(FieldPath::from(std::iter::once(other).chain(rest.iter().cloned()).collect::<Vec<_>>()))
+}
+
+/// Returns true if an apply creates what a field is in, so that the field is created with it: a list item or a struct that the live
+/// object does not have, and that holds more than ignored fields. Entries of maps stand for themselves.
+fn is_created(path: &FieldPath, live: &FieldSet, bare: &FieldSet, of: TypeRef<'_>) -> bool {
+    let elements = path.elements();
+    let above = |depth: usize| FieldPath::from(elements.iter().take(depth).cloned().collect::<Vec<_>>());
+    let missing = (1..elements.len()).map(above).find(|path| !live.contains_at_or_below(path));
+    let Some(missing) = missing else { return false };
+    let is_map_of_entries = missing.elements().len().saturating_add(1) == elements.len() && is_entry(path, of);
+    !is_map_of_entries && bare.contains_at_or_below(&missing)
+}
+
+/// Returns true if the last step of a path is the name of an entry, not that of a declared field.
+fn is_entry(path: &FieldPath, of: TypeRef<'_>) -> bool {
+    let Some((PathElement::Field(name), parents)) = path.elements().split_last() else { return false };
+    let parent = parents.iter().fold(of, |of, element| match element {
+        PathElement::Field(name) => of.field(name),
+        _ => of.item(),
+    });
+    !parent.declares(name)
+}
+
+/// The ignored fields that an apply would remove or reset if it left them out: those that are ours alone, once the claims of manual
+/// changes and of those to adopt have passed to us.
+fn fields_to_keep(
+    target: &Target,
+    bare: &Value,
+    live: &Value,
+    ignored: &FieldSet,
+    of: TypeRef<'_>,
+    policy: &Policy,
+) -> FieldSet {
+    let before = Ownership::of(live, &policy.manager);
+    let claims = field_set(bare, of, target.kind().as_ref());
+    let api_version = target.key.gvk.api_version();
+    let settled = before.with_claims_transferred(live, of, &claims, &api_version, policy).unwrap_or(before);
+    let others = settled.fields_of_others();
+    // The copy that client-side apply keeps goes with its owner.
+    let copy = last_applied_copy();
+    settled.our_fields().filter(|path| ignored.contains_at_or_above(path) && !others.contains(path) && *path != copy)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::diagnostic::Place;
+    use crate::live::Resource;
+    use crate::manifest::Input;
+    use crate::manifest::{DesiredObject, ReadOptions, read, yaml::Validation};
+    use crate::object::Selector;
+    use crate::rules::{FieldPattern, Glob, IgnoreRule, IgnoreRules, ObjectPattern};
+    use serde_json::json;
+    use structured_merge::{GroupVersionKind, ObjectKey, builtin};
+
+    const OURS: &str = "kubectl-reconcile";
+
+    fn target(object: Value) -> Target {
+        let text = b"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}".to_vec();
+        let options = ReadOptions { validation: Validation::Strict, selector: Selector::default(), allow_empty: false };
+        let manifest =
+            read(&[Input { name: "web.yaml".into(), text: text.into() }], &options).unwrap().manifests.remove(0);
+        let gvk = GroupVersionKind::new("apps/v1", "Deployment");
+        let key = ObjectKey { gvk: gvk.clone(), namespace: Some("shop".into()), name: "web".into() };
+        let resource = Resource {
+            gvk,
+            plural: "deployments".into(),
+            namespaced: true,
+            verbs: [].into(),
+            status: true,
+            pending: false,
+        };
+        Target {
+            key,
+            resource: Ok(resource),
+            versions: [].into(),
+            desired: DesiredObject::exactly(object, manifest.origin().clone()),
+            part: None,
+        }
+    }
+
+    fn policy(fields: &[&str], managers: &[&str]) -> Policy {
+        let rule = IgnoreRule {
+            target: ObjectPattern::default(),
+            fields: fields.iter().map(|field| FieldPattern::parse(field).unwrap()).collect(),
+            managers: managers.iter().map(|manager| Glob::new(manager)).collect(),
+            reason: Some("scaled".into()),
+            expires: None,
+            place: Place { file: "c.yaml".into(), line: Some(4), column: Some(3) },
+        };
+        let (rules, _) = IgnoreRules::in_force(vec![rule], jiff::Timestamp::UNIX_EPOCH);
+        Policy { ignore: Arc::new(rules), ..Policy::of(OURS) }
+    }
+
+    fn entry(manager: &str, operation: &str, fields: &Value) -> Value {
+        json!({"manager": manager, "operation": operation, "apiVersion": "apps/v1", "fieldsType": "FieldsV1", "fieldsV1": fields})
+    }
+
+    fn replicas(live: u32, owners: &Value) -> Value {
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "managedFields": owners}, "spec": {"replicas": live, "paused": true}})
+    }
+
+    fn sent(manifest: Value, live: &Value, policy: &Policy) -> (Value, Vec<IgnoredFields>) {
+        let target = target(manifest);
+        let of = builtin().object(&target.key.gvk).unwrap();
+        let wanted = Wanted::over(&target, live, of, policy);
+        let hidden = wanted.hidden(&target, live, of, policy);
+        (wanted.object.get("spec").cloned().unwrap_or_default(), hidden)
+    }
+
+    #[test]
+    fn the_owner_decides_between_leaving_out_and_the_live_value() {
+        let f = || json!({"f:spec": {"f:replicas": {}}});
+        let paused = || json!({"f:spec": {"f:paused": {}}});
+        let manifest = || replicas(3, &json!([]));
+        for (owners, expected, what) in [
+            (json!([entry("scaler", "Update", &f())]), json!({"paused": true}), "another updater"),
+            (json!([entry("gitops", "Apply", &f())]), json!({"paused": true}), "another applier"),
+            (json!([entry(OURS, "Apply", &f())]), json!({"replicas": 7, "paused": true}), "ours"),
+            (json!([entry(OURS, "Apply", &f()), entry("gitops", "Apply", &f())]), json!({"paused": true}), "shared"),
+            (json!([entry(OURS, "Apply", &paused())]), json!({"paused": true}), "nobody"),
+            (
+                json!([entry(OURS, "Apply", &f()), entry("kubectl", "Update", &f())]),
+                json!({"replicas": 7, "paused": true}),
+                "ours, once the claims of a manual change have passed",
+            ),
+            (json!([entry("kubectl", "Update", &f())]), json!({"paused": true}), "a manual change alone"),
+        ] {
+            let (sent, hidden) = sent(manifest(), &replicas(7, &owners), &policy(&["spec.replicas"], &[]));
+            assert_eq!(sent, expected, "{what}");
+            let paths = vec![FieldPath::of(&["spec", "replicas"])];
+            let ignored =
+                IgnoredFields { rule: "c.yaml:4:3".into(), reason: Some("scaled".into()), is_written: true, paths };
+            assert_eq!(hidden, [ignored], "{what}");
+        }
+    }
+
+    #[test]
+    fn a_rule_with_managers_leaves_what_others_own_as_it_is() {
+        let f = || json!({"f:spec": {"f:replicas": {}}});
+        let by = |manager: &str| {
+            let live = replicas(7, &json!([entry(manager, "Update", &f())]));
+            sent(replicas(3, &json!([])), &live, &policy(&["spec.replicas"], &["scaler*"]))
+        };
+        assert_eq!(by("scaler-1").0, json!({"paused": true}));
+        let (sent, hidden) = by("somebody");
+        assert_eq!((sent, hidden), (json!({"replicas": 3, "paused": true}), Vec::new()));
+    }
+
+    #[test]
+    fn without_rules_the_manifest_is_sent() {
+        let target = target(replicas(3, &json!([])));
+        let of = builtin().object(&target.key.gvk).unwrap();
+        let wanted = Wanted::over(&target, &replicas(7, &json!([])), of, &Policy::of(OURS));
+        assert!(matches!(wanted.object, Cow::Borrowed(_)) && wanted.covering.is_empty());
+    }
+
+    #[test]
+    fn a_struct_that_an_apply_creates_has_all_its_fields_and_a_map_gets_only_its_entries() {
+        let strategy = |rolling: &Value| json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {"strategy": rolling}});
+        let rolling = json!({"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}});
+        let rule = policy(&["spec.strategy.rollingUpdate.maxSurge"], &[]);
+        let (sent_over_nothing, _) = sent(strategy(&rolling), &strategy(&json!({"type": "Recreate"})), &rule);
+        assert_eq!(sent_over_nothing["strategy"], rolling, "the struct is created");
+        let both = policy(&["spec.strategy.rollingUpdate.*"], &[]);
+        let (sent_over_nothing, _) = sent(strategy(&rolling), &strategy(&json!({"type": "Recreate"})), &both);
+        assert_eq!(sent_over_nothing, Value::Null, "nothing but ignored fields creates nothing");
+    }
+
+    #[test]
+    fn thousands_of_ignored_fields_take_little_time() {
+        let data = |value: &str| -> Value {
+            let env: Vec<Value> = (0..3_000).map(|n| json!({"name": format!("N{n}"), "value": value})).collect();
+            json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+                   "spec": {"template": {"spec": {"containers": [{"name": "app", "env": env}]}}}})
+        };
+        let began = std::time::Instant::now();
+        let (_, hidden) = sent(data("a"), &data("b"), &policy(&["spec.template.spec.containers[*].env[*].value"], &[]));
+        assert_eq!(hidden[0].paths.len(), 3_000);
+        assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+    }
+}

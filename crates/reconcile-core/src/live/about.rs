@@ -1,0 +1,88 @@
+//! The one path from a request error to what is said of it.
+
+use structured_merge::GroupVersionKind;
+
+use super::discreet::Discreet;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::object::may_be_secret;
+use crate::request::{RequestError, StatusError};
+
+impl Diagnostic {
+    /// What a failed request means for an object, or a list of objects, of a kind. Of a Secret, nothing is repeated that
+    /// others wrote.
+    #[must_use]
+    pub fn about(gvk: &GroupVersionKind, error: &RequestError) -> Self {
+        match error.status() {
+            Some(status) if may_be_secret(gvk) => {
+                let refusal = Discreet::of(&[]).trouble(status);
+                Self { hint: error.hint().or(refusal.hint), ..refusal }
+            }
+            _ => error.into(),
+        }
+    }
+}
+
+/// What a failed request means for a run as a whole.
+impl From<&RequestError> for Diagnostic {
+    fn from(error: &RequestError) -> Self {
+        Self { hint: error.hint(), ..Self::new(Code::from(error), error.in_full()) }
+    }
+}
+
+/// A refusal is called as the server calls it; what never got an answer is named after what happened.
+impl From<&RequestError> for Code {
+    fn from(error: &RequestError) -> Self {
+        match error {
+            RequestError::Status(status) | RequestError::Unauthorized { status, .. } => status.as_ref().into(),
+            RequestError::TimedOut { .. } | RequestError::TooSlow { .. } => Self::Timeout,
+            RequestError::Stopped => Self::Interrupted,
+            RequestError::Unreachable { .. } | RequestError::Interrupted { .. } => Self::ConnectionLost,
+            _ => Self::Failed,
+        }
+    }
+}
+
+/// The reason where it is one of Kubernetes' own, else the one that goes with the status code, as client-go decides
+/// (apimachinery `pkg/api/errors`, `reasonAndCodeForError`): a webhook may give any text as its reason.
+impl From<&StatusError> for Code {
+    fn from(status: &StatusError) -> Self {
+        Self::named(&status.known_reason())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reasons_of_the_server_are_codes() {
+        let own = [
+            Code::BadGateway,
+            Code::ConnectionLost,
+            Code::Failed,
+            Code::Interrupted,
+            Code::NamesNotAccepted,
+            Code::OtherVersion,
+            Code::Protected,
+            Code::Terminating,
+            Code::UnknownKind,
+            Code::UnreadableOwners,
+            Code::ValuesWithheld,
+        ];
+        for code in Code::ALL {
+            let expected = if own.contains(code) { Code::Unknown } else { *code };
+            assert_eq!(Code::from(&StatusError::refusal(499, code.as_str(), "")), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn a_reason_of_others_is_called_after_its_status_code() {
+        for (code, expected) in
+            [(403, Code::Forbidden), (422, Code::Invalid), (502, Code::BadGateway), (418, Code::Unknown)]
+        {
+            for reason in ["", "PolicySaysNo", "Protected"] {
+                assert_eq!(Code::from(&StatusError::refusal(code, reason, "")), expected, "{code} {reason}");
+            }
+        }
+    }
+}

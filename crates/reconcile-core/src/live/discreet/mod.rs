@@ -1,0 +1,232 @@
+//! What may be said of an answer about a Secret. Whatever others write, such as the server, a webhook or a policy, may quote
+//! its values in any spelling, so that none of it is repeated: who refused, the code and the reason, and which fields.
+
+mod author;
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use structured_merge::FieldPath;
+
+use self::author::{Author, policy};
+use crate::diagnostic::Diagnostic;
+use crate::request::{Cause, StatusError};
+
+/// Where to read what is left out here.
+const HINT: &str = "the words of the server are left out, as they may quote the Secret; kubectl shows them";
+
+/// Fields of a Secret, and of its metadata, that may be named without looking for them in an object.
+const FIELDS: [&str; 7] = ["apiVersion", "data", "immutable", "kind", "metadata", "stringData", "type"];
+const METADATA: [&str; 8] = [
+    "annotations",
+    "deletionGracePeriodSeconds",
+    "finalizers",
+    "generateName",
+    "labels",
+    "name",
+    "namespace",
+    "ownerReferences",
+];
+
+/// Keys that the types of Secrets require (`k8s.io/kubernetes` `pkg/apis/core/validation`, `ValidateSecret`).
+const REQUIRED_KEYS: [&str; 8] = [
+    ".dockercfg",
+    ".dockerconfigjson",
+    "kubernetes.io/service-account.name",
+    "password",
+    "ssh-privatekey",
+    "tls.crt",
+    "tls.key",
+    "username",
+];
+
+/// Who speaks of a Secret of which these objects are versions: their keys may be named.
+#[derive(Clone, Copy, Debug)]
+pub struct Discreet<'a> {
+    objects: &'a [&'a Value],
+}
+
+impl<'a> Discreet<'a> {
+    /// Of these versions of the object, as far as there are any.
+    #[must_use]
+    pub fn of(objects: &'a [&'a Value]) -> Self {
+        Self { objects }
+    }
+
+    /// Returns true if a refusal tells who is behind it: a webhook, a policy, a quota, or missing rights.
+    #[must_use]
+    pub fn names_author(status: &StatusError) -> bool {
+        Author::of(status).is_some()
+    }
+
+    /// The refusal of a request.
+    #[must_use]
+    pub fn trouble(self, status: &StatusError) -> Diagnostic {
+        Diagnostic::new(status, self.sentence(status)).with_hint(HINT)
+    }
+
+    /// `admission webhook "a.example.com" denied the request (400 BadRequest): data["tls.crt"] is required`
+    #[must_use]
+    pub fn sentence(self, status: &StatusError) -> String {
+        let who =
+            Author::of(status).map_or_else(|| "the server refused the request".to_owned(), |author| author.sentence());
+        let mut sentence = format!("{who} ({} {})", status.code, status.known_reason());
+        let mut causes: Vec<String> = status.causes.iter().filter_map(|cause| self.cause(cause)).collect();
+        causes.dedup();
+        if !causes.is_empty() {
+            let _ = write!(sentence, ": {}", causes.join("; "));
+        }
+        sentence
+    }
+
+    /// A single complaint: its field and its reason.
+    fn cause(self, cause: &Cause) -> Option<String> {
+        if cause.reason == "NamespaceTerminating" {
+            return Some("the namespace is being deleted".to_owned());
+        }
+        let field = self.field(&cause.field)?;
+        Some(format!("`{field}` {}", complaint(&cause.reason)))
+    }
+
+    /// The part of a server's path that names fields of a Secret, and keys that the object has: a webhook may write anything
+    /// into a path.
+    #[must_use]
+    pub fn field(self, text: &str) -> Option<FieldPath> {
+        let text = text.strip_prefix('.').unwrap_or(text);
+        let end = text.find(['.', '[']).unwrap_or(text.len());
+        let (name, mut rest) = text.split_at(end);
+        if !FIELDS.contains(&name) {
+            return None;
+        }
+        let mut path = FieldPath::of(&[name]);
+        if name == "metadata" {
+            let below = rest.strip_prefix('.').unwrap_or_default();
+            let end = below.find(['.', '[']).unwrap_or(below.len());
+            let (name, further) = below.split_at(end);
+            if !METADATA.contains(&name) {
+                return Some(path);
+            }
+            (path, rest) = (path.field(name), further);
+        }
+        Some(self.key(&path, rest).map_or_else(|| path.clone(), |key| path.field(&key)))
+    }
+
+    /// The key that `[KEY]…` or `.KEY…` names: the longest that an object has there, or that a type of Secret requires.
+    fn key(self, map: &FieldPath, text: &str) -> Option<String> {
+        let (text, closed) = match text.strip_prefix('[') {
+            Some(text) => (text, true),
+            None => (text.strip_prefix('.')?, false),
+        };
+        // What a Secret has in `stringData` is checked when it is in `data`.
+        let plain = (*map == FieldPath::of(&["data"])).then(|| FieldPath::of(&["stringData"]));
+        let places: Vec<&FieldPath> = [Some(map), plain.as_ref()].into_iter().flatten().collect();
+        let maps =
+            self.objects.iter().flat_map(|object| places.iter().filter_map(|path| path.value_in(object)?.as_object()));
+        let keys = maps.flat_map(serde_json::Map::keys).map(String::as_str).chain(REQUIRED_KEYS);
+        let names = |key: &&str| {
+            let rest = text.strip_prefix(*key);
+            rest.is_some_and(|rest| {
+                if closed { rest.starts_with(']') } else { rest.is_empty() || rest.starts_with(['.', '[']) }
+            })
+        };
+        keys.filter(names).max_by_key(|key| key.len()).map(ToOwned::to_owned)
+    }
+}
+
+/// What a cause says of its field, in words of our own (apimachinery `CauseType`).
+#[must_use]
+pub fn complaint(reason: &str) -> &'static str {
+    match reason {
+        "FieldValueRequired" => "is required",
+        "FieldValueInvalid" => "is invalid",
+        "FieldValueTypeInvalid" => "is of the wrong type",
+        "FieldValueNotSupported" => "has a value that is not supported",
+        "FieldValueDuplicate" => "is a duplicate",
+        "FieldValueForbidden" => "is not allowed",
+        "FieldValueTooLong" => "is too long",
+        "FieldValueTooMany" => "has too many items",
+        "FieldValueTooShort" => "is too short",
+        "FieldValueTooFew" => "has too few items",
+        "FieldValueNotFound" => "names something that does not exist",
+        "FieldManagerConflict" => "has another owner",
+        _ => "is refused",
+    }
+}
+
+/// A warning of the server about a Secret: who warns.
+#[must_use]
+pub fn warning(text: &str) -> String {
+    let policy = text.strip_prefix("Validation failed for ").and_then(policy);
+    let who = policy.map_or_else(|| "the server warns".to_owned(), |(policy, _)| format!("{policy} warns"));
+    format!("{who}: the text is left out, as it may quote the Secret")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn fields_are_named_as_far_as_they_are_known() {
+        let object = json!({"data": {"tls.crt.old": "eA==", "a b": "eA=="}, "metadata": {"labels": {"app": "x"}}});
+        let objects = [&object];
+        let shown = |text: &str| Discreet::of(&objects).field(text).map(|path| path.to_string()).unwrap_or_default();
+        for (text, path) in [
+            ("data", "data"),
+            ("data[tls.crt]", r#"data["tls.crt"]"#),
+            ("data[tls.crt.old]", r#"data["tls.crt.old"]"#),
+            (".data.tls.crt.old", r#"data["tls.crt.old"]"#),
+            ("data[a b]", r#"data["a b"]"#),
+            ("data[hunter2]", "data"),
+            ("data.hunter2", "data"),
+            ("data[tls.crt]hunter2", r#"data["tls.crt"]"#),
+            ("metadata.labels[app]", "metadata.labels.app"),
+            ("metadata.labels[hunter2]", "metadata.labels"),
+            (
+                "metadata.annotations[kubernetes.io/service-account.name]",
+                r#"metadata.annotations["kubernetes.io/service-account.name"]"#,
+            ),
+            ("metadata.hunter2", "metadata"),
+            ("metadata.ownerReferences[0].hunter2", "metadata.ownerReferences"),
+            ("hunter2", ""),
+            ("hunter2.data", ""),
+            ("<nil>", ""),
+            ("", ""),
+        ] {
+            assert_eq!(shown(text), path, "{text}");
+        }
+    }
+
+    #[test]
+    fn causes_are_told_by_field_and_reason() {
+        let cause =
+            |reason: &str, field: &str| Cause { reason: reason.into(), message: "hunter2".into(), field: field.into() };
+        let causes = vec![
+            cause("FieldValueRequired", "data[tls.crt]"),
+            cause("hunter2", "type"),
+            cause("FieldValueInvalid", "hunter2"),
+            cause("NamespaceTerminating", "metadata.namespace"),
+        ];
+        let status =
+            StatusError { causes, ..StatusError::refusal(422, "Invalid", "Secret \"it\" is invalid: hunter2") };
+        assert_eq!(
+            Discreet::of(&[]).sentence(&status),
+            r#"the server refused the request (422 Invalid): `data["tls.crt"]` is required; `type` is refused; the namespace is being deleted"#
+        );
+    }
+
+    #[test]
+    fn warnings_name_their_policy() {
+        let left_out = "the text is left out, as it may quote the Secret";
+        for (text, who) in [
+            (
+                "Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': hunter2",
+                "ValidatingAdmissionPolicy `p` (binding `b`) warns",
+            ),
+            ("hunter2", "the server warns"),
+            ("Validation failed for ValidatingAdmissionPolicy 'hunter 2' with binding 'b': x", "the server warns"),
+        ] {
+            assert_eq!(warning(text), format!("{who}: {left_out}"));
+        }
+    }
+}

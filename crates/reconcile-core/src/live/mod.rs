@@ -1,0 +1,20 @@
+//! What is known of the cluster, as values: its resources, the place of each manifest, and the state of each object. The program
+//! fetches them; here they are read and decided on.
+
+mod about;
+mod discovery;
+pub mod discreet;
+mod live_state;
+pub mod readiness;
+pub mod resolve;
+mod resource;
+pub mod snapshot;
+
+pub use discovery::{Discovery, Resolution};
+pub use live_state::LiveState;
+pub use resolve::{InPart, Target};
+pub use resource::Resource;
+
+/// Up to this many wanted objects of one collection are read one by one: a GET costs the server a third of a
+/// millisecond, and a LIST encodes the whole collection.
+pub const FEW: usize = 4;

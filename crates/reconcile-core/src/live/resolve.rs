@@ -1,0 +1,188 @@
+//! Manifest → [`Target`]: which resource it belongs to, and which namespace it lives in.
+
+#![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use structured_merge::{GroupVersionKind, KindInfo, ObjectKey};
+
+use super::discovery::{Discovery, Resolution};
+use super::resource::Resource;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::manifest::yaml::Step;
+use crate::manifest::{DesiredObject, Manifest, Placement, leave_out_copies, repeated};
+use crate::object::Shard;
+
+/// A manifest with its place in the cluster.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Which object it is.
+    pub key: ObjectKey,
+    /// Where such objects live, or why nothing can be asked about this one.
+    pub resource: Result<Resource, Diagnostic>,
+    /// Each group and version in which kinds of its name are served, such as `apps/v1`.
+    pub versions: Arc<[String]>,
+    /// The object as it is sent.
+    pub desired: DesiredObject,
+    /// Its place in a run over a part of the objects.
+    pub part: Option<InPart>,
+}
+
+/// What a run over a part of the objects knows of one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InPart {
+    /// Its place in the plan of all objects.
+    pub place: usize,
+    /// The part that has it, where that is another one: this run only looks at it.
+    pub elsewhere: Option<Shard>,
+}
+
+impl Target {
+    /// Returns true if the status is written through a subresource alone, as it is for most kinds.
+    #[must_use]
+    pub fn status_is_apart(&self) -> bool {
+        self.resource.as_ref().map_or(true, |resource| resource.status)
+    }
+
+    /// The other part that has it, if it is not for this run to compare and to write.
+    #[must_use]
+    pub fn elsewhere(&self) -> Option<Shard> {
+        self.part.and_then(|part| part.elsewhere)
+    }
+
+    /// What the server says of its kind, where it knows it.
+    #[must_use]
+    pub fn kind(&self) -> Option<KindInfo> {
+        let resource = self.resource.as_ref().ok()?;
+        let (namespaced, status) = (resource.namespaced, resource.status);
+        Some(KindInfo { gvk: self.key.gvk.clone(), root: 0, namespaced, status })
+    }
+}
+
+/// The namespace that applies: the one that `--namespace` demands, else the context's for manifests without one.
+#[derive(Clone, Debug)]
+pub struct Namespaces {
+    /// `--namespace`, where it is given.
+    pub required: Option<String>,
+    /// Where manifests without a namespace go.
+    pub default: String,
+}
+
+/// Resolves all manifests. Kinds that the catalog does not have stay, with the reason, and so do objects that the API would
+/// refuse; a namespace that contradicts `--namespace`, and an object that is in the input twice and differently once its
+/// namespace is known, are problems of the input.
+pub fn resolve(
+    manifests: Vec<Manifest>,
+    catalog: &Discovery,
+    namespaces: &Namespaces,
+) -> Result<Vec<Target>, Vec<Diagnostic>> {
+    let mut versions = HashMap::new();
+    let mut place = |manifest: Manifest| {
+        let kind = manifest.gvk().kind.clone();
+        let versions: &Arc<[String]> = versions.entry(kind).or_insert_with_key(|kind| catalog.versions_of(kind).into());
+        Placed::new(manifest, versions.clone(), catalog, namespaces)
+    };
+    let placed: Vec<Placed> = manifests.into_iter().map(&mut place).collect();
+    let mut seen = HashMap::with_capacity(placed.len());
+    let mut copies = BTreeMap::new();
+    let mut problems = Vec::new();
+    for (index, one) in placed.iter().enumerate() {
+        problems.extend(contradiction(one, namespaces));
+        let ObjectKey { gvk, namespace, name } = &one.key;
+        let first = *seen.entry((&gvk.group, &gvk.kind, namespace, name)).or_insert(index);
+        if first != index {
+            let other = &placed[first];
+            let desired = |one: &Placed| Target::from(one.clone()).desired;
+            match repeated(&one.manifest, &other.manifest, desired(one).object() == desired(other).object()) {
+                Ok(warning) => drop(copies.insert(index, (first, warning))),
+                Err(problem) => problems.push(problem),
+            }
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let mut targets = placed.into_iter().map(Target::from).collect();
+    leave_out_copies(&mut targets, &copies, |target, warning| target.desired.warn(warning));
+    Ok(targets)
+}
+
+/// A manifest whose place in the cluster is known.
+#[derive(Clone)]
+struct Placed {
+    key: ObjectKey,
+    resource: Result<Resource, Diagnostic>,
+    versions: Arc<[String]>,
+    manifest: Manifest,
+}
+
+impl Placed {
+    fn new(manifest: Manifest, versions: Arc<[String]>, catalog: &Discovery, namespaces: &Namespaces) -> Self {
+        let resource = resource_of(manifest.gvk(), catalog);
+        let written = manifest.namespace().map(ToOwned::to_owned);
+        // A kind that nobody knows keeps what is written: its scope can't be told.
+        let namespace = match &resource {
+            Ok(resource) if !resource.namespaced => None,
+            Ok(_) => Some(written.unwrap_or_else(|| namespaces.default.clone())),
+            Err(_) => written,
+        };
+        let key = ObjectKey { gvk: manifest.gvk().clone(), namespace, name: manifest.name().to_owned() };
+        Self { key, resource, versions, manifest }
+    }
+}
+
+impl From<Placed> for Target {
+    fn from(Placed { key, resource, versions, manifest }: Placed) -> Self {
+        let status_is_apart = resource.as_ref().is_ok_and(|resource| resource.status);
+        let resource = refused(manifest.refused()).map_or(resource, Err);
+        let placement = Placement { namespace: key.namespace.as_deref(), status_is_apart };
+        let desired = DesiredObject::of(manifest, placement);
+        Self { key, resource, versions, desired, part: None }
+    }
+}
+
+/// Why nothing is asked about an object that the API would refuse for its name, its labels or its annotations.
+fn refused(mistakes: &[Diagnostic]) -> Option<Diagnostic> {
+    let (first, more) = mistakes.split_first()?;
+    let message = match more.len() {
+        0 => first.message.clone(),
+        1 => format!("{}, and 1 more mistake", first.message),
+        more => format!("{}, and {more} more mistakes", first.message),
+    };
+    Some(
+        Diagnostic { hint: first.hint.clone(), ..Diagnostic::new(Code::Invalid, message) }
+            .with_details(mistakes.to_vec()),
+    )
+}
+
+/// The resource of one kind, or why there is none.
+pub fn resource_of(gvk: &GroupVersionKind, catalog: &Discovery) -> Result<Resource, Diagnostic> {
+    match catalog.resolve(gvk) {
+        Resolution::Known(resource) => Ok(resource.clone()),
+        Resolution::Unavailable => {
+            let message = format!("the API service behind `{}` does not answer", gvk.api_version());
+            Err(Diagnostic::new(Code::ServiceUnavailable, message).with_hint("see `kubectl get apiservices`"))
+        }
+        Resolution::Unknown => {
+            let message = format!("the server has no kind `{}` in `{}`", gvk.kind, gvk.api_version());
+            let trouble = Diagnostic::new(Code::UnknownKind, message);
+            Err(match catalog.versions_of(&gvk.kind).as_slice() {
+                [] => trouble.with_hint("check `apiVersion` and `kind`, or install the CustomResourceDefinition first"),
+                others => trouble.with_hint(format!("the server has `{}` in `{}`", gvk.kind, others.join("`, `"))),
+            })
+        }
+    }
+}
+
+/// kubectl's rule for `--namespace` (cli-runtime `resource.RequireNamespace`).
+fn contradiction(placed: &Placed, namespaces: &Namespaces) -> Option<Diagnostic> {
+    let required = namespaces.required.as_ref()?;
+    placed.resource.as_ref().ok()?;
+    let written = placed.key.namespace.as_ref().filter(|written| *written != required)?;
+    let message =
+        format!("the namespace from the provided object \"{written}\" does not match the namespace \"{required}\"");
+    let hint = format!("pass `--namespace={written}`, or leave `metadata.namespace` out of the manifest");
+    let at = [Step::Key("metadata"), Step::Key("namespace")];
+    Some(placed.manifest.origin().problem_of_value(&at, message).with_hint(hint))
+}

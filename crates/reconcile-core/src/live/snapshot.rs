@@ -1,0 +1,152 @@
+//! Captured objects in place of a cluster: written by `snapshot`, or by `kubectl get -o yaml --show-managed-fields`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use structured_merge::{GroupVersionKind, ObjectKey};
+
+use super::live_state::LiveState;
+use super::resolve::Target;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::manifest::Input;
+use crate::manifest::yaml::{self, Validation};
+use crate::object::is_dns_label;
+
+/// Types of the documents that are not objects: what holds for all of them, and what could not be read.
+const API_VERSION: &str = "kubectl-reconcile/v1";
+const KIND: &str = "Snapshot";
+const KIND_OF_UNREADABLE: &str = "Unreadable";
+
+/// Captured objects, by key without version: one object is served in several.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    objects: BTreeMap<Key, Value>,
+    unreadable: BTreeMap<Key, Diagnostic>,
+    namespace: Option<String>,
+}
+
+type Key = (String, String, Option<String>, String);
+
+fn key(gvk: &GroupVersionKind, namespace: Option<&str>, name: &str) -> Key {
+    (gvk.group.clone(), gvk.kind.clone(), namespace.map(ToOwned::to_owned), name.to_owned())
+}
+
+impl Snapshot {
+    /// Reads a `List`, several documents, or nothing at all. What is captured is read without strictness: no person
+    /// wrote it.
+    pub fn read(inputs: &[Input]) -> Result<Self, Vec<Diagnostic>> {
+        let mut snapshot = Self::default();
+        let mut problems = Vec::new();
+        for input in inputs {
+            let stream = yaml::read(input.text.bytes(), Validation::Ignore);
+            for problem in stream.diagnostics {
+                problems.push(Diagnostic::of_syntax(&input.name, &problem));
+            }
+            for document in stream.documents {
+                if !snapshot.add(document.value) {
+                    let message = "an object with apiVersion, kind and metadata.name was expected here";
+                    problems.push(Diagnostic::at_line(&input.name, document.start.line, message));
+                }
+            }
+        }
+        if problems.is_empty() { Ok(snapshot) } else { Err(problems) }
+    }
+
+    /// Adds an object or a list of objects; whether it was one.
+    fn add(&mut self, mut value: Value) -> bool {
+        if let Some(items) = value.get_mut("items").filter(|items| items.is_array()).map(Value::take) {
+            let items = if let Value::Array(items) = items { items } else { Vec::new() };
+            return items.into_iter().all(|item| self.add(item));
+        }
+        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
+        let (Some(api_version), Some(kind)) = (text("/apiVersion"), text("/kind")) else { return false };
+        if api_version == API_VERSION && kind == KIND_OF_UNREADABLE {
+            return self.add_unreadable(&value);
+        }
+        if api_version == API_VERSION && kind == KIND {
+            self.namespace = text("/namespace").filter(|namespace| is_dns_label(namespace));
+            return true;
+        }
+        if kind == "List" {
+            return true;
+        }
+        let Some(name) = text("/metadata/name") else { return false };
+        let gvk = GroupVersionKind::new(&api_version, &kind);
+        self.objects.insert(key(&gvk, text("/metadata/namespace").as_deref(), &name), value);
+        true
+    }
+
+    fn add_unreadable(&mut self, record: &Value) -> bool {
+        let text = |pointer: &str| record.pointer(pointer).and_then(Value::as_str);
+        let (Some(api_version), Some(kind), Some(name)) =
+            (text("/object/apiVersion"), text("/object/kind"), text("/object/name"))
+        else {
+            return false;
+        };
+        let gvk = GroupVersionKind::new(api_version, kind);
+        let trouble = Diagnostic::new(
+            Code::named(text("/reason").unwrap_or_default()),
+            text("/message").unwrap_or("it could not be captured"),
+        );
+        self.unreadable.insert(key(&gvk, text("/object/namespace"), name), trouble);
+        true
+    }
+
+    /// The namespace of the manifests that name none, as it was when the objects were captured.
+    #[must_use]
+    pub fn namespace(&self) -> Option<&str> {
+        self.namespace.as_deref()
+    }
+
+    /// The captured CustomResourceDefinitions.
+    pub fn definitions(&self) -> impl Iterator<Item = &Value> {
+        self.objects().filter(|object| GroupVersionKind::of(object).is_crd())
+    }
+
+    /// The captured objects.
+    pub fn objects(&self) -> impl Iterator<Item = &Value> {
+        self.objects.values()
+    }
+
+    /// What was captured of an object. What is not in the snapshot did not exist.
+    #[must_use]
+    pub fn state(&self, of: &ObjectKey) -> LiveState {
+        let key = key(&of.gvk, of.namespace.as_deref(), &of.name);
+        match (self.objects.get(&key), self.unreadable.get(&key)) {
+            (Some(object), _) if object.get("apiVersion") != Some(&of.gvk.api_version().into()) => {
+                let version = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+                let message = format!("the snapshot has it as `{version}`, the manifest as `{}`", of.gvk.api_version());
+                LiveState::Unreadable(Diagnostic::new(Code::OtherVersion, message))
+            }
+            (Some(object), _) => LiveState::Present(object.clone()),
+            (None, Some(trouble)) => LiveState::Unreadable(trouble.clone()),
+            (None, None) => LiveState::Absent,
+        }
+    }
+}
+
+/// What comes before the objects: the namespace of the manifests that name none.
+#[must_use]
+pub fn heading(namespace: &str) -> Value {
+    json!({"apiVersion": API_VERSION, "kind": KIND, "namespace": namespace})
+}
+
+/// The record of an object that could not be read.
+#[must_use]
+pub fn unreadable(target: &Target, trouble: &Diagnostic) -> Value {
+    let mut object = json!({
+        "apiVersion": target.key.gvk.api_version(),
+        "kind": target.key.gvk.kind,
+        "name": target.key.name,
+    });
+    if let (Some(namespace), Some(fields)) = (&target.key.namespace, object.as_object_mut()) {
+        fields.insert("namespace".into(), namespace.as_str().into());
+    }
+    json!({
+        "apiVersion": API_VERSION,
+        "kind": KIND_OF_UNREADABLE,
+        "object": object,
+        "reason": trouble.code.as_str(),
+        "message": trouble.message,
+    })
+}

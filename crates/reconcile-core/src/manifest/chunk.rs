@@ -1,0 +1,136 @@
+//! The work of reading, in chunks that do not depend on each other.
+
+use kube_yaml::{AliasBudget, Positions, Severity, Step, SyntaxDiagnostic, Validation};
+use serde_json::Value;
+
+use super::input::Input;
+use super::manifest::Manifest;
+use super::mismatch::kind_of;
+use super::source::Source;
+use super::validate::manifest;
+use crate::diagnostic::Diagnostic;
+
+/// How much text is worth a chunk of its own, in bytes.
+const SIZE: usize = 256 << 10;
+
+/// Some documents of one input.
+#[derive(Debug, Clone, Copy)]
+pub struct Chunk<'a> {
+    input: &'a Input,
+    text: kube_yaml::Chunk<'a>,
+    /// Whether they are the first documents of their input.
+    is_first: bool,
+}
+
+/// What was read from a chunk.
+#[derive(Debug, Default)]
+pub struct ReadChunk {
+    pub(super) is_first: bool,
+    pub(super) manifests: Vec<Manifest>,
+    /// What is wrong with the text, and with the objects in it.
+    pub(super) syntax: Vec<Diagnostic>,
+    pub(super) problems: Vec<Diagnostic>,
+    pub(super) warnings: Vec<Diagnostic>,
+    /// How many documents were not empty.
+    pub(super) count: usize,
+}
+
+impl<'a> Chunk<'a> {
+    /// The chunks of all inputs, in their order.
+    #[must_use]
+    pub fn of(inputs: &'a [Input]) -> Vec<Self> {
+        let chunks = inputs.iter().flat_map(|input| {
+            let chunks = kube_yaml::Chunk::of(input.text.bytes(), SIZE).into_iter().enumerate();
+            chunks.map(move |(number, text)| Self { input, text, is_first: number == 0 })
+        });
+        chunks.collect()
+    }
+
+    /// Reads all inputs, one chunk after the other.
+    #[must_use]
+    pub fn read_in_order(inputs: &'a [Input], validation: Validation) -> Vec<ReadChunk> {
+        let budget = alias_budget(inputs);
+        Self::of(inputs).iter().map(|chunk| chunk.read(validation, &budget)).collect()
+    }
+
+    /// Reads the documents with the budget of the run, and makes manifests of them.
+    #[must_use]
+    pub fn read(&self, validation: Validation, budget: &AliasBudget) -> ReadChunk {
+        let stream = self.text.read(validation, budget);
+        let mut read = ReadChunk { is_first: self.is_first, count: stream.count, ..ReadChunk::default() };
+        for problem in &stream.diagnostics {
+            self.syntax(problem, validation, &mut read);
+        }
+        for document in stream.documents {
+            let source = Source { file: self.input.name.clone(), line: document.start.line, document: document.number };
+            self.object(document.value, document.positions, source, &mut read);
+        }
+        read
+    }
+
+    fn syntax(&self, problem: &SyntaxDiagnostic, validation: Validation, read: &mut ReadChunk) {
+        let also = problem.also.map(|also| format!(" (the other place is {}:{})", also.line, also.column));
+        let message = format!("{}{}", problem.message, also.unwrap_or_default());
+        let found = Diagnostic { message, ..Diagnostic::of_syntax(&self.input.name, problem) };
+        let found = found.shown_in(&self.input.text, problem.also);
+        let lossy = matches!(problem.severity, Severity::Lossy);
+        match validation {
+            Validation::Warn if lossy => read.warnings.push(found.as_warning()),
+            Validation::Ignore if lossy => {}
+            _ => read.syntax.push(found),
+        }
+    }
+
+    /// An object, or a list whose items are objects; lists nest.
+    fn object(&self, value: Value, positions: Positions, source: Source, read: &mut ReadChunk) {
+        let mark = positions.nearest(&[]);
+        let Value::Object(mut object) = value else {
+            let message = format!("expected an object, found {}", kind_of(&value));
+            let problem = Diagnostic::at(&source.file, mark, message).shown_in(&self.input.text, None);
+            read.problems.push(problem.with_hint("every object has `apiVersion`, `kind` and `metadata`"));
+            return;
+        };
+        let is_list = object.get("kind").is_some_and(|kind| kind == "List");
+        if is_list || object.get("items").is_some_and(Value::is_array) {
+            let items = match object.remove("items") {
+                Some(Value::Array(items)) => items,
+                _ => Vec::new(),
+            };
+            let item_kind = kind_of_items(&object);
+            let places = positions.items(&[Step::Key("items")]);
+            for (index, mut item) in items.into_iter().enumerate() {
+                let positions = places.get(index).unwrap_or(&positions).clone();
+                let line = positions.nearest(&[]).line;
+                inherit_type(&mut item, item_kind.as_ref());
+                self.object(item, positions, Source { line, ..source.clone() }, read);
+            }
+            return;
+        }
+        match manifest(Value::Object(object), positions, source, self.input.text.clone()) {
+            Ok(manifest) => read.manifests.push(manifest),
+            Err(problems) => read.problems.extend(problems),
+        }
+    }
+}
+
+/// What the aliases of all inputs together may take.
+#[must_use]
+pub fn alias_budget(inputs: &[Input]) -> AliasBudget {
+    AliasBudget::for_input(inputs.iter().map(|input| input.text.bytes().len()).sum())
+}
+
+/// The type that a typed list (`ConfigMapList`) gives to items that do not name theirs.
+fn kind_of_items(list: &serde_json::Map<String, Value>) -> Option<(Value, Value)> {
+    let kind = list.get("kind")?.as_str()?.strip_suffix("List").filter(|kind| !kind.is_empty())?;
+    Some((list.get("apiVersion")?.clone(), Value::from(kind)))
+}
+
+fn inherit_type(item: &mut Value, from: Option<&(Value, Value)>) {
+    if let (Value::Object(item), Some((api_version, kind))) = (item, from)
+        && !item.contains_key("kind")
+        && !item.contains_key("apiVersion")
+    {
+        item.insert("apiVersion".into(), api_version.clone());
+        item.insert("kind".into(), kind.clone());
+    }
+}

@@ -1,0 +1,29 @@
+//! Manifests: YAML read as kubectl reads it, each object with the position of its fields, and what is sent for it.
+//!
+//! ```text
+//! Input{name, text} ─yaml─▶ documents ─structure─▶ Manifest… ─▶ DesiredSet
+//!                   └──── mistakes, with the lines of their positions (excerpt)
+//! ```
+//! A manifest does not change once it is read; what is sent for it is a [`DesiredObject`].
+
+mod chunk;
+mod desired_object;
+mod input;
+#[expect(clippy::module_inception, reason = "the type `Manifest` is what the module is about")]
+mod manifest;
+mod mismatch;
+mod origin;
+mod set;
+mod source;
+mod validate;
+
+pub use chunk::{Chunk, ReadChunk, alias_budget};
+pub use desired_object::{DesiredObject, LEFT_OUT, Placement};
+pub use input::Input;
+pub use manifest::Manifest;
+pub use mismatch::{Expected, advice, kind_of, mismatch};
+pub use origin::Origin;
+pub use set::{DesiredSet, ReadOptions, gather, leave_out_copies, read, repeated};
+pub use source::{Source, SourceText};
+
+pub use kube_yaml as yaml;

@@ -1,0 +1,142 @@
+#![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
+
+use std::collections::{BTreeMap, HashMap};
+
+use kube_yaml::{Mark, Validation};
+
+use super::chunk::{Chunk, ReadChunk};
+use super::input::Input;
+use super::manifest::Manifest;
+use crate::diagnostic::Diagnostic;
+use crate::object::Selector;
+
+/// All objects that the user wants, in the order in which they were read.
+#[derive(Clone, Debug, Default)]
+pub struct DesiredSet {
+    /// The objects.
+    pub manifests: Vec<Manifest>,
+    /// Problems of the input that do not stop the run.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// How manifests are read.
+#[derive(Debug)]
+pub struct ReadOptions {
+    /// What the reader refuses.
+    pub validation: Validation,
+    /// Which objects are wanted, by their labels.
+    pub selector: Selector,
+    /// Whether no object at all is fine.
+    pub allow_empty: bool,
+}
+
+/// Reads all inputs. Either every object is there, or all problems of all inputs are.
+pub fn read(inputs: &[Input], options: &ReadOptions) -> Result<DesiredSet, Vec<Diagnostic>> {
+    gather(Chunk::read_in_order(inputs, options.validation), options)
+}
+
+/// Puts together what was read from the chunks of all inputs, in their order; the result is that of [`read`].
+pub fn gather(
+    chunks: impl IntoIterator<Item = ReadChunk>,
+    options: &ReadOptions,
+) -> Result<DesiredSet, Vec<Diagnostic>> {
+    let mut gathering = Gathering { options, manifests: Vec::new(), problems: Vec::new(), warnings: Vec::new() };
+    // What is wrong with the objects of an input is told behind what is wrong with its text.
+    let (mut of_objects, mut count) = (Vec::new(), 0);
+    for mut chunk in chunks {
+        if chunk.is_first {
+            gathering.problems.append(&mut of_objects);
+            count = 0;
+        }
+        for manifest in &mut chunk.manifests {
+            let document = &mut manifest.origin.source.document;
+            *document = document.saturating_add(count);
+        }
+        count = count.saturating_add(chunk.count);
+        gathering.manifests.append(&mut chunk.manifests);
+        gathering.problems.append(&mut chunk.syntax);
+        gathering.warnings.append(&mut chunk.warnings);
+        of_objects.append(&mut chunk.problems);
+    }
+    gathering.problems.append(&mut of_objects);
+    gathering.finish()
+}
+
+struct Gathering<'a> {
+    options: &'a ReadOptions,
+    manifests: Vec<Manifest>,
+    problems: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+}
+
+impl Gathering<'_> {
+    fn finish(mut self) -> Result<DesiredSet, Vec<Diagnostic>> {
+        self.copies();
+        if self.problems.is_empty() && !self.options.allow_empty {
+            self.emptiness();
+        }
+        if !self.problems.is_empty() {
+            return Err(self.problems);
+        }
+        self.manifests.retain(|manifest| self.options.selector.matches(&manifest.object));
+        Ok(DesiredSet { manifests: self.manifests, warnings: self.warnings })
+    }
+
+    /// An object that is in the input several times: copies that are alike count once.
+    fn copies(&mut self) {
+        let mut seen = HashMap::with_capacity(self.manifests.len());
+        let mut copies = BTreeMap::new();
+        for (index, manifest) in self.manifests.iter().enumerate() {
+            let key = (&manifest.gvk.group, &manifest.gvk.kind, &manifest.namespace, &manifest.name);
+            let first = *seen.entry(key).or_insert(index);
+            if first != index {
+                let other = &self.manifests[first];
+                match repeated(manifest, other, manifest.object == other.object) {
+                    Ok(warning) => drop(copies.insert(index, (first, warning))),
+                    Err(problem) => self.problems.push(problem),
+                }
+            }
+        }
+        leave_out_copies(&mut self.manifests, &copies, |manifest, warning| manifest.warnings.push(warning));
+    }
+
+    fn emptiness(&mut self) {
+        let hint = "pass `--allow-empty` if that is intended";
+        let message = if self.manifests.is_empty() {
+            "no objects found in the input"
+        } else if self.manifests.iter().any(|manifest| self.options.selector.matches(&manifest.object)) {
+            return;
+        } else {
+            "no object matches the selector"
+        };
+        self.problems.push(Diagnostic::general(message).with_hint(hint));
+    }
+}
+
+/// What is to be said of an object that is in the input a second time: a warning where nothing is lost by leaving the copy
+/// out, else the problem that it is. `is_same` says whether the two want the same.
+pub fn repeated(copy: &Manifest, first: &Manifest, is_same: bool) -> Result<String, Diagnostic> {
+    let mark = copy.origin.positions.nearest(&[]);
+    if is_same {
+        let (file, first) = (&copy.origin.source.file, &first.origin.source);
+        return Ok(format!(
+            "{file}:{}:{}: {copy} is defined twice, first at {first}: the copies are identical, and one of them is used",
+            mark.line, mark.column
+        ));
+    }
+    let also = (first.origin.source.file == copy.origin.source.file)
+        .then_some(Mark { line: first.origin.source.line, column: mark.column });
+    let message = format!("{copy} is defined twice, first at {}", first.origin.source);
+    Err(copy.origin.problem_at(mark, also, message).with_hint("remove one of the two"))
+}
+
+/// Takes copies out, by their places; what is to be said of them goes to the first of each, whose place comes with it.
+pub fn leave_out_copies<T>(of: &mut Vec<T>, copies: &BTreeMap<usize, (usize, String)>, warn: impl Fn(&mut T, String)) {
+    for (first, warning) in copies.values() {
+        if let Some(first) = of.get_mut(*first) {
+            warn(first, warning.clone());
+        }
+    }
+    let mut places = 0..;
+    of.retain(|_| places.next().is_some_and(|place| !copies.contains_key(&place)));
+}

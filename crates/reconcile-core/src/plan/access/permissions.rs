@@ -1,0 +1,197 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use kstatus::GroupKind;
+
+use super::purpose::Purpose;
+use crate::live::{Discovery, FEW, Resolution, Resource, Target};
+use crate::object::{Permission, granting};
+use structured_merge::GroupVersionKind;
+
+/// What the flags of a command add to what it does.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub struct Needs {
+    /// Whether `diff` asks the server about what it cannot prove (`--evidence`).
+    pub asks: bool,
+    /// Whether `apply` deletes and recreates what cannot be changed (`--replace`).
+    pub replaces: bool,
+    /// Whether only the objects of the manifests may be read and changed, where a name can restrict that (`--by-name`).
+    pub by_name: bool,
+    /// Whether `apply` waits for readiness (`--wait`).
+    pub waits: bool,
+    /// What `--prune` looks at.
+    pub prunes: Option<Pruned>,
+    /// The autoscalers that are looked for, and where (`--autoscalers`).
+    pub autoscalers: Vec<(Resource, BTreeSet<String>)>,
+    /// What `diff` lists to find objects that nothing explains, and where (`--report-unmanaged`).
+    pub unmanaged: (Vec<Resource>, BTreeSet<String>),
+}
+
+/// What pruning looks at beside the manifests.
+#[derive(Clone, Debug)]
+pub struct Pruned {
+    /// The resource of the apply set's parent.
+    pub parent: Resource,
+    /// The namespace of the parent; none where its kind has none.
+    pub namespace: Option<String>,
+    /// The resources that the parent lists.
+    pub resources: Vec<Resource>,
+    /// The namespaces that the parent lists.
+    pub namespaces: BTreeSet<String>,
+}
+
+/// The objects of one resource in one place.
+struct Collection<'t> {
+    resource: &'t Resource,
+    namespace: Option<&'t str>,
+    names: Vec<&'t str>,
+}
+
+/// The permissions that a command needs over these targets. A target whose resource is not known needs none that can be told.
+#[must_use]
+pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTreeSet<Permission> {
+    let mut needed = Needed::default();
+    for collection in collections(targets) {
+        for verb in verbs(&collection, purpose, needs) {
+            // A creation has no name yet.
+            if needs.by_name && verb != "create" {
+                collection.names.iter().for_each(|name| needed.add(&collection, Some(name), verb));
+            } else {
+                needed.add(&collection, None, verb);
+            }
+        }
+        if purpose == Purpose::Apply && needs.waits {
+            needed.pods(&collection);
+        }
+    }
+    for (resource, namespaces) in &needs.autoscalers {
+        for namespace in namespaces {
+            needed.on(resource, Some(namespace), "list");
+        }
+    }
+    if purpose == Purpose::Diff {
+        let (resources, namespaces) = &needs.unmanaged;
+        for namespace in namespaces {
+            for resource in resources {
+                needed.on(resource, Some(namespace), "list");
+            }
+        }
+    }
+    if let Some(pruned) = &needs.prunes {
+        needed.prune(targets, pruned, purpose);
+    }
+    if purpose == Purpose::Apply {
+        let granted = |target: &&Target| granting(&target.key, target.desired.object());
+        needed.0.extend(targets.iter().filter_map(granted));
+    }
+    needed.0
+}
+
+/// What `diff` asks for to tell more: without it, the report leaves out which webhooks and policies may change objects.
+#[must_use]
+pub fn optional(catalog: &Discovery, purpose: Purpose) -> BTreeSet<Permission> {
+    let mut needed = Needed::default();
+    for kind in ["MutatingWebhookConfiguration", "MutatingAdmissionPolicy"].iter().filter(|_| purpose == Purpose::Diff)
+    {
+        let gvk = GroupVersionKind::new("admissionregistration.k8s.io/v1", kind);
+        if let Resolution::Known(resource) = catalog.resolve(&gvk) {
+            needed.on(resource, None, "list");
+        }
+    }
+    needed.0
+}
+
+fn collections<'t>(targets: &[&'t Target]) -> impl Iterator<Item = Collection<'t>> {
+    let mut collections: BTreeMap<_, Collection<'t>> = BTreeMap::new();
+    for target in targets {
+        let Ok(resource) = &target.resource else { continue };
+        let namespace = target.key.namespace.as_deref().filter(|_| resource.namespaced);
+        let empty = Collection { resource, namespace, names: Vec::new() };
+        let collection = collections.entry((&resource.gvk, &resource.plural, namespace)).or_insert(empty);
+        collection.names.push(&target.key.name);
+    }
+    collections.into_values()
+}
+
+/// What is done with the objects of one collection.
+fn verbs(of: &Collection<'_>, purpose: Purpose, needs: &Needs) -> BTreeSet<&'static str> {
+    let can = |verb: &str| of.resource.pending || of.resource.verbs.contains(verb);
+    let mut verbs = BTreeSet::from(["get"]);
+    // A LIST shows all objects; where it is not allowed, each is read by its name.
+    if of.names.len() > FEW && can("list") && !needs.by_name {
+        verbs.insert("list");
+    }
+    if purpose == Purpose::Apply || needs.asks {
+        // A server-side apply of what is missing is a patch that creates.
+        verbs.extend(["patch", "create"]);
+    }
+    if purpose == Purpose::Apply && needs.replaces {
+        verbs.insert("delete");
+    }
+    // Readiness is followed by a LIST and a stream of changes, except of kinds whose objects are ready when they exist.
+    if purpose == Purpose::Apply && needs.waits && can("list") {
+        verbs.insert("list");
+        if can("watch") && structured_merge::builtin_kind(&of.resource.gvk).is_none_or(|kind| kind.status) {
+            verbs.insert("watch");
+        }
+    }
+    verbs
+}
+
+#[derive(Default)]
+struct Needed(BTreeSet<Permission>);
+
+impl Needed {
+    fn add(&mut self, of: &Collection<'_>, name: Option<&str>, verb: &str) {
+        let permission = permission((&of.resource.gvk.group, &of.resource.plural), of.namespace, verb);
+        self.0.insert(Permission { name: name.map(ToOwned::to_owned), ..permission });
+    }
+
+    fn on(&mut self, resource: &Resource, namespace: Option<&str>, verb: &str) {
+        let namespace = namespace.filter(|_| resource.namespaced);
+        self.0.insert(permission((&resource.gvk.group, &resource.plural), namespace, verb));
+    }
+
+    /// What a workload that is not ready waits for is read from its Pods.
+    fn pods(&mut self, of: &Collection<'_>) {
+        let GroupVersionKind { group, kind, .. } = &of.resource.gvk;
+        if !kstatus::has_pods(GroupKind::new(group, kind)) {
+            return;
+        }
+        for verb in ["list", "watch"] {
+            self.0.insert(permission(("", "pods"), of.namespace, verb));
+            if kind == "Deployment" {
+                self.0.insert(permission(("apps", "replicasets"), of.namespace, verb));
+            }
+        }
+    }
+
+    /// Members are looked for among all kinds of the set, in all of its namespaces.
+    fn prune(&mut self, targets: &[&Target], pruned: &Pruned, purpose: Purpose) {
+        let namespace = pruned.namespace.as_deref();
+        let verbs: &[&str] = if purpose == Purpose::Apply { &["get", "patch", "create"] } else { &["get"] };
+        for verb in verbs {
+            self.on(&pruned.parent, namespace, verb);
+        }
+        if !pruned.parent.gvk.group.is_empty() {
+            self.0.insert(permission(("apiextensions.k8s.io", "customresourcedefinitions"), None, "get"));
+        }
+        let of_targets = targets.iter().filter_map(|target| target.resource.as_ref().ok());
+        let mut namespaces: BTreeSet<&str> =
+            targets.iter().filter_map(|target| target.key.namespace.as_deref()).collect();
+        namespaces.extend(namespace);
+        namespaces.extend(pruned.namespaces.iter().map(String::as_str));
+        let verbs: &[&str] = if purpose == Purpose::Apply { &["get", "list", "delete"] } else { &["list"] };
+        for resource in of_targets.chain(&pruned.resources) {
+            let places = if resource.namespaced { namespaces.iter().copied().map(Some).collect() } else { vec![None] };
+            for (place, verb) in places.iter().flat_map(|place| verbs.iter().map(move |verb| (*place, verb))) {
+                self.on(resource, place, verb);
+            }
+        }
+    }
+}
+
+fn permission((group, resource): (&str, &str), namespace: Option<&str>, verb: &str) -> Permission {
+    let namespace = namespace.map(ToOwned::to_owned);
+    Permission { namespace, group: group.to_owned(), resource: resource.to_owned(), name: None, verb: verb.to_owned() }
+}

@@ -1,0 +1,41 @@
+use serde::{Deserialize, Serialize};
+
+/// How many requests went over the wire, repetitions included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RequestCounts {
+    /// Reads of one object.
+    pub get: u64,
+    /// Pages of collections.
+    pub list: u64,
+    /// Dry-runs.
+    pub dry_run: u64,
+    /// Writes.
+    pub write: u64,
+    /// Streams of changes that were opened. Only what waits opens any.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub watch: u64,
+    /// Discovery, schemas and the like.
+    pub other: u64,
+}
+
+impl RequestCounts {
+    /// The requests of two runs.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let Self { get, list, dry_run, write, watch, other: rest } = other;
+        Self {
+            get: self.get.saturating_add(get),
+            list: self.list.saturating_add(list),
+            dry_run: self.dry_run.saturating_add(dry_run),
+            write: self.write.saturating_add(write),
+            watch: self.watch.saturating_add(watch),
+            other: self.other.saturating_add(rest),
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}

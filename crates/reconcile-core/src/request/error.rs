@@ -1,0 +1,216 @@
+//! Why a request got no successful answer, and what to do about it.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use thiserror::Error;
+
+use super::address::InvalidAddress;
+use super::status::StatusError;
+use crate::diagnostic::Diagnostic;
+use crate::object::Permission;
+
+/// A request that got no successful answer.
+///
+/// What a server says may quote what was sent to it, the values of a Secret included: it is displayed by its code and reason
+/// alone. [`RequestError::in_full`] repeats the server's words.
+#[derive(Debug, Error)]
+pub enum RequestError {
+    /// The server refused it.
+    #[error("{0}")]
+    Status(Box<StatusError>),
+    /// The server does not know who we are (401).
+    #[error("{server} refused the credentials: {status}")]
+    Unauthorized {
+        /// The server's URL.
+        server: String,
+        /// Its answer.
+        status: Box<StatusError>,
+        /// What its clock showed, if it said so.
+        time: Option<Timestamp>,
+        /// What the credentials say themselves about why they do not hold.
+        why: Option<String>,
+    },
+    /// The credentials ran out and the plugin gave no new ones.
+    #[error("{}", _0.message)]
+    Credentials(Box<Diagnostic>),
+    /// There is no connection to the server.
+    #[error("cannot connect to {server}: {cause}")]
+    Unreachable {
+        /// The server's URL.
+        server: String,
+        /// The last cause, in words.
+        cause: String,
+        /// What to do about this cause.
+        hint: Option<String>,
+    },
+    /// The connection broke before the answer was complete.
+    #[error("the connection to {server} broke: {cause}")]
+    Interrupted {
+        /// The server's URL.
+        server: String,
+        /// The last cause, in words.
+        cause: String,
+    },
+    /// There was no complete answer in time.
+    #[error("no answer from {server} within {}", seconds(*after))]
+    TimedOut {
+        /// The server's URL.
+        server: String,
+        /// The time that was waited for.
+        after: Duration,
+    },
+    /// The answer began, and was not complete in time.
+    #[error("the answer of {server} was not complete within {}", seconds(*after))]
+    TooSlow {
+        /// The server's URL.
+        server: String,
+        /// The time that was waited for.
+        after: Duration,
+    },
+    /// The answer is larger than anything that the API serves.
+    #[error("the answer is larger than {} MiB", limit >> 20)]
+    TooLarge {
+        /// The bound, in bytes.
+        limit: usize,
+    },
+    /// The answer is not what HTTP allows, or its compression is broken.
+    #[error("the answer of {server} cannot be read: {cause}")]
+    Unreadable {
+        /// The server's URL.
+        server: String,
+        /// The last cause, in words.
+        cause: String,
+    },
+    /// The answer is JSON, but not what was asked for.
+    #[error("the answer of {server} is not what was requested: {cause}")]
+    Unexpected {
+        /// The server's URL.
+        server: String,
+        /// What is wrong with it, in our words.
+        cause: String,
+    },
+    /// The run was interrupted before it was sent, or before it was answered.
+    #[error("the run was interrupted")]
+    Stopped,
+    /// The request itself is not valid HTTP.
+    #[error("the request cannot be sent: {cause}")]
+    Invalid {
+        /// What is wrong with it.
+        cause: String,
+    },
+}
+
+impl From<InvalidAddress> for RequestError {
+    fn from(error: InvalidAddress) -> Self {
+        Self::Invalid { cause: error.to_string() }
+    }
+}
+
+impl RequestError {
+    /// A time-out of a server that never answered anything whole: it is not there.
+    #[must_use]
+    pub fn silent(error: Self) -> Self {
+        match error {
+            Self::TimedOut { server, after } | Self::TooSlow { server, after } => Self::Unreachable {
+                server,
+                cause: format!("no answer within {}", seconds(after)),
+                hint: Some("is the address in the kubeconfig right, and is a VPN or a proxy needed?".to_owned()),
+            },
+            other => other,
+        }
+    }
+
+    /// A time-out while the answer was read.
+    #[must_use]
+    pub fn half_read(self) -> Self {
+        match self {
+            Self::TimedOut { server, after } => Self::TooSlow { server, after },
+            other => other,
+        }
+    }
+
+    /// Returns true if every other request would fail in the same way: there is no connection, the credentials do not hold, or nothing
+    /// more is sent.
+    #[must_use]
+    pub fn is_whole_run(&self) -> bool {
+        matches!(self, Self::Unauthorized { .. } | Self::Credentials(_) | Self::Unreachable { .. } | Self::Stopped)
+    }
+
+    /// Returns true if there was an answer that says nothing about what was asked.
+    #[must_use]
+    pub fn is_bad_answer(&self) -> bool {
+        matches!(self, Self::Unexpected { .. } | Self::Unreadable { .. } | Self::TooLarge { .. })
+    }
+
+    /// The error with the words of the server, which must not be shown where they may be about a Secret.
+    #[must_use]
+    pub fn in_full(&self) -> String {
+        match self {
+            Self::Status(status) => status.in_full(),
+            Self::Unauthorized { server, status, .. } => {
+                format!("{server} refused the credentials: {}", status.in_full())
+            }
+            other => other.to_string(),
+        }
+    }
+
+    /// The server's refusal, when it is one.
+    #[must_use]
+    pub fn status(&self) -> Option<&StatusError> {
+        match self {
+            Self::Status(status) | Self::Unauthorized { status, .. } => Some(status),
+            _ => None,
+        }
+    }
+
+    /// What the server says against the request itself, and not against who sends it.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&StatusError> {
+        match self {
+            Self::Status(status) => Some(status),
+            _ => None,
+        }
+    }
+
+    /// Returns true if the API server says that what was asked for does not exist.
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        self.status().is_some_and(StatusError::is_not_found)
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unreachable { hint, .. } => hint.clone(),
+            Self::Unauthorized { why, .. } => {
+                let why = why.as_ref().map(|why| format!("{why}: ")).unwrap_or_default();
+                Some(format!("{why}log in again, or choose other credentials with `--context`, `--user` or `--token`"))
+            }
+            Self::Status(status) if (300..400).contains(&status.code) => {
+                Some("does the address in the kubeconfig lead to the API server, or to a login in front of it?".to_owned())
+            }
+            Self::Status(status) if status.is_to_nobody() => Some(
+                "no credentials were sent, or they got lost on the way: a client certificate does not get through a proxy that terminates TLS"
+                    .to_owned(),
+            ),
+            Self::Status(status) => status.missing.as_deref().map(missing),
+            Self::TimedOut { .. } | Self::TooSlow { .. } => {
+                Some("a slow server gets more time with `--request-timeout`".to_owned())
+            }
+            Self::Credentials(diagnostic) => diagnostic.hint.clone(),
+            _ => None,
+        }
+    }
+}
+
+/// What to do about a permission that the user does not have.
+fn missing(permission: &Permission) -> String {
+    format!("the user needs {permission}: `kubectl reconcile access` shows all that is needed")
+}
+
+/// `after` in the words of `--request-timeout`.
+fn seconds(after: Duration) -> String {
+    if after.subsec_millis() == 0 { format!("{}s", after.as_secs()) } else { format!("{}ms", after.as_millis()) }
+}

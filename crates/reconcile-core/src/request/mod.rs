@@ -1,0 +1,11 @@
+//! What requests to the API server are made of and end with, as values: addresses, errors, counts.
+
+mod address;
+mod counts;
+mod error;
+mod status;
+
+pub use address::{Address, InvalidAddress, asks_for_dry_run, is_path_segment};
+pub use counts::RequestCounts;
+pub use error::RequestError;
+pub use status::{Cause, StatusError};

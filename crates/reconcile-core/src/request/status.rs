@@ -1,0 +1,374 @@
+//! Refusals: the `Status` that the API server answers with, or what can be made of an answer that is none.
+
+use std::fmt;
+use std::time::Duration;
+
+use http::header::{LOCATION, RETRY_AFTER};
+use http::{HeaderMap, StatusCode};
+use serde::Deserialize;
+
+use super::address::Address;
+use crate::object::Permission;
+use crate::text::{one_line, without_credentials};
+
+/// The longest text that is taken from an answer that is no `Status`, in characters.
+const FOREIGN_TEXT: usize = 200;
+/// How many single complaints of an answer are read: each may be searched for in a manifest.
+const MOST_CAUSES: usize = 100;
+/// The longest message that is shown on one line, in characters.
+const SHOWN_MESSAGE: usize = 4000;
+
+/// A header of every answer of the API server (apiserver `pkg/endpoints/filters/audit_init.go`), also of those that are no `Status`.
+const AUDIT_ID: &str = "audit-id";
+
+/// An answer outside 200–299.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusError {
+    /// The HTTP status.
+    pub code: u16,
+    /// The API server itself answered: with a `Status`, or under a number of its audit log. Anything else may come from whatever
+    /// is in front of it.
+    pub from_server: bool,
+    /// The machine-readable reason: `NotFound`, `Conflict`, `Invalid`; derived from the code when the server names none.
+    pub reason: String,
+    /// What the server says. Untrusted text, possibly of several lines.
+    pub message: String,
+    /// The single complaints behind it, such as invalid fields.
+    pub causes: Vec<Cause>,
+    /// How many more there are.
+    pub more_causes: usize,
+    /// The kind, or the resource, that the answer is about.
+    pub details_kind: Option<String>,
+    /// The name of the object that the answer is about.
+    pub details_name: Option<String>,
+    /// How long the server asks to wait before asking again.
+    pub retry_after: Option<Duration>,
+    /// The permission that is missing, where the authorizer refused it.
+    pub missing: Option<Box<Permission>>,
+}
+
+#[cfg(test)]
+impl StatusError {
+    /// A refusal with a message and nothing else.
+    #[must_use]
+    pub fn refusal(code: u16, reason: &str, message: &str) -> Self {
+        Self {
+            code,
+            from_server: true,
+            reason: reason.to_owned(),
+            message: message.to_owned(),
+            causes: Vec::new(),
+            more_causes: 0,
+            details_kind: None,
+            details_name: None,
+            retry_after: None,
+            missing: None,
+        }
+    }
+}
+
+/// One complaint of a [`StatusError`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// The machine-readable reason: `FieldValueInvalid`, `FieldManagerConflict`.
+    pub reason: String,
+    /// What is wrong.
+    pub message: String,
+    /// The field in question, as the server writes it.
+    pub field: String,
+}
+
+/// The code and the reason. The message is not repeated: it may quote what was sent.
+impl fmt::Display for StatusError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "the server answered {} {}", self.code, self.known_reason())
+    }
+}
+
+impl std::error::Error for StatusError {}
+
+/// The parts of `metav1.Status` that matter here.
+#[derive(Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[derive(Default)]
+struct Status {
+    kind: String,
+    reason: String,
+    message: String,
+    details: Option<Details>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Details {
+    kind: String,
+    name: String,
+    causes: Option<Vec<StatusCause>>,
+    retry_after_seconds: u64,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct StatusCause {
+    reason: String,
+    message: String,
+    field: String,
+}
+
+/// The reasons of the API server (apimachinery `pkg/apis/meta/v1/types.go`, `StatusReason`). Others are those of a webhook.
+const REASONS: [&str; 20] = [
+    "AlreadyExists",
+    "BadRequest",
+    "Conflict",
+    "Expired",
+    "Forbidden",
+    "Gone",
+    "InternalError",
+    "Invalid",
+    "MethodNotAllowed",
+    "NotAcceptable",
+    "NotFound",
+    "RequestEntityTooLarge",
+    "ServerTimeout",
+    "ServiceUnavailable",
+    "StorageReadError",
+    "Timeout",
+    "TooManyRequests",
+    "Unauthorized",
+    "Unknown",
+    "UnsupportedMediaType",
+];
+
+impl StatusError {
+    /// What the server says, on one line.
+    #[must_use]
+    pub fn in_full(&self) -> String {
+        if self.message.is_empty() { self.to_string() } else { one_line(&self.message, SHOWN_MESSAGE) }
+    }
+
+    /// The reason where it is one of the API server's own, else the one that goes with the code: a webhook may give any text
+    /// as its reason.
+    #[must_use]
+    pub fn known_reason(&self) -> String {
+        if REASONS.contains(&self.reason.as_str()) {
+            return self.reason.clone();
+        }
+        StatusCode::from_u16(self.code).map_or_else(|_| "Unknown".to_owned(), reason_of)
+    }
+
+    /// Returns true if the API server says that it does not exist. The page of a proxy says nothing about that.
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        self.code == 404 && self.from_server
+    }
+
+    /// Returns true if the server refused it to somebody whom it does not know.
+    #[must_use]
+    pub fn is_to_nobody(&self) -> bool {
+        self.code == 403 && self.message.contains(r#"User "system:anonymous" cannot"#)
+    }
+
+    /// Reads a refusal: a `Status` by its fields, anything else (a proxy's page, plain text) as one bounded line.
+    #[must_use]
+    pub fn parse(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
+        let status = serde_json::from_slice::<Status>(body).ok().filter(|status| status.kind == "Status");
+        let Some(status) = status else {
+            return Self {
+                code: code.as_u16(),
+                from_server: headers.contains_key(AUDIT_ID),
+                reason: reason_of(code),
+                message: redirection(code, headers).unwrap_or_else(|| foreign_message(code, body)),
+                causes: Vec::new(),
+                more_causes: 0,
+                details_kind: None,
+                details_name: None,
+                retry_after: header_seconds(headers),
+                missing: None,
+            };
+        };
+        let details = status.details.unwrap_or_default();
+        let mut causes = details.causes.unwrap_or_default();
+        let more_causes = causes.len().saturating_sub(MOST_CAUSES);
+        causes.truncate(MOST_CAUSES);
+        let in_body = (details.retry_after_seconds > 0).then(|| Duration::from_secs(details.retry_after_seconds));
+        Self {
+            code: code.as_u16(),
+            from_server: true,
+            reason: if status.reason.is_empty() { reason_of(code) } else { status.reason },
+            message: status.message,
+            causes: causes
+                .into_iter()
+                .map(|cause| Cause { reason: cause.reason, message: cause.message, field: cause.field })
+                .collect(),
+            more_causes,
+            details_kind: non_empty(details.kind),
+            details_name: non_empty(details.name),
+            retry_after: header_seconds(headers).or(in_body),
+            missing: None,
+        }
+    }
+
+    /// The same as the answer to a request: what the server says of a permission counts only where it is about the very resource
+    /// and namespace that were asked for.
+    #[must_use]
+    pub fn answering(self, address: &Address) -> Self {
+        let missing = Permission::refused_in(&self.message).filter(|missing| {
+            let resource = missing.resource.split('/').next().unwrap_or_default();
+            self.code == 403
+                && address.has_segment(resource)
+                && missing.namespace.iter().all(|namespace| address.has_segment(namespace))
+        });
+        Self { missing: missing.map(Box::new), ..self }
+    }
+}
+
+fn non_empty(text: String) -> Option<String> {
+    (!text.is_empty()).then_some(text)
+}
+
+/// `Retry-After` in seconds. The form with a date is not used by the API server, and is ignored as client-go does.
+fn header_seconds(headers: &HeaderMap) -> Option<Duration> {
+    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds))
+}
+
+/// The reason that the API server gives for a code (`apimachinery/pkg/api/errors`, `NewGenericServerResponse`).
+fn reason_of(code: StatusCode) -> String {
+    let reason = match code.as_u16() {
+        400 => "BadRequest",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "NotFound",
+        405 => "MethodNotAllowed",
+        406 => "NotAcceptable",
+        409 => "Conflict",
+        410 => "Gone",
+        413 => "RequestEntityTooLarge",
+        415 => "UnsupportedMediaType",
+        422 => "Invalid",
+        429 => "TooManyRequests",
+        500 => "InternalError",
+        503 => "ServiceUnavailable",
+        504 => "Timeout",
+        _ => return code.canonical_reason().map_or_else(|| "Unknown".to_owned(), |reason| reason.replace(' ', "")),
+    };
+    reason.to_owned()
+}
+
+/// Where an answer leads that nobody follows, as credentials would go along: in front of the API server is something else.
+fn redirection(code: StatusCode, headers: &HeaderMap) -> Option<String> {
+    let location = code.is_redirection().then(|| headers.get(LOCATION))??.to_str().ok()?;
+    let location = one_line(&without_credentials(location), FOREIGN_TEXT);
+    let reason = code.canonical_reason().unwrap_or_default();
+    Some(format!("the server answered {} {reason}, which leads to `{location}` and is not followed", code.as_u16()))
+}
+
+/// A line for an answer that the API server did not write: the title of a page, or the start of a text.
+fn foreign_message(code: StatusCode, body: &[u8]) -> String {
+    let answered = match code.canonical_reason() {
+        Some(reason) => format!("the server answered {} {reason}", code.as_u16()),
+        None => format!("the server answered {}", code.as_u16()),
+    };
+    let text = String::from_utf8_lossy(body.get(..64 << 10).unwrap_or(body));
+    let said = if text.trim_start().starts_with('<') { title(&text).unwrap_or_default() } else { text.as_ref() };
+    let said = one_line(said, FOREIGN_TEXT);
+    if said.is_empty() || Some(said.as_str()) == code.canonical_reason() {
+        answered
+    } else {
+        format!("{answered}: {said}")
+    }
+}
+
+/// The title of an HTML page.
+fn title(page: &str) -> Option<&str> {
+    let lower = page.to_ascii_lowercase();
+    let (before, rest) = lower.split_once("<title>")?;
+    let (title, _) = rest.split_once("</title>")?;
+    page.get(before.len()..)?.get("<title>".len()..)?.get(..title.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(code: u16, headers: &[(&'static str, &str)], body: &str) -> StatusError {
+        let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+        StatusError::parse(StatusCode::from_u16(code).unwrap(), &headers, body.as_bytes())
+    }
+
+    #[test]
+    fn a_status_is_read_with_its_causes() {
+        let error = parse(
+            422,
+            &[],
+            r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",
+                "message":"Deployment.apps \"web\" is invalid: spec.replicas: Invalid value: -1",
+                "reason":"Invalid","code":422,
+                "details":{"name":"web","group":"apps","kind":"Deployment",
+                  "causes":[{"reason":"FieldValueInvalid","message":"Invalid value: -1","field":"spec.replicas"}]}}"#,
+        );
+        assert_eq!((error.code, error.reason.as_str()), (422, "Invalid"));
+        assert_eq!(error.details_kind.as_deref(), Some("Deployment"));
+        assert_eq!(error.details_name.as_deref(), Some("web"));
+        let cause = Cause {
+            reason: "FieldValueInvalid".into(),
+            message: "Invalid value: -1".into(),
+            field: "spec.replicas".into(),
+        };
+        assert_eq!(error.causes, [cause]);
+        assert_eq!(error.in_full(), "Deployment.apps \"web\" is invalid: spec.replicas: Invalid value: -1");
+        assert_eq!(error.to_string(), "the server answered 422 Invalid");
+    }
+
+    #[test]
+    fn null_details_and_missing_fields_are_tolerated() {
+        let error = parse(404, &[], r#"{"kind":"Status","message":"gone","details":{"causes":null}}"#);
+        assert_eq!((error.reason.as_str(), error.message.as_str()), ("NotFound", "gone"));
+        let error = parse(409, &[], r#"{"kind":"Status","details":null}"#);
+        assert_eq!(error.to_string(), "the server answered 409 Conflict");
+    }
+
+    #[test]
+    fn the_page_of_a_proxy_becomes_its_title() {
+        let page =
+            "<!DOCTYPE html>\n<html><head><TITLE>502\n Bad\u{1b}[31m Gateway</TITLE></head><body>secret</body></html>";
+        let error = parse(502, &[], page);
+        assert_eq!(error.reason, "BadGateway");
+        assert_eq!(error.in_full(), "the server answered 502 Bad Gateway: 502 Bad\\u{1b}[31m Gateway");
+        assert_eq!(error.to_string(), "the server answered 502 BadGateway");
+        assert_eq!(parse(503, &[], "<html>x</html>").in_full(), "the server answered 503 Service Unavailable");
+    }
+
+    #[test]
+    fn only_the_server_says_that_something_does_not_exist() {
+        let own = r#"{"kind":"Status","reason":"NotFound","code":404}"#;
+        assert!(parse(404, &[], own).is_not_found());
+        // A kind that is not served any more is told by a text.
+        assert!(parse(404, &[("audit-id", "1f0c4f6e")], "404 page not found\n").is_not_found());
+        for page in ["404 page not found\n", "<html><title>404 Not Found</title></html>", "", "{}"] {
+            assert!(!parse(404, &[], page).is_not_found(), "{page}");
+        }
+        assert!(!parse(403, &[], own).is_not_found());
+    }
+
+    #[test]
+    fn a_text_is_cut_and_kept_on_one_line() {
+        let error = parse(500, &[], &format!("boom\nbang {}", "x".repeat(10_000)));
+        assert!(error.message.starts_with("the server answered 500 Internal Server Error: boom bang xxx"));
+        assert!(error.message.chars().count() < 300, "{}", error.message);
+        assert_eq!(
+            parse(404, &[], "404 page not found\n").message,
+            "the server answered 404 Not Found: 404 page not found"
+        );
+        assert_eq!(parse(599, &[], "").message, "the server answered 599");
+    }
+
+    #[test]
+    fn the_header_says_when_to_ask_again_and_the_body_otherwise() {
+        let body = r#"{"kind":"Status","details":{"retryAfterSeconds":7}}"#;
+        assert_eq!(parse(429, &[], body).retry_after, Some(Duration::from_secs(7)));
+        assert_eq!(parse(429, &[("retry-after", "2")], body).retry_after, Some(Duration::from_secs(2)));
+        assert_eq!(parse(429, &[("retry-after", "Fri, 20 Nov 2026 10:00:00 GMT")], "").retry_after, None);
+        assert_eq!(parse(503, &[("retry-after", "99999999999999999999999")], "").retry_after, None);
+    }
+}

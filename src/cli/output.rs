@@ -5,7 +5,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, Command, ValueEnum};
 
 use crate::report::Sort;
-use crate::report::format::{FORMATS, Format};
+use crate::report::formats::{FORMATS, Format};
 use crate::terminal::{ColorChoice, THEMES, Theme};
 use crate::text::similar;
 

@@ -8,7 +8,8 @@ use crate::engine::comparison::Comparison;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::plan::DependencyKind;
-use crate::report::{Command, FailOn, Report, explained, outcomes, readiness, summary_line, text};
+use crate::report::formats::text::{self, explained, outcomes, readiness, summary};
+use crate::report::{Command, FailOn, Report};
 use crate::rules::ReadinessRules;
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
@@ -64,7 +65,7 @@ fn show(report: &Report, settings: &Settings, explains: bool, output: &Output) -
         output.text(&outcomes::left(report, &output.view))?;
         output.text(&readiness::left(report))?;
     }
-    output.text(&summary_line::summary(report, &output.view))
+    output.text(&summary::summary(report, &output.view))
 }
 
 async fn pass(

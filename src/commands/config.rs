@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::cli::{ConfigCommand, ConfigCommandArgs, ConfigViewArgs, ViewFormat};
 use crate::config::{Configuration, View, schema, typed_inputs};
 use crate::report::EXIT_SUCCESS;
-use crate::report::styled::Role;
+use crate::report::Role;
 use crate::session::output::tell;
 use crate::terminal::{ColorChoice, Terminal};
 

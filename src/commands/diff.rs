@@ -10,7 +10,8 @@ use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::live::admission::Admission;
 use crate::plan::{DependencyKind, Plan};
-use crate::report::{Command, Report, explained, summary_line, text};
+use crate::report::formats::text::{self, explained, summary};
+use crate::report::{Command, Report};
 use crate::session::apply_set::requested;
 use crate::session::captured::without_cluster;
 use crate::session::configured::{Configured, Settings};
@@ -59,7 +60,7 @@ fn show(report: &Report, settings: &Settings, explains: bool, output: &Output) -
     if explains {
         output.text(&explained(report, &settings.ignore, &output.view))?;
     }
-    output.text(&summary_line::summary(report, &output.view))
+    output.text(&summary::summary(report, &output.view))
 }
 
 /// Prints a configuration in the place of the differences.

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use crate::cli::{MergeArgs, ReportArgs, ReportCommand};
 use crate::diagnostic::Diagnostic;
-use crate::report::{EXIT_INVALID, Merged, Part, matrix, merged, text};
+use crate::report::formats::text::{self, matrix};
+use crate::report::{EXIT_INVALID, Merged, Part, merged};
 use crate::session::output::{Output, tell};
 use crate::terminal::Terminal;
 use crate::text::io_reason;

@@ -12,7 +12,7 @@ use crate::live::definitions::definitions_beside;
 use crate::live::fetch::fetch;
 use crate::live::snapshot::{heading, unreadable};
 use crate::live::{LiveState, Target};
-use crate::report::styled::Role;
+use crate::report::Role;
 use crate::report::{EXIT_INCOMPLETE, EXIT_SUCCESS, Verdict};
 use crate::session::configured::{Configured, Settings};
 use crate::session::contexts::only_one;

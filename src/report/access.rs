@@ -6,13 +6,12 @@ use std::fmt::Write as _;
 
 use serde::{Serialize, Serializer};
 
-use super::diagnostic::of_run;
-use super::json::document;
-use super::styled::{Role, Styled};
-use super::{ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_SUCCESS, Failure};
 use crate::diagnostic::Diagnostic;
 use crate::object::Permission;
 use crate::plan::access::{Purpose, RoleFor};
+use crate::report::formats::json::document;
+use crate::report::model::diagnostic::of_run;
+use crate::report::{ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_SUCCESS, Failure, Role, Styled};
 use crate::text::visible;
 
 /// The report of `access`.

@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-use super::diagnostic::of_run;
-use super::styled::{Role, Styled};
-use super::{ClusterInfo, EXIT_SUCCESS, Failure};
 use crate::diagnostic::Diagnostic;
+use crate::report::model::diagnostic::of_run;
+use crate::report::{ClusterInfo, EXIT_SUCCESS, Failure, Role, Styled};
 
 /// The minor versions of Kubernetes 1 whose API servers the tests run against: the oldest and the newest.
 pub const TESTED_SERVERS: (u32, u32) = (30, 36);

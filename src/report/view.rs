@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{ObjectReport, Report};
 use crate::desired::Source;
+use crate::report::{ObjectReport, Report};
 
 /// How a report is to be shown: what was chosen, and what the place offers where it is read. Every format gets it.
 #[derive(Clone, Debug)]

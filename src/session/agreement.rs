@@ -6,9 +6,10 @@ use tokio::sync::watch;
 
 use crate::client::Context;
 use crate::engine::interrupt::Interrupt;
-use crate::report::matrix::heading;
-use crate::report::styled::Styled;
-use crate::report::{ClusterInfo, Report, View, summary_line, text};
+use crate::report::Styled;
+use crate::report::formats::text::matrix::heading;
+use crate::report::formats::text::{self, summary};
+use crate::report::{ClusterInfo, Report, View};
 use crate::session::confirm::{self, place_of};
 use crate::session::output::Output;
 
@@ -39,7 +40,7 @@ impl Agreement {
 
     /// Waits for the answer.
     pub async fn wait(&self, at: usize, (report, view): (&Report, &View), cluster: &ClusterInfo) -> bool {
-        let (differences, plan) = (text::differences(report, view), summary_line::plan(report, view));
+        let (differences, plan) = (text::differences(report, view), summary::plan(report, view));
         self.settle(at, State::Waiting { differences, plan, place: place_of(report, cluster) });
         let mut answer = self.answer.subscribe();
         let answered = answer.wait_for(Option::is_some).await;

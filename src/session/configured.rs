@@ -11,7 +11,7 @@ use crate::cli::{Addition, Cli, Command, InputArgs, Typed};
 use crate::compare::Action;
 use crate::config::{Configuration, FlagDefault, Origin, typed_inputs};
 use crate::diagnostic::Diagnostic;
-use crate::report::styled::Role;
+use crate::report::Role;
 use crate::report::{Command as ReportedCommand, ConfigurationInfo, ObjectReport, Report};
 use crate::rules::{IgnoreRules, ReadinessRules, RuleRef};
 use crate::session::failure::Failure;

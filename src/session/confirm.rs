@@ -6,8 +6,9 @@ use std::time::Duration;
 use crate::cli::InputArgs;
 use crate::diagnostic::Diagnostic;
 use crate::engine::interrupt::Interrupt;
-use crate::report::styled::{Role, Styled};
-use crate::report::{ApplySetInfo, ClusterInfo, Report, summary_line, text};
+use crate::report::formats::text::{self, summary};
+use crate::report::{ApplySetInfo, ClusterInfo, Report};
+use crate::report::{Role, Styled};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::terminal;
@@ -36,7 +37,7 @@ pub(crate) async fn confirmed(report: &Report, cluster: &ClusterInfo, output: &O
     if !output.shows_text() {
         output.terminal.message(&text::differences(report, &output.view));
     }
-    output.terminal.message(&summary_line::plan(report, &output.view));
+    output.terminal.message(&summary::plan(report, &output.view));
     answered(format!("Apply this to {}? [y/N] ", place_of(report, cluster)), output, interrupt).await
 }
 

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 
 use crate::diagnostic::Diagnostic;
 use crate::program;
-use crate::report::unified::FilePair;
+use crate::report::formats::unified::FilePair;
 use crate::report::{EXIT_INTERRUPTED, EXIT_SUCCESS};
 use crate::session::child_process;
 use crate::session::private_folder::{self, PrivateFolder};

@@ -6,7 +6,7 @@ use jiff::{Timestamp, Unit};
 
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::report::View;
-use crate::report::jsonl::Entry;
+use crate::report::formats::jsonl::Entry;
 use crate::session::report_file::ReportFile;
 use crate::terminal::Terminal;
 

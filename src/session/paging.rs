@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::report::styled::Styled;
+use crate::report::Styled;
 use crate::terminal::{Closed, Pager, Terminal};
 
 /// Where text goes. The pager starts with the first text.

@@ -15,7 +15,7 @@ use crate::desired::files::Inputs;
 use crate::desired::yaml::Validation;
 use crate::desired::{Chunk, DesiredSet, ReadChunk, ReadOptions, Selector, alias_budget, gather};
 use crate::diagnostic::Diagnostic;
-use crate::report::styled::Role;
+use crate::report::Role;
 use crate::session::failure::Failure;
 use crate::terminal::Terminal;
 use reconcile_core::manifest::Input;

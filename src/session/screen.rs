@@ -9,8 +9,9 @@ use structured_merge::ObjectKey;
 
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::wait::{Readiness, State};
-use crate::report::styled::{Role, Styled};
-use crate::report::{ObjectReport, outcomes, readiness};
+use crate::report::ObjectReport;
+use crate::report::formats::text::{outcomes, readiness};
+use crate::report::{Role, Styled};
 use crate::session::output::Output;
 use crate::terminal::Progress;
 

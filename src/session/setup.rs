@@ -17,7 +17,7 @@ use crate::live::autoscalers::AutoscalerSource;
 use crate::live::resolve::{Namespaces, resolve};
 use crate::live::{Discovery, Target, discover, json};
 use crate::plan::Plan;
-use crate::report::styled::Role;
+use crate::report::Role;
 use crate::report::{ClusterInfo, FailClass, Report};
 use crate::rules::Autoscalers;
 use crate::session::configured::Settings;

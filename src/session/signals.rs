@@ -9,7 +9,7 @@ use structured_merge::ObjectKey;
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::GRACE;
 use crate::report::EXIT_INTERRUPTED;
-use crate::report::styled::Role;
+use crate::report::Role;
 use crate::session::child_process;
 use crate::terminal::Terminal;
 

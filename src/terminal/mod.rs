@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::report::View;
-use crate::report::styled::{Role, Styled};
+use crate::report::{Role, Styled};
 use crate::text::{io_reason, visible};
 pub use bug::report_panics;
 use heartbeat::Heartbeat;

@@ -1,6 +1,6 @@
 use anstyle::{Ansi256Color, AnsiColor, Color, Style};
 
-use crate::report::styled::Role;
+use crate::report::Role;
 
 /// How text looks in colours. Nothing is told by a colour alone: signs and words say the same.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use kubectl_reconcile::compare::{
     Prediction, Redactor, UnmanagedCount, Versions, judge, predict,
 };
 use kubectl_reconcile::diagnostic::Place;
-use kubectl_reconcile::report::format::{FORMATS, Render};
+use kubectl_reconcile::report::formats::{FORMATS, Render};
 use kubectl_reconcile::report::{Command, FailOn, ObjectReport, Report, View};
 use kubectl_reconcile::rules::{Autoscalers, FieldPattern, Glob, IgnoreRule, IgnoreRules, ObjectPattern, Subject};
 use serde_json::{Map, Value, json};

@@ -1,8 +1,8 @@
 //! One report of those that are merged.
 
+use super::parsed::{Parsed, parsed};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::report::model::Report;
-use crate::report::parsed::{Parsed, parsed};
+use crate::report::Report;
 
 /// One report, and the file it is from.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::parsers;
 use super::scenario::{apply, diff, quiet, several, stopped};
-use crate::report::format::{FORMATS, Format, Render};
+use crate::report::formats::{FORMATS, Format, Render};
 use crate::report::{Report, Reports, Sections, View};
 use crate::terminal::plain;
 
@@ -72,7 +72,7 @@ fn a_large_object_is_left_out_of_json_unless_all_of_it_is_wanted() {
     let small: Value = serde_json::from_str(&one(named("json"), &report)).unwrap();
     let size = large.to_string().len();
     assert_eq!(small["objects"][0]["changes"][0]["desired"], json!({"leftOut": size}));
-    let whole = crate::report::json::render(&report, &View { full: true, ..view() });
+    let whole = crate::report::formats::json::render(&report, &View { full: true, ..view() });
     let whole: Value = serde_json::from_str(&whole).unwrap();
     assert_eq!(whole["objects"][0]["changes"][0]["desired"], large);
     // What is left out of the document stays in the report.

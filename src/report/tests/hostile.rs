@@ -3,7 +3,7 @@
 use super::formats::{all, one};
 use super::parsers;
 use super::scenario::{EVIL, apply, diff, several, stopped};
-use crate::report::format::{FORMATS, Format};
+use crate::report::formats::{FORMATS, Format};
 use crate::text::is_hidden;
 
 /// Nothing that a terminal acts on or hides, and a document that its readers understand.

@@ -171,7 +171,10 @@ fn the_schema_knows_all_words_of_the_report() {
     assert_eq!(words("/definitions/report/properties/failOn/items/enum"), classes);
     let classes = words("/definitions/change/properties/class/enum");
     assert!(
-        super::super::findings::RULES.iter().filter(|rule| classes.iter().any(|class| class == rule.id)).count()
+        crate::report::words::findings::RULES
+            .iter()
+            .filter(|rule| classes.iter().any(|class| class == rule.id))
+            .count()
             == classes.len()
     );
     // The reasons are those of the documentation.

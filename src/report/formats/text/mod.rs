@@ -1,0 +1,34 @@
+//! `-o text`: for people. Live on the left, desired on the right: what `apply` would do.
+//!
+//! Signs and names are at the left edge, paths and values below, owners and files at the right. What needs attention comes last,
+//! nearest to the prompt.
+
+mod added_items;
+mod certificate;
+mod change;
+mod definition;
+mod difference;
+mod explain_ignores;
+mod fields;
+mod hunks;
+mod ignored;
+pub mod matrix;
+mod notes;
+mod object;
+pub mod outcomes;
+pub mod readiness;
+mod sheet;
+mod structured;
+pub mod summary;
+#[cfg(test)]
+mod tests;
+mod together;
+pub(crate) mod unmanaged;
+mod whole;
+
+pub use explain_ignores::explained;
+pub(crate) use notes::is_shown;
+pub(crate) use object::{conflict_hint, foremost, object_text, problem};
+pub(crate) use together::{alike, places};
+pub(crate) use whole::parent_text;
+pub use whole::{differences, findings, whole};

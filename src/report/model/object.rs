@@ -1,0 +1,300 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize, Serializer};
+use structured_merge::{FieldPath, ObjectKey};
+
+use super::key::no_key;
+use super::{diagnostic, read_diagnostic};
+use crate::compare::{
+    Action, Assessment, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
+    UnmanagedCount, Versions, paths_of,
+};
+use crate::desired::Source;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::live::Target;
+use crate::live::readiness::{Readiness, State};
+use crate::rules::RuleRef;
+
+/// How many changed fields of an object are looked for in its manifest: each costs a search.
+const LINES: usize = 1_000;
+
+/// What `apply` did with one object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Outcome {
+    /// It exists now.
+    Created,
+    /// Its fields are as wanted now.
+    Updated,
+    /// Its values were right, and are recorded as ours now.
+    Adopted,
+    /// It was deleted and recreated.
+    Replaced,
+    /// It is gone.
+    Deleted,
+    /// It is being deleted, but was not gone in time.
+    Terminating,
+    /// There was nothing to do.
+    Unchanged,
+    /// Not written, because other managers own fields of the manifest.
+    Conflict,
+    /// It could not be written.
+    Failed,
+    /// It was not attempted.
+    Skipped,
+}
+
+/// One object of the report.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ObjectReport {
+    /// `apps/v1`
+    pub api_version: String,
+    /// `Deployment`
+    pub kind: String,
+    /// None for a cluster-scoped object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// Its name.
+    pub name: String,
+    /// Its place in the manifests; `None` for a member of an apply set that is no longer in them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
+    /// Its place in the order of all objects, in a run over a part of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<usize>,
+    /// What `apply` has to do.
+    pub action: Action,
+    /// How that was determined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+    /// What differs.
+    pub changes: Vec<FieldChange>,
+    /// Fields of the manifest that other managers own.
+    pub conflicts: Vec<Conflict>,
+    /// Items that manual changes added to lists of the manifest.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        serialize_with = "as_texts",
+        deserialize_with = "paths_of"
+    )]
+    pub beside: Vec<FieldPath>,
+    /// How many fields others added.
+    #[serde(skip)]
+    pub unmanaged: UnmanagedCount,
+    /// Differences that rules ignore, by rule.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<IgnoredFields>,
+    /// Warnings for the author of the manifest.
+    pub warnings: Vec<String>,
+    /// Why it could not be compared or written.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "diagnostic::of_object",
+        deserialize_with = "read_diagnostic::error"
+    )]
+    pub error: Option<Diagnostic>,
+    /// Why it is to be replaced, or was skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What to do about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// What `apply` did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// Its readiness, if it was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub readiness: Option<Readiness>,
+    /// Whether it changed during the run, so that its differences are no longer those that were shown.
+    #[serde(rename = "moved", default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_moved: bool,
+    /// The warnings that only the write returned.
+    #[serde(skip)]
+    pub notes: Vec<String>,
+    /// Whether its manifest names fields to ignore.
+    #[serde(skip)]
+    pub is_annotated: bool,
+    /// The lines of the changed fields in the manifest.
+    #[serde(skip)]
+    pub lines: BTreeMap<FieldPath, u32>,
+    /// The object as it is and as an apply would leave it, of a definition and where that was asked for.
+    #[serde(skip)]
+    pub versions: Option<Arc<Versions>>,
+    /// The ignore rules that cover a field of it, whether or not the field differs.
+    #[serde(skip)]
+    pub rules: BTreeSet<RuleRef>,
+    /// The key in full, for sorting and display.
+    #[serde(skip, default = "no_key")]
+    pub key: ObjectKey,
+}
+
+fn as_texts<S: Serializer>(paths: &[FieldPath], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(ToString::to_string))
+}
+
+impl ObjectReport {
+    /// From the verdict on one target.
+    #[must_use]
+    pub fn new(target: &Target, assessment: Assessment) -> Self {
+        let mut report = Self::of(&target.key, assessment);
+        report.warnings.splice(..0, target.desired.warnings().iter().cloned());
+        report.source = Some(target.desired.origin.source.clone());
+        report.is_annotated = !target.desired.ignored().is_empty();
+        report.find_lines(target);
+        report.place = target.part.map(|part| part.place);
+        report
+    }
+
+    /// From the verdict on a member of an apply set that no manifest names.
+    #[must_use]
+    pub fn unwanted(key: &ObjectKey, verdict: ObjectVerdict) -> Self {
+        Self::of(key, verdict.into())
+    }
+
+    fn of(key: &ObjectKey, Assessment { verdict, warnings, rules }: Assessment) -> Self {
+        let mut report = Self {
+            api_version: key.gvk.api_version(),
+            kind: key.gvk.kind.clone(),
+            namespace: key.namespace.clone(),
+            name: key.name.clone(),
+            source: None,
+            place: None,
+            action: verdict.action(),
+            evidence: verdict.evidence(),
+            changes: Vec::new(),
+            conflicts: Vec::new(),
+            beside: Vec::new(),
+            unmanaged: UnmanagedCount::default(),
+            ignored: Vec::new(),
+            rules,
+            warnings,
+            error: None,
+            reason: None,
+            hint: None,
+            outcome: None,
+            is_moved: false,
+            is_annotated: false,
+            lines: BTreeMap::new(),
+            versions: None,
+            notes: Vec::new(),
+            readiness: None,
+            key: key.clone(),
+        };
+        match verdict {
+            ObjectVerdict::InSync(mut fields) | ObjectVerdict::Update(mut fields) => {
+                let held = fields.held.take();
+                report.fill(fields, held);
+            }
+            ObjectVerdict::Replace { fields, reason } => report.fill(fields, Some(reason)),
+            ObjectVerdict::Create { desired, .. } => report.changes = vec![FieldChange::missing(desired)],
+            ObjectVerdict::Delete { live, reason } => {
+                (report.changes, report.reason) = (vec![FieldChange::pruned(live)], Some(reason));
+            }
+            ObjectVerdict::Kept { reason } => report.reason = Some(reason),
+            ObjectVerdict::Unknown(trouble) => report.error = Some(trouble),
+        }
+        report
+    }
+
+    /// Finds where the changed fields are written.
+    fn find_lines(&mut self, target: &Target) {
+        let paths = self.changes.iter().map(|change| &change.path).filter(|path| !path.elements().is_empty());
+        self.lines = paths.take(LINES).map(|path| (path.clone(), target.desired.line_of(path))).collect();
+    }
+
+    /// The line of a changed field in the manifest, or of what is nearest to it there, as far as it is known.
+    #[must_use]
+    pub fn line_of(&self, path: &FieldPath) -> Option<u32> {
+        self.lines.get(path).copied()
+    }
+
+    fn fill(&mut self, fields: FieldDiff, reason: Option<Reason>) {
+        (self.changes, self.conflicts, self.versions) = (fields.changes, fields.conflicts, fields.versions);
+        (self.beside, self.ignored, self.unmanaged) = (fields.beside, fields.ignored, fields.unmanaged);
+        (self.reason, self.hint) = reason.map_or((None, None), |Reason { text, hint }| (Some(text), hint));
+    }
+
+    /// Records that it differs in another way by now than was shown.
+    pub fn move_to(&mut self, verdict: ObjectVerdict) {
+        let now = Self::of(&self.key, verdict.into());
+        (self.action, self.changes, self.conflicts) = (now.action, now.changes, now.conflicts);
+        self.versions = now.versions;
+        self.is_moved = true;
+    }
+
+    /// From the readiness of one target, without a comparison.
+    #[must_use]
+    pub fn observed(target: &Target, readiness: Readiness) -> Self {
+        let trouble = readiness.trouble.clone();
+        let unknown = trouble.clone().unwrap_or_else(|| Diagnostic::new(Code::Unknown, ""));
+        let mut report = Self { warnings: Vec::new(), ..Self::new(target, ObjectVerdict::Unknown(unknown).into()) };
+        if trouble.is_none() {
+            (report.action, report.error) = (Action::None, None);
+        }
+        report.readiness = Some(readiness);
+        report
+    }
+
+    /// Returns true if it is a member of an apply set that is no longer in the manifests and is kept.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        self.source.is_none() && self.action == Action::None
+    }
+
+    /// Adds a warning that the write returned.
+    pub fn note(&mut self, warning: String) {
+        self.warnings.push(warning.clone());
+        self.notes.push(warning);
+    }
+
+    /// Records that a member is kept after all.
+    pub fn spare(&mut self, reason: &str) {
+        *self = Self {
+            is_moved: true,
+            ..Self::of(&self.key.clone(), ObjectVerdict::Kept { reason: reason.to_owned() }.into())
+        };
+    }
+
+    /// Returns true if it is or will be deleted.
+    #[must_use]
+    pub fn is_deletion(&self) -> bool {
+        let is_done = matches!(self.outcome, None | Some(Outcome::Deleted | Outcome::Terminating));
+        self.action == Action::Delete && is_done
+    }
+
+    /// Returns true if it now matches the manifest.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        use Outcome::{Adopted, Created, Deleted, Replaced, Unchanged, Updated};
+        matches!(self.outcome, Some(Created | Updated | Adopted | Replaced | Deleted | Unchanged))
+    }
+
+    /// Returns true if something was done to it.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        self.is_done() && self.outcome != Some(Outcome::Unchanged)
+    }
+
+    /// Returns true if only the ownership of fields would change.
+    #[must_use]
+    pub fn is_ownership_only(&self) -> bool {
+        let ownership = |change: &FieldChange| matches!(change.class, Class::Adopted | Class::Released);
+        self.action == Action::None && self.changes.iter().any(ownership)
+    }
+
+    pub(crate) fn is_incomplete(&self) -> bool {
+        self.action == Action::Unknown
+            || self.outcome.is_some() && !self.is_done()
+            || self.readiness.as_ref().is_some_and(|readiness| readiness.state == State::Unknown)
+    }
+
+    /// Returns true if its readiness was checked and it is not ready.
+    #[must_use]
+    pub fn is_unready(&self) -> bool {
+        self.readiness.as_ref().is_some_and(|readiness| !readiness.is_current())
+    }
+}

@@ -1,0 +1,47 @@
+//! An object that nothing explains, as a report names it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use structured_merge::{GroupVersionKind, ObjectKey};
+
+/// An object by its name, with nothing of what is in it: one that no manifest, owner or apply set explains.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct UnmanagedObject {
+    api_version: String,
+    kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<String>,
+    name: String,
+}
+
+impl From<&ObjectKey> for UnmanagedObject {
+    fn from(ObjectKey { gvk, namespace, name }: &ObjectKey) -> Self {
+        Self {
+            api_version: gvk.api_version(),
+            kind: gvk.kind.clone(),
+            namespace: namespace.clone(),
+            name: name.clone(),
+        }
+    }
+}
+
+impl UnmanagedObject {
+    /// Its key.
+    pub(crate) fn key(&self) -> ObjectKey {
+        let Self { api_version, kind, namespace, name } = self.clone();
+        ObjectKey { gvk: GroupVersionKind::new(&api_version, &kind), namespace, name }
+    }
+}
+
+/// `ConfigMap shop/web`
+impl fmt::Display for UnmanagedObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.kind)?;
+        if let Some(namespace) = &self.namespace {
+            write!(f, "{namespace}/")?;
+        }
+        f.write_str(&self.name)
+    }
+}

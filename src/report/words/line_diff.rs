@@ -1,0 +1,99 @@
+//! Two texts, line by line.
+
+use similar::algorithms::{Capture, Compact, IdentifyDistinct, Replace, myers};
+use similar::{ChangeTag, DiffOp, group_diff_ops};
+
+/// Lines of context around a change.
+const CONTEXT: usize = 2;
+
+/// From this many lines on, on both sides together and without what is alike at both ends, texts are not matched: the cost grows
+/// faster than the texts. The bound is one of size, as the same texts have to give the same lines on every machine.
+pub(crate) const MATCHED: usize = 30_000;
+
+/// One line, and whether it goes, comes or stays.
+pub(crate) type Line<'t> = (ChangeTag, &'t str);
+
+/// The changed lines of two texts in groups, each with the lines around it.
+pub(crate) fn groups<'t>(old: &'t str, new: &'t str) -> Vec<Vec<Line<'t>>> {
+    groups_within(MATCHED, old, new)
+}
+
+fn groups_within<'t>(bound: usize, old: &'t str, new: &'t str) -> Vec<Vec<Line<'t>>> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
+    let lines = |op: &DiffOp| -> Vec<Line<'t>> {
+        op.iter_changes(&old, &new).map(|change| (change.tag(), change.value().trim_end_matches('\n'))).collect()
+    };
+    let groups = grouped((bound, CONTEXT), &old, &new);
+    groups.iter().map(|group| group.iter().flat_map(lines).collect()).collect()
+}
+
+/// The same as operations on lines, with a bound for what is matched and the number of lines around a change.
+pub(crate) fn grouped((bound, context): (usize, usize), old: &[&str], new: &[&str]) -> Vec<Vec<DiffOp>> {
+    let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let (old_rest, new_rest) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
+    let end = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
+    let (old_len, new_len) = (old_rest.len().saturating_sub(end), new_rest.len().saturating_sub(end));
+    let (old_end, new_end) = (start.saturating_add(old_len), start.saturating_add(new_len));
+    let ops = if old_len.saturating_add(new_len) > bound {
+        vec![
+            DiffOp::Equal { old_index: 0, new_index: 0, len: start },
+            DiffOp::Replace { old_index: start, old_len, new_index: start, new_len },
+            DiffOp::Equal { old_index: old_end, new_index: new_end, len: end },
+        ]
+    } else {
+        matched(old, new)
+    };
+    let ops = ops.into_iter().filter(|op| !op.old_range().is_empty() || !op.new_range().is_empty()).collect();
+    group_diff_ops(ops, context)
+}
+
+/// The operations that turn one sequence of texts into the other. Of the library's six algorithms only this one is compiled.
+pub(crate) fn matched(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+    let ids = IdentifyDistinct::<u32>::new(old, 0..old.len(), new, 0..new.len());
+    let (old, new) = (ids.old_lookup(), ids.new_lookup());
+    let mut hook = Compact::new(Replace::new(Capture::new()), old, new);
+    match myers::diff(&mut hook, old, ids.old_range(), new, ids.new_range()) {
+        Ok(()) => hook.into_inner().into_inner().into_ops(),
+        Err(impossible) => match impossible {},
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[track_caller]
+    fn shown(bound: usize, old: &str, new: &str) -> String {
+        let line = |(tag, text): &Line<'_>| format!("{tag}{text}\n");
+        let groups = groups_within(bound, old, new);
+        groups.iter().map(|group| group.iter().map(line).collect::<String>()).collect::<Vec<_>>().join("…\n")
+    }
+
+    #[test]
+    fn changed_lines_stand_between_two_lines_of_context() {
+        let (old, new) = ("a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n", "a\nb\nc\nx\ne\nf\ng\nh\ni\ny\n");
+        assert_eq!(shown(100, old, new), " b\n c\n-d\n+x\n e\n f\n…\n h\n i\n-j\n+y\n");
+        assert_eq!(shown(100, "a", "a\n"), "-a\n+a\n");
+        assert_eq!(shown(100, "", "a\n"), "+a\n");
+        assert_eq!(shown(100, "a\n", "a\n"), "");
+    }
+
+    #[test]
+    fn what_differs_in_texts_beyond_the_bound_is_not_matched() {
+        let (old, new) = ("a\nb\nc\nd\ne\nf\n", "a\nb\nc\nx\ne\ny\n");
+        assert_eq!(shown(5, old, new), " b\n c\n-d\n-e\n-f\n+x\n+e\n+y\n");
+        assert_eq!(shown(6, old, new), " b\n c\n-d\n+x\n e\n-f\n+y\n");
+    }
+
+    /// Without a bound such texts take minutes.
+    #[test]
+    fn very_long_texts_end() {
+        let line = |at: usize, salt: usize| format!("{}\n", at * at % 1009 * salt % 97);
+        let text = |salt: usize| (0..200_000).map(|at| line(at, salt)).collect::<Vec<_>>().concat();
+        let (old, new) = (text(3), text(5));
+        let start = Instant::now();
+        assert_eq!(groups(&old, &new).len(), 1);
+        assert!(start.elapsed() < Duration::from_secs(20));
+    }
+}

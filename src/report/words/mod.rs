@@ -1,0 +1,15 @@
+//! The words for a report: sentences, values, places and comparisons that several formats share.
+
+pub(crate) mod describe;
+pub mod excerpt;
+pub(crate) mod findings;
+pub(crate) mod fingerprint;
+pub(crate) mod line_diff;
+pub(crate) mod location;
+pub(crate) mod number;
+pub(crate) mod sentence;
+pub mod styled;
+pub(crate) mod tally;
+pub(crate) mod value;
+pub(crate) mod why;
+pub(crate) mod word_diff;

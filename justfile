@@ -20,8 +20,9 @@ scenario filter:
 test-on version *args:
     TEST_KUBERNETES={{version}} cargo test --locked --test it {{args}}
 
-# Accept changed snapshots, completions, pictures and embedded types
+# Accept changed snapshots, completions, pictures, embedded types and schemas
 accept:
+    UPDATE_SCHEMAS=1 cargo test --locked --lib schema
     INSTA_UPDATE=always UPDATE_COMPLETIONS=1 UPDATE_PICTURES=1 UPDATE_REFERENCE=1 UPDATE_TYPES=1 cargo test --locked --test it
 
 # One table, as shipped, side by side with kubectl and with the floor; words choose rows, as in `just bench 1000 loopback in-sync`

@@ -9,7 +9,7 @@ use crate::rules::{
 };
 use crate::text::one_line;
 
-/// The keys of a rule. The second half is how Argo CD and Flux spell what the first half says.
+/// The keys of a rule. The second half is spelled as in Argo CD and Flux.
 pub(super) const RULE: [&str; 13] = [
     "target",
     "fields",
@@ -30,10 +30,20 @@ pub(super) const RULE: [&str; 13] = [
 pub(super) const TARGET: [&str; 5] = ["group", "kind", "namespace", "name", "labelSelector"];
 
 /// The keys of a target that Argo CD writes into the rule itself.
-const OF_ARGO: [&str; 4] = ["group", "kind", "namespace", "name"];
+pub(super) const OF_ARGO: [&str; 4] = ["group", "kind", "namespace", "name"];
+
+/// The keys of a rule that select fields, of which it needs one.
+pub(super) const SELECTORS: [&str; 6] =
+    ["fields", "managers", "jsonPointers", "jqPathExpressions", "paths", "managedFieldsManagers"];
+
+/// Keys of a rule in other tools, with the keys that mean the same.
+pub(super) const ALIASES: [(&str, &str); 2] = [("paths", "jsonPointers"), ("managedFieldsManagers", "managers")];
 
 /// Longest reason, in bytes.
 pub(super) const MAX_REASON: usize = 1000;
+
+/// Longest name of a field manager, in bytes (`ValidateFieldManager` of apimachinery).
+pub(super) const MAX_MANAGER: usize = 128;
 
 /// Reads the list of rules.
 pub(super) fn rules(file: &mut File<'_>, node: &Node<'_>) -> Vec<IgnoreRule> {
@@ -54,10 +64,7 @@ fn rule(file: &mut File<'_>, node: &Node<'_>) -> Option<IgnoreRule> {
         expires: node.key("expires").and_then(|expires| date(file, &expires)),
         place: file.place(node),
     };
-    if !has_any(
-        node.value,
-        &["fields", "managers", "jsonPointers", "jqPathExpressions", "paths", "managedFieldsManagers"],
-    ) {
+    if !has_any(node.value, &SELECTORS) {
         let hint = "name the fields, as in `fields: [spec.replicas]`, or the field managers whose fields to ignore";
         file.of_key(node, "an ignore rule must have `fields`, `managers` or both", hint);
     }
@@ -170,7 +177,7 @@ fn managers(file: &mut File<'_>, node: &Node<'_>) -> Vec<Glob> {
 /// The name of a field manager, as `managedFields` has it.
 pub(super) fn manager<'n>(file: &mut File<'_>, node: &Node<'n>) -> Option<&'n str> {
     let hint = "write it as in `managedFields`, such as `k9s`";
-    let name = node.value.as_str().filter(|name| !name.is_empty() && name.len() <= 128);
+    let name = node.value.as_str().filter(|name| !name.is_empty() && name.len() <= MAX_MANAGER);
     if name.is_none() {
         file.of_value(node, "expected the name of a field manager", hint);
     }

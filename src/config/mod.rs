@@ -34,9 +34,9 @@ use crate::rules::{IgnoreRule, MAX_RULES, ReadinessRule};
 pub(crate) use defaults::FlagDefault;
 use file::{File, Node};
 pub(crate) use found::Origin;
-pub(crate) use schema::schema;
 pub(crate) use suggestion::suggestion;
 pub(crate) use view::View;
+pub(crate) use written::schema;
 
 /// Largest configuration that is read, in bytes.
 const MAX_SIZE: u64 = 1 << 20;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use structured_merge::ObjectKey;
 
 use super::Configuration;
-use super::ignore::MAX_REASON;
+use super::ignore::{MAX_MANAGER, MAX_REASON};
 use super::written::{WrittenConfiguration, WrittenRule};
 use crate::compare::{Action, Class, FieldChange, Owner};
 use crate::diagnostic::Place;
@@ -93,7 +93,7 @@ fn field(change: &FieldChange) -> Option<FieldPattern> {
 
 /// The managers that a rule is narrowed to: another one that changes the field is seen. Without names that mean themselves, it is not.
 fn managers(owners: &[Owner]) -> Vec<String> {
-    let is_plain = |name: &str| !name.is_empty() && name.len() <= 128 && !name.contains('*');
+    let is_plain = |name: &str| !name.is_empty() && name.len() <= MAX_MANAGER && !name.contains('*');
     let mut names: Vec<String> = owners.iter().map(|owner| owner.manager.clone()).collect();
     names.sort();
     names.dedup();

@@ -1,76 +1,151 @@
-//! A configuration as it is written: its keys in the order in which people read them.
+//! A configuration as it is written: its keys in the order in which people read them. The JSON Schema is derived from these types.
 
 use std::collections::BTreeMap;
 
 use bounded_cel::Condition;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::ignore::{MAX_MANAGER, MAX_REASON};
+use super::readiness::MAX_EXPRESSION;
+use super::schema::{complete_rule, flags, require_kind};
 use super::{API_VERSION, Configuration, KIND};
 use crate::diagnostic::Place;
-use crate::rules::{Glob, IgnoreRule, ObjectPattern, ReadinessRule};
+use crate::rules::{
+    Glob, IgnoreRule, MAX_FIELDS, MAX_PATTERN, MAX_READINESS_RULES, MAX_RULES, ObjectPattern, ReadinessRule,
+};
 
-/// A whole configuration.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
+/// Longest name and characters of a name, as [`Glob::of_names`] reads it.
+const MAX_NAME: usize = 253;
+const NAME: &str = r"^[^?\[\]{}()|^$+\\\s]*$";
+
+/// `.kubectl-reconcile.yaml`, next to the manifests or above them in the same repository.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "Configuration of kubectl reconcile")]
 pub(super) struct WrittenConfiguration {
+    #[schemars(extend("const" = API_VERSION))]
     api_version: &'static str,
+    #[schemars(extend("const" = KIND))]
     kind: &'static str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    manual_managers: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    ignore: Vec<WrittenRule>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    readiness: Vec<WrittenReadiness>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    defaults: BTreeMap<String, Value>,
+    /// Field managers whose changes count as manual, in addition to those of kubectl.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_RULES), inner(length(min = 1, max = MAX_MANAGER)))]
+    manual_managers: Option<Vec<String>>,
+    /// Differences that are neither reported nor changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_RULES))]
+    ignore: Option<Vec<WrittenRule>>,
+    /// When objects of a kind are ready, as CEL expressions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_READINESS_RULES))]
+    readiness: Option<Vec<WrittenReadiness>>,
+    /// Flags as if they were typed; what is typed wins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "flags")]
+    defaults: Option<BTreeMap<String, Value>>,
 }
 
 /// An ignore rule.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(transform = complete_rule)]
 pub(super) struct WrittenRule {
-    target: WrittenTarget,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    fields: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    json_pointers: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    jq_path_expressions: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    managers: Vec<String>,
+    /// The objects of the rule.
     #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<WrittenTarget>,
+    /// Paths as reports print them, such as `spec.containers[name=app].image` or `metadata.annotations[*]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = MAX_FIELDS), inner(length(min = 1, max = MAX_PATTERN), regex(pattern = "^[^/.]")))]
+    fields: Option<Vec<String>>,
+    /// Fields as JSON pointers: `jsonPointers` in Argo CD, `paths` in Flux.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = MAX_FIELDS), inner(length(min = 1, max = MAX_PATTERN), regex(pattern = "^/")))]
+    json_pointers: Option<Vec<String>>,
+    /// Fields as plain paths of jq, as in Argo CD.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = MAX_FIELDS), inner(length(min = 1, max = MAX_PATTERN), regex(pattern = r"^\.")))]
+    jq_path_expressions: Option<Vec<String>>,
+    /// Only fields that one of these field managers owns, with `*` for any characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = MAX_FIELDS), inner(length(min = 1, max = MAX_MANAGER)))]
+    managers: Option<Vec<String>>,
+    /// Why the differences are ignored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = MAX_REASON))]
     reason: Option<String>,
+    /// The last day of the rule, in UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"))]
     expires: Option<String>,
+    /// The place of the rule, which only `config view` writes.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     place: Option<String>,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
+/// The objects of a rule; a key that is left out matches all.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct WrittenTarget {
+    /// API group, with `*` for any characters; empty for the core group.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_NAME), regex(pattern = NAME))]
     group: Option<String>,
+    /// Kind, with `*` for any characters.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_NAME), regex(pattern = NAME))]
     kind: Option<String>,
+    /// Namespace, with `*` for any characters.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_NAME), regex(pattern = NAME))]
     namespace: Option<String>,
+    /// Name, with `*` for any characters.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = MAX_NAME), regex(pattern = NAME))]
     name: Option<String>,
+    /// Labels of the manifest, such as `app=web,tier!=test`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
     label_selector: Option<String>,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
+/// A readiness rule.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct WrittenReadiness {
+    /// The objects of the rule, which have a kind.
+    #[schemars(transform = require_kind)]
     target: WrittenTarget,
+    /// True for an object that is ready.
+    #[schemars(length(min = 1, max = MAX_EXPRESSION))]
     current: String,
+    /// True for an object in progress.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = MAX_EXPRESSION))]
     in_progress: Option<String>,
+    /// True for an object that has failed.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = MAX_EXPRESSION))]
     failed: Option<String>,
+}
+
+/// The JSON Schema of a configuration (draft 7, which editors know), indented, with a line end.
+#[must_use]
+pub(crate) fn schema() -> String {
+    let settings = SchemaSettings::draft07().for_serialize().with(|settings| settings.inline_subschemas = true);
+    let schema = settings.into_generator().into_root_schema_for::<WrittenConfiguration>();
+    // Serialising can fail only for maps whose keys are not strings.
+    let text = serde_json::to_string_pretty(&schema).unwrap_or_default();
+    format!("{text}\n")
+}
+
+/// A list or a mapping, or none if it is empty.
+fn unless_empty<T, C: FromIterator<T>>(items: impl IntoIterator<Item = T>) -> Option<C> {
+    let mut items = items.into_iter().peekable();
+    items.peek().is_some().then(|| items.collect())
 }
 
 impl WrittenConfiguration {
@@ -80,10 +155,10 @@ impl WrittenConfiguration {
         Self {
             api_version: API_VERSION,
             kind: KIND,
-            manual_managers: configuration.manual_managers.iter().cloned().collect(),
-            ignore,
-            readiness: configuration.readiness.iter().map(WrittenReadiness::of).collect(),
-            defaults: defaults.collect(),
+            manual_managers: unless_empty(configuration.manual_managers.iter().cloned()),
+            ignore: unless_empty(ignore),
+            readiness: unless_empty(configuration.readiness.iter().map(WrittenReadiness::of)),
+            defaults: unless_empty(defaults),
         }
     }
 }
@@ -91,15 +166,15 @@ impl WrittenConfiguration {
 impl WrittenRule {
     /// A rule with its fields in the spelling in which they were written.
     pub fn of(rule: &IgnoreRule) -> Self {
-        let spelled = |is_it: fn(&str) -> bool| -> Vec<String> {
-            rule.fields.iter().map(ToString::to_string).filter(|text| is_it(text)).collect()
+        let spelled = |is_it: fn(&str) -> bool| {
+            unless_empty(rule.fields.iter().map(ToString::to_string).filter(|text| is_it(text)))
         };
         Self {
-            target: WrittenTarget::of(&rule.target),
+            target: Some(WrittenTarget::of(&rule.target)),
             fields: spelled(|text| !text.starts_with(['/', '.'])),
             json_pointers: spelled(|text| text.starts_with('/')),
             jq_path_expressions: spelled(|text| text.starts_with('.')),
-            managers: rule.managers.iter().map(ToString::to_string).collect(),
+            managers: unless_empty(rule.managers.iter().map(ToString::to_string)),
             reason: rule.reason.clone(),
             expires: rule.expires.map(|date| date.to_string()),
             place: None,

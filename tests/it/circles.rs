@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A module or an item of a crate, such as `["live", "page", "Page"]`.
-type Name = Vec<String>;
+pub type Name = Vec<String>;
 
 /// The source of one crate.
 #[derive(Default)]
@@ -120,7 +120,7 @@ fn reached<'m>(from: &Name, needs: &'m BTreeMap<&Name, BTreeSet<Name>>) -> BTree
 }
 
 /// The text of a file without its comments, and without the tests at its end.
-fn code(text: &str) -> String {
+pub fn code(text: &str) -> String {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     lines.join("\n")
@@ -134,7 +134,7 @@ fn handed_on(statement: &str) -> Option<usize> {
 }
 
 /// All paths in a text; `a::{b, c::d}` is two.
-fn paths(text: &str) -> Vec<Name> {
+pub fn paths(text: &str) -> Vec<Name> {
     let mut found = Vec::new();
     // What is before the braces that are open.
     let mut prefixes: Vec<Name> = vec![Vec::new()];

@@ -59,6 +59,7 @@ mod prediction;
 mod programs;
 mod progress;
 mod properties;
+mod purity;
 mod quiet_day;
 mod reading;
 mod reference;

@@ -1,20 +1,40 @@
 //! The schema and the reader agree: on the examples of the documentation, and on what is wrong.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::{parse, whole};
-use crate::config::schema;
+use crate::config::{SETTINGS, ignore, readiness, schema};
 use crate::desired::yaml::{self, Validation};
 
-/// `UPDATE_SCHEMA=1 cargo test --lib config` rewrites the file.
+/// `UPDATE_SCHEMAS=1 cargo test --lib schema` rewrites the file.
 #[test]
 fn the_schema_in_the_repository_is_the_one_that_is_printed() {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/config.json");
-    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+    if std::env::var_os("UPDATE_SCHEMAS").is_some() {
         std::fs::write(&file, schema()).unwrap();
     }
     let kept = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(kept == schema(), "schemas/config.json is out of date: run `UPDATE_SCHEMA=1 cargo test --lib config`");
+    assert!(kept == schema(), "schemas/config.json is out of date: run `UPDATE_SCHEMAS=1 cargo test --lib schema`");
+}
+
+#[test]
+fn the_schema_has_the_keys_that_the_reader_knows_and_no_others() {
+    let schema: Value = serde_json::from_str(&schema()).unwrap();
+    let (rule, readiness) = ("/properties/ignore/items", "/properties/readiness/items");
+    for (mapping, known) in [
+        ("", &SETTINGS[..]),
+        (rule, &ignore::RULE),
+        (&format!("{rule}/properties/target"), &ignore::TARGET),
+        (readiness, &readiness::RULE),
+        (&format!("{readiness}/properties/target"), &ignore::TARGET),
+    ] {
+        let mapping = schema.pointer(mapping).unwrap();
+        let keys: BTreeSet<&str> = mapping["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(keys, known.iter().copied().collect());
+        assert_eq!(mapping["additionalProperties"], false);
+    }
 }
 
 fn read(text: &str) -> Value {
@@ -142,6 +162,7 @@ fn violation(schema: &Value, value: &Value) -> Result<(), String> {
             "maxLength" => length() <= with.as_u64().unwrap(),
             "pattern" => value.as_str().is_none_or(|text| matches(with.as_str().unwrap(), text)),
             "anyOf" => with.as_array().unwrap().iter().any(|one| violation(one, value).is_ok()),
+            "oneOf" => with.as_array().unwrap().iter().filter(|one| violation(one, value).is_ok()).count() == 1,
             "allOf" => {
                 with.as_array().unwrap().iter().try_for_each(|one| violation(one, value))?;
                 true

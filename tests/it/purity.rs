@@ -1,0 +1,141 @@
+//! The crates are pure: values in, values out. They depend on nothing that reaches the network, and they read no file, no variable
+//! of the environment and no clock.
+//!
+//! Clippy's `disallowed-methods` can name single functions only, and no modules: `std::fs` alone has thirty of them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::circles::{code, paths};
+
+/// The one crate that is there to do I/O: the tests' own control plane.
+const HARNESS: &str = "test-control-plane";
+
+/// Libraries for asynchronous I/O, the network and the operating system.
+const FORBIDDEN: [&str; 22] = [
+    "async-std",
+    "http-body",
+    "hyper",
+    "hyper-rustls",
+    "hyper-util",
+    "kube",
+    "kube-client",
+    "kube-runtime",
+    "mio",
+    "native-tls",
+    "nix",
+    "openssl",
+    "reqwest",
+    "rustix",
+    "rustls",
+    "socket2",
+    "tempfile",
+    "tokio",
+    "tokio-rustls",
+    "tokio-util",
+    "tower",
+    "tower-http",
+];
+
+/// Modules of the standard library that reach beyond the values that are passed in.
+const MODULES: [&str; 5] = ["env", "fs", "net", "os", "process"];
+
+/// Items of these modules that do not: addresses, and the constants of the platform.
+const VALUES: [&str; 4] = ["IpAddr", "Ipv4Addr", "Ipv6Addr", "consts"];
+
+/// Functions that read a clock or lead to a terminal.
+const FUNCTIONS: [[&str; 2]; 7] = [
+    ["Instant", "now"],
+    ["SystemTime", "now"],
+    ["Timestamp", "now"],
+    ["Zoned", "now"],
+    ["io", "stderr"],
+    ["io", "stdin"],
+    ["io", "stdout"],
+];
+
+fn pure_crates() -> Vec<PathBuf> {
+    let crates = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates")).unwrap();
+    let mut crates: Vec<PathBuf> = crates.map(|entry| entry.unwrap().path()).collect();
+    crates.retain(|folder| folder.file_name().unwrap() != HARNESS);
+    crates.sort();
+    assert!(crates.len() >= 5, "{crates:?}");
+    crates
+}
+
+#[test]
+fn pure_crates_depend_on_nothing_that_does_io() {
+    for folder in pure_crates() {
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        let tree = Command::new(env!("CARGO"))
+            .args(["tree", "--edges=normal", "--prefix=none", "--offline", "--locked", "--package", name])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap();
+        assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+        let tree = String::from_utf8(tree.stdout).unwrap();
+        let found: Vec<&str> =
+            tree.lines().filter_map(|line| line.split(' ').next()).filter(|name| FORBIDDEN.contains(name)).collect();
+        assert!(tree.starts_with(name) && found.is_empty(), "{name} depends on {found:?}");
+    }
+}
+
+#[test]
+fn pure_crates_read_no_files_environment_or_clock() {
+    let mut findings = Vec::new();
+    for folder in pure_crates() {
+        let mut files = Vec::new();
+        sources(&folder.join("src"), &mut files);
+        assert!(!files.is_empty(), "{}", folder.display());
+        for file in files {
+            let text = code(&fs::read_to_string(&file).unwrap());
+            for path in paths(&text).into_iter().filter(|path| is_impure(path)) {
+                findings.push(format!("{}: {}", file.display(), path.join("::")));
+            }
+        }
+    }
+    assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
+}
+
+fn is_impure(path: &[String]) -> bool {
+    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    let is_module = matches!(path[..], ["std", module, ..] if MODULES.contains(&module));
+    let is_value = path.get(2).is_some_and(|item| VALUES.contains(item));
+    is_module && !is_value || path.windows(2).any(|pair| FUNCTIONS.iter().any(|function| function == pair))
+}
+
+/// The files of a crate, without those that are tests.
+fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.file_stem().and_then(|name| name.to_str()) {
+            Some("tests") => {}
+            _ if path.is_dir() => sources(&path, files),
+            _ if path.extension().is_some_and(|extension| extension == "rs") => files.push(path),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn what_is_not_pure_is_seen() {
+    let impure = |text: &str| paths(text).iter().any(|path| is_impure(path));
+    for text in [
+        "use std::fs;",
+        "io::stdout().lock()",
+        "use std::{env::var, fmt};",
+        "let text = std::fs::read_to_string(path)?;",
+        "use std::net::{IpAddr, TcpStream};",
+        "let now = jiff::Timestamp::now();",
+        "Instant::now()",
+        "std::process::exit(1)",
+    ] {
+        assert!(impure(text), "{text}");
+    }
+    for text in
+        ["use std::net::IpAddr;", "use std::io;", "std::env::consts::OS", "fn f(now: Timestamp) {}", "env!(\"X\")"]
+    {
+        assert!(!impure(text), "{text}");
+    }
+}

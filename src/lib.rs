@@ -31,7 +31,7 @@
 //! | code | constant | meaning |
 //! | --- | --- | --- |
 //! | 0 | [`report::EXIT_SUCCESS`] | in sync (`diff`), everything applied (`apply`), everything ready (`status`) |
-//! | 1 | [`report::EXIT_DRIFT`] | `diff` found drift, `access` a missing permission |
+//! | 1 | [`report::EXIT_DRIFT`] | `diff` found drift, `access` a missing permission; or the answer to `apply --confirm` was no |
 //! | 2 | [`report::EXIT_INVALID`] | invalid flags, configuration or input |
 //! | 3 | [`report::EXIT_UNREACHABLE`] | the cluster cannot be reached, or rejected the credentials |
 //! | 4 | [`report::EXIT_INCOMPLETE`] | at least one object could not be compared or applied; the others were |

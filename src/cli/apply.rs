@@ -12,6 +12,7 @@ use super::wait::WaitArgs;
 pub(super) const AFTER_HELP: &str = "\
 Exit codes (with --dry-run those of `diff`):
   0    everything was applied
+  1    the answer to --confirm was no, and nothing was written
   2    invalid flags, configuration or input, and nothing was changed;
        or a report could not be written
   3    the cluster cannot be reached, or rejected the credentials

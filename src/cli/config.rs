@@ -32,6 +32,7 @@ Examples:
 const AFTER_HELP_OF_SCHEMA: &str = "\
 Exit codes:
   0    the schema was printed
+  2    invalid flags, or the schema could not be printed
 
 Examples:
   # For an editor: name the file in `# yaml-language-server: $schema=...`

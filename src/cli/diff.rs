@@ -9,14 +9,13 @@ use super::shard::ShardArgs;
 use super::wait::WaitTimeout;
 
 pub(super) const AFTER_HELP: &str = "\
-Exit codes:
+Exit codes (with --apply those of `apply`):
   0    in sync (with --exit-zero also when there is drift)
   1    drift found
   2    invalid flags, configuration or input, and nothing was compared;
        or a report could not be written
   3    the cluster cannot be reached, or rejected the credentials
-  4    at least one object could not be compared (with --apply: or applied); the others were
-  5    with --apply --wait: applied, but not everything became ready
+  4    at least one object could not be compared; the others were
   130  interrupted
 
 Examples:

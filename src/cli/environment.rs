@@ -4,14 +4,15 @@ pub(super) const AFTER_HELP: &str = "\
 Exit codes:
   0    in sync (diff), everything applied (apply), everything ready (status),
        all permissions held (access)
-  1    drift found (diff), or a permission is missing (access)
+  1    drift found (diff), a permission is missing (access), or the answer to
+       --confirm was no, and nothing was written (apply)
   2    invalid flags, configuration or input, and nothing was compared or changed;
        or a report could not be written
   3    the cluster cannot be reached, or rejected the credentials
   4    at least one object could not be compared or applied; the others were
   5    not everything is ready (status, apply --wait)
-  101  a bug in the program: report the line that it printed
   130  interrupted; the report shows what was done
+  101  a bug in the program: report the line that it printed
 
 Environment variables:
   KUBECONFIG                 kubeconfig files, separated by colons (on Windows: semicolons)

@@ -5,10 +5,15 @@ use clap::{Args, Subcommand};
 use super::output::OutputArgs;
 
 pub(super) const AFTER_HELP: &str = "\
-Exit codes:
-  the worst of the merged reports: 130, then 2, 4, 3, 5, 1 and 0
-  2    a file is no report, or the reports do not belong together
-  4    the report of a shard is missing
+Exit codes (of several results the worst: 130, then 2, 4, 3, 5, 1 and 0):
+  0    no merged report has another exit code
+  1    a run found drift, or the answer to --confirm was no
+  2    a run ended with 2, a file is no report, the reports do not belong together,
+       or the merged report could not be written
+  3    a run could not reach its cluster
+  4    a run was incomplete, or the report of a shard is missing
+  5    a run found an object that is not ready
+  130  a run was interrupted
 
 Examples:
   # Join the reports of four shards, and show the whole as text

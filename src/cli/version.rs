@@ -8,6 +8,7 @@ Exit codes:
   0    the versions were shown; a server that was not tested is a warning
   2    invalid flags or kubeconfig
   3    the cluster cannot be reached, or rejected the credentials
+  130  interrupted
 
 Examples:
   # Show the versions of the plugin and of the server, and whether they were tested together

@@ -1,5 +1,6 @@
 //! The help: complete, true, and the same in `--help`, the manual pages and `docs/cli.md`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::{Command as Process, Output};
@@ -56,6 +57,37 @@ fn every_command_has_exit_codes_and_examples() {
         assert!(after.contains("Examples:\n  # "), "`{name} --help` has no example");
         assert!(command.get_about().is_some(), "`{name}`");
     }
+}
+
+/// `docs/exit-codes.md` says what each code means, and which ones each command returns; the help of each command lists the same. A
+/// command with subcommands lists those of all of them.
+#[test]
+fn the_exit_codes_of_each_command_are_those_of_the_document() {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/exit-codes.md")).unwrap();
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | "));
+    let number = |text: &str| text.trim().parse::<u8>().ok();
+    let meant: BTreeSet<u8> = rows.clone().filter_map(|(code, _)| number(code)).collect();
+    let listed: BTreeMap<&str, BTreeSet<u8>> = rows
+        .filter_map(|(command, codes)| Some((command.strip_prefix('`')?.split_once('`')?.0, codes)))
+        .map(|(command, codes)| (command, codes.split(',').map(|code| number(code).expect(codes)).collect()))
+        .collect();
+    let mut checked = BTreeSet::new();
+    for (name, command) in commands() {
+        let name = name.trim_start_matches("reconcile").trim();
+        let after = after_help(&command);
+        let section = after.split("\n\n").find(|section| section.starts_with("Exit codes")).unwrap();
+        let said = section.lines().filter_map(|line| number(line.strip_prefix("  ")?.split_once(' ')?.0)).collect();
+        let expected: BTreeSet<u8> = match command.get_subcommands().any(|sub| !sub.is_hide_set()) {
+            true if name.is_empty() => meant.clone(),
+            true => listed.iter().filter(|(sub, _)| sub.starts_with(name)).flat_map(|(_, codes)| codes).copied().collect(),
+            false => listed[name].clone(),
+        };
+        assert_eq!(expected, said, "`{name} --help`");
+        checked.insert(name.to_owned());
+    }
+    assert!(listed.keys().all(|name| checked.contains(*name)) && meant.len() > 7, "{listed:?}");
+    let all: BTreeSet<u8> = listed.into_values().flatten().chain([101]).collect();
+    assert_eq!(all, meant);
 }
 
 /// The lines of the examples that run the plugin.

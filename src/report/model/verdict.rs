@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 /// In sync (`diff`), everything applied (`apply`), or everything ready (`status`).
 pub const EXIT_SUCCESS: u8 = 0;
-/// `diff` found drift, or `access` a permission that is missing.
+/// `diff` found drift, `access` a permission that is missing, or the answer to `apply --confirm` was no and nothing was written.
 pub const EXIT_DRIFT: u8 = 1;
 /// Invalid flags, configuration or input, and nothing was compared or changed; or a report could not be written.
 pub const EXIT_INVALID: u8 = 2;

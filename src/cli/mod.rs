@@ -95,3 +95,40 @@ pub enum Command {
     #[command(name = "__complete", hide = true, disable_help_flag = true)]
     Complete(CompleteArgs),
 }
+
+impl Command {
+    /// The manifests that the command reads, whose configuration is its own; `None` if it reads none.
+    pub(crate) fn input(&self) -> Option<&InputArgs> {
+        match self {
+            Self::Diff(args) => Some(&args.input),
+            Self::Apply(args) => Some(&args.input),
+            Self::Status(args) => Some(&args.input),
+            Self::Snapshot(args) => Some(&args.input),
+            Self::Access(args) => Some(&args.input),
+            Self::Report(_)
+            | Self::Config(_)
+            | Self::Completion(_)
+            | Self::Man(_)
+            | Self::Version(_)
+            | Self::Complete(_) => None,
+        }
+    }
+
+    /// The flags for colours; `None` if the command prints data without colours.
+    pub(crate) fn console(&self) -> Option<&ConsoleArgs> {
+        match self {
+            Self::Diff(args) => Some(&args.output.console),
+            Self::Apply(args) => Some(&args.output.console),
+            Self::Status(args) => Some(&args.output.console),
+            Self::Snapshot(args) => Some(&args.console),
+            Self::Access(args) => Some(&args.console),
+            Self::Report(ReportArgs { command: ReportCommand::Merge(args) }) => Some(&args.output.console),
+            Self::Config(ConfigCommandArgs { command: ConfigCommand::View(args) }) => Some(&args.console),
+            Self::Version(args) => Some(&args.console),
+            Self::Config(ConfigCommandArgs { command: ConfigCommand::Schema })
+            | Self::Completion(_)
+            | Self::Man(_)
+            | Self::Complete(_) => None,
+        }
+    }
+}

@@ -8,6 +8,7 @@ use crate::cli::{AccessArgs, AccessFormat, EvidenceChoice, PurposeChoice, Replac
 use crate::client::is_path_segment;
 use crate::diagnostic::Diagnostic;
 use crate::engine::prune::reach;
+use crate::engine::server::Server;
 use crate::engine::unmanaged::searched;
 use crate::live::Target;
 use crate::live::autoscalers::AutoscalerSource;
@@ -15,36 +16,23 @@ use crate::plan::access::{Access, Needs, Purpose};
 use crate::report::access::AccessReport;
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
-use crate::session::contexts::only_one;
 use crate::session::failure::Failure;
-use crate::session::output::tell;
-use crate::session::reading::Reading;
+use crate::session::output::{Output, tell};
 use crate::session::review::reviewed;
-use crate::session::setup::{Connected, connected, planned};
-use crate::session::signals::listen;
+use crate::session::run::Invocation;
 use crate::session::unmanaged::namespaces_of;
 use crate::terminal::Terminal;
 
 /// Runs the command to its exit code. A reader that went away ends the run quietly.
-pub(super) async fn run(args: AccessArgs, configured: Configured) -> u8 {
-    let terminal = Terminal::themed(args.console.color, args.console.theme, false);
-    let shown = match Box::pin(report(&args, configured, &terminal)).await {
-        Ok(report) => show(&report, args.output, &terminal).map(|()| report.exit_code),
-        Err(failure) => Err(failure),
+pub(super) async fn run(args: &AccessArgs, configured: Configured, terminal: &Terminal) -> Result<u8, Failure> {
+    let output = &Output::of_console(terminal, &args.console);
+    let report = match report(args, configured, output).await {
+        Ok(report) => report,
+        Err(failure) if args.output == AccessFormat::Json => AccessReport::stopped(failure),
+        Err(failure) => return Err(failure),
     };
-    shown.unwrap_or_else(|failure| {
-        tell(&terminal, &failure.problems);
-        let stopped = AccessReport::stopped(failure);
-        if args.output == AccessFormat::Json {
-            let _ = terminal.data(&stopped.json());
-        }
-        stopped.exit_code
-    })
-}
-
-fn show(report: &AccessReport, format: AccessFormat, terminal: &Terminal) -> Result<(), Failure> {
     tell(terminal, report.errors());
-    let _ = match format {
+    let _ = match args.output {
         AccessFormat::Text => terminal.text(&report.text()),
         AccessFormat::Json => terminal.data(&report.json()),
         AccessFormat::Yaml => {
@@ -53,12 +41,44 @@ fn show(report: &AccessReport, format: AccessFormat, terminal: &Terminal) -> Res
             printed
         }
     };
-    Ok(())
+    Ok(report.exit_code)
 }
 
-async fn report(args: &AccessArgs, configured: Configured, terminal: &Terminal) -> Result<AccessReport, Failure> {
-    Settings::of(configured?, args.console.verbosity, terminal);
+async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> Result<AccessReport, Failure> {
+    let settings = &Settings::of(configured?, output);
     let set = requested(&args.prune, &args.input, None)?;
+    excluded(args)?;
+    let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
+    let (run, desired) = invocation.begin("access").await?;
+    let Server { cluster, discovery, .. } = &run.server;
+    let (prunes, unreadable) = match &set {
+        Some(set) => reach(set, &run.server).await.map(|(pruned, unreadable)| (Some(pruned), unreadable))?,
+        None => (None, None),
+    };
+    let plan = run.plan(desired, None)?;
+    let targets: Vec<&Target> = plan.targets().collect();
+    let mut errors: Vec<Diagnostic> =
+        unreadable.into_iter().chain(targets.iter().filter_map(|target| unknown(target))).collect();
+    let unmanaged = match &args.report_unmanaged {
+        Some(named) => (searched(discovery), namespaces_of(named, targets.iter().map(|target| &target.key))?),
+        None => Default::default(),
+    };
+    let needs = Needs {
+        asks: args.evidence != EvidenceChoice::ReadOnly,
+        replaces: args.replace == ReplaceChoice::Immutable,
+        by_name: args.by_name,
+        waits: args.wait,
+        prunes,
+        autoscalers: AutoscalerSource::new(discovery, targets.iter().copied()).searched(&targets),
+        unmanaged,
+    };
+    let Access { roles, permissions, optional } = Access::of(&targets, &purposes(args), &needs, &args.name, discovery);
+    let reviewed = reviewed(cluster, permissions, &mut errors).await?;
+    Ok(AccessReport::new(roles, reviewed, optional.into_iter().collect(), errors).of(run.info))
+}
+
+/// Refuses flags for which no roles can be made.
+fn excluded(args: &AccessArgs) -> Result<(), Failure> {
     if args.prune.applyset_recover {
         let hint = "it may delete objects of any kind in any namespace: leave that to an administrator";
         return Err(Failure::refused("the permissions for `--applyset-recover` cannot be listed", hint));
@@ -66,33 +86,7 @@ async fn report(args: &AccessArgs, configured: Configured, terminal: &Terminal) 
     if !is_path_segment(&args.name) {
         return Err(Failure::refused("`--name` cannot be part of the name of a role", "leave out `/` and `%`"));
     }
-    let connection = only_one(&args.connection, "access")?;
-    let reading = Reading::begin(&args.input, terminal).await?;
-    let interrupt = listen(terminal);
-    let connecting = connected(&connection, args.console.verbosity, &args.input, terminal, &interrupt);
-    let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
-    let Connected { cluster, catalog, info, namespaces, .. } = connected;
-    let (prunes, mut errors) = match &set {
-        Some(set) => {
-            let (pruned, problems) = reach(set, (&cluster, &catalog, &namespaces)).await?;
-            (Some(pruned), problems)
-        }
-        None => (None, Vec::new()),
-    };
-    let plan = planned(desired, catalog.clone(), &namespaces, None)?;
-    let targets: Vec<&Target> = plan.targets().collect();
-    errors.extend(targets.iter().filter_map(|target| unknown(target)));
-    let asks = args.evidence != EvidenceChoice::ReadOnly;
-    let replaces = args.replace == ReplaceChoice::Immutable;
-    let autoscalers = AutoscalerSource::new(&catalog, targets.iter().copied()).searched(&targets);
-    let unmanaged = match &args.report_unmanaged {
-        Some(named) => (searched(&catalog), namespaces_of(named, targets.iter().map(|target| &target.key))?),
-        None => Default::default(),
-    };
-    let needs = Needs { asks, replaces, by_name: args.by_name, waits: args.wait, prunes, autoscalers, unmanaged };
-    let Access { roles, permissions, optional } = Access::of(&targets, &purposes(args), &needs, &args.name, &catalog);
-    let reviewed = reviewed(&cluster, permissions, &mut errors).await?;
-    Ok(AccessReport::new(roles, reviewed, optional.into_iter().collect(), errors).of(info))
+    Ok(())
 }
 
 fn purposes(args: &AccessArgs) -> BTreeSet<Purpose> {
@@ -103,9 +97,9 @@ fn purposes(args: &AccessArgs) -> BTreeSet<Purpose> {
     args.purposes.iter().map(purpose).collect()
 }
 
-/// Why nothing can be said about a target.
+/// Why the permissions for a target are not known, if so.
 fn unknown(target: &Target) -> Option<Diagnostic> {
-    let trouble = target.resource.as_ref().err()?;
-    let message = format!("the permissions for {} are not known: {}", target.key, trouble.message);
-    Some(Diagnostic { message, ..trouble.clone() })
+    let diagnostic = target.resource.as_ref().err()?;
+    let message = format!("the permissions for {} are not known: {}", target.key, diagnostic.message);
+    Some(Diagnostic { message, ..diagnostic.clone() })
 }

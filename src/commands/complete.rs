@@ -9,13 +9,13 @@ use crate::cli::CompleteArgs;
 use crate::cli::candidates::{Completion, Known, complete, connection_of, printed};
 use crate::report::EXIT_SUCCESS;
 use crate::session::lookup::looked_up;
-use crate::terminal::{ColorChoice, Terminal};
+use crate::terminal::Terminal;
 
 /// How long a person waits for candidates: for the cluster, and for a kubeconfig on a folder that does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Prints the candidates. A reader that went away ends the run quietly.
-pub(super) async fn run(args: CompleteArgs) -> u8 {
+pub(super) async fn run(args: CompleteArgs, terminal: &Terminal) -> u8 {
     // Files are read on a thread of their own, so that one that does not answer holds up nobody.
     let runtime = Handle::current();
     let candidates = tokio::task::spawn_blocking(move || runtime.block_on(candidates(args.words)));
@@ -23,7 +23,7 @@ pub(super) async fn run(args: CompleteArgs) -> u8 {
         Ok(Ok(completion)) => completion,
         Ok(Err(_)) | Err(_) => Completion::default(),
     };
-    let _ = Terminal::new(ColorChoice::Never, false).data(&printed(&completion));
+    let _ = terminal.data(&printed(&completion));
     EXIT_SUCCESS
 }
 

@@ -4,10 +4,10 @@ use clap::CommandFactory as _;
 
 use crate::cli::{Cli, CompletionArgs, Script};
 use crate::report::EXIT_SUCCESS;
-use crate::terminal::{ColorChoice, Terminal};
+use crate::terminal::Terminal;
 
 /// Prints the script. A reader that went away ends the run quietly.
-pub(super) fn run(args: &CompletionArgs) -> u8 {
+pub(super) fn run(args: &CompletionArgs, terminal: &Terminal) -> u8 {
     let script = match args.shell.script() {
         Script::Dynamic(script) => script.to_owned(),
         Script::Generated(shell) => {
@@ -17,6 +17,6 @@ pub(super) fn run(args: &CompletionArgs) -> u8 {
             String::from_utf8_lossy(&script).into_owned()
         }
     };
-    let _ = Terminal::new(ColorChoice::Never, false).data(&script);
+    let _ = terminal.data(&script);
     EXIT_SUCCESS
 }

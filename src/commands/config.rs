@@ -6,37 +6,26 @@ use crate::cli::{ConfigCommand, ConfigCommandArgs, ConfigViewArgs, ViewFormat};
 use crate::config::{Configuration, View, schema, typed_inputs};
 use crate::report::EXIT_SUCCESS;
 use crate::report::Role;
-use crate::session::output::tell;
-use crate::terminal::{ColorChoice, Terminal};
+use crate::session::failure::Failure;
+use crate::terminal::Terminal;
 
 /// Runs the command to its exit code. A reader that went away ends the run quietly.
-pub(super) fn run(args: &ConfigCommandArgs) -> u8 {
-    match &args.command {
-        ConfigCommand::View(args) => view(args),
-        ConfigCommand::Schema => {
-            let _ = Terminal::new(ColorChoice::Never, false).data(&schema());
-            EXIT_SUCCESS
-        }
-    }
+pub(super) fn run(args: &ConfigCommandArgs, terminal: &Terminal) -> Result<u8, Failure> {
+    let _ = match &args.command {
+        ConfigCommand::View(args) => terminal.data(&view(args, terminal)?),
+        ConfigCommand::Schema => terminal.data(&schema()),
+    };
+    Ok(EXIT_SUCCESS)
 }
 
-fn view(args: &ConfigViewArgs) -> u8 {
-    let terminal = Terminal::themed(args.console.color, args.console.theme, false);
-    match Configuration::load(&args.config, &typed_inputs(&args.filename, args.kustomize.as_ref())) {
-        Ok(configuration) => {
-            for warning in &configuration.warnings {
-                terminal.note(Role::Note, &format!("warning: {warning}"));
-            }
-            let view = View { configuration: &configuration, now: Timestamp::now() };
-            let _ = terminal.data(&match args.output {
-                ViewFormat::Yaml => view.yaml(),
-                ViewFormat::Json => view.json(),
-            });
-            EXIT_SUCCESS
-        }
-        Err(failure) => {
-            tell(&terminal, &failure.problems);
-            failure.verdict.exit_code(false)
-        }
+fn view(args: &ConfigViewArgs, terminal: &Terminal) -> Result<String, Failure> {
+    let configuration = Configuration::load(&args.config, &typed_inputs(&args.filename, args.kustomize.as_ref()))?;
+    for warning in &configuration.warnings {
+        terminal.note(Role::Note, &format!("warning: {warning}"));
     }
+    let view = View { configuration: &configuration, now: Timestamp::now() };
+    Ok(match args.output {
+        ViewFormat::Yaml => view.yaml(),
+        ViewFormat::Json => view.json(),
+    })
 }

@@ -10,27 +10,20 @@ use clap::{Command, CommandFactory as _};
 use crate::cli::{Cli, ManArgs};
 use crate::report::EXIT_SUCCESS;
 use crate::session::failure::Failure;
-use crate::session::output::{tell, unwritable};
-use crate::terminal::{ColorChoice, Terminal};
+use crate::session::output::unwritable;
+use crate::terminal::Terminal;
 use crate::text::similar;
 
 /// The program as `man` knows it.
 const PROGRAM: &str = "kubectl-reconcile";
 
 /// Prints a page, or writes all. A reader that went away ends the run quietly.
-pub(super) fn run(args: &ManArgs) -> u8 {
-    let terminal = Terminal::new(ColorChoice::Never, false);
-    let done = match &args.dir {
-        Some(folder) => write_all(folder),
-        None => one(&args.command).map(|page| drop(terminal.data(&page))),
-    };
-    match done {
-        Ok(()) => EXIT_SUCCESS,
-        Err(failure) => {
-            tell(&terminal, &failure.problems);
-            failure.verdict.exit_code(false)
-        }
+pub(super) fn run(args: &ManArgs, terminal: &Terminal) -> Result<u8, Failure> {
+    match &args.dir {
+        Some(folder) => write_all(folder)?,
+        None => drop(terminal.data(&one(&args.command)?)),
     }
+    Ok(EXIT_SUCCESS)
 }
 
 fn one(path: &[String]) -> Result<String, Failure> {

@@ -32,23 +32,31 @@ pub fn not_started(error: &std::io::Error) -> ExitCode {
     ExitCode::from(EXIT_INVALID)
 }
 
-/// Runs a command to its exit code.
+/// Runs a command to its exit code. A failure of a command that writes no report about it is printed here.
 pub async fn run(typed: Typed) -> ExitCode {
     let (cli, configured) = configured(typed);
-    let code = match cli.command {
-        Command::Diff(args) if args.apply => apply::run(args.into(), configured).await,
-        Command::Diff(args) => diff::run(args, configured).await,
-        Command::Apply(args) if args.dry_run.is_some() => diff::run(args.into(), configured).await,
-        Command::Apply(args) => apply::run(args, configured).await,
-        Command::Status(args) => status::run(args, configured).await,
-        Command::Snapshot(args) => Box::pin(snapshot::run(args, configured)).await,
-        Command::Access(args) => Box::pin(access::run(args, configured)).await,
-        Command::Report(args) => report::run(&args),
-        Command::Config(args) => config::run(&args),
-        Command::Completion(args) => completion::run(&args),
-        Command::Man(args) => man::run(&args),
-        Command::Version(args) => Box::pin(version::run(args)).await,
-        Command::Complete(args) => complete::run(args).await,
+    let terminal = match cli.command.console() {
+        Some(console) => Terminal::themed(console.color, console.theme, false),
+        None => Terminal::new(ColorChoice::Never, false),
     };
+    let result = match cli.command {
+        Command::Diff(args) if args.apply => Box::pin(apply::run(&args.into(), configured)).await,
+        Command::Diff(args) => Box::pin(diff::run(&args, configured)).await,
+        Command::Apply(args) if args.dry_run.is_some() => Box::pin(diff::run(&args.into(), configured)).await,
+        Command::Apply(args) => Box::pin(apply::run(&args, configured)).await,
+        Command::Status(args) => Box::pin(status::run(&args, configured)).await,
+        Command::Snapshot(args) => Box::pin(snapshot::run(&args, configured, &terminal)).await,
+        Command::Access(args) => Box::pin(access::run(&args, configured, &terminal)).await,
+        Command::Report(args) => report::run(&args),
+        Command::Config(args) => config::run(&args, &terminal),
+        Command::Completion(args) => Ok(completion::run(&args, &terminal)),
+        Command::Man(args) => man::run(&args, &terminal),
+        Command::Version(args) => Box::pin(version::run(&args, &terminal)).await,
+        Command::Complete(args) => Ok(complete::run(args, &terminal).await),
+    };
+    let code = result.unwrap_or_else(|failure| {
+        tell(&terminal, &failure.problems);
+        failure.verdict.exit_code(false)
+    });
     ExitCode::from(if has_lost_output() { code.max(EXIT_INVALID) } else { code })
 }

@@ -7,9 +7,9 @@ use std::path::Path;
 use crate::cli::{MergeArgs, ReportArgs, ReportCommand};
 use crate::diagnostic::Diagnostic;
 use crate::report::formats::text::{self, matrix};
-use crate::report::{EXIT_INVALID, Merged, Part, merged};
-use crate::session::output::{Output, tell};
-use crate::terminal::Terminal;
+use crate::report::{Merged, Part, merged};
+use crate::session::failure::Failure;
+use crate::session::output::Output;
 use crate::text::io_reason;
 
 /// The largest report that is read, in bytes.
@@ -18,35 +18,26 @@ const LARGEST: u64 = 256 << 20;
 const IN_ALL: u64 = 1 << 30;
 
 /// Runs the command to its exit code.
-pub(super) fn run(ReportArgs { command: ReportCommand::Merge(args) }: &ReportArgs) -> u8 {
+pub(super) fn run(ReportArgs { command: ReportCommand::Merge(args) }: &ReportArgs) -> Result<u8, Failure> {
     if let Some(target) = args.output.output.iter().find(|target| target.format.needs_the_run()) {
-        let problem = Diagnostic::general(format!("`-o {}` needs more than a report holds", target.format.name));
-        let hint = "use it in the runs themselves, or another format here";
-        tell(&Terminal::new(args.output.console.color, false), &[problem.with_hint(hint)]);
-        return EXIT_INVALID;
+        let message = format!("`-o {}` needs more than a report holds", target.format.name);
+        return Err(Failure::refused(message, "use it in the runs themselves, or another format here"));
     }
-    let output = match Output::new(&args.output) {
-        Ok(output) => output,
-        Err(code) => return code,
-    };
-    match read(args).and_then(|parts| merged(parts).map_err(|problem| vec![problem])) {
-        Ok(Merged::One(report)) => {
+    let output = Output::new(&args.output)?;
+    Ok(match merged(read(args)?).map_err(Failure::invalid)? {
+        Merged::One(report) => {
             output.warn(&report);
             drop(output.text(&text::whole(&report, &output.view)));
             output.finish(&report)
         }
-        Ok(Merged::Several(reports)) => {
+        Merged::Several(reports) => {
             drop(output.text(&matrix::whole(&reports, &output.view)));
             output.finish_all(&reports)
         }
-        Err(problems) => {
-            tell(&output.terminal, &problems);
-            EXIT_INVALID
-        }
-    }
+    })
 }
 
-/// Reads all files, or says what is wrong with which.
+/// Reads all files. The error has one diagnostic for each file that cannot be read.
 fn read(args: &MergeArgs) -> Result<Vec<Part>, Vec<Diagnostic>> {
     let (mut parts, mut problems, mut left) = (Vec::new(), Vec::new(), IN_ALL);
     for path in &args.files {
@@ -70,7 +61,7 @@ fn content(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let mut text = Vec::new();
     file.take(most.saturating_add(1)).read_to_end(&mut text).map_err(unreadable)?;
     if text.len() as u64 > most {
-        return Err(format!("larger than {most} bytes, which is most that is read"));
+        return Err(format!("larger than {most} bytes, the most that is read"));
     }
     Ok(text)
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::cli::SnapshotArgs;
 use crate::compare::{Redactor, withheld};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::engine::server::Server;
 use crate::live::definitions::definitions_beside;
 use crate::live::fetch::fetch;
 use crate::live::snapshot::{heading, unreadable};
@@ -15,46 +16,30 @@ use crate::live::{LiveState, Target};
 use crate::report::Role;
 use crate::report::{EXIT_INCOMPLETE, EXIT_SUCCESS, Verdict};
 use crate::session::configured::{Configured, Settings};
-use crate::session::contexts::only_one;
 use crate::session::failure::Failure;
-use crate::session::output::{tell, unwritable};
-use crate::session::reading::Reading;
+use crate::session::output::{Output, unwritable};
 use crate::session::report_file::{Readers, ReportFile};
-use crate::session::setup::{Connected, connected, planned};
-use crate::session::signals::listen;
+use crate::session::run::Invocation;
 use crate::terminal::Terminal;
 
 /// Runs the command to its exit code.
-pub(super) async fn run(args: SnapshotArgs, configured: Configured) -> u8 {
-    let terminal = Terminal::themed(args.console.color, args.console.theme, false);
-    match Box::pin(capture(&args, configured, &terminal)).await {
-        Ok(code) => code,
-        Err(failure) => {
-            tell(&terminal, &failure.problems);
-            failure.verdict.exit_code(false)
-        }
-    }
-}
-
-async fn capture(args: &SnapshotArgs, configured: Configured, terminal: &Terminal) -> Result<u8, Failure> {
-    Settings::of(configured?, args.console.verbosity, terminal);
-    // A file with the values of Secrets is its owner's alone, from the moment on when it exists.
+pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &Terminal) -> Result<u8, Failure> {
+    let output = &Output::of_console(terminal, &args.console);
+    let settings = &Settings::of(configured?, output);
+    // A file with the values of Secrets is readable only by its owner from the moment it exists.
     let readers = if args.include_secrets { Readers::Owner } else { Readers::Usual };
     let open = |file: &String| match ReportFile::open(Path::new(file), readers) {
         Ok(opened) => Ok((file.clone(), opened)),
         Err(error) => Err(Failure::invalid(unwritable(file, &error))),
     };
     let file = args.file.as_ref().map(open).transpose()?;
-    let connection = only_one(&args.connection, "snapshot")?;
-    let reading = Reading::begin(&args.input, terminal).await?;
-    let interrupt = listen(terminal);
-    let connecting = connected(&connection, args.console.verbosity, &args.input, terminal, &interrupt);
-    let (desired, connected) = Box::pin(reading.beside(connecting)).await?;
-    let Connected { cluster, catalog, namespaces, .. } = connected;
-    let plan = planned(desired, catalog, &namespaces, None)?.part(args.shard.shard, |_| false);
+    let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
+    let (run, desired) = invocation.begin("snapshot").await?;
+    let Server { cluster, namespaces, .. } = &run.server;
+    let plan = run.plan(desired, None)?.part(args.shard.shard, |_| false);
     let targets: Vec<&Target> = plan.targets().collect();
-    let (states, definitions) = futures::join!(fetch(&cluster, &targets), definitions_beside(&cluster, &targets));
-    if interrupt.is_set() {
+    let (states, definitions) = futures::join!(fetch(cluster, &targets), definitions_beside(cluster, &targets));
+    if run.interrupt.is_set() {
         let problem = Diagnostic::new(Code::Interrupted, "the run was interrupted: no snapshot was written");
         return Err(Failure { verdict: Verdict::Interrupted, problems: vec![problem] });
     }
@@ -65,9 +50,9 @@ async fn capture(args: &SnapshotArgs, configured: Configured, terminal: &Termina
     for (target, state) in targets.iter().zip(states) {
         match state {
             LiveState::Absent => {}
-            LiveState::Unreadable(trouble) => {
-                terminal.note(Role::Problem, &format!("error: {}: {}", target.key, trouble.message));
-                documents.push(unreadable(target, &trouble));
+            LiveState::Unreadable(diagnostic) => {
+                terminal.note(Role::Problem, &format!("error: {}: {}", target.key, diagnostic.message));
+                documents.push(unreadable(target, &diagnostic));
                 code = EXIT_INCOMPLETE;
             }
             LiveState::Present(object) if !args.include_secrets => {

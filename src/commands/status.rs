@@ -3,64 +3,53 @@
 use std::time::Duration;
 
 use crate::cli::StatusArgs;
+use crate::desired::DesiredSet;
 use crate::engine::wait::Watched;
 use crate::engine::waiting::Waiting;
 use crate::report::formats::text::readiness;
 use crate::report::{Command, ObjectReport, Report};
-use crate::rules::ReadinessRules;
 use crate::session::configured::{Configured, Settings};
+use crate::session::context_command::ContextCommand;
+use crate::session::events::Events;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
-use crate::session::reading::Manifests;
-use crate::session::screen::Screen;
-use crate::session::setup::{Connected, concluded, connected, planned};
-use crate::session::site::Site;
-use crate::session::task::Task;
+use crate::session::run::{Invocation, Run};
 use crate::terminal::Closed;
 
+struct Status<'a>(&'a StatusArgs);
+
 /// Runs the command to its exit code.
-pub(super) async fn run(args: StatusArgs, configured: Configured) -> u8 {
-    let output = match Output::new(&args.output) {
-        Ok(output) => output.paged(&args.output).of_part(args.shard),
-        Err(code) => return code,
-    };
-    match configured {
-        Ok(configuration) => {
-            let settings = Settings::of(configuration, args.output.console.verbosity, &output.terminal);
-            let StatusArgs { connection, input, .. } = &args;
-            let task = Task { command: Command::Status, connection, input, output: &output, settings: &settings };
-            let work = async |site: Site<'_>, manifests| {
-                Box::pin(observed(&args, &site, manifests, &settings.readiness)).await
-            };
-            task.run(work, &show).await
-        }
-        Err(failure) => output.failed(Command::Status, failure),
+pub(super) async fn run(args: &StatusArgs, configured: Configured) -> Result<u8, Failure> {
+    let output = Output::new(&args.output)?.paged(&args.output).of_part(args.shard);
+    let result = status(args, configured, &output).await;
+    Ok(result.unwrap_or_else(|failure| output.failed(Command::Status, failure)))
+}
+
+async fn status(args: &StatusArgs, configured: Configured, output: &Output) -> Result<u8, Failure> {
+    let settings = &Settings::of(configured?, output);
+    let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
+    invocation.in_contexts(&Status(args)).await
+}
+
+impl ContextCommand for Status<'_> {
+    const NAME: Command = Command::Status;
+
+    async fn pass(&self, run: &Run<'_>, desired: DesiredSet) -> Result<Report, Failure> {
+        let Self(args) = self;
+        let Run { server, settings, interrupt, .. } = run;
+        let plan = run.plan(desired, None)?.part(args.shard.shard, |_| false);
+        let watched: Vec<Watched> = plan.targets().map(|target| Watched::of(target, &settings.readiness)).collect();
+        let timeout = args.wait.duration().unwrap_or(Duration::ZERO);
+        let events = Events::new(run.output, !timeout.is_zero());
+        let waiting = Waiting { cluster: &server.cluster, timeout, interrupt, events: &events };
+        let readiness = waiting.observe(&watched).await;
+        let objects =
+            plan.targets().zip(readiness).map(|(target, readiness)| ObjectReport::observed(target, readiness));
+        Ok(Report::observed(Command::Status, objects.collect()))
     }
-}
 
-fn show(report: &Report, output: &Output) -> Result<(), Closed> {
-    output.warn(report);
-    output.text(&readiness::whole(report, &output.view))
-}
-
-async fn observed(
-    args: &StatusArgs,
-    Site { connection, output, interrupt, .. }: &Site<'_>,
-    manifests: Manifests,
-    rules: &ReadinessRules,
-) -> Result<Report, Failure> {
-    let verbosity = args.output.console.verbosity;
-    let connecting = connected(connection, verbosity, &args.input, &output.terminal, interrupt);
-    let (desired, connected) = Box::pin(manifests.beside(connecting)).await?;
-    let Connected { cluster, catalog, info, namespaces, .. } = connected;
-    let plan = planned(desired, catalog, &namespaces, None)?.part(args.shard.shard, |_| false);
-    let watched: Vec<Watched> = plan.targets().map(|target| Watched::of(target, rules)).collect();
-    let timeout = args.wait.duration().unwrap_or(Duration::ZERO);
-    let screen = Screen::new(output, !timeout.is_zero());
-    let journal = output.journal();
-    let waiting = Waiting { cluster: &cluster, timeout, interrupt, events: &(&screen, &journal) };
-    let readiness = waiting.observe(&watched).await;
-    let objects = plan.targets().zip(readiness).map(|(target, readiness)| ObjectReport::observed(target, readiness));
-    let report = Report::observed(Command::Status, objects.collect());
-    Ok(concluded(report, info, &cluster, interrupt))
+    fn show(&self, report: &Report, output: &Output) -> Result<(), Closed> {
+        output.warn(report);
+        output.text(&readiness::whole(report, &output.view))
+    }
 }

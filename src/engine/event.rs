@@ -1,4 +1,4 @@
-//! What happens in a run, told to its observer: the screen shows it, and a builder folds it into the report.
+//! The events of a run: the screen shows them, and a builder folds them into the report.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub(crate) enum Event<'e> {
     Skipped(&'e ObjectReport),
     /// One member of the apply set is deleted.
     Pruned(&'e ObjectReport),
-    /// What is known of one object changed outside of its turn: it is held back, or what followed its write failed.
+    /// The report on one object changed outside of its turn: it is held back, or what followed its write failed.
     Revised(&'e ObjectReport),
     /// The readiness of one object is known, or is another than before.
     ReadinessChanged(&'e ObjectKey, &'e Readiness),
@@ -54,12 +54,4 @@ pub(crate) enum Event<'e> {
 pub(crate) trait EventSink {
     /// One thing happened.
     fn receive(&self, event: Event<'_>);
-}
-
-/// Both receive everything.
-impl<A: EventSink, B: EventSink> EventSink for (&A, &B) {
-    fn receive(&self, event: Event<'_>) {
-        self.0.receive(event);
-        self.1.receive(event);
-    }
 }

@@ -18,6 +18,7 @@ pub(crate) mod item;
 pub(crate) mod judge;
 pub(crate) mod prune;
 pub(crate) mod reconciliation;
+pub(crate) mod server;
 pub(crate) mod unmanaged;
 pub mod wait;
 pub(crate) mod waiting;

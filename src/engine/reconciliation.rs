@@ -4,11 +4,12 @@
 //! compare ─▶ (shown, agreed to) ─▶ act: parent lists a superset ─▶ waves ─▶ prune ─▶ parent lists what is left ─▶ wait
 //! ```
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tokio::task::spawn_blocking;
 
-use crate::compare::Evidence;
+use crate::compare::{Evidence, Replace};
 use crate::engine::apply_run::ApplyRun;
 use crate::engine::comparison::Comparison;
 use crate::engine::elsewhere::Patience;
@@ -19,7 +20,6 @@ use crate::engine::wait::Watched;
 use crate::engine::waiting::Waiting;
 use crate::live::Target;
 use crate::plan::Plan;
-use crate::report::Report;
 
 /// The compared objects of one run, and what becomes of them.
 pub(crate) struct Reconciliation<'a> {
@@ -99,8 +99,8 @@ impl<'a> Reconciliation<'a> {
             let own = run.left();
             let others: Vec<&Target> = elsewhere(run, others).filter(|_| own == 0 && prune.deletes()).collect();
             let patience = Patience::from_now(wait, &interrupt);
-            let elsewhere = &patience.members(cluster, &others, prune.id()).await;
-            prune.act(cluster, Left { own, elsewhere }, (wait, &interrupt), events).await;
+            let elsewhere = &patience.members(cluster, &others, &prune.set().id).await;
+            prune.act(cluster, Left { own, elsewhere }, wait, &interrupt, events).await;
         }
         events.receive(Event::Ended(Stage::Apply));
     }
@@ -120,13 +120,19 @@ impl<'a> Reconciliation<'a> {
         spawn_blocking(move || drop((items, others)));
     }
 
-    /// Adds to a report what is to be said of the run and of its apply set as a whole.
-    pub fn annotate(&self, mut report: Report) -> Report {
-        report.warnings.extend(self.run.comparison().warnings.iter().cloned());
-        match &self.prune {
-            Some(prune) => prune.annotate(report),
-            None => report,
-        }
+    /// Warnings about the comparison as a whole.
+    pub fn warnings(&self) -> &BTreeSet<String> {
+        &self.run.comparison().warnings
+    }
+
+    /// The apply set, where there is one.
+    pub fn apply_set(&self) -> Option<&Judged> {
+        self.prune.as_ref()
+    }
+
+    /// Returns true if objects are replaced whose immutable fields differ.
+    pub fn replaces(&self) -> bool {
+        self.run.comparison().policy.replace == Replace::Immutable
     }
 }
 

@@ -7,7 +7,8 @@ use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectKey};
 
 use super::prune::searchable;
-use crate::client::{Cluster, IN_FLIGHT};
+use super::server::Server;
+use crate::client::IN_FLIGHT;
 use crate::diagnostic::Diagnostic;
 use crate::live::fetch::find;
 use crate::live::list::Pages;
@@ -28,23 +29,18 @@ pub(crate) struct Unmanaged {
 }
 
 /// The resources whose objects are looked at.
-pub(crate) fn searched(catalog: &Discovery) -> Vec<Resource> {
-    searchable(catalog).into_iter().filter(|resource| resource.namespaced && !is_transient(&resource.gvk)).collect()
+pub(crate) fn searched(discovery: &Discovery) -> Vec<Resource> {
+    searchable(discovery).into_iter().filter(|resource| resource.namespaced && !is_transient(&resource.gvk)).collect()
 }
 
 impl Unmanaged {
     /// Lists all kinds in the namespaces, and compares what is there with what is wanted.
-    pub async fn search(
-        cluster: &Cluster,
-        catalog: &Discovery,
-        namespaces: &BTreeSet<String>,
-        wanted: &[&ObjectKey],
-    ) -> Self {
-        let resources = searched(catalog);
+    pub async fn search(server: &Server, namespaces: &BTreeSet<String>, wanted: &[&ObjectKey]) -> Self {
+        let resources = searched(&server.discovery);
         let collections =
             namespaces.iter().flat_map(|namespace| resources.iter().map(move |resource| (namespace, resource)));
         let lists = collections.map(|(namespace, resource)| async move {
-            let pages = Pages::new(cluster, resource, Some(namespace)).metadata_only();
+            let pages = Pages::new(&server.cluster, resource, Some(namespace)).metadata_only();
             (namespace, &resource.gvk, pages.all().await)
         });
         let lists: Vec<_> = futures::stream::iter(lists).buffered(IN_FLIGHT).collect().await;
@@ -67,10 +63,10 @@ impl Unmanaged {
                 }
             }
         }
-        // What the manifests say of their own namespaces is told with their objects.
+        // The report on the objects of a namespace of the manifests says already that it does not exist.
         let own: BTreeSet<&str> = wanted.iter().filter_map(|key| key.own_namespace()).collect();
         let empty = namespaces.iter().filter(|name| !inhabited.contains(name) && !own.contains(name.as_str()));
-        let missing = missing(cluster, catalog, empty).await;
+        let missing = missing(server, empty).await;
         let missing = missing.into_iter().map(|namespace| format!("namespace `{namespace}` does not exist"));
         let warnings = unlisted.iter().map(|((namespace, code), kinds)| {
             let kinds = listed(kinds.iter().copied(), NAMED);
@@ -84,11 +80,10 @@ impl Unmanaged {
 
 /// Those of some namespaces that the server says it does not have.
 async fn missing<'n>(
-    cluster: &Cluster,
-    catalog: &Discovery,
+    Server { cluster, discovery, .. }: &Server,
     namespaces: impl Iterator<Item = &'n String>,
 ) -> Vec<&'n String> {
-    let Resolution::Known(resource) = catalog.resolve(&GroupVersionKind::new("v1", "Namespace")) else {
+    let Resolution::Known(resource) = discovery.resolve(&GroupVersionKind::new("v1", "Namespace")) else {
         return Vec::new();
     };
     let reads = namespaces.map(async |name| {

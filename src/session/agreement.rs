@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use crate::client::Context;
 use crate::engine::interrupt::Interrupt;
@@ -19,6 +19,37 @@ pub(crate) struct Agreement {
     /// How many contexts neither compare any more nor wait for a turn.
     settled: watch::Sender<usize>,
     answer: watch::Sender<Option<bool>>,
+}
+
+/// One of several contexts, while it is its turn.
+pub(crate) struct Participant<'a> {
+    at: usize,
+    agreement: &'a Agreement,
+    turns: &'a Semaphore,
+    turn: RefCell<Option<SemaphorePermit<'a>>>,
+}
+
+impl<'a> Participant<'a> {
+    /// Waits for the turn of the context at this position.
+    pub async fn new(at: usize, agreement: &'a Agreement, turns: &'a Semaphore) -> Self {
+        let turn = RefCell::new(turns.acquire().await.ok());
+        Self { at, agreement, turns, turn }
+    }
+
+    /// Nothing is asked in this context: the question does not wait for it.
+    pub fn asks_nothing(&self) {
+        self.agreement.over(self.at);
+    }
+
+    /// Waits for the answer to the common question.
+    pub async fn confirmed(&self, report: &Report, view: &View, cluster: &ClusterInfo) -> bool {
+        // Others may need the turn before everything can be shown.
+        self.turn.take();
+        let answer = self.agreement.wait(self.at, report, view, cluster).await;
+        let next = self.turns.acquire().await.ok();
+        self.turn.replace(next);
+        answer
+    }
 }
 
 /// How far one context is.
@@ -39,7 +70,7 @@ impl Agreement {
     }
 
     /// Waits for the answer.
-    pub async fn wait(&self, at: usize, (report, view): (&Report, &View), cluster: &ClusterInfo) -> bool {
+    async fn wait(&self, at: usize, report: &Report, view: &View, cluster: &ClusterInfo) -> bool {
         let (differences, plan) = (text::differences(report, view), summary::plan(report, view));
         self.settle(at, State::Waiting { differences, plan, place: place_of(report, cluster) });
         let mut answer = self.answer.subscribe();

@@ -29,12 +29,12 @@ pub(crate) async fn without_cluster(
     let snapshot = Snapshot::read(&captured.finish()?)?;
     let required = namespace_flag(args.connection.namespace.as_deref()).map_err(Failure::invalid)?;
     let default = required.as_deref().or(snapshot.namespace()).unwrap_or("default").to_owned();
-    let mut catalog = Discovery::builtin();
-    snapshot.definitions().for_each(|definition| catalog.learn_defined(definition));
-    snapshot.objects().for_each(|object| catalog.learn(object));
-    let plan = planned(desired, catalog.clone(), &Namespaces { required, default }, None)?;
+    let mut discovery = Discovery::builtin();
+    snapshot.definitions().for_each(|definition| discovery.learn_defined(definition));
+    snapshot.objects().for_each(|object| discovery.learn(object));
+    let plan = planned(desired, discovery.clone(), &Namespaces { required, default }, None)?;
     let mut policy = policy.clone();
-    if let Some(source) = autoscalers(&args.compare, &catalog, &plan) {
+    if let Some(source) = autoscalers(&args.compare, &discovery, &plan) {
         let known = Arc::make_mut(&mut policy.autoscalers);
         for autoscaler in source.captured(snapshot.objects()) {
             known.add(autoscaler);

@@ -1,5 +1,5 @@
-//! The configuration of a command: loaded before anything else, as it may set flags, and told like any other problem if it cannot be
-//! used.
+//! The configuration of a command: loaded before anything else, as it may set flags. If it cannot be used, that is reported like any
+//! other problem.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::cli::{Addition, Cli, Command, InputArgs, Typed};
+use crate::cli::{Addition, Cli, InputArgs, Typed};
 use crate::compare::Action;
 use crate::config::{Configuration, FlagDefault, Origin, typed_inputs};
 use crate::diagnostic::Diagnostic;
@@ -15,28 +15,14 @@ use crate::report::Role;
 use crate::report::{Command as ReportedCommand, ConfigurationInfo, ObjectReport, Report};
 use crate::rules::{IgnoreRules, ReadinessRules, RuleRef};
 use crate::session::failure::Failure;
-use crate::terminal::Terminal;
+use crate::session::output::Output;
 
 /// The configuration of a command, or why it cannot be used.
 pub(crate) type Configured = Result<Configuration, Failure>;
 
 /// What was typed, with the flags that the configuration sets.
 pub(crate) fn configured(typed: Typed) -> (Cli, Configured) {
-    let input = match &typed.cli.command {
-        Command::Diff(args) => &args.input,
-        Command::Apply(args) => &args.input,
-        Command::Status(args) => &args.input,
-        Command::Snapshot(args) => &args.input,
-        Command::Access(args) => &args.input,
-        Command::Report(_)
-        | Command::Config(_)
-        | Command::Completion(_)
-        | Command::Man(_)
-        | Command::Version(_)
-        | Command::Complete(_) => {
-            return (typed.cli, Ok(Configuration::default()));
-        }
-    };
+    let Some(input) = typed.cli.command.input() else { return (typed.cli, Ok(Configuration::default())) };
     match load(input) {
         Ok(configuration) => with_defaults(typed, configuration),
         Err(failure) => (typed.cli, Err(failure)),
@@ -57,11 +43,11 @@ fn with_defaults(typed: Typed, configuration: Configuration) -> (Cli, Configured
     let (cli, refused) = typed.with(&additions);
     let Some(default) = refused.and_then(|refused| defaults.get(refused)) else { return (cli, Ok(configuration)) };
     let message = format!("`defaults`: `--{}` does not fit this command line", default.flag);
-    let problem = Diagnostic { place: Some(default.place.clone()), ..Diagnostic::general(message) };
-    (cli, Err(Failure::invalid(problem.with_hint("type the flag only where it fits"))))
+    let diagnostic = Diagnostic { place: Some(default.place.clone()), ..Diagnostic::general(message) };
+    (cli, Err(Failure::invalid(diagnostic.with_hint("type the flag only where it fits"))))
 }
 
-/// What the configuration of a run comes to.
+/// The configuration of a run, with the rules that are in force today.
 pub(crate) struct Settings {
     /// The configuration.
     pub configuration: Configuration,
@@ -69,18 +55,18 @@ pub(crate) struct Settings {
     pub ignore: Arc<IgnoreRules>,
     /// Its readiness rules.
     pub readiness: Arc<ReadinessRules>,
-    /// What is to be said about it.
+    /// Warnings about it.
     warnings: Vec<String>,
 }
 
 impl Settings {
-    /// Takes the rules that are in force, and names the file where nobody expects it or details are wanted.
-    pub fn of(mut configuration: Configuration, verbosity: u8, terminal: &Terminal) -> Self {
+    /// Takes the rules that are in force. Prints which file is used, where it is unexpected or details are wanted.
+    pub fn of(mut configuration: Configuration, output: &Output) -> Self {
         if let Some(source) = &configuration.source {
             let is_unexpected = source.origin == Origin::WorkingDirectory && source.is_for_streams;
-            if is_unexpected || verbosity > 0 {
+            if is_unexpected || output.view.verbosity > 0 {
                 let path = std::path::absolute(&*source.file).unwrap_or_else(|_| (&*source.file).into());
-                terminal.note(Role::Note, &format!("using the configuration {}", path.display()));
+                output.terminal.note(Role::Note, &format!("using the configuration {}", path.display()));
             }
         }
         let (ignore, expired) = IgnoreRules::in_force(std::mem::take(&mut configuration.ignore), Timestamp::now());
@@ -93,14 +79,14 @@ impl Settings {
         Self { configuration, ignore: Arc::new(ignore), readiness: Arc::new(readiness), warnings }
     }
 
-    /// What is to be said about it.
+    /// Warnings about it.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// A report that names the configuration, and says what is to be said about it. Of a part of the input, rules that match nothing
-    /// are no mistake.
-    pub fn told_in(&self, report: Report, is_whole_input: bool) -> Report {
+    /// A report that names the configuration, with the warnings about it. Rules that match nothing are a warning only for the whole
+    /// input.
+    pub fn described_in(&self, report: Report, is_whole_input: bool) -> Report {
         let is_whole_input = is_whole_input && report.shard.is_none();
         let mut report = self.named_in(report);
         let warnings = self.warnings.iter().cloned().chain(self.unmatched([&report]).filter(|_| is_whole_input));
@@ -108,8 +94,8 @@ impl Settings {
         report
     }
 
-    /// A warning about rules that match no field of any object, if there are some. Nothing is said where an object could not be
-    /// compared, or none was: its fields may be those that the rule is for.
+    /// A warning about rules that match no field of any object, if there are some; none where an object could not be compared, or
+    /// none was: the rule may match its fields.
     pub fn unmatched<'r>(&self, reports: impl IntoIterator<Item = &'r Report>) -> Option<String> {
         self.unmatched_places(reports).as_deref().and_then(ConfigurationInfo::unmatched_warning)
     }
@@ -135,7 +121,7 @@ impl Settings {
         let file = self.configuration.source.as_ref().map(|source| source.file.to_string());
         let annotated = report.objects.iter().filter(|object| object.is_annotated).count();
         if file.is_some() || annotated > 0 {
-            // Of a part of the objects, it only counts together with the others.
+            // For a shard, it counts only together with the other shards.
             let unmatched = report.shard.and_then(|_| self.unmatched_places([&report]));
             report.configuration = Some(ConfigurationInfo { file, rules: self.ignore.len(), annotated, unmatched });
         }

@@ -2,6 +2,7 @@
 
 use crate::client::RequestError;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::engine::prune::ApplySetError;
 use crate::report::Verdict;
 
 pub(crate) use crate::report::Failure;
@@ -17,6 +18,20 @@ impl From<RequestError> for Failure {
     fn from(error: RequestError) -> Self {
         let verdict = if matches!(error, RequestError::Stopped) { Verdict::Interrupted } else { Verdict::Unreachable };
         Self { verdict, problems: vec![Diagnostic::from(&error)] }
+    }
+}
+
+/// Without its apply set, nothing is compared. An interrupted run says that it was interrupted.
+impl From<ApplySetError> for Failure {
+    fn from(error: ApplySetError) -> Self {
+        match error {
+            ApplySetError::Refused(problems) => Self { verdict: Verdict::Invalid, problems },
+            ApplySetError::Unreadable(problem) => {
+                let is_interrupted = problem.code == Code::Interrupted;
+                let verdict = if is_interrupted { Verdict::Interrupted } else { Verdict::Incomplete };
+                Self { verdict, problems: vec![problem] }
+            }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
-//! What every command begins and ends with: reading the input beside connecting, the question of `--confirm`, the screen and the
-//! report that the events of a run make, running in several contexts at once, where reports go, and what a run that could not begin comes to.
+//! What commands share: [`run::Invocation`] is what a command was given, and [`run::Run`] its run in one context. Beside them: reading
+//! the input while connecting, the question of `--confirm`, the screen and the report that events make, several contexts at once, and
+//! where reports go.
 
 pub(crate) mod agreement;
 pub(crate) mod apply_set;
@@ -7,10 +8,13 @@ pub(crate) mod captured;
 mod child_process;
 pub(crate) mod configured;
 pub(crate) mod confirm;
+pub(crate) mod context_command;
 pub(crate) mod contexts;
 pub(crate) mod diff_flags;
+pub(crate) mod events;
 pub(crate) mod external_diff;
 pub(crate) mod failure;
+mod in_contexts;
 pub(crate) mod journal;
 pub(crate) mod lookup;
 pub(crate) mod output;
@@ -20,10 +24,9 @@ pub(crate) mod reading;
 pub(crate) mod report_builder;
 pub(crate) mod report_file;
 pub(crate) mod review;
+pub(crate) mod run;
 pub(crate) mod screen;
 pub(crate) mod setup;
-pub(crate) mod several;
+mod several;
 pub(crate) mod signals;
-pub(crate) mod site;
-pub(crate) mod task;
 pub(crate) mod unmanaged;

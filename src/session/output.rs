@@ -1,12 +1,11 @@
 //! Where reports go.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 
-use crate::cli::{OutputArgs, OutputTarget, ShardArgs};
+use crate::cli::{ConsoleArgs, OutputArgs, OutputTarget, ShardArgs};
 use crate::diagnostic::Diagnostic;
 use crate::object::Shard;
 use crate::report::formats::{Format, Render, unified};
@@ -47,51 +46,52 @@ pub(crate) struct Output {
 }
 
 impl Output {
+    /// An output without reports: text and notes on the terminal.
+    pub fn of_console(terminal: &Terminal, args: &ConsoleArgs) -> Self {
+        let view = View { width: terminal.width(), verbosity: args.verbosity, ..View::default() };
+        Self::on(terminal.clone(), view)
+    }
+
+    fn on(terminal: Terminal, view: View) -> Self {
+        Self {
+            terminal,
+            view,
+            targets: Vec::new(),
+            lines: None,
+            external_diff: None,
+            context: None,
+            has_text: true,
+            files: Mutex::default(),
+            quiet: false,
+            paging: Paging::default(),
+            shard: None,
+            held_back: None,
+        }
+    }
+
     /// Reads the flags and opens the files, so that nothing is compared or written if a report cannot be. Two formats on stdout
-    /// are a usage error. Problems are printed here, and returned as an exit code.
-    pub fn new(args: &OutputArgs) -> Result<Self, u8> {
+    /// are a usage error.
+    pub fn new(args: &OutputArgs) -> Result<Self, Failure> {
         let terminal = Terminal::themed(args.console.color, args.console.theme, args.quiet);
         let view = view(args, &terminal);
         let targets = args.output.clone();
         let on_stdout: Vec<&Format> =
             targets.iter().filter(|target| target.file.is_none()).map(|target| target.format).collect();
         if on_stdout.len() > 1 {
-            let problem = Diagnostic::general("two reports cannot share standard output")
-                .with_hint("send one of them to a file, as in `-o json=report.json`");
-            tell(&terminal, &[problem]);
-            return Err(EXIT_INVALID);
+            let hint = "send one of them to a file, as in `-o json=report.json`";
+            return Err(Failure::refused("two reports cannot share standard output", hint));
         }
         let has_text = on_stdout.iter().all(|format| format.is_text());
         let patches = on_stdout.iter().any(|format| format.shows_versions());
-        let external_diff = if patches { ExternalDiff::from_environment() } else { Ok(None) };
-        let opened = external_diff.and_then(|external_diff| Ok((external_diff, opened(&targets)?)));
-        let (external_diff, files) = opened.map_err(|problem| {
-            tell(&terminal, &[problem]);
-            EXIT_INVALID
-        })?;
+        let external_diff = if patches { ExternalDiff::from_environment().map_err(Failure::invalid)? } else { None };
+        let files = opened(&targets).map_err(Failure::invalid)?;
         let (streamed, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|(format, ..)| format.is_lines());
-        let (lines_on_stdout, streamed) = (
-            on_stdout.iter().any(|format| format.is_lines()),
-            streamed.into_iter().map(|(_, name, file)| (name, file)).collect::<Vec<_>>(),
-        );
+        let streamed: Vec<_> = streamed.into_iter().map(|(_, name, file)| (name, file)).collect();
+        let lines_on_stdout = on_stdout.iter().any(|format| format.is_lines());
         let has_lines = lines_on_stdout || !streamed.is_empty();
         let lines = has_lines.then(|| Arc::new(Lines::new(&terminal, lines_on_stdout, streamed)));
         let files = Mutex::new(files.into_iter().map(|(.., file)| file).collect());
-        let (quiet, paging, shard, held_back, context) = (args.quiet, Paging::default(), None, None, None);
-        Ok(Self {
-            terminal,
-            view,
-            targets,
-            lines,
-            external_diff,
-            context,
-            has_text,
-            files,
-            quiet,
-            paging,
-            shard,
-            held_back,
-        })
+        Ok(Self { targets, lines, external_diff, has_text, files, quiet: args.quiet, ..Self::on(terminal, view) })
     }
 
     /// The same, with the text in a pager if a person reads it on a terminal: for commands that neither write nor ask.
@@ -109,18 +109,13 @@ impl Output {
     /// The output of one of several contexts: its notes begin with its name, and its text is kept until it is taken.
     pub fn of_context(&self, name: &str) -> Self {
         Self {
-            terminal: self.terminal.labelled(name),
-            view: self.view.clone(),
-            targets: Vec::new(),
             lines: self.lines.clone(),
-            external_diff: None,
             context: Some(name.to_owned()),
             has_text: self.has_text,
-            files: Mutex::default(),
             quiet: self.quiet,
-            paging: Paging::default(),
             shard: self.shard,
             held_back: Some(Mutex::default()),
+            ..Self::on(self.terminal.labelled(name), self.view.clone())
         }
     }
 
@@ -229,8 +224,8 @@ impl Output {
     }
 
     /// Prints details (`-v`).
-    pub fn details(&self, verbosity: u8, lines: &[String]) {
-        if verbosity > 0 {
+    pub fn details(&self, lines: &[String]) {
+        if self.view.verbosity > 0 {
             for line in lines {
                 self.terminal.note(Role::Note, line);
             }

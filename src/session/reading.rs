@@ -23,14 +23,14 @@ use reconcile_core::manifest::Input;
 /// How much text is worth a thread, in bytes.
 const TEXT_OF_A_THREAD: usize = 1 << 20;
 
-/// An input whose bytes are there, while their meaning is worked out.
+/// An input that was loaded and is being parsed.
 pub(crate) struct Reading {
     desired: JoinHandle<Result<DesiredSet, Vec<Diagnostic>>>,
     terminal: Terminal,
 }
 
 impl Reading {
-    /// Gets all files, URLs and whatever else the input is made of.
+    /// Loads files, URLs, standard input and kustomizations, and begins to parse them.
     pub async fn begin(args: &InputArgs, terminal: &Terminal) -> Result<Self, Failure> {
         let options = options(args)?;
         let inputs = inputs(args, terminal).await?;
@@ -38,7 +38,7 @@ impl Reading {
         Ok(Self { desired, terminal: terminal.clone() })
     }
 
-    /// The manifests; tells what is odd about them.
+    /// The manifests; prints the warnings about them.
     pub async fn desired(self) -> Result<DesiredSet, Failure> {
         let desired = match self.desired.await {
             Ok(desired) => desired?,
@@ -50,29 +50,12 @@ impl Reading {
         Ok(desired)
     }
 
-    /// The manifests, and what `other` work brings meanwhile. A problem of the input ends it, and is the one that is reported.
+    /// The manifests, and the result of `other` work that goes on meanwhile. An error in the input ends both, and is the one that is
+    /// reported.
     pub async fn beside<T>(self, other: impl Future<Output = Result<T, Failure>>) -> Result<(DesiredSet, T), Failure> {
         match select(pin!(self.desired()), pin!(other)).await {
             Either::Left((desired, other)) => Ok((desired?, other.await?)),
             Either::Right((other, desired)) => Ok((desired.await?, other?)),
-        }
-    }
-}
-
-/// The manifests of a run: still being read, or read before for several contexts.
-pub(crate) enum Manifests {
-    /// They are being read.
-    Reading(Reading),
-    /// They were read.
-    Read(DesiredSet),
-}
-
-impl Manifests {
-    /// The manifests, and what `other` work brings meanwhile.
-    pub async fn beside<T>(self, other: impl Future<Output = Result<T, Failure>>) -> Result<(DesiredSet, T), Failure> {
-        match self {
-            Self::Reading(reading) => reading.beside(other).await,
-            Self::Read(desired) => Ok((desired, other.await?)),
         }
     }
 }

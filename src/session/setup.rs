@@ -1,77 +1,51 @@
-//! What was typed → what it means: the connection, the plan, and whose fields are whose.
+//! What was typed → what it means: the connection, the plan, and which fields to take from other managers.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use apply_set::ApplySet;
 
 use crate::cli::{
-    ApplyArgs, AutoscalerChoice, CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, InputArgs, ReplaceChoice,
+    ApplyArgs, AutoscalerChoice, CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, ReplaceChoice,
 };
-use crate::client::{Cluster, ConnectOptions, Environment, Log, Request, connect};
+use crate::client::{Cluster, ConnectOptions, Environment, Log, Request, RequestError, connect};
 use crate::compare::{EvidenceMode, ForceConflicts, Policy, Replace};
 use crate::desired::DesiredSet;
 use crate::diagnostic::Diagnostic;
 use crate::engine::interrupt::Interrupt;
 use crate::live::autoscalers::AutoscalerSource;
 use crate::live::resolve::{Namespaces, resolve};
-use crate::live::{Discovery, Target, discover, json};
+use crate::live::{Discovery, Target, json};
 use crate::plan::Plan;
 use crate::report::Role;
-use crate::report::{ClusterInfo, FailClass, Report};
+use crate::report::{ClusterInfo, FailClass};
 use crate::rules::Autoscalers;
 use crate::session::configured::Settings;
 use crate::session::confirm::somebody_to_ask;
 use crate::session::failure::{Failure, not_connected};
+use crate::session::output::Output;
 use crate::terminal::Terminal;
 
-/// A connected cluster with its catalog.
-pub(crate) struct Connected {
-    /// The connection.
-    pub cluster: Cluster,
-    /// What it serves.
-    pub catalog: Discovery,
-    /// What the report says of it.
-    pub info: ClusterInfo,
-    /// Which namespaces apply.
-    pub namespaces: Namespaces,
-    /// Where things are kept between runs.
-    pub cache: Option<PathBuf>,
-}
-
-/// Connects, and asks for the catalog and the version at once. `input` tells whether standard input is taken.
+/// Connects to a cluster, without a request.
 pub(crate) async fn connected(
     args: &ConnectionArgs,
-    verbosity: u8,
-    input: &InputArgs,
-    terminal: &Terminal,
+    output: &Output,
+    stdin_is_free: bool,
     interrupt: &Interrupt,
-) -> Result<Connected, Failure> {
-    let stdin_is_free = !input.filename.iter().any(|path| path == "-");
-    let options = connect_options(args, verbosity, stdin_is_free, terminal);
-    let environment = Environment::from_process();
-    let home = environment.home.as_ref().map(|home| home.join(".kube").join("cache"));
-    let cache = args.cache_dir.clone().or(home);
-    let cluster = connect(&options, &environment).await.map_err(not_connected)?.stopped_by(interrupt.flag());
-    let (catalog, version) = futures::join!(discover(&cluster), version(&cluster));
-    let info =
-        ClusterInfo { context: cluster.context().map(ToOwned::to_owned), server: cluster.server().to_owned(), version };
-    let default = cluster.default_namespace().to_owned();
-    let required = args.namespace.as_ref().filter(|name| !name.is_empty()).map(|_| default.clone());
-    let namespaces = Namespaces { required, default };
-    Ok(Connected { catalog: catalog?, info, namespaces, cache, cluster })
+) -> Result<Cluster, Failure> {
+    let options = connect_options(args, output.view.verbosity, stdin_is_free, &output.terminal);
+    let cluster = connect(&options, &Environment::from_process()).await.map_err(not_connected)?;
+    Ok(cluster.stopped_by(interrupt.flag()))
 }
 
-/// The report of a run that was connected to a cluster.
-pub(crate) fn concluded(report: Report, info: ClusterInfo, cluster: &Cluster, interrupt: &Interrupt) -> Report {
-    let report = Report { cluster: Some(info), requests: cluster.counts(), ..report };
-    if interrupt.is_set() { report.interrupted() } else { report }
+/// A cluster as reports name it.
+pub(crate) fn cluster_info(cluster: &Cluster, version: Option<String>) -> ClusterInfo {
+    ClusterInfo { context: cluster.context().map(ToOwned::to_owned), server: cluster.server().to_owned(), version }
 }
 
-/// The server's version; not being allowed to know it is no error.
-async fn version(cluster: &Cluster) -> Option<String> {
-    let version = json(cluster, Request::read("/version")).await.ok()?;
-    version.get("gitVersion")?.as_str().map(ToOwned::to_owned)
+/// The server's version; `None` if it does not say one.
+pub(crate) async fn server_version(cluster: &Cluster) -> Result<Option<String>, RequestError> {
+    let version = json(cluster, Request::read("/version")).await?;
+    Ok(version.get("gitVersion").and_then(|version| version.as_str()).map(ToOwned::to_owned))
 }
 
 /// What the flags say about the connection.
@@ -108,21 +82,21 @@ pub(crate) fn connect_options(
 }
 
 /// Where the autoscalers of a run are found, unless their changes count as drift.
-pub(crate) fn autoscalers(args: &CompareArgs, catalog: &Discovery, plan: &Plan) -> Option<AutoscalerSource> {
-    (args.autoscalers == AutoscalerChoice::Respect).then(|| AutoscalerSource::new(catalog, plan.targets()))
+pub(crate) fn autoscalers(args: &CompareArgs, discovery: &Discovery, plan: &Plan) -> Option<AutoscalerSource> {
+    (args.autoscalers == AutoscalerChoice::Respect).then(|| AutoscalerSource::new(discovery, plan.targets()))
 }
 
 /// Resolves the manifests, with the kinds that the input itself defines, makes them members of the apply set, and orders them.
 pub(crate) fn planned(
     desired: DesiredSet,
-    mut catalog: Discovery,
+    mut discovery: Discovery,
     namespaces: &Namespaces,
     set: Option<&ApplySet>,
 ) -> Result<Plan, Failure> {
     for manifest in desired.manifests.iter().filter(|manifest| manifest.gvk().is_crd()) {
-        catalog.expect(manifest.object());
+        discovery.expect(manifest.object());
     }
-    let mut targets = resolve(desired.manifests, &catalog, namespaces)?;
+    let mut targets = resolve(desired.manifests, &discovery, namespaces)?;
     for Target { key, desired, .. } in &mut targets {
         let namespace = key.namespace.as_deref().unwrap_or(&namespaces.default);
         if let Some(set) = set.filter(|set| !set.is_parent(&key.gvk, namespace, &key.name)) {
@@ -132,7 +106,7 @@ pub(crate) fn planned(
     Ok(Plan::of(targets)?)
 }
 
-/// Whose manager we are, and what we take.
+/// The field manager, and which fields to take from other managers.
 pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, Failure> {
     let manual_managers = settings.configuration.manual_managers.clone();
     let ignore = settings.ignore.clone();
@@ -176,7 +150,7 @@ pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, 
     })
 }
 
-/// The policy of a run that writes, and somebody to ask where that is wanted.
+/// The policy of a run that writes. With `--confirm`, there has to be a terminal to ask on.
 pub(crate) fn writing_policy(args: &ApplyArgs, settings: &Settings) -> Result<Policy, Failure> {
     let mut policy = policy(&args.compare, settings)?;
     if policy.evidence == EvidenceMode::ReadOnly {
@@ -186,7 +160,7 @@ pub(crate) fn writing_policy(args: &ApplyArgs, settings: &Settings) -> Result<Po
     if args.confirm {
         somebody_to_ask(&args.input)?;
     }
-    // The creation itself tells as much, unless somebody is to see beforehand what comes of it.
+    // Skip the dry run of a creation: the write reports the same errors, unless `--confirm` has to show them first.
     policy.tries_creations = args.confirm || policy.evidence == EvidenceMode::Server;
     Ok(policy)
 }

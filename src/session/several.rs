@@ -1,8 +1,8 @@
-//! Runs a command in the contexts that are meant. In several of them at once: one reading of the input, one connection and one report for each, and everything
+//! Runs a command in several contexts at once: the input is read once, each context has its own connection and report, and everything is
 //! shown in the order of the contexts.
 //!
-//! Nothing but the manifests is shared: each context has its own kubeconfig entries, credentials, requests and comparison. One that
-//! fails does not hold up the others.
+//! Only the manifests are shared: each context has its own kubeconfig entries, credentials, requests and comparison. A failure in
+//! one of them does not stop the others.
 
 use std::cell::{Cell, RefCell};
 
@@ -12,139 +12,146 @@ use tokio::sync::Semaphore;
 
 use crate::cli::ConnectionArgs;
 use crate::client::Context;
+use crate::desired::DesiredSet;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::engine::interrupt::Interrupt;
 use crate::report::formats::text::matrix;
 use crate::report::{ContextReport, Report, Reports, Verdict};
 use crate::report::{Role, Styled};
-use crate::session::agreement::Agreement;
-use crate::session::contexts::{Choice, chosen, same_places};
+use crate::session::agreement::{Agreement, Participant};
+use crate::session::context_command::ContextCommand;
+use crate::session::contexts::same_places;
 use crate::session::failure::Failure;
 use crate::session::output::{Output, tell};
-use crate::session::reading::{Manifests, Reading};
+use crate::session::reading::Reading;
+use crate::session::run::Invocation;
 use crate::session::signals::listen;
-use crate::session::site::Site;
-use crate::session::task::{Show, Task};
+use crate::terminal::Progress;
 
 /// How many contexts are worked on at once.
 const AT_ONCE: usize = 8;
 
-impl Task<'_> {
-    /// Does the `work` in each context that is meant, shows it, and writes the reports. Returns the exit code. A reader that went
-    /// away ends the run quietly, with the verdict that was found.
-    pub async fn run(&self, work: impl AsyncFn(Site<'_>, Manifests) -> Result<Report, Failure>, show: Show<'_>) -> u8 {
-        match chosen(self.connection) {
-            Ok(Choice::Several(contexts)) => Box::pin(self.in_several(&contexts, work, show)).await,
-            Ok(Choice::One(connection)) => self.ended(Box::pin(self.once(&connection, work)).await, show),
-            Err(failure) => self.output.failed(self.command, failure),
-        }
+/// A command in several contexts.
+struct InSeveral<'a, C> {
+    command: &'a C,
+    invocation: &'a Invocation<'a>,
+    desired: DesiredSet,
+    interrupt: Interrupt,
+    /// The contexts, each with its own output.
+    outputs: &'a [(&'a Context, Output)],
+    agreement: Agreement,
+    turns: Semaphore,
+    progress: RefCell<Option<Progress>>,
+    done: Cell<usize>,
+}
+
+/// Runs a command in each of these contexts, shows it, and reports everything together. Returns the exit code.
+pub(super) async fn in_several<C: ContextCommand>(
+    command: &C,
+    invocation: &Invocation<'_>,
+    contexts: &[Context],
+) -> Result<u8, Failure> {
+    let Invocation { connection, input, output, settings } = invocation;
+    let reading = Reading::begin(input, &output.terminal).await?;
+    let interrupt = listen(&output.terminal);
+    let desired = reading.desired().await?;
+    let mut warnings = settings.warnings().to_vec();
+    warnings.extend(same_places(contexts, connection.namespace.as_deref()));
+    for warning in &warnings {
+        warn(output, warning);
     }
 
-    /// Does the `work` in each context, shows it, and reports everything together. Returns the exit code.
-    async fn in_several(
-        &self,
-        contexts: &[Context],
-        work: impl AsyncFn(Site<'_>, Manifests) -> Result<Report, Failure>,
-        show: Show<'_>,
-    ) -> u8 {
-        match self.reports(contexts, work, show).await {
-            Ok(reports) => {
-                drop(self.output.text(&matrix::together(&reports, &self.output.view)));
-                self.output.finish_all(&reports)
-            }
-            Err(failure) => self.output.failed(self.command, failure),
+    let outputs: Vec<_> = contexts.iter().map(|context| (context, output.of_context(&context.name))).collect();
+    let progress = RefCell::new(Some(output.terminal.progress("contexts", contexts.len())));
+    let (agreement, turns) = (Agreement::among(contexts.len()), Semaphore::new(AT_ONCE));
+    let outputs = outputs.as_slice();
+    let done = Cell::new(0);
+    let all = InSeveral { command, invocation, desired, interrupt, outputs, agreement, turns, progress, done };
+    let asked = all.agreement.ask(outputs, output, &all.interrupt, || all.end_progress());
+    let (reports, ()) = futures::join!(all.reports(), asked);
+    all.end_progress();
+
+    let unmatched = settings
+        .unmatched(reports.iter().map(|one| &one.report))
+        .filter(|_| input.selector.is_none() && output.shard.is_none());
+    if let Some(unmatched) = unmatched {
+        warn(output, &unmatched);
+        warnings.push(unmatched);
+    }
+    let reports = Reports::of(C::NAME, reports, warnings);
+    drop(output.text(&matrix::together(&reports, &output.view)));
+    Ok(output.finish_all(&reports))
+}
+
+impl<C: ContextCommand> InSeveral<'_, C> {
+    /// The reports of all contexts, each shown as soon as it and those before it are there.
+    async fn reports(&self) -> Vec<ContextReport> {
+        let numbered = self.outputs.iter().enumerate();
+        let mut runs: FuturesOrdered<_> = numbered.map(|(at, (context, own))| self.report(at, context, own)).collect();
+        let mut reports = Vec::new();
+        for (context, own) in self.outputs {
+            let Some(report) = runs.next().await else { break };
+            let server = report.cluster.as_ref().map(|cluster| cluster.server.clone()).or(context.server.clone());
+            let one = ContextReport { context: context.name.clone(), server, report };
+            // A reader that went away changes nothing about the run.
+            let _ = self.invocation.output.text(&section(&one, own.take_text()));
+            reports.push(one);
         }
+        reports
     }
 
-    async fn reports(
-        &self,
-        contexts: &[Context],
-        work: impl AsyncFn(Site<'_>, Manifests) -> Result<Report, Failure>,
-        show: Show<'_>,
-    ) -> Result<Reports, Failure> {
-        let Self { command, connection, input, output, settings } = self;
-        let reading = Reading::begin(input, &output.terminal).await?;
-        let interrupt = listen(&output.terminal);
-        let desired = reading.desired().await?;
-        let mut warnings = settings.warnings().to_vec();
-        warnings.extend(same_places(contexts, connection.namespace.as_deref()));
-        for warning in &warnings {
-            output.terminal.note(Role::Note, &format!("warning: {warning}"));
-        }
-
-        let connections: Vec<ConnectionArgs> = contexts
-            .iter()
-            .map(|context| ConnectionArgs { context: Some(context.name.clone()), ..ConnectionArgs::clone(connection) })
-            .collect();
-        let outputs: Vec<(&Context, Output)> =
-            contexts.iter().map(|context| (context, output.of_context(&context.name))).collect();
-        let (agreement, turns) = (Agreement::among(contexts.len()), Semaphore::new(AT_ONCE));
-        let progress = RefCell::new(Some(output.terminal.progress("contexts", contexts.len())));
-        let done = Cell::new(0_usize);
-
-        let runs = connections.iter().zip(&outputs).enumerate().map(|(at, (connection, (_, own)))| {
-            let (agreement, turns, work, show, desired) = (&agreement, &turns, &work, show, &desired);
-            let (progress, done, interrupt) = (&progress, &done, interrupt.clone());
-            async move {
-                let site = Site::among((connection, own, interrupt), at, agreement, turns).await;
-                // Contexts that waited for their turn are not begun any more.
-                let result = if site.interrupt.is_set() {
-                    Err(interrupted())
-                } else {
-                    work(site, Manifests::Read(desired.clone())).await
-                };
-                let report = match result {
-                    Ok(report) => {
-                        let report = settings.named_in(Report { shard: own.shard, ..report });
-                        // What a context has to say is held back, so that no reader can be gone.
-                        let _ = show(&report, own);
-                        report
-                    }
-                    Err(Failure { verdict, problems }) => {
-                        tell(&own.terminal, &problems);
-                        Report { shard: own.shard, ..Report::stopped(*command, verdict, problems) }
-                    }
-                };
-                agreement.over(at);
-                done.set(done.get().saturating_add(1));
-                if let Some(progress) = progress.borrow().as_ref() {
-                    progress.at(done.get());
-                }
+    /// The report of one context, which is shown on its output.
+    async fn report(&self, at: usize, context: &Context, own: &Output) -> Report {
+        let report = match self.run(at, context, own).await {
+            Ok(report) => {
+                let report = self.invocation.settings.named_in(Report { shard: own.shard, ..report });
+                // The text of a context is held back, so that no reader can be gone.
+                let _ = self.command.show(&report, own);
                 report
             }
-        });
-        let mut runs: FuturesOrdered<_> = runs.collect();
-        let shown = async {
-            let mut reports = Vec::new();
-            for (context, own) in &outputs {
-                let Some(report) = runs.next().await else { break };
-                let server = report.cluster.as_ref().map(|cluster| cluster.server.clone()).or(context.server.clone());
-                let one = ContextReport { context: context.name.clone(), server, report };
-                // A reader that went away changes nothing about the run.
-                let _ = output.text(&section(&one, own.take_text()));
-                reports.push(one);
+            Err(Failure { verdict, problems }) => {
+                tell(&own.terminal, &problems);
+                Report { shard: own.shard, ..Report::stopped(C::NAME, verdict, problems) }
             }
-            reports
         };
-        let asked = agreement.ask(&outputs, output, &interrupt, || drop(progress.take()));
-        let (reports, ()) = futures::join!(shown, asked);
-        drop(progress.take());
-        let unmatched = settings
-            .unmatched(reports.iter().map(|one| &one.report))
-            .filter(|_| input.selector.is_none() && output.shard.is_none());
-        if let Some(unmatched) = unmatched {
-            output.terminal.note(Role::Note, &format!("warning: {unmatched}"));
-            warnings.push(unmatched);
+        self.agreement.over(at);
+        self.done.set(self.done.get().saturating_add(1));
+        if let Some(progress) = self.progress.borrow().as_ref() {
+            progress.at(self.done.get());
         }
-        Ok(Reports::of(*command, reports, warnings))
+        report
     }
+
+    /// Does the work in one context, once it is its turn.
+    async fn run(&self, at: usize, context: &Context, own: &Output) -> Result<Report, Failure> {
+        let participant = Participant::new(at, &self.agreement, &self.turns).await;
+        // Contexts that waited for their turn are not begun any more.
+        if self.interrupt.is_set() {
+            return Err(interrupted());
+        }
+        let Invocation { connection, .. } = self.invocation;
+        let connection = ConnectionArgs { context: Some(context.name.clone()), ..ConnectionArgs::clone(connection) };
+        let connecting = self.invocation.join(&connection, own, self.interrupt.clone(), Some(participant));
+        let run = Box::pin(connecting).await?;
+        let report = Box::pin(self.command.pass(&run, self.desired.clone())).await?;
+        Ok(run.concluded(report))
+    }
+
+    fn end_progress(&self) {
+        drop(self.progress.take());
+    }
+}
+
+fn warn(output: &Output, warning: &str) {
+    output.terminal.note(Role::Note, &format!("warning: {warning}"));
 }
 
 fn interrupted() -> Failure {
-    let problem = Diagnostic::new(Code::Interrupted, "the run was interrupted before this context was looked at");
-    Failure { verdict: Verdict::Interrupted, problems: vec![problem] }
+    let diagnostic = Diagnostic::new(Code::Interrupted, "the run was interrupted before this context was looked at");
+    Failure { verdict: Verdict::Interrupted, problems: vec![diagnostic] }
 }
 
-/// What is shown of one context.
+/// The text about one context.
 fn section(one: &ContextReport, text: Styled) -> Styled {
     let mut section = matrix::heading(&one.context, one.server.as_deref());
     section.append(if text.is_empty() { matrix::stopped(one) } else { text });

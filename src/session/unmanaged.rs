@@ -1,44 +1,70 @@
-//! `diff --report-unmanaged`: the flag's namespaces, and what is found in them.
+//! `--report-unmanaged`: where unmanaged objects are looked for, and what is found there.
 
 use std::collections::BTreeSet;
 
 use structured_merge::ObjectKey;
 
-use crate::client::Cluster;
+use crate::cli::DiffArgs;
+use crate::engine::server::Server;
 use crate::engine::unmanaged::Unmanaged;
-use crate::live::Discovery;
 use crate::object::{DNS_LABEL, Shard, is_dns_label};
+use crate::plan::Plan;
 use crate::report::{FailOn, Report};
 use crate::session::failure::Failure;
 
-/// Adds the objects that nothing explains: in the named namespaces, or in those that the objects of the run are in.
-pub(crate) async fn with_unmanaged(
-    mut report: Report,
-    named: &[String],
-    (cluster, catalog): (&Cluster, &Discovery),
-    (wanted, shard, gate): (&[ObjectKey], Option<Shard>, &FailOn),
-) -> Result<Report, Failure> {
-    // Members of an apply set that go are no objects of the manifests.
-    let wanted: BTreeSet<&ObjectKey> = report.objects.iter().map(|object| &object.key).chain(wanted).collect();
-    let wanted: Vec<&ObjectKey> = wanted.into_iter().collect();
-    let namespaces = namespaces_of(named, wanted.iter().copied())?;
-    let mut unmanaged = Unmanaged::search(cluster, catalog, &namespaces, &wanted).await;
-    unmanaged.objects.retain(|key| shard.is_none_or(|shard| shard.has(key)));
-    report.warnings.extend(unmanaged.warnings);
-    Ok(report.with_unmanaged(&unmanaged.objects, gate.fails_on_unmanaged_objects()))
+/// Where a `diff` looks for unmanaged objects.
+pub(crate) struct UnmanagedSearch {
+    /// The namespaces that are named; if there are none, those of the objects of the run.
+    named: BTreeSet<String>,
+    /// The objects of all manifests.
+    desired: Vec<ObjectKey>,
+    shard: Option<Shard>,
+    /// Whether unmanaged objects make the `diff` fail.
+    fails: bool,
 }
 
-/// The namespaces that are named, or those that the objects of the run are in.
+impl UnmanagedSearch {
+    /// What the flags ask for, of the objects of the whole input; `None` if they ask for no search.
+    pub fn of(args: &DiffArgs, gate: &FailOn, plan: &Plan) -> Result<Option<Self>, Failure> {
+        let fails = gate.fails_on_unmanaged_objects();
+        if args.report_unmanaged.is_none() && !fails {
+            return Ok(None);
+        }
+        let named = named_namespaces(args.report_unmanaged.as_deref().unwrap_or_default())?;
+        let desired = plan.all().map(|target| target.key.clone()).collect();
+        Ok(Some(Self { named, desired, shard: args.shard.shard, fails }))
+    }
+
+    /// Adds the objects that no manifest, owner or apply set explains.
+    pub async fn add_to(self, mut report: Report, server: &Server) -> Report {
+        // Members of an apply set that are to be pruned are no objects of the manifests.
+        let wanted: BTreeSet<&ObjectKey> =
+            report.objects.iter().map(|object| &object.key).chain(&self.desired).collect();
+        let wanted: Vec<&ObjectKey> = wanted.into_iter().collect();
+        let namespaces = or_own(self.named, wanted.iter().copied());
+        let mut unmanaged = Unmanaged::search(server, &namespaces, &wanted).await;
+        unmanaged.objects.retain(|key| self.shard.is_none_or(|shard| shard.has(key)));
+        report.warnings.extend(unmanaged.warnings);
+        report.with_unmanaged(&unmanaged.objects, self.fails)
+    }
+}
+
+/// The namespaces that a flag names, or those of the objects of the run.
 pub(crate) fn namespaces_of<'k>(
     named: &[String],
-    wanted: impl Iterator<Item = &'k ObjectKey>,
+    keys: impl Iterator<Item = &'k ObjectKey>,
 ) -> Result<BTreeSet<String>, Failure> {
+    Ok(or_own(named_namespaces(named)?, keys))
+}
+
+fn named_namespaces(named: &[String]) -> Result<BTreeSet<String>, Failure> {
     let named: BTreeSet<String> = named.iter().filter(|name| !name.is_empty()).cloned().collect();
-    if let Some(wrong) = named.iter().find(|name| !is_dns_label(name)) {
-        return Err(Failure::refused(format!("`{wrong}` cannot be a namespace"), DNS_LABEL));
+    match named.iter().find(|name| !is_dns_label(name)) {
+        Some(wrong) => Err(Failure::refused(format!("`{wrong}` cannot be a namespace"), DNS_LABEL)),
+        None => Ok(named),
     }
-    if !named.is_empty() {
-        return Ok(named);
-    }
-    Ok(wanted.filter_map(ObjectKey::own_namespace).map(ToOwned::to_owned).collect())
+}
+
+fn or_own<'k>(named: BTreeSet<String>, keys: impl Iterator<Item = &'k ObjectKey>) -> BTreeSet<String> {
+    if named.is_empty() { keys.filter_map(ObjectKey::own_namespace).map(ToOwned::to_owned).collect() } else { named }
 }

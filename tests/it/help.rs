@@ -79,7 +79,9 @@ fn the_exit_codes_of_each_command_are_those_of_the_document() {
         let said = section.lines().filter_map(|line| number(line.strip_prefix("  ")?.split_once(' ')?.0)).collect();
         let expected: BTreeSet<u8> = match command.get_subcommands().any(|sub| !sub.is_hide_set()) {
             true if name.is_empty() => meant.clone(),
-            true => listed.iter().filter(|(sub, _)| sub.starts_with(name)).flat_map(|(_, codes)| codes).copied().collect(),
+            true => {
+                listed.iter().filter(|(sub, _)| sub.starts_with(name)).flat_map(|(_, codes)| codes).copied().collect()
+            }
             false => listed[name].clone(),
         };
         assert_eq!(expected, said, "`{name} --help`");

@@ -6,7 +6,7 @@ use apply_set::{DesiredMembers, Member, PruneDecision};
 use futures::StreamExt as _;
 
 use super::entry::{End, Entry, INTERRUPTED};
-use super::found::Found;
+use super::listed_member::ListedMember;
 use crate::client::{Cluster, IN_FLIGHT};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::event::{Event, EventSink};
@@ -18,20 +18,21 @@ use crate::report::Outcome;
 /// How often a member that changes while it is deleted is judged again.
 const ROUNDS: usize = 5;
 
-/// Deletes the members of one step, and answers with why later ones have to wait: what is still being deleted may need
+/// Deletes the members of one step. Returns why later ones have to wait: what is still being deleted may need
 /// them for its finalizers.
 pub(super) async fn delete_step(
     cluster: &Cluster,
     mut members: Vec<&mut Entry>,
     desired: &mut DesiredMembers,
-    (timeout, interrupt): (Duration, &Interrupt),
+    timeout: Duration,
+    interrupt: &Interrupt,
     events: &dyn EventSink,
 ) -> Option<String> {
     let deadline = Deadline::after(timeout);
     let judge: &DesiredMembers = desired;
-    let deletions = members.iter_mut().map(|entry| delete_member(cluster, &mut entry.found, judge, interrupt));
+    let deletions = members.iter_mut().map(|entry| delete_member(cluster, &mut entry.member, judge, interrupt));
     let ends: Vec<End> = futures::stream::iter(deletions).buffered(IN_FLIGHT).collect().await;
-    let waits = members.iter().zip(ends).map(|(entry, end)| wait(cluster, &entry.found, end, deadline, interrupt));
+    let waits = members.iter().zip(ends).map(|(entry, end)| wait(cluster, &entry.member, end, deadline, interrupt));
     let ends: Vec<End> = futures::stream::iter(waits).buffered(IN_FLIGHT).collect().await;
     let mut still_there = None;
     for (entry, end) in members.into_iter().zip(ends) {
@@ -49,7 +50,7 @@ pub(super) async fn delete_step(
 /// that was judged.
 async fn delete_member(
     cluster: &Cluster,
-    Found { member, resource }: &mut Found,
+    ListedMember { member, resource }: &mut ListedMember,
     desired: &DesiredMembers,
     interrupt: &Interrupt,
 ) -> End {
@@ -69,19 +70,24 @@ async fn delete_member(
             Ok(Deleted::Gone) => return End::Gone,
             Ok(Deleted::Terminating) => return End::Terminating(LiveState::Absent),
             Ok(Deleted::Moved(now)) => *member = Member { object: *now, ..member.clone() },
-            Err(problem) => return End::Failed(problem),
+            Err(diagnostic) => return End::Failed(diagnostic),
         }
     }
-    let problem = Diagnostic::new(Code::Conflict, "it keeps changing while it is to be deleted");
-    End::Failed(problem.with_hint("run again"))
+    let diagnostic = Diagnostic::new(Code::Conflict, "it keeps changing while it is to be deleted");
+    End::Failed(diagnostic.with_hint("run again"))
 }
 
 /// Waits until what the server deletes is gone.
-async fn wait(cluster: &Cluster, found: &Found, end: End, deadline: Deadline, interrupt: &Interrupt) -> End {
+async fn wait(
+    cluster: &Cluster,
+    ListedMember { member, resource }: &ListedMember,
+    end: End,
+    deadline: Deadline,
+    interrupt: &Interrupt,
+) -> End {
     if !matches!(end, End::Terminating(_)) {
         return end;
     }
-    let Found { member, resource } = found;
     match wait_until_gone(cluster, resource, &member.key, member.uid(), deadline, || interrupt.is_set()).await {
         LiveState::Absent => End::Gone,
         left => End::Terminating(left),

@@ -1,12 +1,12 @@
-//! One member that no manifest names, from the decision about it to what became of it.
+//! One member that no manifest names, from the decision about it to its outcome.
 
 use std::time::Duration;
 
-use apply_set::{DesiredMembers, PruneDecision, Reason};
+use apply_set::{DesiredMembers, Member, PruneDecision, Reason};
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _};
 
-use super::found::Found;
+use super::listed_member::ListedMember;
 use crate::compare::{ObjectVerdict, Redactor, Secrecy};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::LiveState;
@@ -16,29 +16,29 @@ use crate::report::{ObjectReport, Outcome};
 /// Why a member is not deleted by a run that was stopped.
 pub(super) const INTERRUPTED: &str = "the run was interrupted";
 
-/// A member that is not wanted.
+/// A member that no manifest names.
 pub(super) struct Entry {
     pub step: PruneStep,
-    pub found: Found,
+    pub member: ListedMember,
     pub decision: PruneDecision,
     pub report: ObjectReport,
 }
 
 impl Entry {
-    pub fn new(step: PruneStep, found: Found, decision: PruneDecision, redactor: &Redactor) -> Self {
+    pub fn new(step: PruneStep, member: ListedMember, decision: PruneDecision, redactor: &Redactor) -> Self {
         let verdict = match decision.reason() {
             None => {
                 let reason = "no longer in the manifests".to_owned();
-                ObjectVerdict::Delete { live: shown(&found, redactor), reason }
+                ObjectVerdict::Delete { live: shown(&member.member, redactor), reason }
             }
             Some(reason) => ObjectVerdict::Kept { reason: kept_because(reason) },
         };
-        let report = ObjectReport::unwanted(&found.member.key, verdict);
-        Self { step, found, decision, report }
+        let report = ObjectReport::unwanted(&member.member.key, verdict);
+        Self { step, member, decision, report }
     }
 
     pub fn key(&self) -> &ObjectKey {
-        &self.found.member.key
+        &self.member.member.key
     }
 
     /// It is not tried, for this reason.
@@ -47,13 +47,13 @@ impl Entry {
         self.report.outcome = Some(Outcome::Skipped);
     }
 
-    /// Records what became of it, after a wait of this long that went to its end.
+    /// Records how its deletion ended, after a wait of this time that was not interrupted.
     pub fn settle(&mut self, end: End, desired: &mut DesiredMembers, waited: Option<Duration>) {
         match end {
             End::Gone => self.report.outcome = Some(Outcome::Deleted),
-            End::Failed(problem) => {
+            End::Failed(diagnostic) => {
                 desired.keep(self.key());
-                self.fail(problem, Outcome::Failed);
+                self.fail(diagnostic, Outcome::Failed);
             }
             End::Terminating(left) => self.fail(terminating(&left, waited), Outcome::Terminating),
             End::Interrupted => self.skip(INTERRUPTED),
@@ -68,9 +68,9 @@ impl Entry {
         }
     }
 
-    fn fail(&mut self, problem: Diagnostic, outcome: Outcome) {
+    fn fail(&mut self, diagnostic: Diagnostic, outcome: Outcome) {
         self.report.reason = None;
-        self.report.error = Some(problem);
+        self.report.error = Some(diagnostic);
         self.report.outcome = Some(outcome);
     }
 }
@@ -100,7 +100,7 @@ fn kept_because(reason: &Reason) -> String {
 }
 
 /// The live object without its record of owners, and without secret values.
-fn shown(Found { member, .. }: &Found, redactor: &Redactor) -> Value {
+fn shown(member: &Member, redactor: &Redactor) -> Value {
     let mut object = member.object.clone();
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
         metadata.remove("managedFields");
@@ -112,7 +112,7 @@ fn shown(Found { member, .. }: &Found, redactor: &Redactor) -> Value {
 fn terminating(left: &LiveState, waited: Option<Duration>) -> Diagnostic {
     let names: Vec<&str> = match left {
         LiveState::Present(object) => object.finalizers().collect(),
-        LiveState::Unreadable(problem) => return problem.clone(),
+        LiveState::Unreadable(diagnostic) => return diagnostic.clone(),
         LiveState::Absent => Vec::new(),
     };
     let holds = match names.as_slice() {

@@ -38,7 +38,7 @@ pub(super) struct Unsearched {
     /// The namespace; none for all of them.
     pub namespace: Option<String>,
     /// Why.
-    pub problem: Diagnostic,
+    pub diagnostic: Diagnostic,
 }
 
 /// An object with the label that the server listed and nobody can read, or something else that it listed.
@@ -52,7 +52,7 @@ pub(super) struct Unreadable {
 
 /// The objects that were found, with their resources (once for each group that serves them), and what could not be searched.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct SearchResults {
     /// The objects.
     pub objects: Vec<(Resource, Value)>,
     /// Where there may be more.
@@ -62,7 +62,7 @@ pub(super) struct Found {
 }
 
 /// Finds the objects that a label selector matches, in all searches at once.
-pub(super) async fn find(cluster: &Cluster, searches: Vec<Search>, selector: &str) -> Found {
+pub(super) async fn find(cluster: &Cluster, searches: Vec<Search>, selector: &str) -> SearchResults {
     let (mut everywhere, mut in_namespaces) = (Vec::new(), Vec::new());
     for Search { resource, scope } in searches {
         match scope {
@@ -71,7 +71,7 @@ pub(super) async fn find(cluster: &Cluster, searches: Vec<Search>, selector: &st
             Scope::Everywhere(fallback) => everywhere.push((resource, fallback)),
         }
     }
-    let mut found = Found::default();
+    let mut found = SearchResults::default();
     let lists = everywhere.into_iter().map(|(resource, fallback)| async move {
         let result = list(cluster, &resource, None, selector).await;
         (resource, fallback, result)
@@ -96,24 +96,24 @@ pub(super) async fn find(cluster: &Cluster, searches: Vec<Search>, selector: &st
     found
 }
 
-async fn concurrently<F: Future>(tasks: impl Iterator<Item = F>) -> Vec<F::Output> {
-    futures::stream::iter(tasks).buffered(IN_FLIGHT).collect().await
+async fn concurrently<F: Future>(lists: impl Iterator<Item = F>) -> Vec<F::Output> {
+    futures::stream::iter(lists).buffered(IN_FLIGHT).collect().await
 }
 
-impl Found {
+impl SearchResults {
     fn take(
         &mut self,
-        of: &Resource,
+        resource: &Resource,
         namespace: Option<String>,
         result: Result<(Vec<Value>, Vec<Spoilt>), RequestError>,
     ) {
         match result {
             Ok((objects, spoilt)) => {
-                self.objects.extend(objects.into_iter().map(|object| (of.clone(), object)));
+                self.objects.extend(objects.into_iter().map(|object| (resource.clone(), object)));
                 self.unreadable.extend(spoilt.into_iter().map(|Spoilt { name, namespace: own, cause }| Unreadable {
                     key: ObjectKey {
-                        gvk: of.gvk.clone(),
-                        namespace: if of.namespaced { namespace.clone().or(own) } else { None },
+                        gvk: resource.gvk.clone(),
+                        namespace: if resource.namespaced { namespace.clone().or(own) } else { None },
                         name: name.unwrap_or_default(),
                     },
                     cause,
@@ -122,8 +122,8 @@ impl Found {
             // Gone since discovery: with the kind, its objects are gone.
             Err(error) if error.is_not_found() => {}
             Err(error) => {
-                let (kind, problem) = (GroupKind::from(&of.gvk), Diagnostic::about(&of.gvk, &error));
-                self.unsearched.push(Unsearched { kind, namespace, problem });
+                let (kind, diagnostic) = (GroupKind::from(&resource.gvk), Diagnostic::about(&resource.gvk, &error));
+                self.unsearched.push(Unsearched { kind, namespace, diagnostic });
             }
         }
     }
@@ -141,10 +141,10 @@ pub(super) async fn list(
 
 /// All kinds whose objects could be members, each in its preferred version: what can be listed and deleted. Events are left
 /// out.
-pub(crate) fn searchable(catalog: &Discovery) -> Vec<Resource> {
+pub(crate) fn searchable(discovery: &Discovery) -> Vec<Resource> {
     let mut preferred: BTreeMap<GroupKind, &Resource> = BTreeMap::new();
     let can = |resource: &&Resource, verb: &str| resource.verbs.contains(verb);
-    let candidates = catalog.resources().filter(|found| can(found, "list") && can(found, "delete") && !found.pending);
+    let candidates = discovery.resources().filter(|found| can(found, "list") && can(found, "delete") && !found.pending);
     for resource in candidates.filter(|resource| resource.gvk.kind != "Event") {
         let slot = preferred.entry(GroupKind::from(&resource.gvk)).or_insert(resource);
         if slot.gvk.version_priority() < resource.gvk.version_priority() {

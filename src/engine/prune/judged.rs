@@ -4,23 +4,21 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use apply_set::{DesiredMembers, Inventory, PruneDecision};
+use apply_set::{ApplySet, DesiredMembers, Inventory, PruneDecision};
 use structured_merge::ObjectKey;
 
 use super::coverage::Coverage;
 use super::delete::delete_step;
 use super::entry::{Entry, INTERRUPTED};
-use super::parent::Parent;
+use super::parent::{Parent, ParentChange};
 use super::write_parent::Recorded;
 use crate::client::Cluster;
-use crate::compare::{Action, Policy, Replace};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::DEFAULT_DELETE_TIMEOUT;
-use crate::live::Target;
 use crate::object::Shard;
-use crate::report::{ApplySetInfo, Command, ObjectReport, Outcome, ParentAction, Report};
+use crate::report::Outcome;
 
 /// How often what changes meanwhile is read again.
 const ROUNDS: usize = 5;
@@ -40,7 +38,7 @@ impl Left<'_> {
     }
 }
 
-/// What the report says of the set as a whole.
+/// Warnings and errors about the set as a whole.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub warnings: Vec<String>,
@@ -49,53 +47,21 @@ pub(super) struct Notes {
 
 /// An apply set whose members are judged.
 pub(crate) struct Judged {
-    parent: Parent,
-    coverage: Coverage,
-    desired: DesiredMembers,
-    entries: Vec<Entry>,
-    parent_action: ParentAction,
-    notes: Notes,
+    pub(super) parent: Parent,
+    pub(super) coverage: Coverage,
+    pub(super) desired: DesiredMembers,
+    pub(super) entries: Vec<Entry>,
+    pub(super) parent_change: ParentChange,
+    pub(super) notes: Notes,
     /// Whether nothing may be written, as the parent cannot be.
-    is_held: bool,
-    /// Whether what cannot be changed is replaced.
-    replaces: bool,
-    /// The namespaces that manifests name.
-    named_namespaces: BTreeSet<String>,
-    /// The other part of the objects whose run prunes: here, members are only recorded.
-    pruned_by: Option<Shard>,
+    pub(super) is_held: bool,
+    /// The namespaces of the manifests' objects.
+    pub(super) namespaces: BTreeSet<String>,
+    /// The other shard whose run prunes: here, members are only recorded.
+    pub(super) pruned_by: Option<Shard>,
 }
 
 impl Judged {
-    pub(super) fn new(
-        (parent, coverage, notes): (Parent, Coverage, Notes),
-        desired: DesiredMembers,
-        entries: Vec<Entry>,
-        (targets, policy): (&[&Target], &Policy),
-    ) -> Self {
-        let parent_action = parent.action(desired.inventory());
-        let named_namespaces =
-            targets.iter().filter_map(|target| target.key.own_namespace().map(ToOwned::to_owned)).collect();
-        let replaces = policy.replace == Replace::Immutable;
-        let (is_held, pruned_by) = (false, None);
-        Self {
-            parent,
-            coverage,
-            desired,
-            entries,
-            parent_action,
-            notes,
-            is_held,
-            replaces,
-            named_namespaces,
-            pruned_by,
-        }
-    }
-
-    /// The same, where another part of the objects prunes.
-    pub(super) fn pruned_by(self, pruned_by: Option<Shard>) -> Self {
-        Self { pruned_by, ..self }
-    }
-
     /// How many members there are that no manifest names.
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -103,7 +69,7 @@ impl Judged {
 
     /// Returns true if there is anything to write: members to delete, or the parent's list.
     pub fn has_work(&self) -> bool {
-        self.parent_action != ParentAction::None || self.deletes()
+        self.parent_change != ParentChange::None || self.deletes()
     }
 
     /// Returns true if there are members to delete.
@@ -111,9 +77,36 @@ impl Judged {
         self.entries.iter().any(|entry| entry.decision.is_prune())
     }
 
-    /// The id of the set.
-    pub fn id(&self) -> &str {
-        &self.parent.set.id
+    /// The set.
+    pub fn set(&self) -> &ApplySet {
+        &self.parent.set
+    }
+
+    /// What had to be done to the parent before the pass.
+    pub fn parent_change(&self) -> ParentChange {
+        self.parent_change
+    }
+
+    /// The other shard whose run prunes the set; `None` if this run does.
+    pub fn pruned_by(&self) -> Option<Shard> {
+        self.pruned_by
+    }
+
+    /// The namespaces in which members are deleted, and to which no manifest belongs.
+    pub fn deletes_elsewhere(&self) -> BTreeSet<String> {
+        let deleted = self.entries.iter().filter(|entry| entry.report.is_deletion());
+        let namespaces = deleted.filter_map(|entry| entry.key().own_namespace());
+        namespaces.filter(|name| !self.namespaces.contains(*name)).map(ToOwned::to_owned).collect()
+    }
+
+    /// Warnings about the set as a whole.
+    pub fn warnings(&self) -> &[String] {
+        &self.notes.warnings
+    }
+
+    /// Errors that concern the set as a whole; with any of them, the run is incomplete.
+    pub fn errors(&self) -> &[Diagnostic] {
+        &self.notes.errors
     }
 
     /// The namespace of a parent that does not exist yet.
@@ -128,12 +121,11 @@ impl Judged {
         if interrupt.is_set() {
             return Ok(());
         }
-        let Err(problem) = self.list_superset(cluster).await else { return Ok(()) };
+        let Err(Diagnostic { code, message, hint, .. }) = self.list_superset(cluster).await else { return Ok(()) };
         self.is_held = true;
-        let message =
-            format!("{}, the parent of the apply set, cannot be written: {}", self.parent.set.parent, problem.message);
-        let hint = problem.hint.as_deref().unwrap_or("nothing was applied, because new members could not be recorded");
-        self.notes.errors.push(Diagnostic::general(message).with_hint(hint));
+        let message = format!("{}, the parent of the apply set, cannot be written: {message}", self.parent.set.parent);
+        let hint = hint.as_deref().unwrap_or("nothing was applied, because new members could not be recorded");
+        self.notes.errors.push(Diagnostic::new(code, message).with_hint(hint));
         Err("the parent of the apply set could not be written".to_owned())
     }
 
@@ -144,7 +136,7 @@ impl Judged {
         for _ in 0..ROUNDS {
             match self.parent.write(cluster, &members).await {
                 Recorded::Written(_) => return Ok(()),
-                Recorded::Failed(problem) => return Err(problem),
+                Recorded::Failed(diagnostic) => return Err(diagnostic),
                 Recorded::Moved => {
                     self.parent.read_again(cluster).await?;
                     let now = self.parent.state.as_ref().map(|state| state.inventory(&self.coverage.mentioned));
@@ -161,14 +153,15 @@ impl Judged {
         &mut self,
         cluster: &Cluster,
         left: Left<'_>,
-        (timeout, interrupt): (Option<Duration>, &Interrupt),
+        timeout: Option<Duration>,
+        interrupt: &Interrupt,
         events: &dyn EventSink,
     ) {
         for entry in self.entries.iter_mut().filter(|entry| !entry.decision.is_prune()) {
             entry.report.outcome = Some(Outcome::Unchanged);
         }
         let timeout = timeout.unwrap_or(DEFAULT_DELETE_TIMEOUT);
-        self.delete(cluster, self.held(left, interrupt), (timeout, interrupt), events).await;
+        self.delete(cluster, self.held(left, interrupt), timeout, interrupt, events).await;
         let staying = self.entries.iter().filter(|entry| entry.report.outcome != Some(Outcome::Deleted));
         staying.for_each(|entry| events.receive(Event::Revised(&entry.report)));
         let is_complete =
@@ -200,13 +193,14 @@ impl Judged {
         &mut self,
         cluster: &Cluster,
         mut held: Option<String>,
-        patience: (Duration, &Interrupt),
+        timeout: Duration,
+        interrupt: &Interrupt,
         events: &dyn EventSink,
     ) {
         for step in self.entries.chunk_by_mut(|a, b| a.step == b.step) {
             let members: Vec<&mut Entry> = step.iter_mut().filter(|entry| entry.decision.is_prune()).collect();
             held = match held {
-                None => delete_step(cluster, members, &mut self.desired, patience, events).await,
+                None => delete_step(cluster, members, &mut self.desired, timeout, interrupt, events).await,
                 Some(reason) => {
                     for entry in members {
                         entry.skip(&reason);
@@ -222,47 +216,22 @@ impl Judged {
         let members: &Inventory = self.desired.inventory();
         for _ in 0..ROUNDS {
             let before = self.parent.state.clone();
-            let problem = match self.parent.write(cluster, members).await {
+            let Diagnostic { code, message, hint, .. } = match self.parent.write(cluster, members).await {
                 Recorded::Written(_) => return,
-                Recorded::Failed(problem) => problem,
+                Recorded::Failed(diagnostic) => diagnostic,
                 Recorded::Moved => match (self.parent.read_again(cluster).await, &before) {
-                    (Err(problem), _) => problem,
+                    (Err(diagnostic), _) => diagnostic,
                     // Nobody touched the list, or it was our own answer that got lost.
                     (Ok(()), Some(before)) if self.parent.is_undisturbed(before, members) => continue,
                     _ => break,
                 },
             };
-            let message = format!("{} cannot be brought up to date: {}", self.parent.set.parent, problem.message);
-            let hint = problem.hint.as_deref().unwrap_or("the set still lists more than it has");
-            self.notes.errors.push(Diagnostic::general(message).with_hint(hint));
+            let message = format!("{} cannot be brought up to date: {message}", self.parent.set.parent);
+            let hint = hint.as_deref().unwrap_or("the set still lists more than it has");
+            self.notes.errors.push(Diagnostic::new(code, message).with_hint(hint));
             return;
         }
         let message = "somebody else changed the apply set meanwhile: it goes on listing more than it has";
         self.notes.warnings.push(message.to_owned());
-    }
-
-    /// Adds to a report what is to be said of the set as a whole.
-    pub fn annotate(&self, report: Report) -> Report {
-        let deleted = report.objects.iter().filter(|object| object.is_deletion());
-        let elsewhere: BTreeSet<String> =
-            deleted.filter_map(|object| object.key.own_namespace().map(ToOwned::to_owned)).collect();
-        let elsewhere = elsewhere.difference(&self.named_namespaces).cloned().collect();
-        let set = &self.parent.set;
-        let set = ApplySetInfo::new(&set.id, &set.parent, self.parent_action).deleting_in(elsewhere);
-        let set = ApplySetInfo { pruned_by: self.pruned_by, ..set };
-        let mut report = report.with_apply_set(set);
-        report.warnings.extend(self.notes.warnings.iter().cloned());
-        let is_in_the_way = |object: &&ObjectReport| match object.action {
-            Action::Unknown => true,
-            Action::Replace => !self.replaces,
-            _ => !object.conflicts.is_empty(),
-        };
-        if report.command == Command::Diff && report.summary.delete > 0 {
-            let in_the_way = report.objects.iter().find(is_in_the_way).map(|object| object.key.to_string());
-            report
-                .warnings
-                .extend(in_the_way.map(|key| format!("`apply` would prune nothing until {key} can be applied")));
-        }
-        report.with_errors(self.notes.errors.clone())
     }
 }

@@ -18,13 +18,13 @@ pub(super) fn refuse_labelled(
     let is_labelled =
         |manifest: &Manifest| manifest.object().metadata("labels").is_some_and(|all| all.get(PART_OF).is_some());
     let labelled = manifests.iter().filter(|manifest| is_labelled(manifest) && !is_parent(manifest));
-    let problems: Vec<Diagnostic> = labelled
+    let diagnostics: Vec<Diagnostic> = labelled
         .map(|manifest| {
             let at = [Step::Key("metadata"), Step::Key("labels"), Step::Key(PART_OF)];
             let message = format!("{manifest} already has the label `{PART_OF}`");
-            let problem = manifest.origin().problem_of_key(&at, message);
-            problem.with_hint("leave it out of the manifest: `--applyset` sets it")
+            let diagnostic = manifest.origin().problem_of_key(&at, message);
+            diagnostic.with_hint("leave it out of the manifest: `--applyset` sets it")
         })
         .collect();
-    if problems.is_empty() { Ok(()) } else { Err(problems) }
+    if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
 }

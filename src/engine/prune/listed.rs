@@ -6,8 +6,8 @@ use structured_merge::{Applier as _, ManagedFieldsEntry, ObjectKey};
 
 use super::coverage::Coverage;
 use super::entry::Entry;
-use super::found::Found;
 use super::judged::{Judged, Notes};
+use super::listed_member::ListedMember;
 use super::parent::Parent;
 use crate::compare::{Policy, Redactor};
 use crate::engine::event::{Event, EventSink};
@@ -22,7 +22,7 @@ const KEEP: (&str, &str) = ("kubectl-reconcile/prune", "keep");
 pub(crate) struct Listed {
     pub(super) parent: Parent,
     pub(super) coverage: Coverage,
-    pub(super) members: Vec<Found>,
+    pub(super) members: Vec<ListedMember>,
     /// Kinds whose members could not be looked for, with the namespace where it is only one.
     pub(super) unseen: Vec<(GroupKind, Option<String>)>,
     /// Members that were listed and cannot be read.
@@ -48,23 +48,26 @@ impl Listed {
             desired.keep(member);
         }
         let unwanted = in_prune_order(desired.unwanted(members));
-        let members: Vec<&Member> = unwanted.iter().map(|(_, found)| &found.member).collect();
+        let members: Vec<&Member> = unwanted.iter().map(|(_, listed)| &listed.member).collect();
         let decisions = desired.decide_all(&members);
         let entries = unwanted.into_iter().zip(decisions);
         let entries: Vec<Entry> =
-            entries.map(|((step, found), decision)| Entry::new(step, found, decision, redactor)).collect();
+            entries.map(|((step, member), decision)| Entry::new(step, member, decision, redactor)).collect();
         for entry in &entries {
             events.receive(Event::Compared(&entry.report));
         }
-        Judged::new((parent, coverage, notes), desired, entries, (targets, policy)).pruned_by(pruned_by)
+        let parent_change = parent.change(desired.inventory());
+        let namespaces =
+            targets.iter().filter_map(|target| target.key.own_namespace().map(ToOwned::to_owned)).collect();
+        Judged { parent, coverage, desired, entries, parent_change, notes, is_held: false, namespaces, pruned_by }
     }
 }
 
-fn in_prune_order(members: Vec<Found>) -> Vec<(PruneStep, Found)> {
+fn in_prune_order(members: Vec<ListedMember>) -> Vec<(PruneStep, ListedMember)> {
     let nodes: Vec<(&ObjectKey, &Value)> =
-        members.iter().map(|found| (&found.member.key, &found.member.object)).collect();
+        members.iter().map(|listed| (&listed.member.key, &listed.member.object)).collect();
     let steps = prune_order(&nodes);
-    let mut members: Vec<(PruneStep, Found)> = steps.into_iter().zip(members).collect();
+    let mut members: Vec<(PruneStep, ListedMember)> = steps.into_iter().zip(members).collect();
     members.sort_by_key(|(step, _)| *step);
     members
 }

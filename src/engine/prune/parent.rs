@@ -8,22 +8,36 @@ use apply_set::{
 use structured_merge::ObjectKey;
 
 use super::definitions::{IS_PARENT_TYPE, is_parent_type};
+use super::error::ApplySetError;
 use super::reference::Reference;
 use super::write_parent::{Recorded, record};
 use crate::client::Cluster;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::engine::server::Server;
 use crate::live::fetch::find;
-use crate::live::resolve::Namespaces;
 use crate::live::{Discovery, LiveState, Resource};
-use crate::report::{Failure, ParentAction, Verdict};
 
 /// The resource that the parent belongs to.
-pub(super) fn resource_of_parent<'c>(reference: &Reference, catalog: &'c Discovery) -> Result<&'c Resource, Failure> {
-    let served = catalog.resources().filter(|resource| !resource.pending);
+pub(super) fn resource_of_parent<'d>(
+    reference: &Reference,
+    discovery: &'d Discovery,
+) -> Result<&'d Resource, ApplySetError> {
+    let served = discovery.resources().filter(|resource| !resource.pending);
     reference.pick(served).map_err(|message| {
         let hint = "a parent is a Secret, a ConfigMap, or a custom resource of a kind that allows it";
-        Failure::refused(format!("`--applyset`: {message}"), hint)
+        ApplySetError::refused(format!("`--applyset`: {message}"), hint)
     })
+}
+
+/// What has to be done to the parent, so that it lists where the members are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ParentChange {
+    /// Nothing.
+    None,
+    /// It has to be created.
+    Create,
+    /// Its list has to be changed.
+    Update,
 }
 
 /// The parent of the set of this run.
@@ -41,9 +55,9 @@ impl Parent {
     pub async fn find(
         reference: &Reference,
         adopt: &BTreeSet<String>,
-        (cluster, catalog, namespaces): (&Cluster, &Discovery, &Namespaces),
-    ) -> Result<Self, Failure> {
-        let resource = resource_of_parent(reference, catalog)?;
+        Server { cluster, discovery, namespaces }: &Server,
+    ) -> Result<Self, ApplySetError> {
+        let resource = resource_of_parent(reference, discovery)?;
         let namespace = resource.namespaced.then(|| namespaces.default.clone());
         let set = ApplySet::of(ObjectKey { gvk: resource.gvk.clone(), namespace, name: reference.name.clone() });
         let state = state(cluster, &set, resource, adopt).await?;
@@ -51,11 +65,11 @@ impl Parent {
     }
 
     /// What has to be written so that it lists these members.
-    pub fn action(&self, members: &Inventory) -> ParentAction {
+    pub fn change(&self, members: &Inventory) -> ParentChange {
         match &self.state {
-            None => ParentAction::Create,
-            Some(state) if state.has(&self.annotations(members)) => ParentAction::None,
-            Some(_) => ParentAction::Update,
+            None => ParentChange::Create,
+            Some(state) if state.has(&self.annotations(members)) => ParentChange::None,
+            Some(_) => ParentChange::Update,
         }
     }
 
@@ -90,7 +104,7 @@ impl Parent {
     pub async fn read_again(&mut self, cluster: &Cluster) -> Result<(), Diagnostic> {
         self.state = match find(cluster, &self.resource, &self.set.parent).await {
             LiveState::Absent => None,
-            LiveState::Unreadable(problem) => return Err(problem),
+            LiveState::Unreadable(diagnostic) => return Err(diagnostic),
             LiveState::Present(parent) => {
                 let state = ParentState::of(&self.set, &parent, &own_tooling(), &self.adopt);
                 Some(state.map_err(|error| unusable(&error, &self.set, Code::Conflict))?)
@@ -106,7 +120,7 @@ async fn state(
     set: &ApplySet,
     resource: &Resource,
     adopt: &BTreeSet<String>,
-) -> Result<Option<ParentState>, Failure> {
+) -> Result<Option<ParentState>, ApplySetError> {
     let parent = &set.parent;
     let gvk = &parent.gvk;
     let can_be_created = gvk.group.is_empty() && ["Secret", "ConfigMap"].contains(&gvk.kind.as_str());
@@ -117,7 +131,7 @@ async fn state(
                 let hint = format!(
                     "use a Secret or a ConfigMap, or label the kind's CustomResourceDefinition `{IS_PARENT_TYPE}=true`"
                 );
-                return Err(Failure::refused(
+                return Err(ApplySetError::refused(
                     format!("`{}` cannot be the kind of an apply set's parent", gvk.kind),
                     hint,
                 ));
@@ -128,24 +142,20 @@ async fn state(
     match find(cluster, resource, parent).await {
         LiveState::Present(live) => match ParentState::of(set, &live, &own_tooling(), adopt) {
             Ok(state) => Ok(Some(state)),
-            Err(error) => Err(Failure::invalid(unusable(&error, set, Code::Invalid))),
+            Err(error) => Err(ApplySetError::Refused(vec![unusable(&error, set, Code::Invalid)])),
         },
         LiveState::Absent if can_be_created => Ok(None),
         LiveState::Absent => {
             let hint = "a custom resource has to exist before it can be a parent";
-            Err(Failure::refused(format!("{parent}, the parent of the apply set, does not exist"), hint))
+            Err(ApplySetError::refused(format!("{parent}, the parent of the apply set, does not exist"), hint))
         }
-        LiveState::Unreadable(problem) => Err(unreadable(set, &problem)),
+        LiveState::Unreadable(diagnostic) => Err(unreadable(set, &diagnostic)),
     }
 }
 
-/// Without its parent nothing is known of a set: nothing is compared.
-fn unreadable(set: &ApplySet, problem: &Diagnostic) -> Failure {
-    let message = format!("{}, the parent of the apply set, cannot be read: {}", set.parent, problem.message);
-    // An interrupted run says that it was interrupted.
-    let verdict = if problem.code == Code::Interrupted { Verdict::Interrupted } else { Verdict::Incomplete };
-    let problem = Diagnostic { hint: problem.hint.clone(), ..Diagnostic::general(message) };
-    Failure { verdict, problems: vec![problem] }
+fn unreadable(set: &ApplySet, Diagnostic { code, message, hint, .. }: &Diagnostic) -> ApplySetError {
+    let message = format!("{}, the parent of the apply set, cannot be read: {message}", set.parent);
+    ApplySetError::Unreadable(Diagnostic { hint: hint.clone(), ..Diagnostic::new(*code, message) })
 }
 
 /// This program, as it names itself in the sets that it manages.

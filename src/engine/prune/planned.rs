@@ -6,20 +6,20 @@ use apply_set::{ApplySet, GroupKind, Inventory, ListedKinds, PART_OF, ParentStat
 
 use super::coverage::Coverage;
 use super::definitions::defined_kinds;
+use super::error::ApplySetError;
 use super::find::{Scope, Search, Unreadable, Unsearched, find, searchable};
-use super::found::Found;
 use super::judged::Notes;
 use super::labelled::refuse_labelled;
 use super::listed::Listed;
+use super::listed_member::ListedMember;
 use super::parent::Parent;
 use super::reference::Reference;
 use crate::client::Cluster;
 use crate::desired::DesiredSet;
-use crate::diagnostic::Diagnostic;
-use crate::live::resolve::Namespaces;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::engine::server::Server;
 use crate::live::{Discovery, Resolution};
 use crate::object::Shard;
-use crate::report::Failure;
 
 /// What is asked for.
 pub(crate) struct Requested {
@@ -51,13 +51,13 @@ impl Planned {
     pub async fn prepare(
         requested: Option<&Requested>,
         adopt: &BTreeSet<String>,
-        server: (&Cluster, &Discovery, &Namespaces),
+        server: &Server,
         desired: &DesiredSet,
-    ) -> Result<Option<Self>, Failure> {
+    ) -> Result<Option<Self>, ApplySetError> {
         let Some(Requested { reference, recovers, shard }) = requested else { return Ok(None) };
-        let (_, catalog, namespaces) = server;
+        let Server { discovery, namespaces, .. } = server;
         let parent = Parent::find(reference, adopt, server).await?;
-        refuse_labelled(&desired.manifests, &parent.set, &namespaces.default)?;
+        refuse_labelled(&desired.manifests, &parent.set, &namespaces.default).map_err(ApplySetError::Refused)?;
         let manifests = || desired.manifests.iter();
         let places = manifests().filter_map(|manifest| manifest.namespace().map(ToOwned::to_owned));
         let mentioned = Inventory {
@@ -76,7 +76,7 @@ impl Planned {
         };
         let holder = shard.map(|shard| shard.holding(&planned.parent.set.parent));
         planned.pruned_by = holder.filter(|holder| Some(*holder) != *shard);
-        planned.plan_search(catalog);
+        planned.plan_search(discovery);
         if planned.pruned_by.is_some() {
             planned.leave_members_alone();
         }
@@ -97,31 +97,33 @@ impl Planned {
 
     /// Plans the search: the kinds and namespaces that the parent lists; and all kinds everywhere where it does not say, where
     /// there is no parent, as one may have been deleted, which leaves its members their labels, and where that is asked for.
-    fn plan_search(&mut self, catalog: &Discovery) {
+    fn plan_search(&mut self, discovery: &Discovery) {
         let mut likely = self.coverage.mentioned.namespaces.clone();
         let mut is_known = false;
         if let Some(state) = self.parent.state.clone() {
             likely.extend(state.namespaces.iter().cloned());
             is_known = state.listed != ListedKinds::Unknown;
-            self.plan_listed(catalog, &state);
+            self.plan_listed(discovery, &state);
         }
         if self.recovers || !is_known {
-            self.crawl(catalog, likely);
+            self.crawl(discovery, likely);
         }
     }
 
-    fn plan_listed(&mut self, catalog: &Discovery, state: &ParentState) {
+    fn plan_listed(&mut self, discovery: &Discovery, state: &ParentState) {
         let Coverage { listed, mentioned } = &mut self.coverage;
         listed.namespaces = state.vouched_namespaces(mentioned);
         let scope = Scope::Namespaces(state.namespaces.iter().cloned().collect());
         let kinds: BTreeSet<GroupKind> = match &state.listed {
             ListedKinds::Unknown => return,
             ListedKinds::Kinds(kinds) => kinds.clone(),
-            ListedKinds::Resources(resources) => resources.iter().map(|resource| kind_of(catalog, resource)).collect(),
+            ListedKinds::Resources(resources) => {
+                resources.iter().map(|resource| kind_of(discovery, resource)).collect()
+            }
         };
         for kind in kinds {
             let counts = state.vouches_for_kind(&kind, mentioned);
-            match catalog.resolve_kind(&kind) {
+            match discovery.resolve_kind(&kind) {
                 // A kind that only the input defines has no objects yet.
                 Resolution::Known(resource) if resource.pending => {}
                 Resolution::Known(resource) => {
@@ -131,7 +133,8 @@ impl Planned {
                 Resolution::Unavailable => {
                     let message =
                         format!("members of kind `{kind}` cannot be listed: the API service behind it does not answer");
-                    self.notes.errors.push(Diagnostic::general(message).with_hint("see `kubectl get apiservices`"));
+                    let diagnostic = Diagnostic::new(Code::ServiceUnavailable, message);
+                    self.notes.errors.push(diagnostic.with_hint("see `kubectl get apiservices`"));
                     self.unseen.push((kind.clone(), None));
                 }
                 Resolution::Unknown => {
@@ -145,7 +148,7 @@ impl Planned {
         }
         // A kind that moved to another group has the same objects under both: they are known by the new one.
         let moved = self.coverage.mentioned.kinds.iter().filter(|kind| self.coverage.has_moved(kind));
-        let resources = moved.filter_map(|kind| match catalog.resolve_kind(kind) {
+        let resources = moved.filter_map(|kind| match discovery.resolve_kind(kind) {
             Resolution::Known(resource) if !resource.pending => Some(resource.clone()),
             _ => None,
         });
@@ -153,9 +156,9 @@ impl Planned {
     }
 
     /// Searches all kinds, in these namespaces where they may not be listed as a whole.
-    fn crawl(&mut self, catalog: &Discovery, likely: BTreeSet<String>) {
+    fn crawl(&mut self, discovery: &Discovery, likely: BTreeSet<String>) {
         let scope = Scope::Everywhere(likely.into_iter().collect());
-        let all = searchable(catalog);
+        let all = searchable(discovery);
         self.searches.retain(|search| !all.iter().any(|one| one.gvk == search.resource.gvk));
         self.searches.extend(all.into_iter().map(|resource| Search { resource, scope: scope.clone() }));
     }
@@ -163,19 +166,20 @@ impl Planned {
     /// Lists the members.
     pub async fn list(mut self, cluster: &Cluster) -> Listed {
         let selector = format!("{PART_OF}={}", self.parent.set.id);
-        let found = find(cluster, std::mem::take(&mut self.searches), &selector).await;
-        self.unseen.extend(found.unsearched.iter().map(|one| (one.kind.clone(), one.namespace.clone())));
-        self.notes.errors.extend(found.unreadable.iter().map(unreadable));
+        let results = find(cluster, std::mem::take(&mut self.searches), &selector).await;
+        self.unseen.extend(results.unsearched.iter().map(|one| (one.kind.clone(), one.namespace.clone())));
+        self.notes.errors.extend(results.unreadable.iter().map(unreadable));
         let is_listed = |one: &&Unsearched| self.coverage.is_listed(&one.kind, one.namespace.as_deref());
-        let (listed, beyond): (Vec<&Unsearched>, Vec<&Unsearched>) = found.unsearched.iter().partition(is_listed);
+        let (listed, beyond): (Vec<&Unsearched>, Vec<&Unsearched>) = results.unsearched.iter().partition(is_listed);
         self.notes.errors.extend(listed.into_iter().map(unsearched));
         self.notes.warnings.extend(uncrawled(&beyond));
-        let members = found.objects.into_iter();
-        let members = members.map(|(resource, object)| Found::new(resource, object, &self.parent, &self.coverage));
+        let members = results.objects.into_iter();
+        let members =
+            members.map(|(resource, object)| ListedMember::new(resource, object, &self.parent, &self.coverage));
         let members = members.collect();
         self.look_for_definitions(cluster).await;
         let Self { parent, coverage, unseen, recovers, pruned_by, notes, .. } = self;
-        let unreadable = found.unreadable.into_iter().map(|member| member.key).collect();
+        let unreadable = results.unreadable.into_iter().map(|member| member.key).collect();
         Listed { parent, coverage, members, unseen, unreadable, recovers, pruned_by, notes }
     }
 
@@ -186,9 +190,9 @@ impl Planned {
         }
         let defined = defined_kinds(cluster).await;
         for kind in std::mem::take(&mut self.unknown) {
-            let reason = match &defined {
+            let (code, reason) = match &defined {
                 Ok(defined) if defined.contains(&kind) => {
-                    "its CustomResourceDefinition serves no version of it".to_owned()
+                    (Code::UnknownKind, "its CustomResourceDefinition serves no version of it".to_owned())
                 }
                 Ok(_) => {
                     self.notes.warnings.push(format!(
@@ -196,43 +200,47 @@ impl Planned {
                     ));
                     continue;
                 }
-                Err(error) => format!("the server does not serve it, and the reason is unknown: {}", error.in_full()),
+                Err(error) => {
+                    let reason =
+                        format!("the server does not serve it, and the reason is unknown: {}", error.in_full());
+                    (Code::from(error), reason)
+                }
             };
-            let problem = Diagnostic::general(format!("members of kind `{kind}` cannot be listed: {reason}"));
-            self.notes.errors.push(problem.with_hint(HELD));
+            let diagnostic = Diagnostic::new(code, format!("members of kind `{kind}` cannot be listed: {reason}"));
+            self.notes.errors.push(diagnostic.with_hint(HELD));
             self.unseen.push((kind.clone(), None));
             self.coverage.listed.kinds.insert(kind);
         }
     }
 }
 
-/// What becomes of members that nobody can see.
+/// The hint where members cannot be listed.
 const HELD: &str = "none of them is pruned, and the set still lists the kind";
 
 /// The kind of a resource such as `deployments.apps`; one that the server does not know keeps its name.
-pub(super) fn kind_of(catalog: &Discovery, resource: &str) -> GroupKind {
+pub(super) fn kind_of(discovery: &Discovery, resource: &str) -> GroupKind {
     let named = GroupKind::parse(resource);
-    let found = catalog.resources().find(|found| found.plural == named.kind && found.gvk.group == named.group);
+    let found = discovery.resources().find(|found| found.plural == named.kind && found.gvk.group == named.group);
     found.map_or(named, |found| GroupKind::from(&found.gvk))
 }
 
 fn unsearched(unsearched: &Unsearched) -> Diagnostic {
-    let Unsearched { kind, namespace, problem } = unsearched;
-    let place = namespace.as_ref().map(|name| format!(" in namespace `{name}`")).unwrap_or_default();
-    let message = format!("members of kind `{kind}`{place} cannot be listed: {}", problem.message);
-    let hint = problem.hint.as_deref().unwrap_or(HELD);
-    Diagnostic::general(message).with_hint(hint)
+    let Unsearched { kind, namespace, diagnostic } = unsearched;
+    let within = namespace.as_ref().map(|name| format!(" in namespace `{name}`")).unwrap_or_default();
+    let message = format!("members of kind `{kind}`{within} cannot be listed: {}", diagnostic.message);
+    let hint = diagnostic.hint.as_deref().unwrap_or(HELD);
+    Diagnostic::new(diagnostic.code, message).with_hint(hint)
 }
 
 fn unreadable(Unreadable { key, cause }: &Unreadable) -> Diagnostic {
     let message = format!("{key}, a member of the apply set, cannot be read: {cause}");
-    Diagnostic::general(message).with_hint("it is not pruned, and the set still lists it")
+    Diagnostic::new(Code::Failed, message).with_hint("it is not pruned, and the set still lists it")
 }
 
 /// The search of all kinds may fail for lack of rights that nobody needs for the set itself.
 fn uncrawled(unsearched: &[&Unsearched]) -> Option<String> {
     let kinds: BTreeSet<String> = unsearched.iter().map(|one| one.kind.to_string()).collect();
     let kinds = kinds.into_iter().collect::<Vec<_>>().join(", ");
-    let reason = &unsearched.first()?.problem.code;
+    let reason = &unsearched.first()?.diagnostic.code;
     Some(format!("members that the apply set's parent does not list could not be looked for ({reason}) among {kinds}"))
 }

@@ -1,44 +1,45 @@
-//! What pruning looks at, for those who want to know what has to be allowed.
+//! The resources and namespaces that pruning reads, from which `access` derives the permissions for it.
 
 use std::collections::BTreeSet;
 
 use apply_set::{GroupKind, ListedKinds, ParentState};
 
+use super::error::ApplySetError;
 use super::parent::{Parent, resource_of_parent};
 use super::planned::{Requested, kind_of};
-use crate::client::Cluster;
-use crate::diagnostic::Diagnostic;
-use crate::live::resolve::Namespaces;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::engine::server::Server;
 use crate::live::{Discovery, Resolution};
 use crate::plan::access::Pruned;
-use crate::report::{Failure, Verdict};
 
-/// The parent's resource, and what the parent lists. One that cannot be read lists nothing that is known, which is the problem that
-/// comes along.
+/// Finds the parent's resource, and what the parent lists. Where the parent cannot be read, nothing of its list is known; the
+/// diagnostic says why.
 pub(crate) async fn reach(
     Requested { reference, .. }: &Requested,
-    server: (&Cluster, &Discovery, &Namespaces),
-) -> Result<(Pruned, Vec<Diagnostic>), Failure> {
-    let (_, catalog, namespaces) = server;
-    let parent = resource_of_parent(reference, catalog)?.clone();
+    server: &Server,
+) -> Result<(Pruned, Option<Diagnostic>), ApplySetError> {
+    let Server { discovery, namespaces, .. } = server;
+    let parent = resource_of_parent(reference, discovery)?.clone();
     let namespace = parent.namespaced.then(|| namespaces.default.clone());
     let mut pruned = Pruned { parent, namespace, resources: Vec::new(), namespaces: BTreeSet::new() };
     match Parent::find(reference, &BTreeSet::new(), server).await {
         Ok(Parent { state: None, .. }) => {}
-        Ok(Parent { state: Some(state), .. }) => add_listed(&mut pruned, state, catalog),
-        Err(Failure { verdict: Verdict::Incomplete, problems }) => return Ok((pruned, problems)),
-        Err(failure) => return Err(failure),
+        Ok(Parent { state: Some(state), .. }) => add_listed(&mut pruned, state, discovery),
+        Err(ApplySetError::Unreadable(diagnostic)) if diagnostic.code != Code::Interrupted => {
+            return Ok((pruned, Some(diagnostic)));
+        }
+        Err(error) => return Err(error),
     }
-    Ok((pruned, Vec::new()))
+    Ok((pruned, None))
 }
 
-fn add_listed(pruned: &mut Pruned, state: ParentState, catalog: &Discovery) {
+fn add_listed(pruned: &mut Pruned, state: ParentState, discovery: &Discovery) {
     let kinds: BTreeSet<GroupKind> = match state.listed {
         ListedKinds::Unknown => BTreeSet::new(),
         ListedKinds::Kinds(kinds) => kinds,
-        ListedKinds::Resources(resources) => resources.iter().map(|resource| kind_of(catalog, resource)).collect(),
+        ListedKinds::Resources(resources) => resources.iter().map(|resource| kind_of(discovery, resource)).collect(),
     };
-    let known = kinds.iter().filter_map(|kind| match catalog.resolve_kind(kind) {
+    let known = kinds.iter().filter_map(|kind| match discovery.resolve_kind(kind) {
         Resolution::Known(resource) if !resource.pending => Some(resource.clone()),
         _ => None,
     });

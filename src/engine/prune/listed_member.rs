@@ -1,4 +1,4 @@
-//! A member of an apply set as a search finds it.
+//! A member of an apply set that the server listed.
 
 use std::borrow::Borrow;
 
@@ -10,20 +10,20 @@ use super::coverage::Coverage;
 use super::parent::Parent;
 use crate::live::Resource;
 
-/// A member that a search found, and where it is.
+/// A member that the server listed, and the resource that serves it.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct ListedMember {
     pub member: Member,
     pub resource: Resource,
 }
 
-impl Borrow<Member> for Found {
+impl Borrow<Member> for ListedMember {
     fn borrow(&self) -> &Member {
         &self.member
     }
 }
 
-impl Found {
+impl ListedMember {
     pub(super) fn new(resource: Resource, object: Value, parent: &Parent, coverage: &Coverage) -> Self {
         let mut member = Member::new(resource.gvk.clone(), object);
         member.unlisted = why_unlisted(&member.key, parent, coverage);

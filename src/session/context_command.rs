@@ -1,0 +1,18 @@
+use crate::desired::DesiredSet;
+use crate::report::{Command, Report};
+use crate::session::failure::Failure;
+use crate::session::output::Output;
+use crate::session::run::Run;
+use crate::terminal::Closed;
+
+/// A command that reports on the objects of the manifests, in one context or in several at the same time.
+pub(crate) trait ContextCommand {
+    /// The command, as reports name it.
+    const NAME: Command;
+
+    /// Does the work in one context.
+    async fn pass(&self, run: &Run<'_>, desired: DesiredSet) -> Result<Report, Failure>;
+
+    /// Shows the report of one context. A reader that went away ends the run quietly, with the verdict that was found.
+    fn show(&self, report: &Report, output: &Output) -> Result<(), Closed>;
+}

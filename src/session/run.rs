@@ -1,0 +1,139 @@
+//! What a command was given, and its run in one context.
+
+use std::path::PathBuf;
+
+use apply_set::ApplySet;
+
+use crate::cli::{CompareArgs, ConnectionArgs, InputArgs};
+use crate::client::Environment;
+use crate::compare::Policy;
+use crate::desired::DesiredSet;
+use crate::engine::comparison::Comparison;
+use crate::engine::event::EventSink;
+use crate::engine::interrupt::Interrupt;
+use crate::engine::server::Server;
+use crate::live::discover;
+use crate::live::resolve::Namespaces;
+use crate::plan::Plan;
+use crate::report::{ClusterInfo, Report};
+use crate::session::agreement::Participant;
+use crate::session::configured::Settings;
+use crate::session::confirm::confirmed;
+use crate::session::contexts::only_one;
+use crate::session::failure::Failure;
+use crate::session::output::Output;
+use crate::session::reading::Reading;
+use crate::session::setup::{autoscalers, cluster_info, connected, planned, server_version};
+use crate::session::signals::listen;
+
+/// What a command was given: which manifests, which cluster, where its results go, and the configuration.
+pub(crate) struct Invocation<'a> {
+    /// How to connect.
+    pub connection: &'a ConnectionArgs,
+    /// What to read.
+    pub input: &'a InputArgs,
+    /// Where reports and text go.
+    pub output: &'a Output,
+    /// The configuration.
+    pub settings: &'a Settings,
+}
+
+/// The run of a command in one context, connected to its server.
+pub(crate) struct Run<'a> {
+    /// The server.
+    pub server: Server,
+    /// The server, as reports name it.
+    pub info: ClusterInfo,
+    /// The output of this context.
+    pub output: &'a Output,
+    /// The configuration.
+    pub settings: &'a Settings,
+    /// Ctrl-C.
+    pub interrupt: Interrupt,
+    /// The folder for what is kept between runs.
+    cache: Option<PathBuf>,
+    /// Its part in the question that several contexts ask together.
+    participant: Option<Participant<'a>>,
+}
+
+impl<'a> Invocation<'a> {
+    /// Begins the run of a command that takes a single context: reads the manifests and connects at the same time.
+    pub async fn begin(&self, command: &str) -> Result<(Run<'a>, DesiredSet), Failure> {
+        let connection = only_one(self.connection, command)?;
+        self.begin_in(&connection).await
+    }
+
+    /// Begins the only run, over this connection.
+    pub(super) async fn begin_in(&self, connection: &ConnectionArgs) -> Result<(Run<'a>, DesiredSet), Failure> {
+        let terminal = &self.output.terminal;
+        let reading = {
+            let _progress = terminal.progress("reading", 0);
+            Reading::begin(self.input, terminal).await?
+        };
+        let interrupt = listen(terminal);
+        let (desired, run) = Box::pin(reading.beside(self.join(connection, self.output, interrupt, None))).await?;
+        Ok((run, desired))
+    }
+
+    /// Connects one of several runs, whose manifests were read before. Discovery and the version are read at once.
+    pub(super) async fn join(
+        &self,
+        connection: &ConnectionArgs,
+        output: &'a Output,
+        interrupt: Interrupt,
+        participant: Option<Participant<'a>>,
+    ) -> Result<Run<'a>, Failure> {
+        let reads_stdin = self.input.filename.iter().any(|path| path == "-");
+        let cluster = connected(connection, output, !reads_stdin, &interrupt).await?;
+        let (discovery, version) = futures::join!(discover(&cluster), server_version(&cluster));
+        let info = cluster_info(&cluster, version.ok().flatten());
+        let default = cluster.default_namespace().to_owned();
+        let required = connection.namespace.as_ref().filter(|name| !name.is_empty()).map(|_| default.clone());
+        let server = Server { discovery: discovery?, namespaces: Namespaces { required, default }, cluster };
+        let home = Environment::from_process().home.map(|home| home.join(".kube").join("cache"));
+        let cache = connection.cache_dir.clone().or(home);
+        Ok(Run { server, info, output, settings: self.settings, interrupt, cache, participant })
+    }
+}
+
+impl Run<'_> {
+    /// Resolves the manifests, makes them members of the apply set, and orders them.
+    pub fn plan(&self, desired: DesiredSet, set: Option<&ApplySet>) -> Result<Plan, Failure> {
+        planned(desired, self.server.discovery.clone(), &self.server.namespaces, set)
+    }
+
+    /// A comparison that has not begun. Autoscalers are found for the whole `plan`, of which it may compare only a part.
+    pub fn comparison<'r>(
+        &'r self,
+        args: &CompareArgs,
+        policy: &'r Policy,
+        plan: &Plan,
+        events: &'r dyn EventSink,
+    ) -> Comparison<'r> {
+        let Self { server, interrupt, settings, cache, .. } = self;
+        Comparison::new(&server.cluster, policy, cache.as_deref(), interrupt.clone(), events)
+            .respecting(autoscalers(args, &server.discovery, plan))
+            .with_readiness(&settings.readiness)
+    }
+
+    /// Asks whether to do what the report shows. Several contexts ask once, when all of them were compared.
+    pub async fn confirmed(&self, report: &Report) -> bool {
+        match &self.participant {
+            Some(participant) => participant.confirmed(report, &self.output.view, &self.info).await,
+            None => confirmed(report, &self.info, self.output, &self.interrupt).await,
+        }
+    }
+
+    /// Nothing is asked in this context: the common question does not wait for it.
+    pub fn asks_nothing(&self) {
+        if let Some(participant) = &self.participant {
+            participant.asks_nothing();
+        }
+    }
+
+    /// The report of the run, with its server and whether it was interrupted.
+    pub(super) fn concluded(&self, report: Report) -> Report {
+        let report = Report { cluster: Some(self.info.clone()), requests: self.server.cluster.counts(), ..report };
+        if self.interrupt.is_set() { report.interrupted() } else { report }
+    }
+}

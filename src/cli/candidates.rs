@@ -1,4 +1,4 @@
-//! What can be typed next, as clap's completion engine finds it, in the form that kubectl asks of its plugins.
+//! Candidates for the word under the cursor, found by clap's completion engine, in the form that kubectl expects of its plugins.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -21,7 +21,7 @@ const FOLDERS: u8 = 16;
 /// The program as shells know it.
 const PROGRAM: &str = "kubectl-reconcile";
 
-/// Where the values of a flag come from, if its definition does not list them.
+/// The source of the values of a flag whose definition does not list them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     /// Contexts of the kubeconfig.
@@ -40,20 +40,20 @@ pub(crate) enum Source {
     Appliers,
     /// The commands of the program.
     Commands,
-    /// Durations that make sense.
+    /// Common durations.
     Durations,
     /// Files of the shell.
     Files,
     /// Folders of the shell.
     Folders,
-    /// Whatever the person means: nothing is offered.
+    /// Free text: nothing is offered.
     Free,
 }
 
 /// The values of sources, as far as they are known.
 pub(crate) type Known = BTreeMap<Source, Vec<String>>;
 
-/// What is offered.
+/// The candidates, and what else the shell does.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Completion {
     /// The candidates for the last word, each with its description behind a tab.
@@ -81,7 +81,7 @@ pub(crate) fn complete(words: &[String], known: &Known) -> Completion {
     let last = line.len();
     line.push(word.into());
     let found = clap_complete::engine::complete(&mut command, line, last, None).unwrap_or_default();
-    // Flags are offered to who asks for them, as kubectl does.
+    // Flags are offered after a `-`, as kubectl does.
     let offered = found.iter().filter(|candidate| {
         let is_flag = candidate.get_value().to_string_lossy().starts_with('-');
         !candidate.is_hide_set() && (!is_flag || word.starts_with('-'))
@@ -119,7 +119,7 @@ pub(crate) fn connection_of(words: &[String]) -> Option<ConnectionArgs> {
     ConnectionArgs::from_arg_matches(matches.subcommand()?.1).ok()
 }
 
-/// What is printed of a completion.
+/// The text that the shell reads.
 pub(crate) fn printed(completion: &Completion) -> String {
     let lines = completion.candidates.iter().map(|line| format!("{line}\n"));
     lines.chain([format!(":{}\n", completion.directive)]).collect()
@@ -163,7 +163,7 @@ fn with_value(arg: Arg, known: &Known, asked: &Asked) -> Arg {
     }))
 }
 
-/// Where the values of an argument come from; none if its definition lists them, or if it takes none.
+/// The source of the values of an argument; `None` if its definition lists them, or if it takes none.
 fn source_of(arg: &Arg) -> Option<Source> {
     if !arg.get_action().takes_values() || !arg.get_possible_values().is_empty() {
         return None;

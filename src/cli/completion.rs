@@ -49,7 +49,7 @@ pub enum CompletionShell {
     Kubectl,
 }
 
-/// Where a completion script comes from.
+/// The source of a completion script.
 #[derive(Clone, Copy, Debug)]
 pub enum Script {
     /// It asks the program.

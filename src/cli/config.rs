@@ -54,12 +54,12 @@ pub struct ConfigArgs {
 /// `config`
 #[derive(Debug, Args)]
 pub struct ConfigCommandArgs {
-    /// What to show
+    /// The command
     #[command(subcommand)]
     pub command: ConfigCommand,
 }
 
-/// What `config` shows.
+/// The commands of `config`.
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
     /// Show the configuration in force and where it comes from

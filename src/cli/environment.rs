@@ -1,4 +1,4 @@
-//! What holds for all commands, at the end of the help of the program.
+//! The end of the help of the program: exit codes, environment variables and examples of all commands.
 
 pub(super) const AFTER_HELP: &str = "\
 Exit codes:

@@ -1,4 +1,4 @@
-//! What can be typed: one file per command, and one for each group of flags that commands share. [`crate::commands`] gives it
+//! The command line: one file per command, and one for each group of flags that commands share. [`crate::commands`] gives it
 //! meaning.
 
 mod access;

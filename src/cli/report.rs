@@ -28,12 +28,12 @@ Examples:
 /// `report`
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// What to do with reports
+    /// The command
     #[command(subcommand)]
     pub command: ReportCommand,
 }
 
-/// What can be done with reports.
+/// The commands of `report`.
 #[derive(Debug, Subcommand)]
 pub enum ReportCommand {
     /// Join the JSON reports of shards into one, or show those of several clusters together

@@ -10,7 +10,7 @@ use super::unknown_flag::explained;
 /// A command line as it was typed, to which defaults of a configuration can be added.
 #[derive(Debug)]
 pub struct Typed {
-    /// What it means without them.
+    /// The command line without them.
     pub cli: Cli,
     arguments: Vec<OsString>,
     matches: ArgMatches,

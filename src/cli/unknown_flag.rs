@@ -1,9 +1,9 @@
-//! What to do instead of a flag that is known from kubectl, git or Terraform and not known here.
+//! Hints for flags that kubectl, git or Terraform have and this program does not.
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Flags of other tools, with what is said about them.
+/// Flags of other tools, each with its hint.
 const FAMILIAR: &[(&str, &str)] = &[
     ("--server-side", "every apply is a server-side apply: leave the flag out"),
     (
@@ -34,7 +34,7 @@ const PRUNE: &str = "members of an apply set are pruned: `--prune --applyset=NAM
 /// The most characters by which a flag and what it was meant to be differ in length.
 const MISTYPED: usize = 3;
 
-/// Says what to do instead of a flag of another tool. What merely begins like a flag of ours is not suggested in its place.
+/// Adds the hint for a flag of another tool. A flag of ours that only begins like it is not suggested.
 pub(super) fn explained(mut error: clap::Error) -> clap::Error {
     let text = |error: &clap::Error, kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),

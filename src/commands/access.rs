@@ -1,4 +1,4 @@
-//! `access`: read desired, derive what has to be allowed, ask the server what is, report.
+//! `access`: read desired, derive the permissions, ask the server which ones the user has, report.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::report::access::AccessReport;
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
 use crate::session::failure::Failure;
-use crate::session::output::{Output, tell};
+use crate::session::output::{Output, print_diagnostics};
 use crate::session::review::reviewed;
 use crate::session::run::Invocation;
 use crate::session::unmanaged::namespaces_of;
@@ -31,7 +31,7 @@ pub(super) async fn run(args: &AccessArgs, configured: Configured, terminal: &Te
         Err(failure) if args.output == AccessFormat::Json => AccessReport::stopped(failure),
         Err(failure) => return Err(failure),
     };
-    tell(terminal, report.errors());
+    print_diagnostics(terminal, report.errors());
     let _ = match args.output {
         AccessFormat::Text => terminal.text(&report.text()),
         AccessFormat::Json => terminal.data(&report.json()),
@@ -97,7 +97,7 @@ fn purposes(args: &AccessArgs) -> BTreeSet<Purpose> {
     args.purposes.iter().map(purpose).collect()
 }
 
-/// Why the permissions for a target are not known, if so.
+/// An error if the permissions for a target are not known.
 fn unknown(target: &Target) -> Option<Diagnostic> {
     let diagnostic = target.resource.as_ref().err()?;
     let message = format!("the permissions for {} are not known: {}", target.key, diagnostic.message);

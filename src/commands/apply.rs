@@ -27,7 +27,7 @@ struct Apply<'a> {
 
 /// Runs the command to its exit code.
 pub(super) async fn run(args: &ApplyArgs, configured: Configured) -> Result<u8, Failure> {
-    let output = Output::new(&args.output)?.of_part(args.shard);
+    let output = Output::new(&args.output)?.of_shard(args.shard);
     let result = apply(args, configured, &output).await;
     Ok(result.unwrap_or_else(|failure| output.failed(Command::Apply, failure)))
 }

@@ -11,12 +11,12 @@ use crate::report::EXIT_SUCCESS;
 use crate::session::lookup::looked_up;
 use crate::terminal::Terminal;
 
-/// How long a person waits for candidates: for the cluster, and for a kubeconfig on a folder that does not answer.
+/// The longest wait for candidates: for the cluster, and for a kubeconfig on a file system that does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Prints the candidates. A reader that went away ends the run quietly.
 pub(super) async fn run(args: CompleteArgs, terminal: &Terminal) -> u8 {
-    // Files are read on a thread of their own, so that one that does not answer holds up nobody.
+    // Files are read on a thread of their own: a file system that does not answer must not delay the shell.
     let runtime = Handle::current();
     let candidates = tokio::task::spawn_blocking(move || runtime.block_on(candidates(args.words)));
     let completion = match tokio::time::timeout(PATIENCE, candidates).await {

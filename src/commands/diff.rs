@@ -32,7 +32,7 @@ struct Diff<'a> {
 
 /// Runs the command to its exit code.
 pub(super) async fn run(args: &DiffArgs, configured: Configured) -> Result<u8, Failure> {
-    let output = Output::new(&args.output)?.paged(&args.output).of_part(args.shard);
+    let output = Output::new(&args.output)?.paged(&args.output).of_shard(args.shard);
     let result = diff(args, configured, &output).await;
     Ok(result.unwrap_or_else(|failure| output.failed(Command::Diff, failure)))
 }

@@ -1,4 +1,4 @@
-//! One file for each command: they compose the stages, and nothing else.
+//! One file for each command, which composes the stages. [`run`] is the frame of them all.
 
 mod access;
 mod apply;
@@ -18,17 +18,17 @@ use crate::cli::{Command, Typed};
 use crate::diagnostic::Diagnostic;
 use crate::report::EXIT_INVALID;
 use crate::session::configured::configured;
-use crate::session::output::tell;
+use crate::session::output::print_diagnostics;
 use crate::terminal::{ColorChoice, Terminal, has_lost_output};
 use crate::text::io_reason;
 
-/// Says why nothing can be run: the system has no threads, files or memory left. This is no drift, so the exit code is that of a
+/// Reports that the system has no threads, files or memory left to run anything. This is no drift, so the exit code is that of a
 /// configuration error.
 #[must_use]
 pub fn not_started(error: &std::io::Error) -> ExitCode {
-    let problem = Diagnostic::general(format!("the program cannot start: {}", io_reason(error)));
+    let diagnostic = Diagnostic::general(format!("the program cannot start: {}", io_reason(error)));
     let hint = "look at the limits of this process (`ulimit -a`)";
-    tell(&Terminal::new(ColorChoice::Auto, false), &[problem.with_hint(hint)]);
+    print_diagnostics(&Terminal::new(ColorChoice::Auto, false), &[diagnostic.with_hint(hint)]);
     ExitCode::from(EXIT_INVALID)
 }
 
@@ -55,7 +55,7 @@ pub async fn run(typed: Typed) -> ExitCode {
         Command::Complete(args) => Ok(complete::run(args, &terminal).await),
     };
     let code = result.unwrap_or_else(|failure| {
-        tell(&terminal, &failure.problems);
+        print_diagnostics(&terminal, &failure.diagnostics);
         failure.verdict.exit_code(false)
     });
     ExitCode::from(if has_lost_output() { code.max(EXIT_INVALID) } else { code })

@@ -14,7 +14,7 @@ use crate::text::io_reason;
 
 /// The largest report that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
-/// How much is read of all reports together, in bytes.
+/// The most that is read of all reports together, in bytes.
 const IN_ALL: u64 = 1 << 30;
 
 /// Runs the command to its exit code.
@@ -39,22 +39,22 @@ pub(super) fn run(ReportArgs { command: ReportCommand::Merge(args) }: &ReportArg
 
 /// Reads all files. The error has one diagnostic for each file that cannot be read.
 fn read(args: &MergeArgs) -> Result<Vec<Part>, Vec<Diagnostic>> {
-    let (mut parts, mut problems, mut left) = (Vec::new(), Vec::new(), IN_ALL);
+    let (mut parts, mut diagnostics, mut remaining) = (Vec::new(), Vec::new(), IN_ALL);
     for path in &args.files {
         let file = path.to_string_lossy();
-        let read = content(path, LARGEST.min(left)).map_err(|message| Diagnostic::of_file(&file, message));
+        let read = content(path, LARGEST.min(remaining)).map_err(|message| Diagnostic::of_file(&file, message));
         match read.and_then(|text| Ok((text.len() as u64, Part::read(&file, &text)?))) {
             Ok((length, of_file)) => {
-                left = left.saturating_sub(length);
+                remaining = remaining.saturating_sub(length);
                 parts.extend(of_file);
             }
-            Err(problem) => problems.push(problem),
+            Err(diagnostic) => diagnostics.push(diagnostic),
         }
     }
-    if problems.is_empty() { Ok(parts) } else { Err(problems) }
+    if diagnostics.is_empty() { Ok(parts) } else { Err(diagnostics) }
 }
 
-/// The content of a file, up to some length.
+/// Reads a file of at most `most` bytes.
 fn content(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let unreadable = |error: std::io::Error| format!("cannot be read: {}", io_reason(&error));
     let file = File::open(path).map_err(unreadable)?;

@@ -1,4 +1,4 @@
-//! `snapshot`: read desired, read current, write down.
+//! `snapshot`: read desired, read current, save.
 
 use std::path::Path;
 
@@ -40,8 +40,8 @@ pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &
     let targets: Vec<&Target> = plan.targets().collect();
     let (states, definitions) = futures::join!(fetch(cluster, &targets), definitions_beside(cluster, &targets));
     if run.interrupt.is_set() {
-        let problem = Diagnostic::new(Code::Interrupted, "the run was interrupted: no snapshot was written");
-        return Err(Failure { verdict: Verdict::Interrupted, problems: vec![problem] });
+        let diagnostic = Diagnostic::new(Code::Interrupted, "the run was interrupted: no snapshot was written");
+        return Err(Failure { verdict: Verdict::Interrupted, diagnostics: vec![diagnostic] });
     }
     let redactor = Redactor::default();
     let mut documents = vec![heading(&namespaces.default)];

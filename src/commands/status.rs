@@ -20,7 +20,7 @@ struct Status<'a>(&'a StatusArgs);
 
 /// Runs the command to its exit code.
 pub(super) async fn run(args: &StatusArgs, configured: Configured) -> Result<u8, Failure> {
-    let output = Output::new(&args.output)?.paged(&args.output).of_part(args.shard);
+    let output = Output::new(&args.output)?.paged(&args.output).of_shard(args.shard);
     let result = status(args, configured, &output).await;
     Ok(result.unwrap_or_else(|failure| output.failed(Command::Status, failure)))
 }

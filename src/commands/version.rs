@@ -1,4 +1,4 @@
-//! `version`: the program, the server, and whether they were tested together.
+//! `version`: the versions of the program and the server, and whether they were tested together.
 
 use anyhow::Context as _;
 
@@ -9,7 +9,7 @@ use crate::report::formats::json as as_json;
 use crate::report::version::VersionReport;
 use crate::session::contexts::only_one;
 use crate::session::failure::Failure;
-use crate::session::output::{Output, tell};
+use crate::session::output::{Output, print_diagnostics};
 use crate::session::setup::{cluster_info, connected, server_version};
 use crate::session::signals::listen;
 use crate::terminal::Terminal;
@@ -22,7 +22,7 @@ pub(super) async fn run(args: &VersionArgs, terminal: &Terminal) -> Result<u8, F
         Some(Ok(cluster)) => client.beside(cluster),
         Some(Err(failure)) => client.without_server(failure),
     };
-    tell(terminal, report.errors());
+    print_diagnostics(terminal, report.errors());
     let _ = match args.output {
         VersionFormat::Text => terminal.text(&report.text()),
         VersionFormat::Json => terminal.data(&as_json::document(&report)),

@@ -1,4 +1,4 @@
-//! One reconcile pass over everything that a run is about: the objects of the manifests, and the members of their apply set.
+//! One reconcile pass over the objects of the manifests and the members of their apply set.
 //!
 //! ```text
 //! compare ─▶ (shown, agreed to) ─▶ act: parent lists a superset ─▶ waves ─▶ prune ─▶ parent lists what is left ─▶ wait
@@ -21,12 +21,12 @@ use crate::engine::waiting::Waiting;
 use crate::live::Target;
 use crate::plan::Plan;
 
-/// The compared objects of one run, and what becomes of them.
+/// The compared objects of one run, which it writes, prunes and waits for.
 pub(crate) struct Reconciliation<'a> {
     run: ApplyRun<'a>,
     /// The apply set, where there is one.
     prune: Option<Judged>,
-    /// What other parts have, in a run over a part of the objects.
+    /// The objects of other shards.
     others: Vec<Target>,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Reconciliation<'a> {
             }
         };
         let (run, listed) = futures::join!(ApplyRun::compare(comparison, plan), listing);
-        // What another part has is wanted as well.
+        // Objects of other shards are in the manifests as well.
         let targets: Vec<&Target> = run.items().iter().map(Item::target).chain(&others).collect();
         let Comparison { policy, redactor, .. } = run.comparison();
         let prune = listed.map(|listed| listed.judge(&targets, policy, redactor, events));
@@ -55,7 +55,7 @@ impl<'a> Reconciliation<'a> {
         self.run.own().filter(move |item| proven(item)).map(Item::target)
     }
 
-    /// Why objects were not proven in sync, a line each.
+    /// The objects that were not proven in sync, each with the reason.
     pub fn unproven(&self) -> &[String] {
         &self.run.comparison().unproven
     }
@@ -65,13 +65,13 @@ impl<'a> Reconciliation<'a> {
         self.run.has_work() || self.prune.as_ref().is_some_and(Judged::has_work)
     }
 
-    /// What turns out to differ otherwise, once it can be compared with the server's help, is left alone from here on.
+    /// From now on, leaves objects alone whose differences turn out to be others than those that were shown.
     pub fn hold_what_differs_from_what_was_shown(&mut self) {
         self.run.hold_what_differs_from_what_was_shown();
     }
 
-    /// Writes what differs, and deletes what nobody wants any more. With `wait`, what an author says comes first has to become
-    /// ready in this time each, and deletions may take as long.
+    /// Writes what differs, and prunes. With `wait`, each target of a `depends-on` annotation has to become ready in this time, and
+    /// deletions may take as long.
     pub async fn act(&mut self, wait: Option<Duration>) {
         let Self { run, prune, others } = self;
         let Comparison { cluster, events, interrupt, .. } = run.comparison();
@@ -105,7 +105,7 @@ impl<'a> Reconciliation<'a> {
         events.receive(Event::Ended(Stage::Apply));
     }
 
-    /// Waits until what the pass left in the cluster is ready, for this long at most.
+    /// Waits until the objects of the pass are ready, for this time at most.
     pub async fn wait(&self, timeout: Duration) {
         let existing = self.run.own().filter(|item| item.exists()).map(Item::target);
         let Comparison { cluster, events, interrupt, readiness, .. } = self.run.comparison();
@@ -136,7 +136,7 @@ impl<'a> Reconciliation<'a> {
     }
 }
 
-/// The objects of the input that other parts have.
+/// The objects of the input that other shards have.
 fn elsewhere<'t>(run: &'t ApplyRun<'_>, others: &'t [Target]) -> impl Iterator<Item = &'t Target> {
     run.items().iter().filter(|item| item.is_elsewhere()).map(Item::target).chain(others)
 }

@@ -1,4 +1,4 @@
-//! `--report-unmanaged`: lists what is in some namespaces, by metadata alone, and leaves what something explains out.
+//! `--report-unmanaged`: lists the metadata of all objects in some namespaces, and leaves out those that something explains.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use crate::text::listed;
 /// Most kinds that a warning names.
 const NAMED: usize = 5;
 
-/// The objects that nothing explains, and what could not be looked at.
+/// The objects that nothing explains, and the collections that could not be listed.
 #[derive(Debug, Default)]
 pub(crate) struct Unmanaged {
     /// The objects, sorted.
@@ -78,7 +78,7 @@ impl Unmanaged {
     }
 }
 
-/// Those of some namespaces that the server says it does not have.
+/// The namespaces that the server does not have.
 async fn missing<'n>(
     Server { cluster, discovery, .. }: &Server,
     namespaces: impl Iterator<Item = &'n String>,

@@ -69,8 +69,8 @@ impl AccessReport {
 
     /// The report of a run that ended before anything was known.
     #[must_use]
-    pub(crate) fn stopped(Failure { verdict, problems }: Failure) -> Self {
-        Self { exit_code: verdict.exit_code(false), ..Self::new(Vec::new(), Vec::new(), Vec::new(), problems) }
+    pub(crate) fn stopped(Failure { verdict, diagnostics }: Failure) -> Self {
+        Self { exit_code: verdict.exit_code(false), ..Self::new(Vec::new(), Vec::new(), Vec::new(), diagnostics) }
     }
 
     /// The same, about this cluster.

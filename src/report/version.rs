@@ -81,8 +81,8 @@ impl VersionReport {
 
     /// The same, where the server could not be asked.
     #[must_use]
-    pub(crate) fn without_server(self, Failure { verdict, problems }: Failure) -> Self {
-        Self { exit_code: verdict.exit_code(false), errors: problems, ..self }
+    pub(crate) fn without_server(self, Failure { verdict, diagnostics }: Failure) -> Self {
+        Self { exit_code: verdict.exit_code(false), errors: diagnostics, ..self }
     }
 
     /// The text for people.

@@ -10,13 +10,13 @@ use crate::report::Styled;
 use crate::report::formats::text::matrix::heading;
 use crate::report::formats::text::{self, summary};
 use crate::report::{ClusterInfo, Report, View};
-use crate::session::confirm::{self, place_of};
+use crate::session::confirm::{self, target_of};
 use crate::session::output::Output;
 
-/// What all contexts wait for.
+/// The common question of several contexts, and its answer.
 pub(crate) struct Agreement {
     contexts: RefCell<Vec<State>>,
-    /// How many contexts neither compare any more nor wait for a turn.
+    /// The number of contexts that neither compare any more nor wait for a turn.
     settled: watch::Sender<usize>,
     answer: watch::Sender<Option<bool>>,
 }
@@ -36,7 +36,7 @@ impl<'a> Participant<'a> {
         Self { at, agreement, turns, turn }
     }
 
-    /// Nothing is asked in this context: the question does not wait for it.
+    /// Lets the question go on without this context.
     pub fn asks_nothing(&self) {
         self.agreement.over(self.at);
     }
@@ -52,12 +52,12 @@ impl<'a> Participant<'a> {
     }
 }
 
-/// How far one context is.
+/// The state of one context.
 enum State {
     /// It is being compared.
     Comparing,
-    /// It waits for an answer: what would be done, and where.
-    Waiting { differences: Styled, plan: Styled, place: String },
+    /// It waits for an answer. `target` is its context and server.
+    Waiting { differences: Styled, plan: Styled, target: String },
     /// It is over, or has its answer.
     Over,
 }
@@ -72,13 +72,13 @@ impl Agreement {
     /// Waits for the answer.
     async fn wait(&self, at: usize, report: &Report, view: &View, cluster: &ClusterInfo) -> bool {
         let (differences, plan) = (text::differences(report, view), summary::plan(report, view));
-        self.settle(at, State::Waiting { differences, plan, place: place_of(report, cluster) });
+        self.settle(at, State::Waiting { differences, plan, target: target_of(report, cluster) });
         let mut answer = self.answer.subscribe();
         let answered = answer.wait_for(Option::is_some).await;
         answered.is_ok_and(|answer| *answer == Some(true))
     }
 
-    /// A context is over, so that nobody waits for it.
+    /// Ends a context: the question does not wait for it any more.
     pub fn over(&self, at: usize) {
         self.settle(at, State::Over);
     }
@@ -93,7 +93,7 @@ impl Agreement {
         }
     }
 
-    /// Asks when all contexts were compared, if anybody waits: shows what would be done in each, and takes one answer for all.
+    /// Asks when all contexts were compared, if any of them waits: shows what would be done in each, and takes one answer for all.
     pub async fn ask(
         &self,
         outputs: &[(&Context, Output)],
@@ -106,15 +106,15 @@ impl Agreement {
         if settled.wait_for(|settled| *settled == all).await.is_err() {
             return;
         }
-        let places = {
+        let targets = {
             let contexts = self.contexts.borrow();
-            let mut places = Vec::new();
+            let mut targets = Vec::new();
             let waiting = contexts.iter().zip(outputs).filter_map(|(state, (context, own))| match state {
-                State::Waiting { differences, plan, place } => Some((context, own, differences, plan, place)),
+                State::Waiting { differences, plan, target } => Some((context, own, differences, plan, target)),
                 State::Comparing | State::Over => None,
             });
             let mut before = Some(before);
-            for (context, own, differences, plan, place) in waiting {
+            for (context, own, differences, plan, target) in waiting {
                 if let Some(before) = before.take() {
                     before();
                 }
@@ -128,14 +128,14 @@ impl Agreement {
                     own.terminal.message(differences);
                 }
                 own.terminal.message(plan);
-                places.push(place.clone());
+                targets.push(target.clone());
             }
-            places
+            targets
         };
-        if places.is_empty() {
+        if targets.is_empty() {
             return;
         }
-        let question = match places.as_slice() {
+        let question = match targets.as_slice() {
             [only] => format!("Apply this to {only}? [y/N] "),
             several => format!("Apply this to {} contexts: {}? [y/N] ", several.len(), several.join(", ")),
         };

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use crate::session::private_folder;
 
-/// How often it is asked whether the program has ended.
+/// The interval at which the program is checked for its end.
 const POLL: Duration = Duration::from_millis(10);
-/// How long the program may take to end after an interrupt, which a terminal sends to it as well.
+/// The time that the program has to end after an interrupt, which a terminal sends to it as well.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The program as long as it runs: a second Ctrl-C ends this process at once.

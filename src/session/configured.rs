@@ -20,7 +20,7 @@ use crate::session::output::Output;
 /// The configuration of a command, or why it cannot be used.
 pub(crate) type Configured = Result<Configuration, Failure>;
 
-/// What was typed, with the flags that the configuration sets.
+/// Loads the configuration of the command, and adds the flags that it sets to those that were typed.
 pub(crate) fn configured(typed: Typed) -> (Cli, Configured) {
     let Some(input) = typed.cli.command.input() else { return (typed.cli, Ok(Configuration::default())) };
     match load(input) {

@@ -1,4 +1,4 @@
-//! `--confirm`: nothing is written before somebody at a terminal has said yes.
+//! `--confirm`: nothing is written before the answer at the terminal is yes.
 
 use std::sync::mpsc::TryRecvError;
 use std::time::Duration;
@@ -16,11 +16,11 @@ use crate::terminal;
 /// Between two looks for an answer or for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Without somebody to ask, nothing is begun.
-pub(crate) fn somebody_to_ask(input: &InputArgs) -> Result<(), Failure> {
+/// Refuses `--confirm` where there is no terminal to ask on.
+pub(crate) fn can_confirm(input: &InputArgs) -> Result<(), Failure> {
     let refused = |hint: &str| {
-        let problem = Diagnostic::general("`--confirm` asks on a terminal, and there is none");
-        Err(Failure::invalid(problem.with_hint(hint)))
+        let diagnostic = Diagnostic::general("`--confirm` asks on a terminal, and there is none");
+        Err(Failure::invalid(diagnostic.with_hint(hint)))
     };
     if input.filename.iter().any(|path| path == "-") {
         return refused("standard input is taken by `-f -`: read the manifests from a file");
@@ -38,18 +38,18 @@ pub(crate) async fn confirmed(report: &Report, cluster: &ClusterInfo, output: &O
         output.terminal.message(&text::differences(report, &output.view));
     }
     output.terminal.message(&summary::plan(report, &output.view));
-    answered(format!("Apply this to {}? [y/N] ", place_of(report, cluster)), output, interrupt).await
+    answered(format!("Apply this to {}? [y/N] ", target_of(report, cluster)), output, interrupt).await
 }
 
 /// The context and the server that a report is about, and in which namespaces that no manifest names it deletes something.
-pub(crate) fn place_of(report: &Report, cluster: &ClusterInfo) -> String {
-    let place = match &cluster.context {
+pub(crate) fn target_of(report: &Report, cluster: &ClusterInfo) -> String {
+    let target = match &cluster.context {
         Some(context) => format!("`{context}` ({})", cluster.server),
         None => cluster.server.clone(),
     };
     let elsewhere = report.apply_set.as_ref().and_then(ApplySetInfo::elsewhere);
     let deletions = elsewhere.map(|elsewhere| format!(", with deletions in {elsewhere}")).unwrap_or_default();
-    format!("{place}{deletions}")
+    format!("{target}{deletions}")
 }
 
 /// Asks a question; returns true for yes.

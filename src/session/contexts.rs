@@ -7,10 +7,10 @@ use crate::rules::Glob;
 use crate::session::failure::{Failure, not_connected};
 use crate::text::listed;
 
-/// How many names a message lists.
+/// The most names that a message lists.
 const NAMES_SHOWN: usize = 10;
 
-/// What `--context` means.
+/// The contexts that `--context` names.
 pub(crate) enum Choice {
     /// The command runs once, over this connection.
     One(Box<ConnectionArgs>),
@@ -65,12 +65,12 @@ fn select(text: &str, known: &Contexts) -> Result<Vec<Context>, Diagnostic> {
             let glob = Glob::new(name);
             found.extend(known.all().iter().filter(|context| glob.matches(&context.name)));
             if found.is_empty() {
-                let problem = Diagnostic::general(format!("no context of the kubeconfig matches `{name}`"));
+                let diagnostic = Diagnostic::general(format!("no context of the kubeconfig matches `{name}`"));
                 let names = listed(known.all().iter().map(|context| context.name.as_str()), NAMES_SHOWN);
                 return Err(if names.is_empty() {
-                    problem
+                    diagnostic
                 } else {
-                    problem.with_hint(format!("the kubeconfig has {names}"))
+                    diagnostic.with_hint(format!("the kubeconfig has {names}"))
                 });
             }
         } else {
@@ -101,18 +101,18 @@ fn override_of_one_cluster(args: &ConnectionArgs) -> Option<&'static str> {
     given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
 }
 
-/// Warns of contexts that lead to the same place.
-pub(crate) fn same_places(contexts: &[Context], namespace: Option<&str>) -> Vec<String> {
+/// Warnings about contexts that have the same cluster and namespace.
+pub(crate) fn same_targets(contexts: &[Context], namespace: Option<&str>) -> Vec<String> {
     let namespace = namespace.filter(|name| !name.is_empty());
-    let place = |context: &Context| {
+    let target = |context: &Context| {
         let namespace = namespace.map_or_else(|| context.namespace.clone(), ToOwned::to_owned);
         Some((context.server.clone()?, context.proxy.clone(), namespace))
     };
     let mut warnings = Vec::new();
     for (at, context) in contexts.iter().enumerate() {
-        let of_place = |other: &&Context| place(context).is_some() && place(context) == place(other);
-        let is_first = !contexts.iter().take(at).any(|other| of_place(&other));
-        let others: Vec<&Context> = contexts.iter().skip(at.saturating_add(1)).filter(of_place).collect();
+        let is_same = |other: &&Context| target(context).is_some() && target(context) == target(other);
+        let is_first = !contexts.iter().take(at).any(|other| is_same(&other));
+        let others: Vec<&Context> = contexts.iter().skip(at.saturating_add(1)).filter(is_same).collect();
         if is_first && !others.is_empty() {
             let names = [context].into_iter().chain(others).map(|one| one.name.as_str());
             warnings.push(format!("these contexts are the same cluster and namespace: {}", listed(names, NAMES_SHOWN)));
@@ -150,7 +150,7 @@ contexts:
         match chosen(&args.connection) {
             Ok(Choice::One(args)) => Ok(args.context.into_iter().collect()),
             Ok(Choice::Several(contexts)) => Ok(contexts.into_iter().map(|context| context.name).collect()),
-            Err(failure) => Err(failure.problems.iter().map(ToString::to_string).collect()),
+            Err(failure) => Err(failure.diagnostics.iter().map(ToString::to_string).collect()),
         }
     }
 
@@ -200,7 +200,7 @@ contexts:
     }
 
     #[test]
-    fn contexts_that_lead_to_the_same_place_are_named() {
+    fn contexts_with_the_same_cluster_and_namespace_are_named() {
         let context = |name: &str, server: &str, namespace: &str| Context {
             name: name.to_owned(),
             server: Some(server.to_owned()),
@@ -209,9 +209,9 @@ contexts:
         };
         let contexts = [context("a", "s", "x"), context("b", "s", "y"), context("c", "t", "x"), context("d", "s", "x")];
         let same = "these contexts are the same cluster and namespace: `a`";
-        assert_eq!(same_places(&contexts, None), [format!("{same}, `d`")]);
-        assert_eq!(same_places(&contexts, Some("z")), [format!("{same}, `b`, `d`")]);
+        assert_eq!(same_targets(&contexts, None), [format!("{same}, `d`")]);
+        assert_eq!(same_targets(&contexts, Some("z")), [format!("{same}, `b`, `d`")]);
         let unknown = Context { server: None, ..context("e", "", "x") };
-        assert!(same_places(&[unknown.clone(), unknown], None).is_empty());
+        assert!(same_targets(&[unknown.clone(), unknown], None).is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! Flags of `diff` that exclude each other, and what makes it fail.
+//! The flags of `diff` that exclude each other, and those that choose the differences that make it fail.
 
 use crate::cli::DiffArgs;
 use crate::report::FailOn;
@@ -6,7 +6,7 @@ use crate::session::contexts::{Choice, chosen};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 
-/// What makes the command fail.
+/// The differences that make the command fail.
 pub(crate) fn gate(args: &DiffArgs) -> FailOn {
     FailOn {
         exit_zero: args.exit_zero,
@@ -16,13 +16,13 @@ pub(crate) fn gate(args: &DiffArgs) -> FailOn {
     }
 }
 
-/// Refuses what cannot be done together.
+/// Refuses flags that exclude each other.
 pub(crate) fn excluded(args: &DiffArgs, prunes: bool, output: &Output) -> Result<(), Failure> {
     if args.live.is_some() && prunes {
         let message = "`--prune` needs a cluster: a snapshot does not show the members of a set";
         return Err(Failure::refused(message, "leave `--live` out"));
     }
-    // A snapshot is compared without any kubeconfig, so that one that cannot be read is no problem.
+    // A snapshot is compared without any kubeconfig: one that cannot be read is no error here.
     if args.live.is_some() && matches!(chosen(&args.connection), Ok(Choice::Several(_))) {
         let message = "`--live` and several contexts exclude each other: a snapshot is compared without a cluster";
         return Err(Failure::refused(message, "leave `--context` out, or `--live`"));

@@ -1,4 +1,4 @@
-//! Where the events of a run go.
+//! Passes the events of a run on to the screen, the lines of `-o jsonl`, and the report.
 
 use crate::engine::event::{Event, EventSink};
 use crate::engine::reconciliation::Reconciliation;
@@ -16,7 +16,7 @@ pub(crate) struct Events<'a> {
 }
 
 impl<'a> Events<'a> {
-    /// Nothing happened yet. `follows` says whether changes of readiness are shown as they happen.
+    /// Receivers before the first event. `follows` says whether changes of readiness are shown as they happen.
     pub fn new(output: &'a Output, follows: bool) -> Self {
         Self { screen: Screen::new(output, follows), journal: output.journal(), builder: ReportBuilder::default() }
     }

@@ -1,4 +1,4 @@
-//! `KUBECTL_EXTERNAL_DIFF`: the program that shows the difference of two folders in the place of `-o unified`.
+//! `KUBECTL_EXTERNAL_DIFF`: the program that shows the difference of two folders instead of `-o unified`.
 //!
 //! kubectl splits the variable at every blank, drops arguments with any other character than letters, digits, `-` and `=` without
 //! a word, and puts what is left behind the folders, which breaks programs with subcommands. Here it is read as a shell reads words,
@@ -30,7 +30,7 @@ pub(crate) struct ExternalDiff {
 }
 
 impl ExternalDiff {
-    /// What the environment names; `None` if it names nothing.
+    /// The program that the environment names; `None` if it names none.
     pub fn from_environment() -> Result<Option<Self>, Diagnostic> {
         let problem = |text: String| Diagnostic::general(format!("`{VARIABLE}`: {text}"));
         let Some(value) = std::env::var_os(VARIABLE) else { return Ok(None) };
@@ -44,7 +44,7 @@ impl ExternalDiff {
         Ok(Some(Self { name: one_line(&name, 200), program, arguments: words.collect() }))
     }
 
-    /// Shows the objects that differ. Like `diff`, the program may end with 0 or 1. Returns what that comes to.
+    /// Shows the objects that differ. Like `diff`, the program may end with 0 or 1. Returns the exit code.
     pub fn show(&self, files: &[FilePair]) -> Result<u8, Diagnostic> {
         if files.is_empty() {
             return Ok(EXIT_SUCCESS);

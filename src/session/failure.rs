@@ -1,4 +1,4 @@
-//! What an error of a stage means for the run as a whole.
+//! Turns the errors of the stages into failures of the run, with the verdict for the exit code.
 
 use crate::client::RequestError;
 use crate::diagnostic::{Code, Diagnostic};
@@ -9,15 +9,15 @@ pub(crate) use crate::report::Failure;
 
 /// No connection could be prepared. Without credentials, the cluster counts as one that cannot be reached; everything else is a
 /// mistake of the command line or the kubeconfig.
-pub(crate) fn not_connected(problem: Diagnostic) -> Failure {
-    let verdict = if problem.code == Code::Unauthorized { Verdict::Unreachable } else { Verdict::Invalid };
-    Failure { verdict, problems: vec![problem] }
+pub(crate) fn not_connected(diagnostic: Diagnostic) -> Failure {
+    let verdict = if diagnostic.code == Code::Unauthorized { Verdict::Unreachable } else { Verdict::Invalid };
+    Failure { verdict, diagnostics: vec![diagnostic] }
 }
 
 impl From<RequestError> for Failure {
     fn from(error: RequestError) -> Self {
         let verdict = if matches!(error, RequestError::Stopped) { Verdict::Interrupted } else { Verdict::Unreachable };
-        Self { verdict, problems: vec![Diagnostic::from(&error)] }
+        Self { verdict, diagnostics: vec![Diagnostic::from(&error)] }
     }
 }
 
@@ -25,11 +25,11 @@ impl From<RequestError> for Failure {
 impl From<ApplySetError> for Failure {
     fn from(error: ApplySetError) -> Self {
         match error {
-            ApplySetError::Refused(problems) => Self { verdict: Verdict::Invalid, problems },
-            ApplySetError::Unreadable(problem) => {
-                let is_interrupted = problem.code == Code::Interrupted;
+            ApplySetError::Refused(diagnostics) => Self { verdict: Verdict::Invalid, diagnostics },
+            ApplySetError::Unreadable(diagnostic) => {
+                let is_interrupted = diagnostic.code == Code::Interrupted;
                 let verdict = if is_interrupted { Verdict::Interrupted } else { Verdict::Incomplete };
-                Self { verdict, problems: vec![problem] }
+                Self { verdict, diagnostics: vec![diagnostic] }
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::report::formats::jsonl::Entry;
 use crate::session::report_file::ReportFile;
 use crate::terminal::Terminal;
 
-/// Where the lines go: to standard output, and to files, which get their names at the end.
+/// The destinations of the lines: standard output, and files, which get their names at the end.
 pub(crate) struct Lines {
     terminal: Terminal,
     on_stdout: bool,
@@ -48,11 +48,11 @@ impl Lines {
 
 /// Receives the events of a run, in one context or in one of several.
 pub(crate) struct Journal {
-    /// Where the lines go; `None` if nobody asked for them.
+    /// The destinations; `None` if no lines were asked for.
     pub lines: Option<Arc<Lines>>,
     /// The context, where there are several.
     pub context: Option<String>,
-    /// How objects are shown.
+    /// The view of the objects.
     pub view: View,
 }
 
@@ -70,7 +70,7 @@ impl EventSink for Journal {
             Event::Revised(object) => Entry::of(object, view, |object| Entry::Revised { object }),
             Event::ReadinessChanged(key, readiness) | Event::Ready(key, readiness) => Entry::readiness(key, readiness),
             Event::TimedOut { unready, after } => Entry::TimedOut { unready, after_seconds: after.as_secs_f64() },
-            // How far a stage is can be told from the lines about its objects.
+            // The lines about its objects show how far a stage is.
             Event::Advanced(..) => return,
         };
         lines.write(&entry.line(&now(), self.context.as_deref()));

@@ -1,4 +1,4 @@
-//! Values for completion that only the kubeconfig or the cluster knows. Nothing here is an error: what cannot be found out in time is
+//! Values for completion that only the kubeconfig or the cluster knows. Nothing here is an error: values that cannot be read in time are
 //! not offered.
 
 use std::collections::BTreeSet;
@@ -18,9 +18,9 @@ use crate::live::parse;
 use crate::session::setup::connect_options;
 use crate::terminal::{ColorChoice, Terminal};
 
-/// How long the cluster may take.
+/// The time that the cluster has to answer.
 const PATIENCE: Duration = Duration::from_millis(1500);
-/// How many objects of a list are looked at.
+/// The most objects that are read of a list.
 const MOST: &str = "500";
 /// Names alone, and who manages the fields: no value of any object is read.
 const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
@@ -32,7 +32,7 @@ const MANAGED: [(&[&str], &str); 5] = [
     (&["api", "v1"], "services"),
     (&["api", "v1"], "configmaps"),
 ];
-/// What can be adopted most often, whether or not the cluster has it.
+/// The managers that are adopted most often. They are offered even if the cluster has none of their objects.
 const ADOPTED: [&str; 5] = ["argocd-controller", "helm", "helm-controller", "kubectl", "kustomize-controller"];
 
 /// Looks up the values of some sources.
@@ -67,7 +67,7 @@ fn commands() -> Vec<String> {
     shown.map(|command| command.get_name().to_owned()).collect()
 }
 
-/// What the cluster said, and what is known without it.
+/// The values from the cluster, and those that are known without it.
 fn with_offline(source: Source, found: Option<BTreeSet<String>>, namespaces: impl Fn() -> Vec<String>) -> Vec<String> {
     let offline: Vec<String> = match source {
         Source::Namespaces if found.is_none() => namespaces(),

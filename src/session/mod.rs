@@ -1,4 +1,4 @@
-//! What commands share: [`run::Invocation`] is what a command was given, and [`run::Run`] its run in one context. Beside them: reading
+//! The parts that commands share: [`run::Invocation`] has what a command was given, and [`run::Run`] is its run in one context. Others: reading
 //! the input while connecting, the question of `--confirm`, the screen and the report that events make, several contexts at once, and
 //! where reports go.
 

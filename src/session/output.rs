@@ -1,4 +1,4 @@
-//! Where reports go.
+//! The output of a run: reports in files and on stdout, text, and notes on stderr.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,25 +23,25 @@ use crate::text::io_reason;
 pub(crate) struct Output {
     /// The only door to stdout and stderr.
     pub terminal: Terminal,
-    /// How the text is shown.
+    /// The width, the order and the details of the text.
     pub view: View,
     targets: Vec<OutputTarget>,
     /// The lines about events, where they were asked for.
     lines: Option<Arc<Lines>>,
-    /// The program that shows differences in the place of the patch, where the environment names one.
+    /// The program that shows differences instead of the patch, where the environment names one.
     external_diff: Option<ExternalDiff>,
     /// The context, where there are several.
     context: Option<String>,
-    /// Whether text goes to stdout, as it does unless another format does.
+    /// False if another format than text goes to stdout.
     has_text: bool,
     /// The files of the targets, in their order, until they are written.
     files: Mutex<Vec<ReportFile>>,
     quiet: bool,
     /// The pager, if text is to be shown page by page.
     paging: Paging,
-    /// The part of the objects that the run is about.
+    /// The shard that the run is about.
     pub shard: Option<Shard>,
-    /// Text that is shown later: that of one of several contexts.
+    /// The text of one of several contexts, which is shown later.
     held_back: Option<Mutex<Styled>>,
 }
 
@@ -101,8 +101,8 @@ impl Output {
         Self { paging: if is_wanted { Paging::wanted() } else { Paging::default() }, ..self }
     }
 
-    /// The same, for a run over a part of the objects.
-    pub fn of_part(self, ShardArgs { shard }: ShardArgs) -> Self {
+    /// The same, for the run of one shard.
+    pub fn of_shard(self, ShardArgs { shard }: ShardArgs) -> Self {
         Self { shard, ..self }
     }
 
@@ -169,7 +169,7 @@ impl Output {
         let mut unwritten = Vec::new();
         for target in &self.targets {
             match (&target.file, render(target.format)) {
-                // The command has printed it.
+                // The command has printed the text.
                 (None, Render::Text(_)) => {}
                 (None, Render::Data(data)) => code = code.max(self.print(report, *data)),
                 // The same lines go wherever they were asked for.
@@ -186,13 +186,13 @@ impl Output {
             }
         }
         for (file, error) in unwritten {
-            tell(&self.terminal, &[unwritable(&file, &error)]);
+            print_diagnostics(&self.terminal, &[unwritable(&file, &error)]);
             code = code.max(EXIT_INVALID);
         }
         code
     }
 
-    /// Prints data on stdout, or has a program show the difference. Returns what that comes to.
+    /// Prints data on stdout, or has a program show the difference. Returns the exit code.
     fn print<R: Sections>(&self, report: &R, data: fn(&R, &View) -> String) -> u8 {
         let Some(program) = self.external_diff.as_ref().filter(|_| report.command() == Command::Diff) else {
             // Reports to files are written all the same.
@@ -202,8 +202,8 @@ impl Output {
         for remark in unified::remarks(report, &self.view) {
             self.terminal.note(Role::Note, &remark);
         }
-        program.show(&unified::files(report)).unwrap_or_else(|problem| {
-            tell(&self.terminal, &[problem]);
+        program.show(&unified::files(report)).unwrap_or_else(|diagnostic| {
+            print_diagnostics(&self.terminal, &[diagnostic]);
             EXIT_INVALID
         })
     }
@@ -217,7 +217,7 @@ impl Output {
 
     /// Prints the errors and warnings of the run as a whole.
     pub fn warn(&self, report: &Report) {
-        tell(&self.terminal, &report.errors);
+        print_diagnostics(&self.terminal, &report.errors);
         for warning in &report.warnings {
             self.terminal.note(Role::Note, &format!("warning: {warning}"));
         }
@@ -234,8 +234,8 @@ impl Output {
 
     /// Reports a run that ended before it compared anything. Returns the exit code.
     pub fn failed(&self, command: Command, failure: Failure) -> u8 {
-        tell(&self.terminal, &failure.problems);
-        let stopped = Report::stopped(command, failure.verdict, failure.problems);
+        print_diagnostics(&self.terminal, &failure.diagnostics);
+        let stopped = Report::stopped(command, failure.verdict, failure.diagnostics);
         let report = Report { shard: self.shard, ..stopped };
         self.finish(&report)
     }
@@ -247,8 +247,8 @@ fn opened(targets: &[OutputTarget]) -> Result<Vec<(&'static Format, String, Repo
     for (format, name) in targets.iter().filter_map(|target| Some((target.format, target.file.as_ref()?))) {
         let path = Path::new(name);
         if !is_stream(path) && files.iter().any(|(_, other, _)| other == name) {
-            let problem = Diagnostic::of_file(name, "two reports cannot share a file");
-            return Err(problem.with_hint("give each of them a file of its own"));
+            let diagnostic = Diagnostic::of_file(name, "two reports cannot share a file");
+            return Err(diagnostic.with_hint("give each of them a file of its own"));
         }
         let file = ReportFile::open(path, Readers::Usual).map_err(|error| unwritable(name, &error))?;
         files.push((format, name.clone(), file));
@@ -261,9 +261,9 @@ pub(crate) fn unwritable(file: &str, error: &std::io::Error) -> Diagnostic {
     Diagnostic::of_file(file, format!("cannot be written: {}", io_reason(error)))
 }
 
-/// Prints problems on stderr.
-pub(crate) fn tell(terminal: &Terminal, problems: &[Diagnostic]) {
-    terminal.message(&excerpt::problems(problems.iter(), "", |problem| format!("{}: ", problem.severity)));
+/// Prints diagnostics on stderr.
+pub(crate) fn print_diagnostics(terminal: &Terminal, diagnostics: &[Diagnostic]) {
+    terminal.message(&excerpt::problems(diagnostics.iter(), "", |diagnostic| format!("{}: ", diagnostic.severity)));
 }
 
 /// Returns the content of a file.
@@ -275,7 +275,7 @@ fn content<R>(report: &R, render: &Render<R>, view: &View) -> String {
     }
 }
 
-/// How text is shown on standard output.
+/// The view of the text on standard output.
 fn view(args: &OutputArgs, terminal: &Terminal) -> View {
     let folder = std::env::current_dir().ok();
     let is_root = |folder: &&Path| folder.join(".git").exists();

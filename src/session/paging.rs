@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::report::Styled;
 use crate::terminal::{Closed, Pager, Terminal};
 
-/// Where text goes. The pager starts with the first text.
+/// The way of text to standard output. The pager starts with the first text.
 #[derive(Default)]
 pub(crate) struct Paging(Mutex<State>);
 

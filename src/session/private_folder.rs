@@ -6,7 +6,7 @@ use std::io::{Error, ErrorKind, Result, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// How often another name is tried.
+/// The number of names that are tried.
 const ATTEMPTS: usize = 16;
 
 /// The folders that exist now: a second Ctrl-C ends the process at once.

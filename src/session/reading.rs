@@ -1,4 +1,4 @@
-//! Reading the input, beside other work and on several processors: its chunks are independent, and only the order of their results
+//! Reads the input while other work goes on, and on several processors: the chunks are independent, and only the order of their results
 //! counts.
 
 use std::num::NonZero;
@@ -20,7 +20,7 @@ use crate::session::failure::Failure;
 use crate::terminal::Terminal;
 use reconcile_core::manifest::Input;
 
-/// How much text is worth a thread, in bytes.
+/// The amount of text for which a thread is worth starting, in bytes.
 const TEXT_OF_A_THREAD: usize = 1 << 20;
 
 /// An input that was loaded and is being parsed.

@@ -5,16 +5,16 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::{Error, ErrorKind, Result, Write as _};
 use std::path::{Path, PathBuf};
 
-/// How often another name is tried for the draft.
+/// The number of names that are tried for the draft.
 const ATTEMPTS: usize = 16;
 
 /// The variable in which GitHub names the file that a step adds its summary to.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Where the system shows what is open already.
+/// Paths under which the system shows open files.
 const STREAMS: [&str; 4] = ["/dev/fd", "/dev/stderr", "/dev/stdout", "/proc"];
 
-/// Who may read the file.
+/// The users who may read the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Readers {
     /// Everybody who may read new files, or could read the former one.
@@ -29,18 +29,18 @@ pub(crate) enum Readers {
 #[derive(Debug)]
 pub(crate) struct ReportFile {
     file: File,
-    place: Place,
-    /// The first problem of what was written before the end.
+    destination: Destination,
+    /// The first error of what was written before the end.
     failed: Option<Error>,
 }
 
 #[derive(Debug)]
-enum Place {
+enum Destination {
     /// A device or a pipe.
     Direct,
     /// A file that is added to, with the length that it had.
     Shared { before: u64 },
-    /// A draft beside the file, until it takes its name.
+    /// A draft next to the file, until it takes its name.
     Draft { draft: PathBuf, path: PathBuf },
 }
 
@@ -54,12 +54,12 @@ impl ReportFile {
             Ok(metadata) if metadata.is_dir() => return Err(Error::from(ErrorKind::IsADirectory)),
             Ok(metadata) if is_stream || !metadata.is_file() => {
                 let file = OpenOptions::new().append(true).open(path)?;
-                return Ok(Self { file, place: Place::Direct, failed: None });
+                return Ok(Self { file, destination: Destination::Direct, failed: None });
             }
             _ if is_shared(path) => {
                 let file = OpenOptions::new().append(true).create(true).open(path)?;
                 let before = file.metadata()?.len();
-                return Ok(Self { file, place: Place::Shared { before }, failed: None });
+                return Ok(Self { file, destination: Destination::Shared { before }, failed: None });
             }
             _ => {}
         }
@@ -68,14 +68,14 @@ impl ReportFile {
             OpenOptions::new().write(true).open(path)?;
         }
         let (file, draft) = draft(path, readers)?;
-        let report = Self { file, place: Place::Draft { draft, path: path.to_owned() }, failed: None };
+        let report = Self { file, destination: Destination::Draft { draft, path: path.to_owned() }, failed: None };
         if let Some(former) = former.filter(|_| readers == Readers::Usual) {
             report.file.set_permissions(former.permissions())?;
         }
         Ok(report)
     }
 
-    /// Writes a part of the content before the rest is known. A problem of it is told by [`ReportFile::write`].
+    /// Writes a part of the content before the rest is known. [`ReportFile::write`] returns its error.
     pub fn append(&mut self, content: &[u8]) {
         if self.failed.is_none() {
             self.failed = self.file.write_all(content).err();
@@ -86,16 +86,16 @@ impl ReportFile {
     pub fn write(mut self, content: &[u8]) -> Result<()> {
         self.append(content);
         if let Some(error) = self.failed.take() {
-            if let Place::Shared { before } = self.place {
-                // What is there of it is no report.
+            if let Destination::Shared { before } = self.destination {
+                // A part of a report is no report.
                 let _ = self.file.set_len(before);
             }
             return Err(error);
         }
         self.file.flush()?;
-        match &self.place {
-            Place::Direct | Place::Shared { .. } => Ok(()),
-            Place::Draft { draft, path } => std::fs::rename(draft, path),
+        match &self.destination {
+            Destination::Direct | Destination::Shared { .. } => Ok(()),
+            Destination::Draft { draft, path } => std::fs::rename(draft, path),
         }
     }
 }
@@ -103,7 +103,7 @@ impl ReportFile {
 impl Drop for ReportFile {
     /// A draft that did not become the file is of no use.
     fn drop(&mut self) {
-        if let Place::Draft { draft, .. } = &self.place {
+        if let Destination::Draft { draft, .. } = &self.destination {
             let _ = std::fs::remove_file(draft);
         }
     }

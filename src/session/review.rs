@@ -1,4 +1,4 @@
-//! What the user may do of what is needed.
+//! Reviews which of the needed permissions the user has.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::object::Permission;
 use crate::plan::access::Purpose;
 use crate::report::access::Reviewed;
 
-/// Asks the server for each permission. What it cannot answer is an error of the report; an error of all is one of the run.
+/// Asks the server for each permission. A permission that it cannot review is an error of the report; a lost connection ends the run.
 pub(crate) async fn reviewed(
     cluster: &Cluster,
     needed: BTreeMap<Permission, Vec<Purpose>>,
@@ -22,9 +22,9 @@ pub(crate) async fn reviewed(
             Ok(is_allowed) => Some(is_allowed),
             Err(error) if error.is_whole_run() => return Err(error),
             Err(error) => {
-                let trouble = Diagnostic::from(&error);
-                let message = format!("whether {permission} is allowed is not known: {}", trouble.message);
-                errors.push(Diagnostic { message, ..trouble });
+                let diagnostic = Diagnostic::from(&error);
+                let message = format!("whether {permission} is allowed is not known: {}", diagnostic.message);
+                errors.push(Diagnostic { message, ..diagnostic });
                 None
             }
         };

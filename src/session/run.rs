@@ -1,4 +1,4 @@
-//! What a command was given, and its run in one context.
+//! The run of a command in one context, and what the command was given.
 
 use std::path::PathBuf;
 
@@ -26,13 +26,13 @@ use crate::session::reading::Reading;
 use crate::session::setup::{autoscalers, cluster_info, connected, planned, server_version};
 use crate::session::signals::listen;
 
-/// What a command was given: which manifests, which cluster, where its results go, and the configuration.
+/// The flags that all commands with manifests have, the output, and the configuration.
 pub(crate) struct Invocation<'a> {
-    /// How to connect.
+    /// The flags for the connection.
     pub connection: &'a ConnectionArgs,
-    /// What to read.
+    /// The flags for the manifests.
     pub input: &'a InputArgs,
-    /// Where reports and text go.
+    /// The reports and the terminal.
     pub output: &'a Output,
     /// The configuration.
     pub settings: &'a Settings,
@@ -124,7 +124,7 @@ impl Run<'_> {
         }
     }
 
-    /// Nothing is asked in this context: the common question does not wait for it.
+    /// Lets the common question of several contexts go on without this one.
     pub fn asks_nothing(&self) {
         if let Some(participant) = &self.participant {
             participant.asks_nothing();

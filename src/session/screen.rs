@@ -1,4 +1,4 @@
-//! What people see while a run goes on: outcomes on stdout in the order of the plan, news on stderr as they happen, and a live line.
+//! Shows a run while it goes on: outcomes on stdout in the order of the plan, changes on stderr as they happen, and a live line.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -18,7 +18,7 @@ use crate::terminal::Progress;
 /// Shows the events of a run.
 pub(crate) struct Screen<'a> {
     output: &'a Output,
-    /// Whether changes of readiness are news: not where it is looked at only once.
+    /// Whether changes of readiness are shown; false if readiness is checked only once.
     follows: bool,
     running: RefCell<Option<Running>>,
     outcomes: RefCell<Outcomes>,
@@ -40,17 +40,17 @@ struct Outcomes {
     done: HashMap<ObjectKey, Styled>,
 }
 
-/// What was seen of the objects that are waited for.
+/// The readiness of the objects that are waited for.
 #[derive(Default)]
 struct ReadinessSeen {
     ready: BTreeSet<ObjectKey>,
-    /// What the others wait for.
+    /// The objects that are not ready, each with the reason.
     unready: BTreeMap<ObjectKey, String>,
-    told: BTreeMap<ObjectKey, State>,
+    shown: BTreeMap<ObjectKey, State>,
 }
 
 impl<'a> Screen<'a> {
-    /// Nothing happened yet. `follows` says whether changes of readiness are told.
+    /// A screen before the first event. `follows` says whether changes of readiness are shown.
     pub fn new(output: &'a Output, follows: bool) -> Self {
         let (running, outcomes, readiness) = Default::default();
         Self { output, follows, running, outcomes, readiness }
@@ -85,15 +85,15 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// Returns true if nobody needs to be told on stderr of an object that is done: stdout says so, or a live line counts it.
-    fn says_outcomes(&self) -> bool {
+    /// Returns true if stdout shows the outcome of each object, or a live line counts it: then stderr does not repeat it.
+    fn shows_outcomes(&self) -> bool {
         self.output.terminal.is_live() || self.output.shows_text() && !self.output.view.summary
     }
 
     /// The turn of one object is over.
     fn done(&self, object: &ObjectReport) {
         self.advance(Stage::Apply, |done| done.saturating_add(1));
-        if !self.says_outcomes()
+        if !self.shows_outcomes()
             && let Some(text) = outcomes::news(object, &now())
         {
             self.output.news(&text);
@@ -109,13 +109,13 @@ impl<'a> Screen<'a> {
     }
 
     fn readiness_changed(&self, key: &ObjectKey, readiness: &Readiness) {
-        let (ready, is_news) = self.readiness.borrow_mut().change(key, readiness);
+        let (ready, is_shown) = self.readiness.borrow_mut().change(key, readiness);
         self.advance(Stage::Wait, |_| ready);
         let slow = self.readiness.borrow().slow();
         if let Some(running) = self.running.borrow().as_ref().filter(|running| running.stage == Stage::Wait) {
             running.progress.slow(slow);
         }
-        if is_news
+        if is_shown
             && self.follows
             && let Some(text) = readiness::news(&key.to_string(), readiness, &now(), !self.output.shows_text())
         {
@@ -144,7 +144,7 @@ impl EventSink for Screen<'_> {
             Event::Written(object) | Event::Skipped(object) | Event::Pruned(object) => self.done(object),
             Event::ReadinessChanged(key, readiness) => self.readiness_changed(key, readiness),
             Event::TimedOut { unready, after } => self.timed_out(unready, after),
-            // The report at the end tells of these.
+            // Only the report at the end shows these.
             Event::Revised(_) | Event::Ready(..) => {}
         }
     }
@@ -185,7 +185,7 @@ impl ReadinessSeen {
         Some(format!("{key}: {message}{more}"))
     }
 
-    /// How many objects are ready now, and whether this change is news.
+    /// Records a change. Returns the number of ready objects, and true if the change is to be shown.
     fn change(&mut self, key: &ObjectKey, readiness: &Readiness) -> (usize, bool) {
         if readiness.is_current() {
             self.unready.remove(key);
@@ -194,17 +194,17 @@ impl ReadinessSeen {
             self.ready.remove(key);
             self.unready.insert(key.clone(), readiness.message.clone());
         }
-        let last = self.told.get(key).copied();
-        // What is ready from the start isn't news, nor is what fails again after another attempt.
-        let is_news = match readiness.state {
+        let last = self.shown.get(key).copied();
+        // An object that is ready from the start is not shown, nor is one that fails again after another attempt.
+        let is_shown = match readiness.state {
             State::Current => last.is_some_and(|last| last != State::Current),
             State::Failed => last != Some(State::Failed),
             _ => false,
         };
-        if is_news || last.is_none() {
-            self.told.insert(key.clone(), readiness.state);
+        if is_shown || last.is_none() {
+            self.shown.insert(key.clone(), readiness.state);
         }
-        (self.ready.len(), is_news)
+        (self.ready.len(), is_shown)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What was typed → what it means: the connection, the plan, and which fields to take from other managers.
+//! Turns flags into settings of the stages: the connection, the plan, and which fields to take from other managers.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::report::Role;
 use crate::report::{ClusterInfo, FailClass};
 use crate::rules::Autoscalers;
 use crate::session::configured::Settings;
-use crate::session::confirm::somebody_to_ask;
+use crate::session::confirm::can_confirm;
 use crate::session::failure::{Failure, not_connected};
 use crate::session::output::Output;
 use crate::terminal::Terminal;
@@ -48,7 +48,7 @@ pub(crate) async fn server_version(cluster: &Cluster) -> Result<Option<String>, 
     Ok(version.get("gitVersion").and_then(|version| version.as_str()).map(ToOwned::to_owned))
 }
 
-/// What the flags say about the connection.
+/// The options of the connection.
 pub(crate) fn connect_options(
     args: &ConnectionArgs,
     verbosity: u8,
@@ -81,7 +81,7 @@ pub(crate) fn connect_options(
     }
 }
 
-/// Where the autoscalers of a run are found, unless their changes count as drift.
+/// The source of the autoscalers of a run; `None` if their changes count as drift.
 pub(crate) fn autoscalers(args: &CompareArgs, discovery: &Discovery, plan: &Plan) -> Option<AutoscalerSource> {
     (args.autoscalers == AutoscalerChoice::Respect).then(|| AutoscalerSource::new(discovery, plan.targets()))
 }
@@ -158,7 +158,7 @@ pub(crate) fn writing_policy(args: &ApplyArgs, settings: &Settings) -> Result<Po
         return Err(Failure::refused(message, "compare with `diff --evidence=read-only`"));
     }
     if args.confirm {
-        somebody_to_ask(&args.input)?;
+        can_confirm(&args.input)?;
     }
     // Skip the dry run of a creation: the write reports the same errors, unless `--confirm` has to show them first.
     policy.tries_creations = args.confirm || policy.evidence == EvidenceMode::Server;

@@ -20,15 +20,15 @@ use crate::report::{ContextReport, Report, Reports, Verdict};
 use crate::report::{Role, Styled};
 use crate::session::agreement::{Agreement, Participant};
 use crate::session::context_command::ContextCommand;
-use crate::session::contexts::same_places;
+use crate::session::contexts::same_targets;
 use crate::session::failure::Failure;
-use crate::session::output::{Output, tell};
+use crate::session::output::{Output, print_diagnostics};
 use crate::session::reading::Reading;
 use crate::session::run::Invocation;
 use crate::session::signals::listen;
 use crate::terminal::Progress;
 
-/// How many contexts are worked on at once.
+/// The most contexts that are worked on at the same time.
 const AT_ONCE: usize = 8;
 
 /// A command in several contexts.
@@ -56,7 +56,7 @@ pub(super) async fn in_several<C: ContextCommand>(
     let interrupt = listen(&output.terminal);
     let desired = reading.desired().await?;
     let mut warnings = settings.warnings().to_vec();
-    warnings.extend(same_places(contexts, connection.namespace.as_deref()));
+    warnings.extend(same_targets(contexts, connection.namespace.as_deref()));
     for warning in &warnings {
         warn(output, warning);
     }
@@ -109,9 +109,9 @@ impl<C: ContextCommand> InSeveral<'_, C> {
                 let _ = self.command.show(&report, own);
                 report
             }
-            Err(Failure { verdict, problems }) => {
-                tell(&own.terminal, &problems);
-                Report { shard: own.shard, ..Report::stopped(C::NAME, verdict, problems) }
+            Err(Failure { verdict, diagnostics }) => {
+                print_diagnostics(&own.terminal, &diagnostics);
+                Report { shard: own.shard, ..Report::stopped(C::NAME, verdict, diagnostics) }
             }
         };
         self.agreement.over(at);
@@ -148,7 +148,7 @@ fn warn(output: &Output, warning: &str) {
 
 fn interrupted() -> Failure {
     let diagnostic = Diagnostic::new(Code::Interrupted, "the run was interrupted before this context was looked at");
-    Failure { verdict: Verdict::Interrupted, problems: vec![diagnostic] }
+    Failure { verdict: Verdict::Interrupted, diagnostics: vec![diagnostic] }
 }
 
 /// The text about one context.

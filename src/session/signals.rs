@@ -44,14 +44,14 @@ fn waiting_for(objects: &[ObjectKey], is_repeated: bool) -> String {
     let names: Vec<String> = objects.iter().map(ToString::to_string).collect();
     let (verb, it) = if objects.len() == 1 { ("is", "it") } else { ("are", "they") };
     let names = names.join(", ");
-    let told = format!("waiting for {names}: {it} {verb} being replaced, and would be lost if the run stopped now");
+    let sentence = format!("waiting for {names}: {it} {verb} being replaced, and would be lost if the run stopped now");
     if is_repeated {
-        return told;
+        return sentence;
     }
-    format!("{told}; finalizers get {} seconds more, or none after another Ctrl-C", GRACE.as_secs())
+    format!("{sentence}; finalizers get {} seconds more, or none after another Ctrl-C", GRACE.as_secs())
 }
 
-/// Whether a signal came since: from now on, none ends the process by itself.
+/// Returns a flag that the first signal sets. From now on, no signal ends the process by itself.
 pub(crate) fn noticed() -> std::io::Result<Arc<AtomicBool>> {
     let noticed = Arc::new(AtomicBool::new(false));
     let to_set = Arc::clone(&noticed);
@@ -64,7 +64,7 @@ pub(crate) fn noticed() -> std::io::Result<Arc<AtomicBool>> {
     Ok(noticed)
 }
 
-/// What asks the process to end.
+/// A signal that asks the process to end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Signal {
     /// Ctrl-C, or the signal with which pipelines end a job.

@@ -1,4 +1,4 @@
-//! `--report-unmanaged`: where unmanaged objects are looked for, and what is found there.
+//! `--report-unmanaged`: the search for unmanaged objects, and its results in the report.
 
 use std::collections::BTreeSet;
 
@@ -12,19 +12,19 @@ use crate::plan::Plan;
 use crate::report::{FailOn, Report};
 use crate::session::failure::Failure;
 
-/// Where a `diff` looks for unmanaged objects.
+/// The search of a `diff` for unmanaged objects.
 pub(crate) struct UnmanagedSearch {
     /// The namespaces that are named; if there are none, those of the objects of the run.
     named: BTreeSet<String>,
     /// The objects of all manifests.
     desired: Vec<ObjectKey>,
     shard: Option<Shard>,
-    /// Whether unmanaged objects make the `diff` fail.
+    /// True if unmanaged objects make the `diff` fail.
     fails: bool,
 }
 
 impl UnmanagedSearch {
-    /// What the flags ask for, of the objects of the whole input; `None` if they ask for no search.
+    /// The search that the flags ask for, with the objects of the whole input; `None` if they ask for none.
     pub fn of(args: &DiffArgs, gate: &FailOn, plan: &Plan) -> Result<Option<Self>, Failure> {
         let fails = gate.fails_on_unmanaged_objects();
         if args.report_unmanaged.is_none() && !fails {

@@ -8,7 +8,7 @@ use crate::config::found::search;
 
 fn found(inputs: &[&Path]) -> Result<Option<(String, Origin)>, String> {
     let inputs: Vec<&OsStr> = inputs.iter().map(|path| path.as_os_str()).collect();
-    let search = search(&inputs).map_err(|failure| failure.problems[0].to_string())?;
+    let search = search(&inputs).map_err(|failure| failure.diagnostics[0].to_string())?;
     Ok(search.found.map(|(path, origin)| (path.canonicalize().unwrap().to_string_lossy().into_owned(), origin)))
 }
 

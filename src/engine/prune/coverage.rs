@@ -1,13 +1,13 @@
-//! Where the members of an apply set are looked for.
+//! The kinds and namespaces in which the members of an apply set are looked for.
 
 use apply_set::{GroupKind, Inventory};
 
-/// Where members may be.
+/// The kinds and namespaces that may have members.
 #[derive(Debug, Default)]
 pub(super) struct Coverage {
-    /// Where the parent says that there are members, as far as that counts and the server still knows the kinds.
+    /// Those that the parent lists, as far as its list is trusted and the server still knows the kinds.
     pub listed: Inventory,
-    /// Where the manifests put objects.
+    /// Those of the manifests.
     pub mentioned: Inventory,
 }
 

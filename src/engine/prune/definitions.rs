@@ -1,4 +1,4 @@
-//! What CustomResourceDefinitions say: which kinds may be parents, and which kinds exist although they are not served.
+//! Reads CustomResourceDefinitions: the kinds that may be parents, and the kinds that exist although they are not served.
 
 use std::collections::BTreeSet;
 
@@ -31,8 +31,8 @@ pub(super) async fn defined_kinds(cluster: &Cluster) -> Result<BTreeSet<GroupKin
     Ok(definitions.iter().filter_map(defined_kind).map(kind).collect())
 }
 
-/// Whether the objects of a custom resource may be parents: its CustomResourceDefinition carries a label. Who may only
-/// list definitions, as kubectl does, is served too.
+/// Returns true if the objects of a custom resource may be parents: its CustomResourceDefinition carries a label. It is read from the
+/// list of definitions if the user may not get a single one.
 pub(super) async fn is_parent_type(cluster: &Cluster, resource: &Resource) -> Result<bool, RequestError> {
     if resource.gvk.group.is_empty() {
         return Ok(false);

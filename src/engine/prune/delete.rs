@@ -15,7 +15,7 @@ use crate::engine::write::{Deadline, Deleted, delete, wait_until_gone};
 use crate::live::LiveState;
 use crate::report::Outcome;
 
-/// How often a member that changes while it is deleted is judged again.
+/// The number of attempts to delete a member that changes meanwhile.
 const ROUNDS: usize = 5;
 
 /// Deletes the members of one step. Returns why later ones have to wait: what is still being deleted may need
@@ -46,8 +46,7 @@ pub(super) async fn delete_step(
     if interrupt.is_set() { Some(INTERRUPTED.to_owned()) } else { still_there }
 }
 
-/// Deletes a member as long as that is what is decided, whatever happens to it meanwhile. What is deleted is the very version
-/// that was judged.
+/// Deletes a member in the version that was judged. If it changes meanwhile, it is judged again.
 async fn delete_member(
     cluster: &Cluster,
     ListedMember { member, resource }: &mut ListedMember,
@@ -61,7 +60,7 @@ async fn delete_member(
         if member.is_terminating() {
             return End::Terminating(LiveState::Present(member.object.clone()));
         }
-        // What was found out in an earlier step may speak for it.
+        // An earlier step may have found a reason to keep it.
         let prunable = match desired.decide(member) {
             PruneDecision::Prune(prunable) => prunable,
             spared => return End::Spared(spared),

@@ -13,7 +13,7 @@ use crate::live::LiveState;
 use crate::plan::prune_order::PruneStep;
 use crate::report::{ObjectReport, Outcome};
 
-/// Why a member is not deleted by a run that was stopped.
+/// The reason for members that an interrupted run did not delete.
 pub(super) const INTERRUPTED: &str = "the run was interrupted";
 
 /// A member that no manifest names.
@@ -41,7 +41,7 @@ impl Entry {
         &self.member.member.key
     }
 
-    /// It is not tried, for this reason.
+    /// Records that it is not deleted, for this reason.
     pub fn skip(&mut self, reason: &str) {
         self.report.reason = Some(reason.to_owned());
         self.report.outcome = Some(Outcome::Skipped);
@@ -75,13 +75,13 @@ impl Entry {
     }
 }
 
-/// What a deletion came to.
+/// The end of a deletion.
 pub(super) enum End {
-    /// It is gone.
+    /// The member is gone.
     Gone,
-    /// The server deletes it; this is what is there.
+    /// The server is deleting it; this is its state.
     Terminating(LiveState),
-    /// It changed, and stays.
+    /// It changed, and is kept.
     Spared(PruneDecision),
     /// It could not be deleted.
     Failed(Diagnostic),
@@ -89,7 +89,7 @@ pub(super) enum End {
     Interrupted,
 }
 
-/// Why a member stays, and what would delete it.
+/// The reason why a member is kept, with the flag that would delete it.
 fn kept_because(reason: &Reason) -> String {
     match reason {
         Reason::Unlisted { is_next, .. } => {
@@ -108,7 +108,8 @@ fn shown(member: &Member, redactor: &Redactor) -> Value {
     redactor.value(&Secrecy::of(&member.key.gvk, None, Some(&object)), &FieldPath::root(), &object)
 }
 
-/// What holds an object that does not go, after a wait that went to its end or was interrupted.
+/// An error for an object that is not gone after a wait of this time, or after one that was interrupted (`None`), with the finalizers
+/// that hold it.
 fn terminating(left: &LiveState, waited: Option<Duration>) -> Diagnostic {
     let names: Vec<&str> = match left {
         LiveState::Present(object) => object.finalizers().collect(),

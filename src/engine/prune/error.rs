@@ -1,6 +1,6 @@
 use crate::diagnostic::Diagnostic;
 
-/// Why a run cannot begin with its apply set. Nothing was compared or written.
+/// An error that ends a run with an apply set before anything is compared or written.
 #[derive(Debug)]
 pub(crate) enum ApplySetError {
     /// The flags, the manifests or the parent do not allow it.

@@ -17,11 +17,11 @@ use crate::live::{Discovery, Resource};
 pub(super) struct Search {
     /// The resource.
     pub resource: Resource,
-    /// Where its objects are looked for.
+    /// The namespaces that are searched.
     pub scope: Scope,
 }
 
-/// Where objects are looked for.
+/// The namespaces of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     /// In these namespaces; cluster-scoped objects are found anyway.
@@ -30,34 +30,34 @@ pub(super) enum Scope {
     Everywhere(Vec<String>),
 }
 
-/// What could not be searched.
+/// A collection that could not be searched.
 #[derive(Clone, Debug)]
 pub(super) struct Unsearched {
     /// The kind.
     pub kind: GroupKind,
     /// The namespace; none for all of them.
     pub namespace: Option<String>,
-    /// Why.
+    /// The error.
     pub diagnostic: Diagnostic,
 }
 
-/// An object with the label that the server listed and nobody can read, or something else that it listed.
+/// An entry of a list that is no readable object.
 #[derive(Clone, Debug)]
 pub(super) struct Unreadable {
-    /// Which object it is, as far as that can be read.
+    /// The object, as far as its key can be read.
     pub key: ObjectKey,
-    /// What is wrong with it.
+    /// The mistake in it.
     pub cause: String,
 }
 
-/// The objects that were found, with their resources (once for each group that serves them), and what could not be searched.
+/// The objects that a search found, with their resources (once for each group that serves them), and what it could not read.
 #[derive(Debug, Default)]
 pub(super) struct SearchResults {
     /// The objects.
     pub objects: Vec<(Resource, Value)>,
-    /// Where there may be more.
+    /// Collections that may have more of them.
     pub unsearched: Vec<Unsearched>,
-    /// What was found and cannot be read.
+    /// Entries that cannot be read.
     pub unreadable: Vec<Unreadable>,
 }
 
@@ -84,9 +84,9 @@ pub(super) async fn find(cluster: &Cluster, searches: Vec<Search>, selector: &st
             found.take(&resource, None, result);
         }
     }
-    let places =
+    let collections =
         in_namespaces.iter().flat_map(|(resource, all)| all.iter().map(move |namespace| (resource, namespace)));
-    let lists = places.map(|(resource, namespace)| async move {
+    let lists = collections.map(|(resource, namespace)| async move {
         let result = list(cluster, resource, Some(namespace), selector).await;
         (resource, namespace, result)
     });

@@ -1,5 +1,5 @@
-//! The third state: what happens to each member is decided. Only here anything is written: the parent before the pass, the
-//! deletions, and the parent after them.
+//! The third state: it is decided which members are deleted. Only this state writes: the parent before the pass, the deletions, and the
+//! parent after them.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -20,15 +20,15 @@ use crate::engine::write::DEFAULT_DELETE_TIMEOUT;
 use crate::object::Shard;
 use crate::report::Outcome;
 
-/// How often what changes meanwhile is read again.
+/// The number of attempts to write a parent that changes meanwhile.
 const ROUNDS: usize = 5;
 
-/// What is not as its manifest says after the pass.
+/// The objects that do not match their manifests after the pass.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Left<'a> {
-    /// How many objects of the run.
+    /// The number of objects of the run.
     pub own: usize,
-    /// The objects of other parts that are no members of the set.
+    /// The objects of other shards that are not yet members of the set.
     pub elsewhere: &'a [&'a ObjectKey],
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Judged {
     pub(super) entries: Vec<Entry>,
     pub(super) parent_change: ParentChange,
     pub(super) notes: Notes,
-    /// Whether nothing may be written, as the parent cannot be.
+    /// True if the parent could not be written, so that nothing else may be.
     pub(super) is_held: bool,
     /// The namespaces of the manifests' objects.
     pub(super) namespaces: BTreeSet<String>,
@@ -62,7 +62,7 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
-    /// How many members there are that no manifest names.
+    /// The number of members that no manifest names.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -82,7 +82,7 @@ impl Judged {
         &self.parent.set
     }
 
-    /// What had to be done to the parent before the pass.
+    /// The change that the parent needed before the pass.
     pub fn parent_change(&self) -> ParentChange {
         self.parent_change
     }
@@ -147,8 +147,8 @@ impl Judged {
         Err(Diagnostic::new(Code::Conflict, "the parent of the apply set keeps changing").with_hint("run again"))
     }
 
-    /// After the pass: deletes what is not wanted, step by step, and waits until it is gone, for at most `timeout` in
-    /// each step; then the parent lists what is left. Nothing is deleted while objects of the pass are `left`.
+    /// After the pass: deletes members step by step, and waits until they are gone, for at most `timeout` in each step; then the parent
+    /// lists the others. Nothing is deleted while objects of the pass are `left`.
     pub async fn act(
         &mut self,
         cluster: &Cluster,
@@ -171,7 +171,7 @@ impl Judged {
         }
     }
 
-    /// Why nothing is deleted, if so.
+    /// The reason why nothing is deleted; `None` if members may be deleted.
     fn held(&self, left: Left<'_>, interrupt: &Interrupt) -> Option<String> {
         match left {
             _ if interrupt.is_set() => Some(INTERRUPTED.to_owned()),
@@ -211,7 +211,7 @@ impl Judged {
         }
     }
 
-    /// The parent lists exactly what is left. Where somebody else wrote another list meanwhile, that stays.
+    /// Lets the parent list exactly the members that remain. A list that somebody else wrote meanwhile stays.
     async fn end(&mut self, cluster: &Cluster) {
         let members: &Inventory = self.desired.inventory();
         for _ in 0..ROUNDS {
@@ -221,7 +221,7 @@ impl Judged {
                 Recorded::Failed(diagnostic) => diagnostic,
                 Recorded::Moved => match (self.parent.read_again(cluster).await, &before) {
                     (Err(diagnostic), _) => diagnostic,
-                    // Nobody touched the list, or it was our own answer that got lost.
+                    // The list is unchanged, or the answer to our own write was lost.
                     (Ok(()), Some(before)) if self.parent.is_undisturbed(before, members) => continue,
                     _ => break,
                 },

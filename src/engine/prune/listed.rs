@@ -28,7 +28,7 @@ pub(crate) struct Listed {
     /// Members that were listed and cannot be read.
     pub(super) unreadable: Vec<ObjectKey>,
     pub(super) recovers: bool,
-    /// The other part of the objects whose run prunes.
+    /// The other shard whose run prunes.
     pub(super) pruned_by: Option<Shard>,
     pub(super) notes: Notes,
 }
@@ -40,10 +40,10 @@ impl Listed {
         let rules = Rules { trust: trust(policy), keep: KEEP, recover: recovers, unseen };
         let mut desired = DesiredMembers::new(&parent.set, rules);
         for target in targets {
-            // What the API would refuse now may be a member from before.
+            // An object that the API would refuse now may be a member from an earlier run.
             desired.add(&target.key, target.resource.is_ok() || target.desired.is_refused());
         }
-        // Nobody knows what they are: they stay, and so does what they live in.
+        // Unreadable members are kept, and so are their namespaces and definitions.
         for member in &unreadable {
             desired.keep(member);
         }
@@ -72,7 +72,7 @@ fn in_prune_order(members: Vec<ListedMember>) -> Vec<(PruneStep, ListedMember)> 
     members
 }
 
-/// Whose label makes a member: that of our own manager, of those to adopt, and of manual changes.
+/// The managers whose label makes a member: our own, those to adopt, and those of manual changes.
 fn trust(policy: &Policy) -> Box<Trust> {
     let policy = policy.clone();
     Box::new(move |entry: &ManagedFieldsEntry| {

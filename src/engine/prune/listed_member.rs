@@ -31,7 +31,7 @@ impl ListedMember {
     }
 }
 
-/// Why the parent does not list a member; none if it does.
+/// The reason why the parent does not list a member; `None` if it lists it.
 fn why_unlisted(key: &ObjectKey, parent: &Parent, coverage: &Coverage) -> Option<Unlisted> {
     if coverage.is_listed(&GroupKind::from(&key.gvk), key.namespace.as_deref()) {
         return None;

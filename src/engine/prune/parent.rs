@@ -1,4 +1,4 @@
-//! The parent of the set: found, read, and written.
+//! The parent of the set: finds, reads and writes it.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ pub(super) fn resource_of_parent<'d>(
     })
 }
 
-/// What has to be done to the parent, so that it lists where the members are.
+/// The change that makes the parent list the kinds and namespaces of the members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ParentChange {
     /// Nothing.
@@ -45,7 +45,7 @@ pub(super) struct Parent {
     pub set: ApplySet,
     resource: Resource,
     adopt: BTreeSet<String>,
-    /// As it was read last; none where there is none yet.
+    /// The parent as it was read last; `None` if it does not exist yet.
     pub state: Option<ParentState>,
 }
 
@@ -64,7 +64,7 @@ impl Parent {
         Ok(Self { set, resource: resource.clone(), adopt: adopt.clone(), state })
     }
 
-    /// What has to be written so that it lists these members.
+    /// The change that makes it list these members.
     pub fn change(&self, members: &Inventory) -> ParentChange {
         match &self.state {
             None => ParentChange::Create,
@@ -84,7 +84,7 @@ impl Parent {
         ParentAnnotations::of(&self.set, &tooling, members)
     }
 
-    /// Writes where the members are, unless the parent says the same.
+    /// Writes the kinds and namespaces of the members, unless the parent lists the same.
     pub async fn write(&mut self, cluster: &Cluster, members: &Inventory) -> Recorded {
         let annotations = self.annotations(members);
         if self.state.as_ref().is_some_and(|state| state.has(&annotations)) {
@@ -114,7 +114,7 @@ impl Parent {
     }
 }
 
-/// The parent as it is; none where it can be created.
+/// Reads the parent; `None` if it does not exist and can be created.
 async fn state(
     cluster: &Cluster,
     set: &ApplySet,
@@ -163,7 +163,7 @@ fn own_tooling() -> Tooling {
     Tooling::new(concat!("kubectl-reconcile/v", env!("CARGO_PKG_VERSION")))
 }
 
-/// Why a parent cannot be used, and what to do about it.
+/// An error for a parent that cannot be used, with a hint.
 fn unusable(error: &ParentError, set: &ApplySet, code: Code) -> Diagnostic {
     let id = &set.id;
     let hint = match &error.cause {

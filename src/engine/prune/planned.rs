@@ -1,4 +1,4 @@
-//! The first state: the parent is read, and where to look for members is known.
+//! The first state: the parent is read, and the search for members is planned.
 
 use std::collections::BTreeSet;
 
@@ -21,13 +21,13 @@ use crate::engine::server::Server;
 use crate::live::{Discovery, Resolution};
 use crate::object::Shard;
 
-/// What is asked for.
+/// The apply set that the flags ask for.
 pub(crate) struct Requested {
     /// The set, by its parent.
     pub reference: Reference,
-    /// Whether members that the parent does not list are pruned, too.
+    /// True if members that the parent does not list are pruned, too.
     pub recovers: bool,
-    /// The part of the objects that the run is about. Members are pruned by the part that has the parent, as an object of its key.
+    /// The shard of the run. Members are pruned by the shard to which the key of the parent belongs.
     pub shard: Option<Shard>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Planned {
     /// Kinds whose members cannot be looked for, with the namespace where it is only one.
     unseen: Vec<(GroupKind, Option<String>)>,
     recovers: bool,
-    /// The other part of the objects whose run prunes.
+    /// The other shard whose run prunes.
     pruned_by: Option<Shard>,
     notes: Notes,
 }
@@ -88,15 +88,15 @@ impl Planned {
         &self.parent.set
     }
 
-    /// What another part prunes is neither searched here, nor is it told here that it cannot be.
+    /// Leaves the search, and the errors of it, to the other shard that prunes.
     fn leave_members_alone(&mut self) {
         self.searches.clear();
         self.coverage.listed.kinds.extend(std::mem::take(&mut self.unknown));
         self.notes = Notes::default();
     }
 
-    /// Plans the search: the kinds and namespaces that the parent lists; and all kinds everywhere where it does not say, where
-    /// there is no parent, as one may have been deleted, which leaves its members their labels, and where that is asked for.
+    /// Plans the search: the kinds and namespaces that the parent lists. All kinds everywhere are searched if the parent has no list, if
+    /// there is no parent (a deleted one leaves its members their labels), and with `--applyset-recover`.
     fn plan_search(&mut self, discovery: &Discovery) {
         let mut likely = self.coverage.mentioned.namespaces.clone();
         let mut is_known = false;

@@ -1,4 +1,4 @@
-//! Writes what the parent records: by server-side apply, under a lock on the version that was read.
+//! Writes the list of the parent by server-side apply, with the version that was read as the lock.
 
 #![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
 
@@ -14,7 +14,7 @@ use crate::live::answer::Asked;
 /// is none, the server does not look at it.
 const NONE: &str = "1";
 
-/// What became of a write of the parent.
+/// The result of a write of the parent.
 #[derive(Clone, Debug)]
 pub(super) enum Recorded {
     /// It is written; this is the parent now.

@@ -7,13 +7,13 @@ pub(crate) struct Failure {
     /// What that means for the exit code.
     pub verdict: Verdict,
     /// What to tell.
-    pub problems: Vec<Diagnostic>,
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Failure {
     /// The input, the command line or the configuration is invalid.
-    pub fn invalid(problem: Diagnostic) -> Self {
-        Self { verdict: Verdict::Invalid, problems: vec![problem] }
+    pub fn invalid(diagnostic: Diagnostic) -> Self {
+        Self { verdict: Verdict::Invalid, diagnostics: vec![diagnostic] }
     }
 
     /// The command line asks for what is not possible; the hint says what is.
@@ -23,7 +23,7 @@ impl Failure {
 }
 
 impl From<Vec<Diagnostic>> for Failure {
-    fn from(problems: Vec<Diagnostic>) -> Self {
-        Self { verdict: Verdict::Invalid, problems }
+    fn from(diagnostics: Vec<Diagnostic>) -> Self {
+        Self { verdict: Verdict::Invalid, diagnostics }
     }
 }

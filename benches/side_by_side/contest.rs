@@ -1,5 +1,6 @@
 //! Several programs that do the same thing, in turns.
 
+use std::ffi::OsStr;
 use std::process::Command;
 use std::rc::Rc;
 use std::time::Duration;
@@ -30,6 +31,14 @@ pub struct Ready {
 }
 
 impl Ready {
+    /// The same with another build of the program.
+    fn with_program(mut self, program: &OsStr) -> Self {
+        let mut command = Command::new(program);
+        command.args(self.command.get_args());
+        self.command = command;
+        self
+    }
+
     /// Runs it with an API server at this URL.
     pub fn run(self, url: &str) -> Used {
         let Self { workspace: ws, mut command, may_differ } = self;
@@ -71,8 +80,18 @@ struct Measured {
 }
 
 impl Contest<'_> {
-    /// Runs all programs in turns, and prints their rows.
+    /// Runs all programs in turns, and prints their rows. `BENCH_BASELINE` names another build of the program, which takes part.
     pub fn run(&self, entrants: &[Entrant<'_>]) {
+        let program = std::env::var_os("BENCH_BASELINE");
+        let baseline = program.iter().flat_map(|program| {
+            let ours = entrants.iter().filter(|entrant| entrant.by == OURS);
+            ours.map(move |Entrant { rounds, ready, .. }| {
+                let ready = Box::new(|| ready().with_program(program));
+                Entrant { by: "baseline", rounds: *rounds, ready }
+            })
+        });
+        let baseline: Vec<Entrant<'_>> = baseline.collect();
+        let entrants: Vec<&Entrant<'_>> = entrants.iter().chain(&baseline).collect();
         let mut all: Vec<Measured> = entrants.iter().map(|_| Measured::default()).collect();
         let most = entrants.iter().filter_map(|entrant| entrant.rounds).max().unwrap_or(0);
         for round in 0..=most {

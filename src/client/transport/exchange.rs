@@ -1,7 +1,7 @@
 //! One request on the wire: sent once, its answer read to the end, within its time.
 
 use bytes::{Bytes, BytesMut};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, USER_AGENT};
+use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, DATE, USER_AGENT};
 use http::response::Parts;
 use http::{HeaderValue, Response, StatusCode};
 use http_body_util::BodyExt as _;
@@ -14,7 +14,7 @@ use super::endpoint::Endpoint;
 use super::http::{AuthorizedClient, received};
 use super::warnings;
 use crate::client::options::RequestTimeout;
-use crate::client::request::{Reply, Request};
+use crate::client::request::{Reply, Request, RequestKind};
 use reconcile_core::request::RequestError;
 use reconcile_core::request::StatusError;
 
@@ -143,6 +143,10 @@ fn message(
     }
     if let Some(content_type) = request.content_type {
         builder = builder.header(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    }
+    // Kubernetes 1.37 compresses each event of a watch for itself, and tower-http reads the first of several gzip members only.
+    if request.kind == RequestKind::Watch {
+        builder = builder.header(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     }
     builder.body(Body::from(request.body.clone())).map_err(|error| RequestError::Invalid { cause: error.to_string() })
 }

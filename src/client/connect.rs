@@ -18,15 +18,16 @@ use crate::text::without_credentials;
 pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Cluster, Diagnostic> {
     let kubeconfig = Kubeconfig::load(options.kubeconfig.as_deref(), environment)?;
     let settings = Settings::resolve(options, environment, &kubeconfig)?;
-    let proxy = proxy::choose(settings.proxy_url.as_deref(), &settings.server, environment)?;
-    for note in &settings.notes {
+    let Settings { context, config, proxy_url, client_certificate, credentials, notes } = settings;
+    let proxy = proxy::choose(proxy_url.as_deref(), &config.cluster_url, environment)?;
+    for note in &notes {
         options.log.note(note);
     }
-    let connector = Connector::new(&settings, proxy.as_ref(), options.request_timeout)?;
-    let Settings { context, server, namespace, client_certificate, credentials, .. } = settings;
-    let sessions = Sessions::open(connector, client_certificate.as_ref(), credentials, options, environment).await?;
-    let server = server.to_string().trim_end_matches('/').to_owned();
+    let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
     let endpoint = Endpoint::new(server, proxy.as_ref().map(proxy::without_password));
+    let namespace = config.default_namespace.clone();
+    let connector = Connector::new(config, proxy, options.request_timeout);
+    let sessions = Sessions::open(connector, client_certificate.as_ref(), credentials, options, environment).await?;
     Ok(Cluster::new(context, namespace, endpoint, sessions, options))
 }
 

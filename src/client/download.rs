@@ -6,15 +6,15 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use http::header::{ACCEPT, AUTHORIZATION, LOCATION, USER_AGENT};
-use http::{HeaderMap, HeaderValue, StatusCode, Uri};
-use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use http::{HeaderValue, StatusCode, Uri};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use kube::client::Body;
+use kube::{Client, Config};
 
-use super::options::Environment;
+use super::options::{Environment, RequestTimeout};
 use super::redirect::resolve;
-use super::transport::connector::{CONNECT_TIMEOUT, explicit_port};
+use super::transport::connector::Connector;
 use super::transport::exchange::user_agent;
-use super::transport::http::{HttpClient, Route};
-use super::transport::tls::Tls;
 use super::transport::{connect_cause, proxy};
 
 /// How often it is tried when the server fails or cannot be reached (cli-runtime `readHttpWithRetries`).
@@ -107,8 +107,8 @@ async fn fetched(url: &str, environment: &Environment, limit: usize) -> Result<F
     if let Some(credentials) = credentials(url) {
         request = request.header(AUTHORIZATION, credentials);
     }
-    let request = request.body(Full::default()).map_err(|_| Failed::finally("it is not a URL"))?;
-    let response = client.send(request).await.map_err(|error| Failed::now(connect_cause::of(&*error).text))?;
+    let request = request.body(Body::empty()).map_err(|_| Failed::finally("it is not a URL"))?;
+    let response = client.send(request).await.map_err(|error| Failed::now(connect_cause::of(&error).text))?;
     let (head, body) = response.into_parts();
     if head.status.is_redirection()
         && let Some(location) = head.headers.get(LOCATION).and_then(|location| location.to_str().ok())
@@ -130,7 +130,7 @@ async fn fetched(url: &str, environment: &Environment, limit: usize) -> Result<F
 }
 
 /// A client for one host.
-fn client(uri: &Uri, environment: &Environment) -> Result<HttpClient, Failed> {
+fn client(uri: &Uri, environment: &Environment) -> Result<Client, Failed> {
     let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
         return Err(Failed::finally("it is not a URL"));
     };
@@ -138,15 +138,8 @@ fn client(uri: &Uri, environment: &Environment) -> Result<HttpClient, Failed> {
         Failed::finally(format!("the address in `HTTPS_PROXY` or `HTTP_PROXY` cannot be used: {error}"))
     })?;
     let host = format!("{scheme}://{authority}").parse().map_err(|_| Failed::finally("it is not a URL"))?;
-    let route = Route {
-        server: explicit_port(&host, proxy.is_some()),
-        proxy,
-        connect_timeout: CONNECT_TIMEOUT,
-        compression: true,
-        headers: HeaderMap::new(),
-    };
-    let tls = Tls::of_the_system().map_err(|error| Failed::finally(error.to_string()))?;
-    Ok(HttpClient::new(&route, &tls))
+    let connector = Connector::new(Config::new(host), proxy, RequestTimeout::Unbounded);
+    connector.client(None).map_err(|error| Failed::finally(error.to_string()))
 }
 
 /// A URL as it is asked for: user name and password go into a header.

@@ -1,16 +1,12 @@
 //! Asks the server which resources it has.
 
 use futures::StreamExt as _;
+use kube::core::discovery::v2::ACCEPT_AGGREGATED_DISCOVERY_V2 as AGGREGATED;
 use reconcile_core::live::Discovery;
 use serde_json::Value;
 
 use super::answer::{json, unexpected};
 use crate::client::{Address, Cluster, IN_FLIGHT, Request, RequestError};
-
-/// Aggregated discovery in all its versions, with the legacy documents as the fallback (KEP-3352).
-const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
-                          application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,\
-                          application/json";
 
 /// Asks the server: two requests where it knows aggregated discovery (since 1.26), else one more for each group-version.
 pub async fn discover(cluster: &Cluster) -> Result<Discovery, RequestError> {

@@ -25,7 +25,6 @@ pub struct AccessReport {
     pub exit_code: u8,
     #[serde(skip_serializing_if = "Option::is_none")]
     cluster: Option<ClusterInfo>,
-    #[serde(serialize_with = "manifests")]
     roles: Vec<RoleFor>,
     permissions: Vec<Reviewed>,
     #[serde(serialize_with = "sentences")]
@@ -100,15 +99,13 @@ impl AccessReport {
                 None => "in the cluster".to_owned(),
             };
             let _ = writeln!(text, "---\n# What `kubectl reconcile {}` needs {place}.", role.purpose.name());
-            if role.rules.iter().any(|rule| rule.verbs.iter().any(|verb| verb == "escalate")) {
+            if role.has_verb("escalate") {
                 text.push_str("# `escalate` lets its holder put any permission into the roles that it names.\n");
             }
-            if role.purpose == Purpose::Diff
-                && role.rules.iter().any(|rule| rule.verbs.iter().any(|verb| verb == "patch"))
-            {
+            if role.purpose == Purpose::Diff && role.has_verb("patch") {
                 text.push_str("# A dry run needs the permissions of the write; `--evidence=read-only` does without.\n");
             }
-            text.push_str(&serde_saphyr::to_string(&role.manifest())?);
+            text.push_str(&serde_saphyr::to_string(role)?);
         }
         for permission in &self.optional {
             let _ = writeln!(
@@ -174,10 +171,6 @@ impl AccessReport {
         text.line_end();
         text
     }
-}
-
-fn manifests<S: Serializer>(roles: &[RoleFor], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(roles.iter().map(RoleFor::manifest))
 }
 
 fn names<S: Serializer>(purposes: &[Purpose], serializer: S) -> Result<S::Ok, S::Error> {

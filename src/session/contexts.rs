@@ -86,7 +86,7 @@ fn select(text: &str, known: &Contexts) -> Result<Vec<Context>, Diagnostic> {
 }
 
 /// A flag that replaces what the kubeconfig says of one cluster or one user. Given to several clusters, it would send the
-/// credentials of one to all of them.
+/// credentials of one to all of them, or trust all of them as one.
 fn override_of_one_cluster(args: &ConnectionArgs) -> Option<&'static str> {
     let given = [
         ("--server", args.server.is_some()),
@@ -97,6 +97,7 @@ fn override_of_one_cluster(args: &ConnectionArgs) -> Option<&'static str> {
         ("--client-certificate", args.client_certificate.is_some()),
         ("--client-key", args.client_key.is_some()),
         ("--tls-server-name", args.tls_server_name.is_some()),
+        ("--insecure-skip-tls-verify", args.insecure_skip_tls_verify == Some(true)),
     ];
     given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
 }
@@ -186,9 +187,15 @@ contexts:
 
     #[test]
     fn credentials_of_one_cluster_are_not_for_several() {
-        for flag in
-            ["--server=https://a", "--token=a", "--user=a", "--cluster=a", "--client-key=a", "--tls-server-name=a"]
-        {
+        for flag in [
+            "--server=https://a",
+            "--token=a",
+            "--user=a",
+            "--cluster=a",
+            "--client-key=a",
+            "--tls-server-name=a",
+            "--insecure-skip-tls-verify",
+        ] {
             let message = names(&["--context=dev,prod-us", flag]).unwrap_err();
             assert!(
                 message.contains("several contexts") && message.contains(flag.split('=').next().unwrap()),

@@ -75,7 +75,12 @@ fn server_and_token_are_enough_without_a_kubeconfig() {
     let nowhere = || ws.env("KUBECONFIG", "/nowhere");
     let untrusted = nowhere().reconcile(bare).exits_with(3);
     assert!(untrusted.stderr.contains("certificate signed by unknown authority"), "{untrusted}");
-    nowhere().reconcile([&bare[..], &["--insecure-skip-tls-verify"]].concat()).exits_with(1);
+    let insecure = [&bare[..], &["--insecure-skip-tls-verify"]].concat();
+    nowhere().reconcile(&insecure).exits_with(1);
+    // As in an image that has no certificates.
+    let bare_image = || nowhere().env("SSL_CERT_FILE", "/nowhere").env("SSL_CERT_DIR", "/nowhere");
+    assert!(bare_image().reconcile(bare).exits_with(2).stderr.contains("the certificates cannot be used"));
+    bare_image().reconcile(&insecure).exits_with(1);
 }
 
 #[test]

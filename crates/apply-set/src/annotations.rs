@@ -1,8 +1,5 @@
-#![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
-
+use std::collections::BTreeMap;
 use std::fmt;
-
-use serde_json::{Value, json};
 
 use crate::id::ApplySet;
 use crate::inventory::Inventory;
@@ -67,19 +64,11 @@ impl ParentAnnotations {
         format!("{}{MANAGER_SUFFIX}", self.tooling.name())
     }
 
-    /// The manifest of the parent, for server-side apply.
+    /// The annotations by their names, to be applied together with the label [`ID`].
     #[must_use]
-    pub fn manifest(&self, set: &ApplySet) -> Value {
-        let ApplySet { parent, id } = set;
-        let mut metadata = json!({
-            "name": parent.name,
-            "labels": { ID: id },
-            "annotations": { TOOLING: self.tooling.to_string(), KINDS: self.kinds, NAMESPACES: self.namespaces },
-        });
-        if let Some(namespace) = &parent.namespace {
-            metadata["namespace"] = namespace.as_str().into();
-        }
-        json!({ "apiVersion": parent.gvk.api_version(), "kind": parent.gvk.kind, "metadata": metadata })
+    pub fn to_map(&self) -> BTreeMap<String, String> {
+        let annotations = [(TOOLING, self.tooling.0.as_str()), (KINDS, &self.kinds), (NAMESPACES, &self.namespaces)];
+        annotations.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 }
 

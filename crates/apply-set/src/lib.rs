@@ -51,8 +51,7 @@
 //! let annotations = ParentAnnotations::of(&set, &state.tooling, desired.inventory());
 //! assert!(!state.has(&annotations));
 //! assert_eq!(annotations.manager(), "deployer-applyset");
-//! let kinds = &annotations.manifest(&set)["metadata"]["annotations"]["applyset.kubernetes.io/contains-group-kinds"];
-//! assert_eq!(kinds, "ConfigMap");
+//! assert_eq!(annotations.to_map()["applyset.kubernetes.io/contains-group-kinds"], "ConfigMap");
 //! # Ok::<(), apply_set::ParentError>(())
 //! ```
 //!

@@ -1,8 +1,8 @@
 //! What a user of the kubeconfig logs in with.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use kube::config::AuthInfo;
 use secrecy::{SecretSlice, SecretString};
 
 use super::files::read;
@@ -28,15 +28,6 @@ pub enum Credentials {
     TokenFile { path: PathBuf, otherwise: Option<SecretString> },
     /// A program that knows.
     Plugin(Box<PluginConfig>),
-}
-
-/// As whom requests are made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Impersonation {
-    pub user: String,
-    pub uid: Option<String>,
-    pub groups: Vec<String>,
-    pub extra: BTreeMap<String, Vec<String>>,
 }
 
 /// The certificate of a user, with its key.
@@ -97,22 +88,22 @@ pub(super) fn credentials(
     }
 }
 
-/// Whom a user acts as.
-pub(super) fn impersonation(user: &UserEntry) -> Result<Option<Impersonation>, Diagnostic> {
-    if let Some(name) = &user.impersonate {
-        return Ok(Some(Impersonation {
-            user: name.clone(),
-            uid: user.impersonate_uid.clone(),
-            groups: user.impersonate_groups.clone(),
-            extra: user.impersonate_user_extra.clone(),
-        }));
-    }
-    if user.impersonate_uid.is_some() || !user.impersonate_groups.is_empty() || !user.impersonate_user_extra.is_empty()
-    {
+/// The part of kube's credentials that says whom a user acts as.
+pub(super) fn impersonation(user: &UserEntry) -> Result<AuthInfo, Diagnostic> {
+    let has_more = user.impersonate_uid.is_some()
+        || !user.impersonate_groups.is_empty()
+        || !user.impersonate_user_extra.is_empty();
+    if user.impersonate.is_none() && has_more {
         let message = "a uid, groups or extra values are to be impersonated, but no user";
         return Err(
             Diagnostic::general(message).with_hint("`--as-uid`, `--as-group` and `--as-user-extra` need `--as`")
         );
     }
-    Ok(None)
+    Ok(AuthInfo {
+        impersonate: user.impersonate.clone(),
+        impersonate_uid: user.impersonate_uid.clone(),
+        impersonate_groups: Some(user.impersonate_groups.clone()),
+        impersonate_user_extra: Some(user.impersonate_user_extra.clone().into_iter().collect()),
+        ..AuthInfo::default()
+    })
 }

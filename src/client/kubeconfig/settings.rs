@@ -1,10 +1,11 @@
 //! Flags laid over the kubeconfig: what the connection will be (`client-go/tools/clientcmd/client_config.go`).
 
 use http::Uri;
+use kube::Config;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
 
-use super::credentials::{
-    ClientCertificate, Credentials, Impersonation, client_certificate, credentials, impersonation,
-};
+use super::credentials::{ClientCertificate, Credentials, client_certificate, credentials, impersonation};
 use super::files::read;
 use super::in_cluster::Pod;
 use super::loader::Kubeconfig;
@@ -20,29 +21,14 @@ use crate::text::without_credentials;
 #[derive(Debug)]
 pub struct Settings {
     pub context: Option<String>,
-    pub server: Uri,
-    pub namespace: String,
-    pub trust: Trust,
-    pub tls_server_name: Option<String>,
-    pub compression: bool,
+    /// The server, how its certificate is checked, and whom to act as. Credentials, the proxy and times are not part of it.
+    pub config: Config,
     /// `proxy-url` of the cluster.
     pub proxy_url: Option<String>,
     pub client_certificate: Option<ClientCertificate>,
     pub credentials: Credentials,
-    pub impersonation: Option<Impersonation>,
     /// What the user should know though it does not stop us.
     pub notes: Vec<String>,
-}
-
-/// How the server's certificate is checked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trust {
-    /// Against the authorities of the machine.
-    System,
-    /// Against these, in PEM.
-    Authority(Vec<u8>),
-    /// Not at all.
-    Anything,
 }
 
 impl Settings {
@@ -75,7 +61,8 @@ impl Settings {
         let server = server_uri(cluster.server.as_deref().unwrap_or_default(), &mut notes)?;
         let secure = server.scheme_str() == Some("https");
         let name = chosen.user_name.as_deref().unwrap_or("");
-        let impersonation = impersonation(&user)?;
+        let mut config = config(server, namespace, &cluster)?;
+        config.auth_info = impersonation(&user)?;
         // As kubectl: credentials go over TLS only.
         let (client_certificate, credentials) = if secure {
             (client_certificate(&user, name)?, credentials(user, name, &cluster, &mut notes)?)
@@ -85,19 +72,8 @@ impl Settings {
             }
             (None, Credentials::None)
         };
-        Ok(Self {
-            context: chosen.context_name,
-            namespace,
-            trust: trust(&cluster)?,
-            tls_server_name: cluster.tls_server_name,
-            compression: !cluster.disable_compression,
-            proxy_url: cluster.proxy_url,
-            client_certificate,
-            credentials,
-            impersonation,
-            notes,
-            server,
-        })
+        let context = chosen.context_name;
+        Ok(Self { context, config, proxy_url: cluster.proxy_url, client_certificate, credentials, notes })
     }
 }
 
@@ -172,25 +148,40 @@ fn server_uri(address: &str, notes: &mut Vec<String>) -> Result<Uri, Diagnostic>
     without_credentials(&uri.to_string()).trim_end_matches('/').parse().map_err(|_| invalid())
 }
 
-fn trust(cluster: &ClusterEntry) -> Result<Trust, Diagnostic> {
-    if cluster.certificate_authority.is_some() && cluster.certificate_authority_data.is_some() {
-        return Err(Diagnostic::general(
-            "`certificate-authority` and `certificate-authority-data` are both set for the cluster: remove one of them",
-        ));
-    }
-    let authority = match (&cluster.certificate_authority_data, &cluster.certificate_authority) {
-        (Some(data), _) => Some(data.clone()),
-        (None, Some(path)) => Some(read("certificate authority", path)?),
-        (None, None) => None,
-    };
-    match (authority, cluster.insecure_skip_tls_verify) {
-        (Some(_), true) => {
-            let message =
-                "a certificate authority is given together with `insecure-skip-tls-verify`, which would ignore it";
-            Err(Diagnostic::general(message).with_hint("choose one of them"))
+/// What kube has to know of a cluster. Requests are repeated by our own rules, not by kube's.
+fn config(server: Uri, namespace: String, cluster: &ClusterEntry) -> Result<Config, Diagnostic> {
+    let mut config = Config::new(server);
+    config.default_namespace = namespace;
+    config.root_cert = trusted(cluster)?;
+    config.accept_invalid_certs = cluster.insecure_skip_tls_verify;
+    config.tls_server_name.clone_from(&cluster.tls_server_name);
+    config.disable_compression = cluster.disable_compression;
+    config.default_retry = false;
+    Ok(config)
+}
+
+/// The authorities that the server's certificate is checked against; `None` for those of the machine.
+fn trusted(cluster: &ClusterEntry) -> Result<Option<Vec<Vec<u8>>>, Diagnostic> {
+    let pem = match (&cluster.certificate_authority_data, &cluster.certificate_authority) {
+        (Some(_), Some(_)) => {
+            return Err(Diagnostic::general(
+                "`certificate-authority` and `certificate-authority-data` are both set for the cluster: remove one of them",
+            ));
         }
-        (Some(pem), false) => Ok(Trust::Authority(pem)),
-        (None, true) => Ok(Trust::Anything),
-        (None, false) => Ok(Trust::System),
+        (Some(data), None) => data.clone(),
+        (None, Some(path)) => read("certificate authority", path)?,
+        // Where anything is accepted, kube would still load the authorities of the machine, which may have none.
+        (None, None) => return Ok(cluster.insecure_skip_tls_verify.then(Vec::new)),
+    };
+    if cluster.insecure_skip_tls_verify {
+        let message =
+            "a certificate authority is given together with `insecure-skip-tls-verify`, which would ignore it";
+        return Err(Diagnostic::general(message).with_hint("choose one of them"));
+    }
+    // Other blocks, and text between the certificates, do not count.
+    let certificates = CertificateDer::pem_slice_iter(&pem).map(|found| found.map(|certificate| certificate.to_vec()));
+    match certificates.collect::<Result<Vec<_>, _>>() {
+        Ok(certificates) if !certificates.is_empty() => Ok(Some(certificates)),
+        _ => Err(Diagnostic::general("the certificate authority holds no certificate in PEM form")),
     }
 }

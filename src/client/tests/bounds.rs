@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use http::HeaderMap;
+use kube::Config;
 
 use super::server::{Act, Server, answer, ok};
+use super::transport::connector::Connector;
 use super::transport::deadline::Deadline;
 use super::transport::endpoint::Endpoint;
 use super::transport::exchange::exchange;
-use super::transport::http::{AuthorizedClient, HttpClient, Route};
-use super::transport::tls::Tls;
+use super::transport::http::AuthorizedClient;
 use super::*;
 
 #[tokio::test]
@@ -26,14 +26,8 @@ async fn answers_that_are_read_at_once_share_one_bound() {
     })
     .await;
     let url = format!("http://{}", server.address());
-    let route = Route {
-        server: url.parse().unwrap(),
-        proxy: None,
-        connect_timeout: Duration::from_secs(30),
-        compression: true,
-        headers: HeaderMap::new(),
-    };
-    let http = HttpClient::new(&route, &Tls::of_the_system().unwrap());
+    let connector = Connector::new(Config::new(url.parse().unwrap()), None, RequestTimeout::Unbounded);
+    let http = connector.client(None).unwrap();
     let (authorized, endpoint) =
         (AuthorizedClient { http, authorization: None }, Endpoint::bounded(url.clone(), BOUND));
     let deadline = Deadline::new(RequestTimeout::Unbounded);

@@ -143,7 +143,12 @@ async fn the_path_of_the_server_comes_first_and_impersonation_goes_along() {
         as_user: Some("jane".into()),
         as_uid: Some("42".into()),
         as_groups: vec!["a".into(), "b".into()],
-        as_user_extra: vec!["Scopes=view".into(), "Scopes=edit=all".into(), "acme.com/x y=1".into()],
+        as_user_extra: vec![
+            "Scopes=view".into(),
+            "Scopes=edit=all".into(),
+            "acme.com/x y=1".into(),
+            "Team%2f=2".into(),
+        ],
         ..to(&format!("http://{}/k8s/clusters/c-1/", server.address()))
     };
     let cluster = connect(&options, &Environment::default()).await.unwrap();
@@ -156,6 +161,19 @@ async fn the_path_of_the_server_comes_first_and_impersonation_goes_along() {
     assert_eq!(seen.header("impersonate-group"), ["a", "b"]);
     assert_eq!(seen.header("impersonate-extra-scopes"), ["view", "edit=all"]);
     assert_eq!(seen.header("impersonate-extra-acme.com%2fx%20y"), ["1"]);
+    assert_eq!(seen.header("impersonate-extra-team%252f"), ["2"]);
+}
+
+#[tokio::test]
+async fn a_url_that_is_too_long_with_the_path_of_the_server_is_not_sent() {
+    let server = Server::start(|_, _| ok()).await;
+    let options = to(&format!("http://{}/k8s/clusters/c-1", server.address()));
+    let cluster = connect(&options, &Environment::default()).await.unwrap();
+    let after = |length| Request::list(Address::from("/api").with("continue", "x".repeat(length)));
+    let error = cluster.send(after(usize::from(u16::MAX) - 30)).await.unwrap_err();
+    assert!(matches!(error, RequestError::Invalid { .. }), "{error:?}");
+    assert_eq!(server.seen().len(), 0);
+    cluster.send(after(100)).await.unwrap();
 }
 
 #[tokio::test]

@@ -1,115 +1,83 @@
-//! From settings to a client: TLS, proxies, impersonation.
+//! From the settings of a connection to clients of kube.
 
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderName, HeaderValue, Uri};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use http::Uri;
+use http::header::InvalidHeaderName;
+use kube::client::RustlsTlsError;
+use kube::{Client, Config, Error};
+use secrecy::{ExposeSecret as _, SecretString};
 
-use super::http::{HttpClient, Route};
-use super::tls::Tls;
-use crate::client::kubeconfig::credentials::{ClientCertificate, Impersonation};
-use crate::client::kubeconfig::settings::{Settings, Trust};
+use super::connect_cause;
+use super::http::client;
+use crate::client::kubeconfig::credentials::ClientCertificate;
 use crate::client::options::RequestTimeout;
 use crate::diagnostic::Diagnostic;
 
 /// How long connecting may take: name lookup, TCP, proxy and TLS together.
-pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// What a header's name cannot hold (client-go `transport/round_trippers.go`, `headerKeyEscape`); `%` marks what was encoded.
-const OUTSIDE_HEADER_NAMES: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'!')
-    .remove(b'#')
-    .remove(b'$')
-    .remove(b'&')
-    .remove(b'\'')
-    .remove(b'*')
-    .remove(b'+')
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'^')
-    .remove(b'_')
-    .remove(b'`')
-    .remove(b'|')
-    .remove(b'~');
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Makes clients that differ in their certificate alone.
 pub struct Connector {
-    route: Route,
-    trust: Trust,
-    tls_server_name: Option<String>,
+    config: Config,
 }
 
 impl Connector {
-    /// Takes from the settings what does not change during a run, and the proxy on the way.
-    pub fn new(settings: &Settings, proxy: Option<&Uri>, timeout: RequestTimeout) -> Result<Self, Diagnostic> {
-        let headers = settings.impersonation.as_ref().map(impersonating).transpose()?.unwrap_or_default();
-        let route = Route {
-            server: explicit_port(&settings.server, proxy.is_some()),
-            proxy: proxy.cloned(),
-            connect_timeout: match timeout {
-                RequestTimeout::Within(timeout) => timeout.min(CONNECT_TIMEOUT),
-                RequestTimeout::Unbounded => CONNECT_TIMEOUT,
-            },
-            compression: settings.compression,
-            headers,
-        };
-        Ok(Self { route, trust: settings.trust.clone(), tls_server_name: settings.tls_server_name.clone() })
+    /// A connector for the server of `config`, through `proxy` and no other.
+    pub fn new(mut config: Config, proxy: Option<Uri>, timeout: RequestTimeout) -> Self {
+        config.cluster_url = explicit_port(&config.cluster_url, proxy.is_some());
+        config.proxy_url = proxy;
+        config.connect_timeout = Some(match timeout {
+            RequestTimeout::Within(timeout) => timeout.min(CONNECT_TIMEOUT),
+            RequestTimeout::Unbounded => CONNECT_TIMEOUT,
+        });
+        Self { config }
     }
 
     /// A client that shows `certificate` to the server.
-    pub fn client(&self, certificate: Option<&ClientCertificate>) -> Result<HttpClient, Diagnostic> {
-        let tls = Tls::new(&self.trust, self.tls_server_name.as_deref(), certificate)?;
-        Ok(HttpClient::new(&self.route, &tls))
+    pub fn client(&self, certificate: Option<&ClientCertificate>) -> Result<Client, Diagnostic> {
+        let mut config = self.config.clone();
+        if let Some(ClientCertificate { certificate, key }) = certificate {
+            // kube joins the key and the certificate to one PEM text: the key must end its line.
+            let key = [key.expose_secret(), b"\n"].concat();
+            config.auth_info.client_certificate_data = Some(BASE64_STANDARD.encode(certificate));
+            config.auth_info.client_key_data = Some(SecretString::from(BASE64_STANDARD.encode(key)));
+        }
+        client(&config).map_err(|error| Diagnostic::general(unusable(&error)))
     }
 }
 
+/// Why there is no client: what kube says about it may show what is in the files.
+fn unusable(error: &Error) -> String {
+    let certificates = match error {
+        Error::RustlsTls(RustlsTlsError::InvalidServerName(_)) => {
+            return "`tls-server-name` is neither a host name nor an address".to_owned();
+        }
+        Error::HttpError(error) if error.is::<InvalidHeaderName>() => {
+            return "the extra fields of the user to impersonate cannot be sent".to_owned();
+        }
+        Error::HttpError(_) => return "the user to impersonate cannot be sent: it is not plain text".to_owned(),
+        Error::RustlsTls(RustlsTlsError::MissingCertificate) => "the client certificate is not in PEM form".to_owned(),
+        Error::RustlsTls(RustlsTlsError::MissingPrivateKey) => {
+            "the key of the client certificate is not in PEM form".to_owned()
+        }
+        Error::RustlsTls(RustlsTlsError::InvalidIdentityPem(_) | RustlsTlsError::UnknownPrivateKeyFormat) => {
+            "the client certificate or its key is not in PEM form".to_owned()
+        }
+        Error::RustlsTls(RustlsTlsError::InvalidPrivateKey(cause)) => cause.to_string(),
+        Error::RustlsTls(RustlsTlsError::AddRootCertificate(cause)) => cause.to_string(),
+        other => connect_cause::of(other).text,
+    };
+    format!("the certificates cannot be used: {certificates}")
+}
+
 /// The port of a plain HTTP server behind a proxy must be said, or the tunnel would lead to 443.
-pub fn explicit_port(server: &Uri, proxied: bool) -> Uri {
+fn explicit_port(server: &Uri, proxied: bool) -> Uri {
     let host = match server.authority() {
         Some(authority) if proxied && server.scheme_str() == Some("http") && authority.port().is_none() => authority,
         _ => return server.clone(),
     };
     format!("http://{host}:80{}", server.path()).parse().unwrap_or_else(|_| server.clone())
-}
-
-/// The headers that ask the server to act as somebody else.
-fn impersonating(impersonation: &Impersonation) -> Result<HeaderMap, Diagnostic> {
-    let unusable = |_| Diagnostic::general("the user to impersonate cannot be sent: it is not plain text");
-    let Impersonation { user, uid, groups, extra } = impersonation;
-    let mut headers = HeaderMap::new();
-    let mut add = |name: HeaderName, value: &str| -> Result<(), Diagnostic> {
-        headers.append(name, HeaderValue::from_str(value).map_err(unusable)?);
-        Ok(())
-    };
-    add(HeaderName::from_static("impersonate-user"), user)?;
-    if let Some(uid) = uid {
-        add(HeaderName::from_static("impersonate-uid"), uid)?;
-    }
-    for group in groups {
-        add(HeaderName::from_static("impersonate-group"), group)?;
-    }
-    for (key, values) in extra {
-        let name = format!("impersonate-extra-{}", utf8_percent_encode(key, OUTSIDE_HEADER_NAMES));
-        let name = HeaderName::try_from(name)
-            .map_err(|_| Diagnostic::general("the extra fields of the user to impersonate cannot be sent"))?;
-        for value in values {
-            add(name.clone(), value)?;
-        }
-    }
-    Ok(headers)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_names_of_extra_fields_are_encoded_as_client_go_does() {
-        let extra = [("example.com/Team%2f".to_owned(), vec!["a".to_owned(), "b".to_owned()])].into();
-        let impersonation = Impersonation { user: "jane".into(), extra, ..Impersonation::default() };
-        let headers = impersonating(&impersonation).unwrap();
-        let values: Vec<_> = headers.get_all("impersonate-extra-example.com%2fteam%252f").iter().collect();
-        assert_eq!(values, ["a", "b"]);
-        assert_eq!(headers["impersonate-user"], "jane");
-    }
 }

@@ -1,20 +1,20 @@
 //! One request on the wire: sent once, its answer read to the end, within its time.
 
 use bytes::{Bytes, BytesMut};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, USER_AGENT};
+use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, DATE, USER_AGENT};
 use http::response::Parts;
 use http::{HeaderValue, Response, StatusCode};
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::BodyExt as _;
 use jiff::fmt::rfc2822;
-use tower::BoxError;
+use kube::client::Body;
 
 use super::connect_cause::{self, CauseKind};
 use super::deadline::Deadline;
 use super::endpoint::Endpoint;
-use super::http::{AuthorizedClient, Body, received};
+use super::http::{AuthorizedClient, received};
 use super::warnings;
 use crate::client::options::RequestTimeout;
-use crate::client::request::{Reply, Request};
+use crate::client::request::{Reply, Request, RequestKind};
 use reconcile_core::request::RequestError;
 use reconcile_core::request::StatusError;
 
@@ -23,6 +23,9 @@ const SMALL: usize = 2 << 20;
 /// How many times smaller a larger answer may be on the wire: lists of alike objects reach less than 100. Objects of a list that
 /// is not read are read one by one.
 const RATIO: usize = 200;
+
+/// The longest URL that can be sent, in bytes (the limit of the crate `http`).
+const LONGEST_URI: usize = u16::MAX as usize - 1;
 
 /// Sends `request` once, and reads the answer to its end. An answer outside 200–299 is an error.
 pub async fn exchange(
@@ -72,7 +75,7 @@ async fn begin(
     request: &Request,
     deadline: Deadline,
 ) -> Result<(Parts, Body), RequestError> {
-    let message = message(client, request)?;
+    let message = message(client, endpoint, request)?;
     let response = deadline.spend(&endpoint.server, client.http.send(message)).await?;
     response.map(Response::into_parts).map_err(|error| failed(endpoint, &error))
 }
@@ -120,10 +123,19 @@ fn refusal(endpoint: &Endpoint, request: &Request, head: &Parts, body: &[u8]) ->
     RequestError::Status(status)
 }
 
-fn message(client: &AuthorizedClient, request: &Request) -> Result<http::Request<Full<Bytes>>, RequestError> {
+fn message(
+    client: &AuthorizedClient,
+    endpoint: &Endpoint,
+    request: &Request,
+) -> Result<http::Request<Body>, RequestError> {
+    let uri = request.uri()?;
+    // kube puts the server's own path before this one and takes for granted that both make a URI.
+    if uri.to_string().len().saturating_add(endpoint.server.len()) > LONGEST_URI {
+        return Err(RequestError::Invalid { cause: "its URL is too long".to_owned() });
+    }
     let mut builder = http::Request::builder()
         .method(request.method.clone())
-        .uri(request.uri()?)
+        .uri(uri)
         .header(ACCEPT, request.accept.unwrap_or("application/json"))
         .header(USER_AGENT, user_agent());
     if let Some(authorization) = &client.authorization {
@@ -132,7 +144,11 @@ fn message(client: &AuthorizedClient, request: &Request) -> Result<http::Request
     if let Some(content_type) = request.content_type {
         builder = builder.header(CONTENT_TYPE, HeaderValue::from_static(content_type));
     }
-    builder.body(Full::from(request.body.clone())).map_err(|error| RequestError::Invalid { cause: error.to_string() })
+    // Kubernetes 1.37 compresses each event of a watch for itself, and tower-http reads the first of several gzip members only.
+    if request.kind == RequestKind::Watch {
+        builder = builder.header(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    }
+    builder.body(Body::from(request.body.clone())).map_err(|error| RequestError::Invalid { cause: error.to_string() })
 }
 
 /// How we call ourselves.
@@ -147,8 +163,8 @@ pub fn user_agent() -> String {
 }
 
 /// There was no answer at all.
-fn failed(endpoint: &Endpoint, error: &BoxError) -> RequestError {
-    let cause = connect_cause::of(&**error);
+fn failed(endpoint: &Endpoint, error: &kube::Error) -> RequestError {
+    let cause = connect_cause::of(error);
     let server = endpoint.server.clone();
     match (cause.kind, &endpoint.proxy) {
         (CauseKind::NoConnection, Some(proxy)) => RequestError::Unreachable {
@@ -165,7 +181,7 @@ fn failed(endpoint: &Endpoint, error: &BoxError) -> RequestError {
 }
 
 /// The answer began, and did not end well.
-fn interrupted(endpoint: &Endpoint, error: &BoxError) -> RequestError {
+fn interrupted(endpoint: &Endpoint, error: &kube::Error) -> RequestError {
     match failed(endpoint, error) {
         RequestError::Unreachable { server, cause, .. } => RequestError::Interrupted { server, cause },
         other => other,

@@ -9,6 +9,5 @@ pub mod http;
 pub mod pace;
 pub mod proxy;
 pub mod retry;
-pub mod tls;
 mod warnings;
 pub mod watch;

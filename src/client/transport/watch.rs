@@ -2,6 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
+use kube::client::Body;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -9,7 +10,6 @@ use std::sync::Arc;
 
 use super::endpoint::Endpoint;
 use super::exchange::next_part;
-use super::http::Body;
 use crate::client::request::RequestKind;
 use reconcile_core::request::RequestError;
 use reconcile_core::request::StatusError;

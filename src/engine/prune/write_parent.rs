@@ -1,9 +1,8 @@
 //! Writes the list of the parent by server-side apply, with the version that was read as the lock.
 
-#![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
-
-use apply_set::{ApplySet, ParentAnnotations, ParentState};
-use serde_json::Value;
+use apply_set::{ApplySet, ID, ParentAnnotations, ParentState};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde_json::{Value, json};
 
 use crate::client::{Change, Cluster, Retry};
 use crate::diagnostic::Diagnostic;
@@ -34,23 +33,27 @@ pub(super) async fn record(
     state: Option<&ParentState>,
     annotations: &ParentAnnotations,
 ) -> Recorded {
-    let mut body = annotations.manifest(set);
-    if let Some(state) = state {
-        body["metadata"]["uid"] = state.uid.as_str().into();
-        body["metadata"]["resourceVersion"] = state.resource_version.as_str().into();
-    } else {
+    let ApplySet { parent, id } = set;
+    let metadata = ObjectMeta {
+        name: Some(parent.name.clone()),
+        namespace: parent.namespace.clone(),
+        labels: Some([(ID.to_owned(), id.clone())].into()),
+        annotations: Some(annotations.to_map()),
+        uid: state.map(|state| state.uid.clone()),
         // What somebody creates meanwhile does not become a parent.
-        body["metadata"]["resourceVersion"] = NONE.into();
-    }
+        resource_version: Some(state.map_or_else(|| NONE.to_owned(), |state| state.resource_version.clone())),
+        ..ObjectMeta::default()
+    };
+    let body = json!({"apiVersion": parent.gvk.api_version(), "kind": parent.gvk.kind, "metadata": metadata});
     // What is begun is finished, also when the run is interrupted.
     let cluster = &cluster.until_done();
-    let path = resource.object_path(set.parent.namespace.as_deref(), &set.parent.name);
+    let path = resource.object_path(parent.namespace.as_deref(), &parent.name);
     let change = Change::apply(path, &annotations.manager(), true, &body);
     let answer = cluster.send(change.write(Retry::Safe)).await;
-    let answer = answer.and_then(|reply| Asked::key(&set.parent).sent(&body).read(cluster, &reply.body));
+    let answer = answer.and_then(|reply| Asked::key(parent).sent(&body).read(cluster, &reply.body));
     match answer {
-        Ok(parent) => Recorded::Written(parent),
+        Ok(live) => Recorded::Written(live),
         Err(error) if error.status().is_some_and(|status| status.code == 409) => Recorded::Moved,
-        Err(error) => Recorded::Failed(Diagnostic::about(&set.parent.gvk, &error)),
+        Err(error) => Recorded::Failed(Diagnostic::about(&parent.gvk, &error)),
     }
 }

@@ -37,12 +37,12 @@ fn what_is_written_is_what_is_read() {
     let kinds = ["Service", "Deployment.apps", "ConfigMap"].map(GroupKind::parse).into();
     let contents = Inventory { kinds, namespaces: ["shop", "b", "a"].map(ToOwned::to_owned).into() };
     let record = ParentAnnotations::of(&set, &own(), &contents);
-    let mut manifest = record.manifest(&set);
-    manifest["metadata"]["managedFields"] = json!([written_by("kubectl-reconcile-applyset", &[KINDS, NAMESPACES])]);
-    let annotations = &manifest["metadata"]["annotations"];
+    let annotations = record.to_map();
+    let mut live = parent(&json!({ID: set.id}), &json!(annotations));
+    live["metadata"]["managedFields"] = json!([written_by("kubectl-reconcile-applyset", &[KINDS, NAMESPACES])]);
     assert_eq!(annotations[KINDS], "ConfigMap,Deployment.apps,Service");
     assert_eq!(annotations[NAMESPACES], "a,b");
-    let found = state(&set, &manifest, &BTreeSet::new()).unwrap();
+    let found = state(&set, &live, &BTreeSet::new()).unwrap();
     assert!(found.has(&record));
     assert_eq!((&found.listed, &found.namespaces), (&ListedKinds::Kinds(contents.kinds), &contents.namespaces));
     assert_eq!(record.manager(), "kubectl-reconcile-applyset");
@@ -70,7 +70,7 @@ fn the_set_of_another_tool_is_continued_on_demand_and_stays_its_own() {
     let found = state(&set, &live, &["kubectl".to_owned()].into()).unwrap();
     let record = ParentAnnotations::of(&set, &found.tooling, &Inventory::default());
     assert_eq!(record.manager(), "kubectl-applyset");
-    assert_eq!(record.manifest(&set)["metadata"]["annotations"][TOOLING], "kubectl/v1.36.3");
+    assert_eq!(record.to_map()[TOOLING], "kubectl/v1.36.3");
     assert!(found.has(&record));
 }
 

@@ -1,8 +1,8 @@
-#![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
+use k8s_openapi::api::rbac::v1::{ClusterRole, PolicyRule, Role};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::{Serialize, Serializer};
 
 use super::purpose::Purpose;
 use crate::object::Permission;
@@ -10,7 +10,7 @@ use crate::object::Permission;
 /// The order of verbs in a rule.
 const VERBS: [&str; 8] = ["get", "list", "watch", "create", "patch", "delete", "bind", "escalate"];
 
-/// A `Role` or a `ClusterRole` for one command.
+/// A `Role` or a `ClusterRole` for one command. It is serialized as the object, ready to be applied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoleFor {
     /// The command.
@@ -20,20 +20,7 @@ pub struct RoleFor {
     /// Its name.
     pub name: String,
     /// What it allows, in the order of its rules.
-    pub rules: Vec<Rule>,
-}
-
-/// A rule: all of these verbs on all of these resources.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Rule {
-    /// The API group.
-    pub group: String,
-    /// The only objects that are meant, where not all are.
-    pub names: BTreeSet<String>,
-    /// The verbs, in the usual order.
-    pub verbs: Vec<String>,
-    /// The resources.
-    pub resources: BTreeSet<String>,
+    pub rules: Vec<PolicyRule>,
 }
 
 /// One `Role` for each namespace, and one `ClusterRole` for what is cluster-scoped; `NAME-diff` and `NAME-apply`.
@@ -61,7 +48,7 @@ struct Common<'p, T> {
 }
 
 /// As few rules as say it: resources with the same verbs share one, and so do the names of one resource.
-fn rules(permissions: &[&Permission]) -> Vec<Rule> {
+fn rules(permissions: &[&Permission]) -> Vec<PolicyRule> {
     let mut verbs: BTreeMap<(&str, &str, Option<&str>), BTreeSet<&str>> = BTreeMap::new();
     for Permission { group, resource, name, verb, .. } in permissions {
         verbs.entry((group, resource, name.as_deref())).or_default().insert(verb);
@@ -74,14 +61,18 @@ fn rules(permissions: &[&Permission]) -> Vec<Rule> {
     for (Common { group, of: name, verbs }, resources) in by_name {
         by_resources.entry(Common { group, of: (resources, name.is_some()), verbs }).or_default().extend(name);
     }
-    let owned = |texts: BTreeSet<&str>| texts.into_iter().map(ToOwned::to_owned).collect();
-    let rules = by_resources.into_iter().map(|(Common { group, of: (resources, _), verbs }, names)| Rule {
-        group: group.to_owned(),
-        names: names.into_iter().map(ToOwned::to_owned).collect(),
-        verbs: verbs.into_iter().map(ToOwned::to_owned).collect(),
-        resources: owned(resources),
+    let rules = by_resources.into_iter().map(|(Common { group, of: (resources, _), verbs }, names)| PolicyRule {
+        api_groups: Some(vec![group.to_owned()]),
+        resource_names: (!names.is_empty()).then(|| owned(names)),
+        resources: Some(owned(resources)),
+        verbs: owned(verbs),
+        non_resource_urls: None,
     });
     rules.collect()
+}
+
+fn owned<'t>(texts: impl IntoIterator<Item = &'t str>) -> Vec<String> {
+    texts.into_iter().map(ToOwned::to_owned).collect()
 }
 
 fn sorted(verbs: BTreeSet<&str>) -> Vec<&str> {
@@ -97,37 +88,35 @@ impl RoleFor {
         if self.namespace.is_some() { "Role" } else { "ClusterRole" }
     }
 
-    /// The object, ready to be applied.
+    /// Returns true if a rule has this verb.
     #[must_use]
-    pub fn manifest(&self) -> Value {
-        let rule = |Rule { group, names, verbs, resources }: &Rule| {
-            let mut rule = json!({"apiGroups": [group], "resources": resources, "verbs": verbs});
-            if !names.is_empty() {
-                rule["resourceNames"] = json!(names);
-            }
-            rule
-        };
-        let mut metadata = json!({"name": self.name});
-        if let Some(namespace) = &self.namespace {
-            metadata["namespace"] = namespace.as_str().into();
-        }
-        json!({
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": self.kind(),
-            "metadata": metadata,
-            "rules": self.rules.iter().map(rule).collect::<Vec<_>>(),
-        })
+    pub fn has_verb(&self, verb: &str) -> bool {
+        self.rules.iter().flat_map(|rule| &rule.verbs).any(|own| own == verb)
     }
 
     /// Returns true if a permission is one of those of the role.
     #[must_use]
     pub fn holds(&self, permission: &Permission) -> bool {
+        let among = |texts: Option<&Vec<String>>, text| texts.is_some_and(|texts| texts.contains(text));
         self.namespace == permission.namespace
             && self.rules.iter().any(|rule| {
-                rule.group == permission.group
-                    && rule.resources.contains(&permission.resource)
+                let names = rule.resource_names.as_ref();
+                among(rule.api_groups.as_ref(), &permission.group)
+                    && among(rule.resources.as_ref(), &permission.resource)
                     && rule.verbs.contains(&permission.verb)
-                    && permission.name.as_ref().map_or(rule.names.is_empty(), |name| rule.names.contains(name))
+                    && permission.name.as_ref().map_or(names.is_none(), |name| among(names, name))
             })
+    }
+}
+
+impl Serialize for RoleFor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { namespace, name, rules, .. } = self;
+        let metadata = ObjectMeta { name: Some(name.clone()), namespace: namespace.clone(), ..ObjectMeta::default() };
+        let rules = Some(rules.clone());
+        match namespace {
+            Some(_) => Role { metadata, rules }.serialize(serializer),
+            None => ClusterRole { metadata, rules, aggregation_rule: None }.serialize(serializer),
+        }
     }
 }

@@ -62,7 +62,7 @@ fn rules(text: &str, purpose: Purpose, needs: &Needs) -> Vec<String> {
         texts.join(",")
     };
     let role = |role: RoleFor| {
-        let manifest = role.manifest();
+        let manifest = serde_json::to_value(&role).unwrap();
         let place = format!("{} {}", role.kind(), role.namespace.as_deref().unwrap_or("-"));
         let rule = |rule: &Value| {
             let (group, names) = (texts(&rule["apiGroups"]), texts(&rule["resourceNames"]));

@@ -8,6 +8,7 @@
 //! folds it into the report: the engine itself writes to no terminal.
 
 pub(crate) mod apply_run;
+pub(crate) mod backoff;
 pub(crate) mod begun;
 pub(crate) mod comparison;
 pub mod dry_run;

@@ -13,8 +13,8 @@ use kubectl_reconcile::report::{Command, FailOn, ObjectReport, Report, View};
 use kubectl_reconcile::rules::{Autoscalers, FieldPattern, Glob, IgnoreRule, IgnoreRules, ObjectPattern, Subject};
 use serde_json::{Map, Value, json};
 use structured_merge::{
-    FieldPath, FieldSet, GroupVersionKind, ObjectKey, Op, PathElement, Scalar, TypeRef, builtin, builtin_kind,
-    field_set, prove, with_live_spelling,
+    FieldPath, FieldSet, GroupVersionKind, ObjectKey, Op, Operation, PathElement, Scalar, TypeRef, builtin,
+    builtin_kind, field_set, prove, with_live_spelling,
 };
 
 use crate::control_plane::Workspace;
@@ -260,7 +260,7 @@ fn very_many_managers() {
 fn report(count: usize) -> Report {
     let agent = Owner {
         manager: "agent".to_owned(),
-        operation: "Update".to_owned(),
+        operation: Operation::Update,
         subresource: String::new(),
         time: None,
         manual: false,

@@ -13,7 +13,7 @@ use super::entry::{Entry, INTERRUPTED};
 use super::parent::Parent;
 use super::write_parent::Recorded;
 use crate::client::Cluster;
-use crate::compare::{Action, Policy, Replace};
+use crate::compare::{Action, Policy, ROUNDS, Replace};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
@@ -21,9 +21,6 @@ use crate::engine::write::DEFAULT_DELETE_TIMEOUT;
 use crate::live::Target;
 use crate::object::Shard;
 use crate::report::{ApplySetInfo, Command, ObjectReport, Outcome, ParentAction, Report};
-
-/// How often what changes meanwhile is read again.
-const ROUNDS: usize = 5;
 
 /// What is not as its manifest says after the pass.
 #[derive(Clone, Copy, Debug, Default)]

@@ -13,10 +13,11 @@ use std::time::Duration;
 use serde_json::Value;
 use structured_merge::{FieldSet, ManagedFieldsEntry, ObjectMeta as _, Operation, Ownership};
 
-use super::{ROUNDS, Writer, Written, is_conflict, is_open};
+use super::{Writer, Written, is_conflict, is_open};
 use crate::client::{RequestError, Retry};
-use crate::compare::{Class, FieldChange, Finding, ObjectVerdict, Policy};
+use crate::compare::{Class, FieldChange, Finding, ObjectVerdict, Policy, ROUNDS};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::engine::backoff::Backoff;
 use crate::engine::judge::Judge;
 use crate::live::answer::Asked;
 use crate::live::{LiveState, fetch};
@@ -24,7 +25,7 @@ use crate::live::{LiveState, fetch};
 /// How many fields of others are named.
 const NAMED: usize = 5;
 
-/// The wait before a creation is tried again whose answer got lost; each further one doubles.
+/// The wait before a creation is tried again whose answer got lost.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 
 /// The wait after which it is not tried again.
@@ -149,9 +150,10 @@ impl Writer<'_> {
     /// Creates the object, and never writes to one that is there already. A creation leaves an `Update` entry among the
     /// owners, which becomes the `Apply` entry of an apply, so that the next pass has nothing to write.
     pub(super) async fn create_new(&self) -> Creation {
-        let mut pause = FIRST_PAUSE;
+        let mut backoff = Backoff::new(FIRST_PAUSE, LAST_PAUSE);
         let mut is_repeated = false;
         loop {
+            let pause = backoff.pause();
             let request = self.creation(self.target.desired.object()).write(Retry::Never);
             let answer = self.cluster.send(request).await;
             let asked = Asked::key(&self.target.key);
@@ -175,7 +177,7 @@ impl Writer<'_> {
                 LiveState::Unreadable(_) => return Creation::Unknown(error),
             }
             tokio::time::sleep(pause).await;
-            (pause, is_repeated) = (pause.saturating_mul(2), true);
+            is_repeated = true;
         }
     }
 

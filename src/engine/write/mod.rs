@@ -12,6 +12,7 @@ mod established;
 mod half_way;
 mod replace;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -22,16 +23,14 @@ pub use established::{wait_for_discovery, wait_until_established};
 pub use half_way::{GRACE, HalfWay};
 
 use crate::client::{Address, Change, Cluster, RequestError, Retry};
-use crate::compare::Refusal;
-use crate::compare::{Finding, ForceConflicts, ObjectVerdict, Policy, Prediction, Redactor, Replace, Wanted, refusal};
+use crate::compare::{
+    Finding, ForceConflicts, ObjectVerdict, Policy, Prediction, ROUNDS, Redactor, Refusal, Replace, Wanted, refusal,
+};
 use crate::diagnostic::{Code, Diagnostic};
 pub use crate::engine::judge::Decision;
 use crate::engine::judge::Judge;
 use crate::live::answer::Asked;
-use crate::live::{Resource, Target};
-
-/// How often an object that changes while it is written is judged again.
-const ROUNDS: usize = 5;
+use crate::live::{LiveState, Resource, Target, fetch};
 
 /// What became of a write.
 #[derive(Clone, Debug)]
@@ -48,7 +47,7 @@ pub enum Written {
     Moved(Box<ObjectVerdict>),
     /// It could not be written.
     Failed(Diagnostic),
-    /// This was done, and there is something to know about it.
+    /// This became of it, and there is something to know about it.
     Noted(Box<Written>, String),
 }
 
@@ -134,40 +133,58 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    async fn update(&self, mut live: Value, mut after: After, shown: &ObjectVerdict) -> Written {
+    /// Writes until the object is as it was shown to become, as long as nobody makes it differ in another way. What is left of a failed
+    /// attempt is told unless a later one succeeds.
+    async fn update(&self, live: Value, after: After, shown: &ObjectVerdict) -> Written {
+        let mut left_behind = None;
+        match self.try_update(live, after, shown, &mut left_behind).await {
+            Ok(done) => done,
+            Err(failed) => failed.noting(left_behind),
+        }
+    }
+
+    async fn try_update(
+        &self,
+        mut live: Value,
+        mut after: After,
+        shown: &ObjectVerdict,
+        left_behind: &mut Option<String>,
+    ) -> Result<Written, Written> {
         let done = if shown.is_ownership_only() { Written::Adopted } else { Written::Updated };
-        for round in 0.. {
-            let error = match self.write_over(&live, &after).await {
-                Ok(()) => return done,
-                Err(error) => error,
-            };
+        let mut rounds = 0..ROUNDS;
+        loop {
+            let Err(error) = self.write_over(&live, &after, left_behind).await else { return Ok(done) };
             if is_open(&error) {
                 return match self.judge_again().await {
-                    Some((_, _, verdict)) if verdict.is_done() => done,
-                    _ => self.failed(&error, Some(&live)),
+                    Some((_, _, verdict)) if verdict.is_done() => Ok(done),
+                    _ => Err(self.failed(&error, Some(&live))),
                 };
             }
-            if !is_conflict(&error) || round == ROUNDS {
-                return self.failed(&error, Some(&live));
+            if !is_conflict(&error) || rounds.next().is_none() {
+                return Err(self.failed(&error, Some(&live)));
             }
             match self.judge_again().await {
                 // An answer that got lost: the write was done.
-                Some((_, _, verdict)) if verdict.is_done() => return done,
+                Some((_, _, verdict)) if verdict.is_done() => return Ok(done),
                 Some((Some(now), then, verdict))
                     if verdict.same_difference(shown) && verdict.conflicts().is_empty() =>
                 {
                     (live, after) = (now, then);
                 }
-                Some((_, _, verdict)) => return Written::Moved(Box::new(verdict)),
-                None => return self.failed(&error, Some(&live)),
+                Some((_, _, verdict)) => return Err(Written::Moved(Box::new(verdict))),
+                None => return Err(self.failed(&error, Some(&live))),
             }
         }
-        done
     }
 
     /// Takes over the manual claims where some would stay beside ours, then applies; both locked to the version judged. When the
-    /// apply fails, the claims go back, so that it has changed nothing.
-    async fn write_over(&self, live: &Value, after: &After) -> Result<(), RequestError> {
+    /// apply fails, the claims go back, so that it has changed nothing; where that fails as well, `left_behind` says so.
+    async fn write_over(
+        &self,
+        live: &Value,
+        after: &After,
+        left_behind: &mut Option<String>,
+    ) -> Result<(), RequestError> {
         let manager = &self.policy.manager;
         let api_version = self.target.key.gvk.api_version();
         let claims = after.owners.our_fields();
@@ -203,9 +220,7 @@ impl Writer<'_> {
             }
             Err(error) => {
                 if has_taken_over {
-                    // Under a lock on the version that the takeover left: where somebody has written since, or the apply was done
-                    // after all, the record is no longer ours to restore.
-                    let _ = self.record_owners(recorded_owners(live), &version).await;
+                    *left_behind = self.give_back(live, &before, &version).await;
                 }
                 Err(error)
             }
@@ -264,6 +279,28 @@ impl Writer<'_> {
             Finding::Predicted { live, prediction } => (Some(live), After::of(&prediction), verdict),
             Finding::Refused { live, .. } => (live, After::default(), verdict),
             _ => (None, After::default(), verdict),
+        })
+    }
+
+    /// Gives the claims back that passed to us for an apply that failed; returns what to know if they stay ours. This is under a lock
+    /// on the version that the takeover left: where somebody has written since, the record is no longer ours to restore.
+    async fn give_back(&self, live: &Value, before: &Ownership, version: &Value) -> Option<String> {
+        let error = self.record_owners(recorded_owners(live), version).await.err()?;
+        let now = match fetch::get(self.cluster, self.target, self.resource).await {
+            LiveState::Present(now) => Ownership::of(&now, &self.policy.manager),
+            LiveState::Absent => return None,
+            LiveState::Unreadable(_) => Ownership::default(),
+        };
+        let lost = before.lost(&now).into_iter().filter(|lost| !lost.fields.is_empty());
+        let owners: BTreeSet<String> = lost.map(|lost| format!("`{}`", lost.entry.manager)).collect();
+        // None: it was the answer that got lost.
+        (!owners.is_empty()).then(|| {
+            let owners = owners.into_iter().collect::<Vec<_>>().join(", ");
+            let why = Diagnostic::about(&self.target.key.gvk, &error).message;
+            let ours = &self.policy.manager;
+            format!(
+                "fields of {owners} now belong to `{ours}`, and could not be given back after the apply failed: {why}"
+            )
         })
     }
 

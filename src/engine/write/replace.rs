@@ -14,14 +14,11 @@ use super::create::Creation;
 use super::delete::{Deadline, Deleted, delete, wait_until_gone};
 use super::{Writer, Written, recorded_owners};
 use crate::client::{Change, RequestError, Retry};
-use crate::compare::{ObjectVerdict, probe_object, replace_guard};
+use crate::compare::{ObjectVerdict, ROUNDS, probe_object, replace_guard};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::LiveState;
 use crate::live::answer::Asked;
 use crate::live::fetch::find;
-
-/// How often an object that changes while it is about to be deleted is judged again.
-const ROUNDS: usize = 5;
 
 impl Writer<'_> {
     /// Nothing is deleted before the server has accepted the new object in a trial.

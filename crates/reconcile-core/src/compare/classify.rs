@@ -4,10 +4,10 @@ use apply_set::PART_OF;
 use serde_json::Value;
 use structured_merge::{
     Change, ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, Lookup, ManagedFieldsEntry, ObjectMeta as _,
-    Op, Ownership, TypeRef, claim_strength, fields_last_applied, owns_last_applied, with_string_data,
+    Op, Operation, Ownership, TypeRef, claim_strength, fields_last_applied, owns_last_applied, with_string_data,
 };
 
-use super::conflicts::{Taken, owners, paths_of};
+use super::conflicts::{Taken, paths_of};
 use super::diff::{Class, Conflict, FieldChange, Owner};
 use super::object_pair::ObjectPair;
 use super::policy::Policy;
@@ -19,6 +19,7 @@ const CLIENT_SIDE_APPLY: &str = "kubectl-client-side-apply";
 /// What is known of the owners of an object, before and after an apply.
 pub(super) struct Classifier<'a> {
     before: &'a Ownership,
+    policy: &'a Policy,
     of: TypeRef<'a>,
     /// Who else claims what.
     claimants: Claimants<'a>,
@@ -39,7 +40,7 @@ impl<'a> Classifier<'a> {
         nobody: Option<&'a ManagedFieldsEntry>,
         differences: &[Change],
         prediction: &Prediction,
-        policy: &Policy,
+        policy: &'a Policy,
     ) -> Self {
         let ours = before.our_fields();
         let after = &prediction.owners;
@@ -52,6 +53,7 @@ impl<'a> Classifier<'a> {
             ours_before: with_string_data(subject.gvk, ours, &before.others),
             ours_after: with_string_data(subject.gvk, after.our_fields(), &[]),
             before,
+            policy,
         }
     }
 
@@ -99,11 +101,11 @@ impl<'a> Classifier<'a> {
 
     /// The others who own a field.
     fn owners(&self, path: &FieldPath) -> Vec<Owner> {
-        owners(self.claimants.best(path, self.of).1.into_iter())
+        self.policy.owners(self.claimants.best(path, self.of).1)
     }
 
     /// Makes a conflict of the change of the label that names the object's apply set.
-    pub fn kept_in_its_apply_set(&self, found: &mut [FieldChange], manager: &str) -> Option<Conflict> {
+    pub fn kept_in_its_apply_set(&self, found: &mut [FieldChange]) -> Option<Conflict> {
         let path = FieldPath::of(&["metadata", "labels", PART_OF]);
         let change = found.iter_mut().find(|change| change.path == path)?;
         let is_known = change.class == Class::Conflict;
@@ -111,16 +113,11 @@ impl<'a> Classifier<'a> {
         let (theirs, _) = self.claimants.best(&path, self.of);
         let ours = claim_strength(&self.ours_before, &path, self.of);
         let ours = self.before.ours.as_ref().filter(|_| ours > ClaimStrength::None && ours >= theirs);
-        change.managers = ours.map_or_else(|| self.owners(&path), |entry| vec![Owner::from(entry)]);
+        change.managers = ours.map_or_else(|| self.owners(&path), |entry| vec![self.policy.owner(entry)]);
         if change.managers.is_empty() {
-            let (operation, subresource) = ("Apply".to_owned(), String::new());
-            change.managers.push(Owner {
-                manager: manager.to_owned(),
-                operation,
-                subresource,
-                time: None,
-                manual: false,
-            });
+            let (manager, subresource) = (self.policy.manager.clone(), String::new());
+            let operation = Operation::Apply;
+            change.managers.push(Owner { manager, operation, subresource, time: None, manual: false });
         }
         let owner = change.managers.first().cloned()?;
         (!is_known).then_some(Conflict { path, owner })
@@ -154,8 +151,8 @@ impl<'a> Classifier<'a> {
     }
 
     /// Returns true if an apply makes fields ours although no value changes.
-    pub fn is_adopting(&self, after: &Ownership, policy: &Policy) -> bool {
-        self.is_newly_claimed(after) || self.before.is_adopting(&self.claims, policy)
+    pub fn is_adopting(&self, after: &Ownership) -> bool {
+        self.is_newly_claimed(after) || self.before.is_adopting(&self.claims, self.policy)
     }
 
     /// Returns true if our entry would be written again although no value changes.
@@ -201,12 +198,16 @@ impl<'a> Classifier<'a> {
             }
             if let Some(value) = live.value(path) {
                 known.insert(path);
+                let mut managers = self.policy.owners(added_by);
+                for owner in &mut managers {
+                    owner.manual = self.policy.adds_by_hand(owner);
+                }
                 unmanaged.push(FieldChange {
                     op: Op::Add,
                     class: Class::Unmanaged,
                     live: Some(value.clone()),
                     desired: None,
-                    managers: owners(added_by.into_iter()),
+                    managers,
                     defaulted: Vec::new(),
                     path: path.clone(),
                 });

@@ -8,12 +8,13 @@ use structured_merge::{
     TypeRef, builtin_kind,
 };
 
-use super::diff::{Class, Conflict, FieldChange, Owner};
+use super::diff::{Class, Conflict, FieldChange};
 use super::object_pair::ObjectPair;
 use super::policy::Policy;
 
 /// The fields that others lose and we may not take.
 pub(super) struct Taken<'a> {
+    policy: &'a Policy,
     /// Those of one owner behind each other.
     fields: Vec<(FieldPath, &'a ManagedFieldsEntry)>,
     paths: FieldSet,
@@ -30,7 +31,7 @@ impl<'a> Taken<'a> {
         nobody: Option<&'a ManagedFieldsEntry>,
         differences: &[Change],
         after: &Ownership,
-        policy: &Policy,
+        policy: &'a Policy,
     ) -> Self {
         let keeps = |entry: &ManagedFieldsEntry| {
             !policy.takes_from(entry) && !is_forgotten(entry, subject.gvk, subject.versions)
@@ -52,7 +53,7 @@ impl<'a> Taken<'a> {
             fields.extend(both.filter(|path| changed.contains_at_or_below(path)).map(|path| (path, entry)));
         }
         let paths = fields.iter().map(|(path, _)| path.clone()).collect();
-        Self { fields, paths, renamed }
+        Self { policy, fields, paths, renamed }
     }
 
     /// Makes conflicts of changes where a field is taken that has another name here. The server tells what it is called there, not
@@ -67,7 +68,7 @@ impl<'a> Taken<'a> {
         let has_one = found.iter().any(|change| is_ours(change) && is_nobodys(change));
         for change in found.iter_mut().filter(|change| is_ours(change) && (!has_one || is_nobodys(change))) {
             change.class = Class::Conflict;
-            change.managers = owners(self.renamed.iter().copied());
+            change.managers = self.policy.owners(self.renamed.iter().copied());
         }
     }
 
@@ -87,7 +88,7 @@ impl<'a> Taken<'a> {
             // The innermost path says it all: an item and the fields in it are lost together.
             let lost: FieldSet = of_one.iter().map(|(path, _)| path.clone()).collect();
             let innermost = lost.leaves().into_iter().filter(|path| visible.overlaps(path));
-            conflicts.extend(innermost.map(|path| Conflict { path, owner: Owner::from(*entry) }));
+            conflicts.extend(innermost.map(|path| Conflict { path, owner: self.policy.owner(entry) }));
         }
         let unnamed = found.iter().filter(|change| is_conflict(change) && !self.paths.overlaps(&change.path));
         for change in unnamed {
@@ -120,7 +121,7 @@ impl<'a> Taken<'a> {
             class: Class::Conflict,
             live: live.value(&path).cloned(),
             desired: manifest.value(&path).cloned(),
-            managers: owners(losers.get(&path).into_iter().flatten().copied()),
+            managers: self.policy.owners(losers.get(&path).into_iter().flatten().copied()),
             defaulted: Vec::new(),
             path,
         };
@@ -154,14 +155,6 @@ fn is_forgotten(entry: &ManagedFieldsEntry, gvk: &GroupVersionKind, served: &[St
 /// The places of changes.
 pub(super) fn paths_of(changes: &[FieldChange]) -> FieldSet {
     changes.iter().map(|change| change.path.clone()).collect()
-}
-
-/// The owners of entries, each once.
-pub(super) fn owners<'e>(entries: impl Iterator<Item = &'e ManagedFieldsEntry>) -> Vec<Owner> {
-    let mut owners: Vec<Owner> = entries.map(Owner::from).collect();
-    owners.sort();
-    owners.dedup();
-    owners
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub fn judge(
     let mut conflicts = classifier.taken.conflicts(&found);
     let other_set = other_apply_set(&subject);
     if other_set.is_some() {
-        conflicts.extend(classifier.kept_in_its_apply_set(&mut found, &policy.manager));
+        conflicts.extend(classifier.kept_in_its_apply_set(&mut found));
     }
     // Of a kind whose types aren't known, lists are compared by position: what others put in would seem to be in the way.
     if prediction.evidence != Evidence::Proven && subject.of.declares("kind") {
@@ -64,7 +64,7 @@ pub fn judge(
         }
     }
     let is_settled = |change: &FieldChange| change.class.is_drift() || change.class == Class::Released;
-    if !found.iter().any(is_settled) && classifier.is_adopting(&prediction.owners, policy) {
+    if !found.iter().any(is_settled) && classifier.is_adopting(&prediction.owners) {
         found.push(FieldChange::of_object(Op::Change, Class::Adopted));
     }
     let drifts: FieldSet =
@@ -72,14 +72,8 @@ pub fn judge(
     let mut beside = beside(subject.live, &before, &prediction.owners.our_fields(), policy);
     beside.retain(|path| !is_ignored(path) && !drifts.overlaps(path));
 
-    for change in &mut found {
-        policy.mark_manual(&mut change.managers);
-    }
     let mut unmanaged = classifier.unmanaged(subject.live, &mut live, &found);
     unmanaged.retain(|change| !is_ignored(&change.path));
-    for change in &mut unmanaged {
-        policy.mark_added_by_hand(&mut change.managers);
-    }
     let counted = UnmanagedCount::of(&unmanaged);
     if policy.show_unmanaged {
         found.extend(unmanaged);

@@ -32,8 +32,8 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::live::{LiveState, Target, discreet};
 use crate::request::RequestError;
 
-/// How often an object that changes between reading and asking is read again.
-const ROUNDS: usize = 5;
+/// How often an object that others keep changing is read and judged again, while it is compared, written or deleted.
+pub const ROUNDS: usize = 5;
 
 /// A question about one object. Nothing is written by asking it.
 #[derive(Clone, Debug, PartialEq)]

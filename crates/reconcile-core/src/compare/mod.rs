@@ -39,7 +39,7 @@ pub use diff::{Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Owner,
 pub use finding::{ComparisonResult, Finding};
 pub use ignored_fields::IgnoredFields;
 pub use judge::judge;
-pub use machine::{Answer, ComparisonMachine, Question};
+pub use machine::{Answer, ComparisonMachine, Question, ROUNDS};
 pub use nulls::{leave_out_nulls, may_hold_refused_nulls};
 pub use object_pair::ObjectPair;
 pub use object_verdict::{Assessment, ObjectVerdict};

@@ -23,11 +23,10 @@ pub(super) struct Taken<'a> {
 }
 
 impl<'a> Taken<'a> {
-    /// What owners lose between `before` and `after`. The owner whom the server invents for all that nobody is recorded for
+    /// What owners lose between now and `after`. The owner whom the server invents for all that nobody is recorded for
     /// (`nobody`) loses the values that change.
     pub fn between(
-        subject: &ObjectPair<'_>,
-        before: &'a Ownership,
+        subject: &ObjectPair<'a>,
         nobody: Option<&'a ManagedFieldsEntry>,
         differences: &[Change],
         after: &Ownership,
@@ -37,9 +36,9 @@ impl<'a> Taken<'a> {
             !policy.takes_from(entry) && !is_forgotten(entry, subject.gvk, subject.versions)
         };
         let ours = after.our_fields();
-        let mut lost = before.lost(after);
+        let mut lost = subject.live.owners.lost(after);
         lost.retain(|lost| keeps(lost.entry));
-        let renamed = renamed(subject.live, subject.gvk, &lost);
+        let renamed = renamed(&subject.live.object, subject.gvk, &lost);
         let mut manifest = Lookup::of(subject.manifest);
         let taken = |lost: &LostFields<'a>| {
             let mut taken = lost.taken_by(&ours);
@@ -58,13 +57,19 @@ impl<'a> Taken<'a> {
 
     /// Makes conflicts of changes where a field is taken that has another name here. The server tells what it is called there, not
     /// here: it is one of the changes that nobody is known to own, or else any.
-    pub fn mark_renamed(&self, found: &mut [FieldChange], ours: &FieldSet, claimants: &Claimants<'_>, of: TypeRef<'_>) {
+    pub fn mark_renamed(
+        &self,
+        found: &mut [FieldChange],
+        ours: &FieldSet,
+        claimants: &Claimants<'_>,
+        schema: TypeRef<'_>,
+    ) {
         if self.renamed.is_empty() {
             return;
         }
         let is_open = |change: &FieldChange| change.class.is_drift() && change.class != Class::Conflict;
         let is_ours = |change: &FieldChange| is_open(change) && ours.overlaps(&change.path);
-        let is_nobodys = |change: &FieldChange| claimants.best(&change.path, of).1.is_empty();
+        let is_nobodys = |change: &FieldChange| claimants.best(&change.path, schema).1.is_empty();
         let has_one = found.iter().any(|change| is_ours(change) && is_nobodys(change));
         for change in found.iter_mut().filter(|change| is_ours(change) && (!has_one || is_nobodys(change))) {
             change.class = Class::Conflict;

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::Value;
-use structured_merge::{Applier, ManagedFieldsEntry, ObjectMeta as _, Operation};
+use structured_merge::{Applier, ManagedFieldsEntry, Operation};
 
 use super::diff::Owner;
 use crate::rules::{Autoscalers, IgnoreRules};
@@ -99,16 +98,6 @@ impl Policy {
     #[must_use]
     pub fn is_manual(&self, entry: &ManagedFieldsEntry) -> bool {
         entry.operation == Operation::Update && self.is_manual_name(&entry.manager)
-    }
-
-    /// Returns true if an object may have fields that others added: cheaper than to read all its owners.
-    #[must_use]
-    pub(super) fn may_have_unmanaged_fields(&self, object: &Value) -> bool {
-        object.raw_managed_fields().iter().any(|entry| {
-            let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
-            let is_ours = text("operation") == "Apply" && text("manager") == self.manager;
-            !is_ours && text("subresource") != "status"
-        })
     }
 
     /// The owner that an entry names, marked if it is a manual change.

@@ -2,7 +2,7 @@
 //! observe, report.
 //!
 //! ```text
-//! PATH… ─desired─▶ DesiredSet ─live─▶ Target, LiveState ─compare─▶ ObjectVerdict ─plan─▶ Plan ─engine─▶ Event… ─report─▶ bytes + exit code
+//! PATH… ─desired─▶ DesiredSet ─live─▶ Target, LiveState ─compare─▶ Decision ─plan─▶ Plan ─engine─▶ Event… ─report─▶ bytes + exit code
 //! ```
 //!
 //! # The tour

@@ -19,8 +19,8 @@ use kubectl_reconcile::rules::{FieldPattern, Glob, annotated, jq_path, json_poin
 use kubectl_reconcile::terminal::plain;
 use serde_json::{Value, json};
 use structured_merge::{
-    FieldSet, GroupVersionKind, ObjectKey, Origin, Proof, Quantity, TypeTable, changes, compile, compile_definition,
-    field_set, managed_fields, predict, prove, with_live_spelling,
+    FieldSet, GroupVersionKind, ManagedObject, ObjectKey, Origin, Proof, Quantity, TypeTable, changes, compile,
+    compile_definition, field_set, managed_fields, predict, prove, with_live_spelling,
 };
 
 /// A property.
@@ -144,8 +144,9 @@ fn check_merge(manifest: &Value, live: &Value, of: structured_merge::TypeRef<'_>
     if !(manifest.is_object() && live.is_object()) {
         return;
     }
-    let proof = prove(manifest, live, of, kind, "us");
-    let after = predict(manifest, live, of, Some(kind), "us");
+    let managed = ManagedObject::new(live.clone(), "us");
+    let proof = prove(manifest, &managed, of, kind, "us");
+    let after = predict(manifest, &managed, of, Some(kind), "us");
     if proof == Proof::Proven {
         let changed = changes(live, &after.object, of, kind.status);
         assert!(changed.is_empty(), "{manifest} on {live}: {changed:?}");
@@ -230,9 +231,9 @@ pub fn report(input: &[u8]) {
     let (policy, redactor) = (Policy { show_unmanaged: true, ..Policy::of("kubectl-reconcile") }, Redactor::default());
     let types = Types::defined(targets.iter().map(|target| &target.key.gvk), snapshot.definitions());
     let objects = targets.iter().map(|target| {
-        let of = types.of(&target.key.gvk);
-        let context = CompareContext { of, policy: &policy, types_will_change: false };
-        ObjectReport::new(target, offline(target, &snapshot.state(&target.key), context, &redactor))
+        let schema = types.of(&target.key.gvk);
+        let context = CompareContext { schema, policy: &policy, types_will_change: false };
+        ObjectReport::new(target, &offline(target, snapshot.state(&target.key), context, &redactor))
     });
     let report = Report::compared(Command::Diff, objects.collect(), &FailOn::default());
     for format in FORMATS {

@@ -9,12 +9,13 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 
-use crate::compare::{Action, DefinedKinds, ObjectVerdict};
+use crate::compare::{Action, Decision, DefinedKinds, ObjectVerdict};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::comparison::Comparison;
 use crate::engine::elsewhere::Patience;
 use crate::engine::event::{Event, Stage};
 use crate::engine::item::{self, Item, Skip, blocked, is_change};
+use crate::engine::wait::Watched;
 use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Writes, Written, wait_for_discovery, wait_until_established};
 use crate::live::resolve::{Target, resource_of};
 use crate::plan::{Plan, PlanItem, ReadySet};
@@ -79,11 +80,11 @@ impl<'a> ApplyRun<'a> {
             item.target().key.gvk.is_namespace() && item.target().key.name == name && !item.is_elsewhere()
         };
         let Some(item) = items.iter_mut().find(is_it) else { return };
-        if item.decision.verdict().action() != Action::Create || comparison.interrupt.is_set() {
+        if item.decision.verdict.action() != Action::Create || comparison.interrupt.is_set() {
             return;
         }
-        let of = comparison.types.of(&item.target().key.gvk);
-        let written = writes(comparison, *wait, *agreed).write(item.target(), &item.decision, of).await;
+        let schema = comparison.types.of(&item.target().key.gvk);
+        let written = writes(comparison, *wait, *agreed).write(item.target(), &item.decision, schema).await;
         item::settle(&mut item.report, &item.decision, Ok(written));
         comparison.events.receive(Event::Written(&item.report));
     }
@@ -133,63 +134,39 @@ impl<'a> ApplyRun<'a> {
     async fn write(&mut self, wave: Range<usize>, patience: &Patience) {
         let Self { comparison, items, wait, agreed } = self;
         let comparison: &Comparison<'_> = comparison;
-        let Comparison { cluster, types, interrupt, events, readiness, .. } = comparison;
         let writes = writes(comparison, *wait, *agreed);
         let mut queue = ReadySet::of(|index| &items[index].planned.needs, wave);
         let mut under_way = FuturesUnordered::new();
         // How many of them only wait for other parts. They hold up nothing: what the others wait for may come behind them.
         let mut looking = 0_usize;
         loop {
-            while under_way.len() < cluster.at_once().saturating_add(looking)
+            while under_way.len() < comparison.cluster.at_once().saturating_add(looking)
                 && let Some(index) = queue.take()
             {
-                let item = &items[index];
+                let item = &mut items[index];
+                if item.report.outcome.is_none() && item.is_elsewhere() && !item.is_awaited() {
+                    item.looked_at(true);
+                }
                 // One Namespace may have had to come before everything else.
                 if item.report.outcome.is_some() {
                     queue.done(index);
                     continue;
                 }
-                if item.is_elsewhere() && !item.is_awaited() {
-                    items[index].looked_at(true);
-                    queue.done(index);
-                    continue;
-                }
-                let is_awaited = item.is_awaited();
-                looking = looking.saturating_add(usize::from(is_awaited));
-                let skip = item::skipped(items, item, interrupt.is_set());
-                let first = wait
-                    .filter(|_| is_change(&item.report))
-                    .map(|timeout| (timeout, item::explicit(items, item, readiness)));
-                let (planned, decision) = (Arc::clone(&item.planned), Arc::clone(&item.decision));
-                under_way.push(async move {
-                    let target = &planned.target;
-                    if is_awaited {
-                        return (index, Turn::Looked(is_there(comparison, target, patience).await));
-                    }
-                    let unready = match first {
-                        Some((timeout, first)) if skip.is_none() => {
-                            item::unready(cluster, &first, timeout, interrupt).await
-                        }
-                        _ => None,
-                    };
-                    let result = match skip.or(unready) {
-                        Some(skip) => Err(skip),
-                        None => Ok(writes.write(target, &decision, types.of(&target.key.gvk)).await),
-                    };
-                    (index, Turn::Tried(result))
-                });
+                let turn = Turn::of(items, &items[index], comparison, *wait);
+                looking = looking.saturating_add(usize::from(turn.is_awaited));
+                under_way.push(async move { (index, turn.take(comparison, writes, patience).await) });
             }
-            let Some((index, turn)) = under_way.next().await else { break };
-            match turn {
-                Turn::Looked(is_there) => {
+            let Some((index, end)) = under_way.next().await else { break };
+            match end {
+                End::Looked(is_there) => {
                     looking = looking.saturating_sub(1);
                     items[index].looked_at(is_there);
                 }
-                Turn::Tried(result) => {
+                End::Tried(result) => {
                     let was_tried = result.is_ok();
                     let Item { report, decision, .. } = &mut items[index];
                     item::settle(report, decision, result);
-                    events.receive(if was_tried { Event::Written(report) } else { Event::Skipped(report) });
+                    comparison.events.receive(if was_tried { Event::Written(report) } else { Event::Skipped(report) });
                 }
             }
             queue.done(index);
@@ -210,10 +187,11 @@ impl<'a> ApplyRun<'a> {
         let decisions = self.comparison.compare(&targets).await;
         for (index, mut decision) in again.into_iter().zip(decisions) {
             let item = &mut self.items[index];
-            if self.agreed && !decision.verdict().same_difference(item.decision.verdict()) {
+            if self.agreed && !decision.verdict.same_difference(&item.decision.verdict) {
                 let message = "its differences are no longer those that were shown: left unchanged";
-                let trouble = Diagnostic::new(Code::Conflict, message).with_hint("run again");
-                decision.assessment = ObjectVerdict::Unknown(trouble).into();
+                let diagnostic = Diagnostic::new(Code::Conflict, message).with_hint("run again");
+                decision.verdict = ObjectVerdict::Unknown(diagnostic);
+                (decision.warnings, decision.rules) = Default::default();
             }
             item.decide(decision);
             self.comparison.events.receive(Event::Compared(&item.report));
@@ -255,12 +233,53 @@ impl<'a> ApplyRun<'a> {
     }
 }
 
+/// One object's turn, with what it needs to know of others when it begins.
+struct Turn {
+    planned: Arc<PlanItem>,
+    decision: Arc<Decision>,
+    /// Whether another part still has to write it.
+    is_awaited: bool,
+    skip: Option<Skip>,
+    /// What has to be ready first, in this time each.
+    first: Option<(Duration, Vec<Watched>)>,
+}
+
 /// What one object's turn came to.
-enum Turn {
+enum End {
     /// It was written, or skipped for a reason.
     Tried(Result<Option<Written>, Skip>),
     /// Another part has it: whether it is there by now.
     Looked(bool),
+}
+
+impl Turn {
+    fn of(items: &[Item], item: &Item, comparison: &Comparison<'_>, wait: Option<Duration>) -> Self {
+        let timeout = wait.filter(|_| is_change(&item.report));
+        Self {
+            planned: Arc::clone(&item.planned),
+            decision: Arc::clone(&item.decision),
+            is_awaited: item.is_awaited(),
+            skip: item::skipped(items, item, comparison.interrupt.is_set()),
+            first: timeout.map(|timeout| (timeout, item::explicit(items, item, &comparison.readiness))),
+        }
+    }
+
+    async fn take(self, comparison: &Comparison<'_>, writes: Writes<'_>, patience: &Patience) -> End {
+        let target = &self.planned.target;
+        if self.is_awaited {
+            return End::Looked(is_there(comparison, target, patience).await);
+        }
+        let skip = match (self.skip, self.first) {
+            (None, Some((timeout, first))) => {
+                item::unready(comparison.cluster, &first, timeout, &comparison.interrupt).await
+            }
+            (skip, _) => skip,
+        };
+        End::Tried(match skip {
+            Some(skip) => Err(skip),
+            None => Ok(writes.write(target, &self.decision, comparison.types.of(&target.key.gvk)).await),
+        })
+    }
 }
 
 /// Waits until another part has written an object: a definition as its manifest says, anything else at all.

@@ -5,19 +5,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures::StreamExt as _;
-use structured_merge::TypeRef;
 use tokio::sync::SetOnce;
 
 use crate::client::{Cluster, MOST_IN_FLIGHT};
 use crate::compare::{
-    Action, ComparisonMachine, ComparisonResult, DefinedKinds, Evidence, Finding, Policy, Redactor, leave_out_nulls,
+    Action, ComparisonMachine, Decision, DefinedKinds, Evidence, Finding, Policy, Redactor, leave_out_nulls,
     may_hold_refused_nulls,
 };
 use crate::diagnostic::{Code, Diagnostic};
-use crate::engine::begun::{Begun, Known, is_only_looked_for};
+use crate::engine::dry_run::drive;
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
-use crate::engine::judge::{Decision, Judge};
+use crate::engine::known::{Known, is_only_looked_for};
 use crate::live::autoscalers::{AutoscalerSource, Unlisted};
 use crate::live::fetch::{fetch_into, get};
 use crate::live::types::Types;
@@ -98,41 +97,42 @@ impl<'a> Comparison<'a> {
     /// Compares targets, which stand in the order of the plan: one decision for each.
     pub async fn compare(&mut self, targets: &[&Target]) -> Vec<Decision> {
         let known: SetOnce<Known> = SetOnce::new();
-        let own = (std::mem::take(&mut self.types), self.policy.clone());
-        let read = Known::read(self.cluster, targets, self.autoscalers.as_ref(), own);
-        let compare = async |index: usize, state| {
+        let (types, policy) = (std::mem::take(&mut self.types), self.policy.clone());
+        let read = Known::read(self.cluster, targets, self.autoscalers.as_ref(), types, policy);
+        let begin = async |index: usize, state| {
             let known = known.wait().await;
-            match targets.get(index) {
-                Some(target) => known.begin(target, state),
-                None => Begun::Read(state),
-            }
+            targets.get(index).map(|target| known.compare(target, state))
         };
         let (begun, _) =
-            futures::join!(fetch_into(self.cluster, targets, &compare), async { known.set(read.await).is_ok() });
-        let mut found = Vec::new();
+            futures::join!(fetch_into(self.cluster, targets, &begin), async { known.set(read.await).is_ok() });
+        let mut machines: Vec<ComparisonMachine<'_>> = begun.into_iter().flatten().collect();
         if let Some(known) = known.get() {
-            let warning = |kind: &Unlisted| kind.warning(targets, begun.iter().map(Begun::state));
+            let warning = |kind: &Unlisted| kind.warning(targets, machines.iter().map(ComparisonMachine::read_state));
             self.warnings.extend(known.unlisted.iter().filter_map(warning));
-            found = self.ask(known, targets, begun).await;
         }
+        self.ask(&mut machines).await;
+        let decisions = self.decide(machines);
         if let Some(Known { types, policy, .. }) = known.into_inner() {
             (self.types, self.policy) = (types, policy);
         }
-        let mut decisions: Vec<Decision> = Vec::with_capacity(targets.len());
+        decisions
+    }
+
+    /// Decides by what was found, in the order of the plan.
+    fn decide(&mut self, machines: Vec<ComparisonMachine<'_>>) -> Vec<Decision> {
+        let mut decisions = Vec::with_capacity(machines.len());
         let mut changing = DefinedKinds::default();
-        let mut unproven = Vec::new();
-        let judge = self.judge();
-        for (index, (target, found)) in targets.iter().zip(found).enumerate() {
-            let own = found.unproven.as_ref().filter(|_| target.elsewhere().is_none());
-            unproven.extend(own.map(|why| format!("not proven: {}: {why}", target.key)));
+        for (index, machine) in machines.into_iter().enumerate() {
+            let target = machine.target();
+            let unproven = machine.unproven().filter(|_| target.elsewhere().is_none());
+            self.unproven.extend(unproven.map(|why| format!("not proven: {}: {why}", target.key)));
             let types_will_change = changing.place_of(&target.key.gvk).is_some();
-            let decision = judge.decide(target, found, self.types.of(&target.key.gvk), types_will_change);
-            if decision.verdict().action() != Action::None {
+            let decision = machine.decide(types_will_change, &self.redactor);
+            if decision.verdict.action() != Action::None {
                 changing.add(index, target);
             }
             decisions.push(decision);
         }
-        self.unproven.extend(unproven);
         decisions
     }
 
@@ -143,92 +143,66 @@ impl<'a> Comparison<'a> {
         if matches!(state, LiveState::Absent) {
             return false;
         }
-        let of = self.types.of(&crd.key.gvk);
-        let found = self.ask_one(self.judge(), of, (crd, Begun::Read(state)), false).await;
-        let decision = self.judge().decide(crd, found, self.types.of(&crd.key.gvk), false);
-        matches!(decision.verdict().action(), Action::None | Action::Unknown)
+        let mut machine = ComparisonMachine::new(crd, state, self.types.of(&crd.key.gvk), &self.policy);
+        self.ask_one(&mut machine, false).await;
+        let verdict = machine.decide(false, &self.redactor).verdict;
+        matches!(verdict.action(), Action::None | Action::Unknown)
     }
 
-    /// The judge of the run.
-    fn judge(&self) -> Judge<'_> {
-        Judge { policy: &self.policy, redactor: &self.redactor }
-    }
-
-    /// Asks about all targets at once. Objects whose namespace or kind is only in this input cannot be asked about yet.
-    async fn ask(&self, known: &Known, targets: &[&Target], begun: Vec<Begun<'_>>) -> Vec<ComparisonResult> {
-        let coming: BTreeSet<&str> = targets
-            .iter()
-            .zip(&begun)
-            .filter(|(target, begun)| target.key.gvk.is_namespace() && begun.is_absent())
-            .map(|(target, _)| target.key.name.as_str())
+    /// Asks about all objects at once. Those whose namespace or kind is only in this input cannot be asked about yet.
+    async fn ask(&self, machines: &mut [ComparisonMachine<'_>]) {
+        let (all, namespaces) = (machines.len(), machines.iter().filter(|machine| is_absent(machine)));
+        let coming: BTreeSet<&str> = namespaces
+            .map(|machine| &machine.target().key)
+            .filter(|key| key.gvk.is_namespace())
+            .map(|key| key.name.as_str())
             .collect();
         let is_coming = |target: &Target| target.key.namespace.as_deref().is_some_and(|name| coming.contains(name));
-        let judge = Judge { policy: &known.policy, redactor: &self.redactor };
         // Only what is not finished takes part: of ten thousand objects a few may be asked about, and those at the same time.
-        let mut found: Vec<Option<ComparisonResult>> = Vec::with_capacity(targets.len());
-        let mut open = Vec::new();
-        for (target, begun) in targets.iter().zip(begun) {
-            let too_early = begun.is_absent() && is_coming(target);
-            found.push(match begun {
-                Begun::Found(done) => Some(done),
-                begun => {
-                    open.push((found.len(), *target, begun, too_early));
-                    None
-                }
-            });
-        }
-        let mut finished = targets.len().saturating_sub(open.len());
+        let open: Vec<_> = machines.iter_mut().filter(|machine| !machine.is_done()).collect();
+        let mut finished = all.saturating_sub(open.len());
         self.events.receive(Event::Advanced(Stage::Compare, finished));
-        let questions = open.into_iter().map(async |(index, target, begun, too_early)| {
-            let of = known.types.of(&target.key.gvk);
-            (index, self.ask_one(judge, of, (target, begun), too_early).await)
+        let questions = open.into_iter().map(async |machine| {
+            let too_early = is_absent(machine) && is_coming(machine.target());
+            self.ask_one(machine, too_early).await;
         });
         let mut answers = futures::stream::iter(questions).buffer_unordered(MOST_IN_FLIGHT);
-        while let Some((index, answer)) = answers.next().await {
-            if let Some(place) = found.get_mut(index) {
-                *place = Some(answer);
-            }
+        while answers.next().await.is_some() {
             finished = finished.saturating_add(1);
             self.events.receive(Event::Advanced(Stage::Compare, finished));
         }
-        drop(answers);
-        found.into_iter().flatten().collect()
     }
 
-    async fn ask_one(
-        &self,
-        judge: Judge<'_>,
-        of: TypeRef<'_>,
-        (target, begun): (&Target, Begun<'_>),
-        too_early: bool,
-    ) -> ComparisonResult {
-        let begun = match begun {
-            Begun::Read(state) if is_only_looked_for(target) => return seen(state).into(),
-            begun => begun,
-        };
+    async fn ask_one(&self, machine: &mut ComparisonMachine<'_>, too_early: bool) {
+        let target = machine.target();
+        if is_only_looked_for(target)
+            && let Some(state) = machine.read_state()
+        {
+            let finding = seen(state);
+            return machine.end(finding);
+        }
         let resource = match &target.resource {
             _ if self.interrupt.is_set() => {
                 let message = "the run was interrupted before this object was compared";
-                return Finding::Unknown(Diagnostic::new(Code::Interrupted, message)).into();
+                return machine.end(Finding::Unknown(Diagnostic::new(Code::Interrupted, message)));
             }
-            Err(trouble) => return Finding::Unknown(trouble.clone()).into(),
-            Ok(resource) if resource.pending || too_early => return Finding::Missing(Evidence::Local).into(),
+            Err(diagnostic) => return machine.end(Finding::Unknown(diagnostic.clone())),
+            Ok(resource) if resource.pending || too_early => return machine.end(Finding::Missing(Evidence::Local)),
             Ok(resource) => resource,
         };
-        let machine = match begun {
-            Begun::Found(found) => return found,
-            Begun::Asking(machine) => *machine,
-            Begun::Read(state) => ComparisonMachine::new(target, state, of, judge.policy),
-        };
-        judge.ask(self.cluster, (target, resource), machine).await
+        drive(self.cluster, resource, machine).await;
     }
 }
 
+fn is_absent(machine: &ComparisonMachine<'_>) -> bool {
+    matches!(machine.read_state(), Some(LiveState::Absent))
+}
+
 /// What is found of an object that only has to be there.
-fn seen(state: LiveState) -> Finding {
+fn seen(state: &LiveState) -> Finding {
     match state {
         LiveState::Present(_) => Finding::Proven(None),
         LiveState::Absent => Finding::Missing(Evidence::Local),
-        LiveState::Unreadable(trouble) => Finding::Unknown(trouble),
+        LiveState::Unreadable(diagnostic) => Finding::Unknown(diagnostic.clone()),
     }
 }

@@ -4,18 +4,14 @@
 use crate::client::{Change, Cluster, DryRun};
 use crate::compare::{Answer, ComparisonMachine, Question};
 use crate::live::answer::Asked;
-use crate::live::{Resource, Target, fetch};
+use crate::live::{Resource, fetch};
 
-/// Sends a comparison's questions until it has none.
-pub async fn drive(
-    cluster: &Cluster,
-    target: &Target,
-    resource: &Resource,
-    manager: &str,
-    machine: &mut ComparisonMachine<'_>,
-) {
+/// Begins a comparison, unless it has begun, and sends its questions until it has none.
+pub async fn drive(cluster: &Cluster, resource: &Resource, machine: &mut ComparisonMachine<'_>) {
+    let (target, manager) = (machine.target(), machine.policy().manager.as_str());
     let path = || resource.object_path(target.key.namespace.as_deref(), &target.key.name);
     let asked = Asked::key(&target.key);
+    machine.start();
     while let Some(question) = machine.question() {
         let answer = match question {
             Question::Read => Answer::Live(fetch::get(cluster, target, resource).await),

@@ -9,6 +9,7 @@ use structured_merge::ObjectKey;
 use tokio::sync::Semaphore;
 
 use crate::client::{Cluster, IN_FLIGHT};
+use crate::engine::backoff::Backoff;
 use crate::engine::interrupt::Interrupt;
 use crate::live::fetch::{fetch, find};
 use crate::live::{LiveState, Target};
@@ -42,7 +43,7 @@ impl Patience {
 
     /// Asks until the answer is yes: at least once, and again while there is time. Returns whether it was yes in the end.
     pub async fn until<F: Future<Output = bool>>(&self, cluster: &Cluster, mut question: impl FnMut() -> F) -> bool {
-        let mut pause = FIRST_PAUSE;
+        let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
         loop {
             let turn = self.looks.acquire().await;
             if question().await {
@@ -53,8 +54,7 @@ impl Patience {
             if left.is_zero() || self.interrupt.is_set() {
                 return false;
             }
-            cluster.pause(pause.min(left)).await;
-            pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+            cluster.pause(backoff.pause().min(left)).await;
         }
     }
 
@@ -67,7 +67,7 @@ impl Patience {
     /// Waits until all of these are members of an apply set; returns those that are not.
     pub async fn members<'t>(&self, cluster: &Cluster, targets: &[&'t Target], id: &str) -> Vec<&'t ObjectKey> {
         let mut missing: Vec<&'t Target> = targets.to_vec();
-        let mut pause = FIRST_PAUSE;
+        let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
         loop {
             let states = read(cluster, &missing).await;
             let is_missing = |state: &LiveState| match state {
@@ -80,8 +80,7 @@ impl Patience {
             if missing.is_empty() || left.is_zero() || self.interrupt.is_set() {
                 return missing.into_iter().map(|target| &target.key).collect();
             }
-            cluster.pause(pause.min(left)).await;
-            pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+            cluster.pause(backoff.pause().min(left)).await;
         }
     }
 }

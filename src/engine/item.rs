@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::client::Cluster;
-use crate::compare::{Action, Evidence, Finding, ObjectVerdict};
+use crate::compare::{Action, Decision, Evidence, Finding, ObjectVerdict};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::wait::{WaitOptions, Watched, observe};
-use crate::engine::write::{Decision, Written};
+use crate::engine::write::Written;
 use crate::live::Target;
 use crate::object::Shard;
 use crate::plan::{DependencyKind, PlanItem};
@@ -30,7 +30,7 @@ pub(crate) struct Item {
 impl Item {
     /// A compared object.
     pub fn new(planned: PlanItem, decision: Decision) -> Self {
-        let report = ObjectReport::new(&planned.target, decision.assessment.clone());
+        let report = ObjectReport::new(&planned.target, &decision);
         Self { planned: Arc::new(planned), decision: Arc::new(decision), report }
     }
 
@@ -41,7 +41,7 @@ impl Item {
 
     /// The same object, compared again.
     pub fn decide(&mut self, decision: Decision) {
-        self.report = ObjectReport::new(&self.planned.target, decision.assessment.clone());
+        self.report = ObjectReport::new(&self.planned.target, &decision);
         self.decision = Arc::new(decision);
     }
 
@@ -52,12 +52,12 @@ impl Item {
 
     /// Returns true if another part still has to write it.
     pub fn is_awaited(&self) -> bool {
-        self.is_elsewhere() && !matches!(self.decision.verdict().action(), Action::None | Action::Unknown)
+        self.is_elsewhere() && !matches!(self.decision.verdict.action(), Action::None | Action::Unknown)
     }
 
     /// Records whether another part has written it, after it was waited for.
     pub fn looked_at(&mut self, is_there: bool) {
-        self.report.outcome = Some(match self.decision.verdict().action() {
+        self.report.outcome = Some(match self.decision.verdict.action() {
             Action::None | Action::Unknown => Outcome::Unchanged,
             Action::Create if is_there => Outcome::Created,
             _ if is_there => Outcome::Updated,
@@ -67,7 +67,7 @@ impl Item {
 
     /// Returns true if the server could not be asked, as something of this input has to come first.
     pub fn is_provisional(&self) -> bool {
-        let verdict = self.decision.verdict();
+        let verdict = &self.decision.verdict;
         match &self.decision.finding {
             Finding::Missing(evidence) => *evidence == Evidence::Local,
             Finding::Refused { .. } => {
@@ -184,7 +184,7 @@ pub(crate) fn settle(report: &mut ObjectReport, decision: &Decision, result: Res
         Ok(Some(Written::Updated)) => Outcome::Updated,
         Ok(Some(Written::Adopted)) => Outcome::Adopted,
         Ok(Some(Written::Replaced)) => Outcome::Replaced,
-        Ok(Some(Written::Failed(trouble))) => return fail(report, trouble),
+        Ok(Some(Written::Failed(diagnostic))) => return fail(report, diagnostic),
         Ok(Some(Written::Noted(done, warning))) => {
             report.note(warning);
             return settle(report, decision, Ok(Some(*done)));
@@ -203,14 +203,14 @@ pub(crate) fn settle(report: &mut ObjectReport, decision: &Decision, result: Res
 }
 
 pub(crate) fn left_alone(report: &mut ObjectReport, decision: &Decision) -> Outcome {
-    match decision.verdict() {
+    match &decision.verdict {
         verdict if !verdict.conflicts().is_empty() => Outcome::Conflict,
         ObjectVerdict::InSync(_) | ObjectVerdict::Kept { .. } => Outcome::Unchanged,
         ObjectVerdict::Replace { reason, .. } => {
             report.reason = Some(format!("{}: it has to be deleted and recreated", reason.text));
             Outcome::Failed
         }
-        ObjectVerdict::Unknown(trouble) => skip(report, format!("it could not be compared: {}", trouble.message)),
+        ObjectVerdict::Unknown(diagnostic) => skip(report, format!("it could not be compared: {}", diagnostic.message)),
         ObjectVerdict::Create { .. } | ObjectVerdict::Update(_) | ObjectVerdict::Delete { .. } => {
             skip(report, "it could not be compared".to_owned())
         }
@@ -222,7 +222,7 @@ pub(crate) fn skip(report: &mut ObjectReport, reason: String) -> Outcome {
     Outcome::Skipped
 }
 
-pub(crate) fn fail(report: &mut ObjectReport, trouble: Diagnostic) {
-    report.error = Some(trouble);
+pub(crate) fn fail(report: &mut ObjectReport, diagnostic: Diagnostic) {
+    report.error = Some(diagnostic);
     report.outcome = Some(Outcome::Failed);
 }

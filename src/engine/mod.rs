@@ -4,18 +4,18 @@
 //! Plan ─comparison─▶ decisions ─apply_run─▶ write (create, update, replace) ─▶ prune ─▶ wait ─▶ readiness
 //!          └──────────────────┴────────────────┴─ Event… ─▶ EventSink ──────────┴───────────┘
 //! ```
-//! `judge` decides about one object, for every caller; `reconciliation` is the order of it all. The caller of the engine passes an `event::EventSink`, which shows what happens and
-//! folds it into the report: the engine itself writes to no terminal.
+//! `dry_run` asks what the comparison of one object wants to know, for every caller; `reconciliation` is the order of it all. The caller of
+//! the engine passes an `event::EventSink`, which shows what happens and folds it into the report: the engine itself writes to no terminal.
 
 pub(crate) mod apply_run;
-pub(crate) mod begun;
+pub(crate) mod backoff;
 pub(crate) mod comparison;
 pub mod dry_run;
 pub(crate) mod elsewhere;
 pub(crate) mod event;
 pub(crate) mod interrupt;
 pub(crate) mod item;
-pub(crate) mod judge;
+pub(crate) mod known;
 pub(crate) mod prune;
 pub(crate) mod reconciliation;
 pub(crate) mod server;

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use crate::cli::DiffArgs;
 use crate::client::namespace_flag;
-use crate::compare::{Policy, Redactor, leave_out_nulls};
+use crate::compare::{CompareContext, Policy, Redactor, leave_out_nulls, offline};
 use crate::desired::files::Inputs;
 use crate::engine::event::{Event, EventSink as _};
-use crate::engine::judge::Judge;
 use crate::live::{Discovery, LiveState, resolve::Namespaces, snapshot::Snapshot, types::Types};
 use crate::report::{Command, ObjectReport, Report};
 use crate::session::diff_flags::gate;
@@ -45,18 +44,20 @@ pub(crate) async fn without_cluster(
     let wanted = plan.targets().filter(|target| target.key.gvk.is_crd()).map(|target| target.desired.object());
     let types = Types::defined(kinds, snapshot.definitions().chain(wanted));
     leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
-    let judge = Judge { policy: &policy, redactor: &Redactor::default() };
+    let redactor = Redactor::default();
     let journal = output.journal();
     let judged = plan.targets().map(|target| {
         let (state, gvk) = (snapshot.state(&target.key), &target.key.gvk);
-        let mut assessment = judge.captured(target, &state, types.of(gvk));
-        if matches!(state, LiveState::Present(_)) && types.is_untyped(gvk) {
+        let is_present = matches!(state, LiveState::Present(_));
+        let context = CompareContext { schema: types.of(gvk), policy: &policy, types_will_change: false };
+        let mut decision = offline(target, state, context, &redactor);
+        if is_present && types.is_untyped(gvk) {
             let kind = &gvk.kind;
-            assessment.warnings.push(format!(
+            decision.warnings.push(format!(
                 "compared without its type, as the snapshot has no CustomResourceDefinition of {kind}: lists count as a whole"
             ));
         }
-        let object = ObjectReport::new(target, assessment);
+        let object = ObjectReport::new(target, &decision);
         journal.receive(Event::Compared(&object));
         object
     });

@@ -8,6 +8,7 @@ use apply_set::ID;
 use clap::CommandFactory as _;
 use futures::future::join_all;
 use serde::Deserialize;
+use structured_merge::Operation;
 
 use crate::cli::candidates::{Known, Source};
 use crate::cli::{Cli, ConnectionArgs};
@@ -115,7 +116,8 @@ async fn asked(source: Source, args: &ConnectionArgs, environment: &Environment)
             let lists = MANAGED.map(|(prefix, resource)| list(&cluster, in_namespace(prefix, resource)));
             let items = join_all(lists).await.into_iter().flatten().flatten();
             let entries = items.flat_map(|item| item.metadata.managed_fields);
-            let wanted = entries.filter(|entry| source == Source::Managers || entry.operation == "Apply");
+            let wanted =
+                entries.filter(|entry| source == Source::Managers || entry.operation == Some(Operation::Apply));
             Some(wanted.map(|entry| entry.manager).filter(|name| !name.is_empty()).collect())
         }
     }
@@ -156,7 +158,7 @@ struct Metadata {
 #[derive(Default)]
 struct Entry {
     manager: String,
-    operation: String,
+    operation: Option<Operation>,
 }
 
 async fn list(cluster: &Cluster, address: Address) -> Option<Vec<Item>> {

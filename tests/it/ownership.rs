@@ -177,6 +177,12 @@ fn with_none_even_hands_keep_what_they_changed() {
     let before = ws.resource_version("Deployment", "web");
     let diff = ws.reconcile(["diff", "-f", ".", "--force-conflicts=none"]).exits_with(1);
     assert_eq!(diff.changes("Deployment", "web"), ["conflict spec.replicas"]);
+    assert_eq!(diff.stdout.matches("spec.replicas").count(), 1, "one conflict, told once: {diff}");
+    let conflict = &diff.object("Deployment", "web")["conflicts"][0];
+    let owner = &diff.change("Deployment", "web", "spec.replicas")["managers"][0];
+    for told in [conflict, owner] {
+        assert_eq!((&told["manager"], &told["manual"]), (&json!("kubectl"), &json!(true)), "{told}");
+    }
     let apply = ws.reconcile(["apply", "-f", ".", "--force-conflicts=none"]).exits_with(4);
     assert_eq!(apply.object("Deployment", "web")["outcome"], "conflict");
     assert_eq!(ws.resource_version("Deployment", "web"), before);

@@ -141,7 +141,7 @@ async fn compare(cluster: &Cluster, target: &Target) {
     let state = fetch(cluster, &[target]).await.remove(0);
     let mut machine = ComparisonMachine::new(target, state, structured_merge::untyped_object(), &policy);
     let resource = target.resource.as_ref().expect("a resource");
-    drive(cluster, target, resource, &policy.manager, &mut machine).await;
+    drive(cluster, resource, &mut machine).await;
 }
 
 #[test]

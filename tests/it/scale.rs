@@ -13,8 +13,8 @@ use kubectl_reconcile::report::{Command, FailOn, ObjectReport, Report, View};
 use kubectl_reconcile::rules::{Autoscalers, FieldPattern, Glob, IgnoreRule, IgnoreRules, ObjectPattern, Subject};
 use serde_json::{Map, Value, json};
 use structured_merge::{
-    FieldPath, FieldSet, GroupVersionKind, ObjectKey, Op, PathElement, Scalar, TypeRef, builtin, builtin_kind,
-    field_set, prove, with_live_spelling,
+    FieldPath, FieldSet, GroupVersionKind, ManagedObject, ObjectKey, Op, Operation, PathElement, Scalar, TypeRef,
+    builtin, builtin_kind, field_set, prove, with_live_spelling,
 };
 
 use crate::control_plane::Workspace;
@@ -37,12 +37,13 @@ fn compare(pair: &(Value, Value)) -> usize {
 }
 
 fn compare_under(policy: &Policy, (manifest, live): &(Value, Value)) -> usize {
-    let (gvk, of) = of(manifest);
+    let (gvk, schema) = of(manifest);
     let kind = builtin_kind(&gvk);
+    let managed = ManagedObject::new(live.clone(), OURS);
     if let Some(kind) = kind {
-        let _ = prove(manifest, live, of, kind, policy);
+        let _ = prove(manifest, &managed, schema, kind, policy);
     }
-    let prediction: Prediction = predict(manifest, live, of, kind, policy);
+    let prediction: Prediction = predict(manifest, &managed, schema, kind, policy);
     let nothing = FieldSet::new();
     let subject = ObjectPair {
         gvk: &gvk,
@@ -50,12 +51,12 @@ fn compare_under(policy: &Policy, (manifest, live): &(Value, Value)) -> usize {
         manifest,
         written: manifest,
         ignored: &nothing,
-        live,
-        of,
+        live: &managed,
+        schema,
         status_is_apart: true,
     };
     let (diff, _) = judge(subject, &prediction, policy, &Redactor::default());
-    assert!(with_live_spelling(manifest, live, of).is_object());
+    assert!(with_live_spelling(manifest, live, schema).is_object());
     diff.changes.len() + diff.conflicts.len()
 }
 
@@ -191,8 +192,8 @@ fn ports_of_a_service() {
 #[test]
 fn ports_that_a_rule_leaves_to_their_manager() {
     let port = |number: usize| json!({"name": format!("p{number}"), "port": number, "protocol": "TCP"});
-    let live = |count: usize| owned(service((0..count).map(port)), "agent", "Update");
-    let (gvk, of) = of(&service([port(0)].into_iter()));
+    let live = |count: usize| ManagedObject::new(owned(service((0..count).map(port)), "agent", "Update"), OURS);
+    let (gvk, schema) = of(&service([port(0)].into_iter()));
     let key = ObjectKey { gvk, namespace: Some("b".to_owned()), name: "a".to_owned() };
     let rule = IgnoreRule {
         target: ObjectPattern::default(),
@@ -204,7 +205,7 @@ fn ports_that_a_rule_leaves_to_their_manager() {
     };
     let (rules, _) = IgnoreRules::in_force(vec![rule], jiff::Timestamp::UNIX_EPOCH);
     grows_evenly_in("ports under a rule", live, |live| {
-        let subject = Subject { key: &key, manifest: Some(live), live: Some(live), of };
+        let subject = Subject { key: &key, manifest: Some(&live.object), live: Some(live), schema };
         assert!(!rules.coverage(subject, &[], &Autoscalers::default()).is_empty());
     });
 }
@@ -260,7 +261,7 @@ fn very_many_managers() {
 fn report(count: usize) -> Report {
     let agent = Owner {
         manager: "agent".to_owned(),
-        operation: "Update".to_owned(),
+        operation: Operation::Update,
         subresource: String::new(),
         time: None,
         manual: false,

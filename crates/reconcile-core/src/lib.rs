@@ -1,7 +1,7 @@
 //! What `kubectl reconcile` decides, without touching the world: values in, values out, and no file, socket, clock or environment.
 //!
 //! ```text
-//! text of the input ─manifest─▶ Manifest ─live─▶ Target ─compare─▶ ObjectVerdict ─plan─▶ order
+//! text of the input ─manifest─▶ Manifest ─live─▶ Target ─compare─▶ Decision ─plan─▶ order
 //!                                          LiveState ┘
 //! ```
 //!

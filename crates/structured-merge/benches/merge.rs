@@ -4,7 +4,9 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::{Value, json};
-use structured_merge::{FieldSet, GroupVersionKind, Proof, builtin, builtin_kind, field_set, predict, prove};
+use structured_merge::{
+    FieldSet, GroupVersionKind, ManagedObject, Ownership, Proof, builtin, builtin_kind, field_set, predict, prove,
+};
 
 const MANAGER: &str = "deployer";
 
@@ -41,6 +43,10 @@ fn merge(criterion: &mut Criterion) {
         "manager": MANAGER, "operation": "Apply", "apiVersion": "apps/v1", "time": "2026-01-01T00:00:00Z",
         "fieldsType": "FieldsV1", "fieldsV1": claims,
     }]);
+    criterion.bench_function("owners of a live object", |bencher| {
+        bencher.iter(|| Ownership::of(black_box(&live), MANAGER));
+    });
+    let live = ManagedObject::new(live, MANAGER);
     assert_eq!(prove(&manifest, &live, of, kind, MANAGER), Proof::Proven);
 
     criterion.bench_function("prove: in sync", |bencher| {

@@ -8,7 +8,7 @@
 //! ```
 //! use serde_json::json;
 //! use structured_merge::{
-//!     GroupVersionKind, Origin, Ownership, Proof, changes, compile, field_set, predict, prove,
+//!     GroupVersionKind, ManagedObject, Origin, Proof, changes, compile, field_set, predict, prove,
 //! };
 //!
 //! // The API server serves an OpenAPI v3 document for each group and version: this is `/openapi/v3/apis/example.com/v1`.
@@ -31,14 +31,14 @@
 //! });
 //! let types = compile([&document], Origin::Custom)?;
 //! let gvk = GroupVersionKind::new("example.com/v1", "Gateway");
-//! let (kind, of) = (types.kind(&gvk).unwrap(), types.object(&gvk).unwrap());
+//! let (kind, schema) = (types.kind(&gvk).unwrap(), types.object(&gvk).unwrap());
 //!
 //! // What an apply claims: items of an associative list by their keys, whatever their position.
 //! let gateway = |port: u16| json!({
 //!     "apiVersion": "example.com/v1", "kind": "Gateway", "metadata": {"name": "edge"},
 //!     "spec": {"listeners": [{"name": "web", "port": port}]},
 //! });
-//! let claims = field_set(&gateway(80), of, Some(kind)).to_fields_v1();
+//! let claims = field_set(&gateway(80), schema, Some(kind)).to_fields_v1();
 //! assert_eq!(claims, json!({"f:spec": {"f:listeners": {r#"k:{"name":"web"}"#: {".": {}, "f:name": {}, "f:port": {}}}}}));
 //!
 //! // The live object: `deployer` has applied the manifest, and `mesh` has added a listener.
@@ -48,19 +48,20 @@
 //!     "manager": "deployer", "operation": "Apply", "apiVersion": "example.com/v1", "time": "2026-01-01T00:00:00Z",
 //!     "fieldsType": "FieldsV1", "fieldsV1": claims,
 //! }]);
+//! let live = ManagedObject::new(live, "deployer");
 //!
 //! // The same manifest would change nothing.
-//! assert_eq!(prove(&gateway(80), &live, of, kind, "deployer"), Proof::Proven);
+//! assert_eq!(prove(&gateway(80), &live, schema, kind, "deployer"), Proof::Proven);
 //!
 //! // Another one would change one field, and leave the listener of `mesh` alone.
-//! let after = predict(&gateway(8080), &live, of, Some(kind), "deployer");
-//! let changed = changes(&live, &after.object, of, kind.status);
+//! let after = predict(&gateway(8080), &live, schema, Some(kind), "deployer");
+//! let changed = changes(&live.object, &after.object, schema, kind.status);
 //! assert_eq!(changed.len(), 1);
 //! assert_eq!(changed[0].path.to_string(), "spec.listeners[name=web].port");
 //! assert_eq!(changed[0].to, Some(json!(8080)));
 //!
 //! // No other manager loses a field: there would be no conflict.
-//! assert!(Ownership::of(&live, "deployer").taken(&after.owners).is_empty());
+//! assert!(live.owners.taken(&after.owners).is_empty());
 //! # Ok::<(), structured_merge::CompileError>(())
 //! ```
 //!
@@ -71,7 +72,7 @@
 //!                                      │
 //! manifest ─────field_set──────────────┼─▶ FieldSet ⇄ FieldsV1
 //! manifest, live ─prove────────────────┼─▶ Proof: an apply changes neither a value nor a claim
-//! manifest, live ─predict (merge, prune)─▶ Prediction: the object and its Ownership after an apply
+//! manifest, live ─predict (merge, prune)─▶ ManagedObject: the object and its Ownership after an apply
 //! before, after ─changes───────────────┴─▶ Change, one for each field
 //! ```
 //!
@@ -107,6 +108,7 @@ mod bookkeeping;
 mod changes;
 mod claimants;
 mod comparison;
+mod managed_object;
 mod merge;
 mod node_ports;
 mod object;
@@ -124,6 +126,7 @@ pub use applier::Applier;
 pub use bookkeeping::leave_out_bookkeeping;
 pub use changes::{Change, Op, changes};
 pub use claimants::{ClaimStrength, Claimants, claim_strength};
+pub use managed_object::ManagedObject;
 pub use merge::merge;
 pub use node_ports::with_node_ports;
 pub use object::{
@@ -132,7 +135,7 @@ pub use object::{
     without_system_fields,
 };
 pub use ownership::{LostFields, Ownership, fields_last_applied, owns_last_applied};
-pub use predict::{Prediction, predict, predict_displacing, unrecorded};
+pub use predict::{predict, predict_displacing, unrecorded};
 pub use prove::{Proof, Unproven, prove};
 pub use prune::prune;
 pub use schema::{

@@ -60,6 +60,11 @@ impl Ownership {
         Self { ours: ours.pop(), others, unreadable }
     }
 
+    /// All entries that can be read: our own, and those of all others.
+    pub fn entries(&self) -> impl Iterator<Item = &ManagedFieldsEntry> {
+        self.ours.iter().chain(&self.others)
+    }
+
     /// The fields that we own.
     #[must_use]
     pub fn our_fields(&self) -> FieldSet {
@@ -195,7 +200,7 @@ impl Ownership {
     /// As `metadata.managedFields` for an update of an object, whose entries stay as they are written where they do not change.
     #[must_use]
     pub fn to_json(&self, object: &Value) -> Value {
-        managed_fields_for(object, self.ours.iter().chain(&self.others))
+        managed_fields_for(object, self.entries())
     }
 }
 

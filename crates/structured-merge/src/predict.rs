@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::applier::Applier;
 use crate::comparison::compare;
+use crate::managed_object::ManagedObject;
 use crate::merge::{Values, merge_to};
 use crate::node_ports::with_node_ports;
 use crate::object::{FieldSet, GroupVersionKind, ManagedFieldsEntry, ObjectMeta as _, Operation};
@@ -18,26 +19,17 @@ use crate::string_data::{with_string_data, with_string_data_folded};
 /// The name of the owner that the server invents where there is no record.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
-/// An object as an apply would leave it, and who would own what.
-#[derive(Clone, Debug)]
-pub struct Prediction {
-    /// The object.
-    pub object: Value,
-    /// Its owners.
-    pub owners: Ownership,
-}
-
 /// Predicts an apply: merges the manifest over the live object by the rules of its type, and removes what the applier applied
 /// before and the manifest no longer has.
 #[must_use]
 pub fn predict(
     manifest: &Value,
-    live: &Value,
-    of: TypeRef<'_>,
+    live: &ManagedObject,
+    schema: TypeRef<'_>,
     kind: Option<&KindInfo>,
     applier: &(impl Applier + ?Sized),
-) -> Prediction {
-    predict_displacing(manifest, live, of, kind, applier, &FieldSet::new())
+) -> ManagedObject {
+    predict_displacing(manifest, live, schema, kind, applier, &FieldSet::new())
 }
 
 /// Predicts an apply that also removes fields of others which would make the server reject the result, once they have passed to
@@ -45,15 +37,15 @@ pub fn predict(
 #[must_use]
 pub fn predict_displacing(
     manifest: &Value,
-    live: &Value,
+    ManagedObject { object: live, owners }: &ManagedObject,
     of: TypeRef<'_>,
     kind: Option<&KindInfo>,
     applier: &(impl Applier + ?Sized),
     in_the_way: &FieldSet,
-) -> Prediction {
+) -> ManagedObject {
     let api_version = manifest.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
     let claims = schema::field_set(manifest, of, kind);
-    let before = up_to_date(Ownership::of(live, applier.manager()), of);
+    let before = up_to_date(owners.clone(), of);
     let settled = before
         .with_claims_transferred(live, of, &claims.clone().union(in_the_way), api_version, applier)
         .unwrap_or_else(|| before.clone());
@@ -105,7 +97,7 @@ pub fn predict_displacing(
         time: None,
         fields: claims,
     };
-    Prediction { object, owners: Ownership { ours: Some(ours), others, unreadable: Vec::new() } }
+    ManagedObject { object, owners: Ownership { ours: Some(ours), others, unreadable: Vec::new() } }
 }
 
 /// The owners with their fields in the form that any write gives them (structured-merge-diff `merge/update.go`,
@@ -175,7 +167,8 @@ mod tests {
         let text = |name: &str| manifest[name].as_str().unwrap();
         let gvk = GroupVersionKind::new(text("apiVersion"), text("kind"));
         let of = builtin().object(&gvk).unwrap();
-        let after = predict(manifest, live, of, builtin().kind(&gvk), "us");
+        let live = ManagedObject::new(live.clone(), "us");
+        let after = predict(manifest, &live, of, builtin().kind(&gvk), "us");
         after.owners.others.iter().map(|entry| (entry.manager.clone(), entry.fields.to_fields_v1())).collect()
     }
 

@@ -14,6 +14,7 @@ mod walk;
 use serde_json::Value;
 
 use crate::applier::Applier;
+use crate::managed_object::ManagedObject;
 use crate::node_ports::keeps_node_ports;
 use crate::object::{FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation};
 use crate::ownership::Ownership;
@@ -35,12 +36,12 @@ pub enum Proof {
 #[must_use]
 pub fn prove(
     manifest: &Value,
-    live: &Value,
-    of: TypeRef<'_>,
+    live: &ManagedObject,
+    schema: TypeRef<'_>,
     kind: &KindInfo,
     applier: &(impl Applier + ?Sized),
 ) -> Proof {
-    match check(manifest, live, of, kind, applier) {
+    match check(manifest, live, schema, kind, applier) {
         Ok(()) => Proof::Proven,
         Err(Unproven::Differs(path)) if is_servers_own(&path, kind) => Proof::Inconclusive(Unproven::ServersOwn(path)),
         Err(unproven) => Proof::Inconclusive(unproven),
@@ -58,12 +59,11 @@ fn is_servers_own(path: &FieldPath, kind: &KindInfo) -> bool {
 /// Checks one condition of the proof after the other; the first that does not hold is the error.
 fn check(
     manifest: &Value,
-    live: &Value,
+    ManagedObject { object: live, owners }: &ManagedObject,
     of: TypeRef<'_>,
     kind: &KindInfo,
     applier: &(impl Applier + ?Sized),
 ) -> Result<(), Unproven> {
-    let owners = Ownership::of(live, applier.manager());
     if let Some(manager) = owners.unreadable.first() {
         return Err(Unproven::Unreadable(manager.clone()));
     }
@@ -79,7 +79,7 @@ fn check(
         }
         // A manifest that claims nothing, such as a Namespace with only a name, leaves no entry. (An apply would still
         // write where there is no record at all: the server then invents one for those who came before.)
-        [] if claims.is_empty() && !drops_any(&owners, manifest, live, of, applier) => {}
+        [] if claims.is_empty() && !drops_any(owners, manifest, live, of, applier) => {}
         _ => return Err(Unproven::NoEntry),
     }
     if owners.is_adopting(&claims, applier) {
@@ -93,7 +93,7 @@ fn check(
     let Value::Object(fields) = manifest else { return Err(Unproven::Absent(FieldPath::root())) };
     let built_in = schema::builtin_kind(&kind.gvk).is_some();
     let keeps_node_ports = keeps_node_ports(manifest, live, &kind.gvk);
-    Walk::new(&owners, built_in, keeps_node_ports).object(fields, live, of, kind)
+    Walk::new(owners, built_in, keeps_node_ports).object(fields, live, of, kind)
 }
 
 /// Returns true if a manifest that claims nothing has dropped what client-side apply had applied before.

@@ -8,15 +8,13 @@ use futures::StreamExt as _;
 use super::entry::{End, Entry, INTERRUPTED};
 use super::listed_member::ListedMember;
 use crate::client::{Cluster, IN_FLIGHT};
+use crate::compare::ROUNDS;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::{Deadline, Deleted, delete, wait_until_gone};
 use crate::live::LiveState;
 use crate::report::Outcome;
-
-/// The number of attempts to delete a member that changes meanwhile.
-const ROUNDS: usize = 5;
 
 /// Deletes the members of one step. Returns why later ones have to wait: what is still being deleted may need
 /// them for its finalizers.

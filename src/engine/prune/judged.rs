@@ -13,15 +13,13 @@ use super::entry::{Entry, INTERRUPTED};
 use super::parent::{Parent, ParentChange};
 use super::write_parent::Recorded;
 use crate::client::Cluster;
+use crate::compare::ROUNDS;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::DEFAULT_DELETE_TIMEOUT;
 use crate::object::Shard;
 use crate::report::Outcome;
-
-/// The number of attempts to write a parent that changes meanwhile.
-const ROUNDS: usize = 5;
 
 /// The objects that do not match their manifests after the pass.
 #[derive(Clone, Copy, Debug, Default)]

@@ -13,18 +13,18 @@ use std::time::Duration;
 use serde_json::Value;
 use structured_merge::{FieldSet, ManagedFieldsEntry, ObjectMeta as _, Operation, Ownership};
 
-use super::{ROUNDS, Writer, Written, is_conflict, is_open};
+use super::{Writer, Written, is_conflict, is_open};
 use crate::client::{RequestError, Retry};
-use crate::compare::{Class, FieldChange, Finding, ObjectVerdict, Policy};
+use crate::compare::{Class, CompareContext, FieldChange, Finding, LiveObject, ObjectVerdict, Policy, ROUNDS, decide};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::engine::judge::Judge;
+use crate::engine::backoff::Backoff;
 use crate::live::answer::Asked;
 use crate::live::{LiveState, fetch};
 
 /// How many fields of others are named.
 const NAMED: usize = 5;
 
-/// The wait before a creation is tried again whose answer got lost; each further one doubles.
+/// The wait before a creation is tried again whose answer got lost.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 
 /// The wait after which it is not tried again.
@@ -89,8 +89,8 @@ impl Writer<'_> {
             Creation::Refused(error) | Creation::Unknown(error) => self.failed(&error, None),
             Creation::Taken => match self.judge_again().await {
                 // Another run of ours.
-                Some((_, _, verdict)) if verdict.is_done() => Written::Created,
-                Some((_, _, verdict)) if !verdict.same_difference(shown) => Written::Moved(Box::new(verdict)),
+                Some(now) if now.verdict.is_done() => Written::Created,
+                Some(now) if !now.verdict.same_difference(shown) => Written::Moved(Box::new(now.verdict)),
                 _ => Written::Failed(
                     Diagnostic::new(Code::Conflict, "somebody else creates and deletes it at the same time")
                         .with_hint("run again"),
@@ -105,11 +105,11 @@ impl Writer<'_> {
             Ok((201, _)) => Written::Created,
             Ok((_, object)) => self.joined(object),
             Err(error) if is_conflict(&error) => match self.judge_again().await {
-                Some((_, _, verdict)) if !verdict.same_difference(shown) => Written::Moved(Box::new(verdict)),
+                Some(now) if !now.verdict.same_difference(shown) => Written::Moved(Box::new(now.verdict)),
                 _ => self.failed(&error, None),
             },
             Err(error) if is_open(&error) => match self.judge_again().await {
-                Some((_, _, verdict)) if verdict.is_done() => Written::Created,
+                Some(now) if now.verdict.is_done() => Written::Created,
                 _ => self.failed(&error, None),
             },
             Err(error) => self.failed(&error, None),
@@ -119,16 +119,16 @@ impl Writer<'_> {
     /// The answer of an apply that was to create the object, and found one. An object without any other owner is the one
     /// that we created, when the first answer got lost and we asked again.
     fn joined(&self, object: Value) -> Written {
-        let owners = Ownership::of(&object, &self.policy.manager);
+        let live = LiveObject::new(self.target, object, self.schema, self.policy);
+        let owners = &live.current.owners;
         if owners.others.is_empty() && owners.unreadable.is_empty() {
             return Written::Created;
         }
         let policy = Policy { show_unmanaged: true, ..self.policy.clone() };
-        let judge = Judge { policy: &policy, redactor: self.redactor };
-        let found = Finding::Proven(Some(object)).into();
-        let decision = judge.decide(self.target, found, self.of, false);
+        let context = CompareContext { schema: self.schema, policy: &policy, types_will_change: false };
+        let decision = decide(self.target, Finding::Proven(Some(Box::new(live))), context, self.redactor);
         let unmanaged = |change: &&FieldChange| change.class == Class::Unmanaged;
-        let beside: Vec<&FieldChange> = decision.verdict().changes().iter().filter(unmanaged).collect();
+        let beside: Vec<&FieldChange> = decision.verdict.changes().iter().filter(unmanaged).collect();
         if beside.is_empty() {
             return Written::Updated;
         }
@@ -149,9 +149,10 @@ impl Writer<'_> {
     /// Creates the object, and never writes to one that is there already. A creation leaves an `Update` entry among the
     /// owners, which becomes the `Apply` entry of an apply, so that the next pass has nothing to write.
     pub(super) async fn create_new(&self) -> Creation {
-        let mut pause = FIRST_PAUSE;
+        let mut backoff = Backoff::new(FIRST_PAUSE, LAST_PAUSE);
         let mut is_repeated = false;
         loop {
+            let pause = backoff.pause();
             let request = self.creation(self.target.desired.object()).write(Retry::Never);
             let answer = self.cluster.send(request).await;
             let asked = Asked::key(&self.target.key);
@@ -175,7 +176,7 @@ impl Writer<'_> {
                 LiveState::Unreadable(_) => return Creation::Unknown(error),
             }
             tokio::time::sleep(pause).await;
-            (pause, is_repeated) = (pause.saturating_mul(2), true);
+            is_repeated = true;
         }
     }
 
@@ -195,7 +196,8 @@ impl Writer<'_> {
     /// Turns the owner that a creation left into that of an apply. Answers with why that did not work: the object is as it
     /// should be all the same, and the next apply makes up for it.
     async fn record_as_applied(&self, created: Value) -> Option<String> {
-        let claims = structured_merge::field_set(self.target.desired.object(), self.of, self.target.kind().as_ref());
+        let claims =
+            structured_merge::field_set(self.target.desired.object(), self.schema, self.target.kind().as_ref());
         // What claims nothing, such as a Namespace with only a name, leaves no entry.
         if claims.is_empty() {
             return None;
@@ -205,7 +207,7 @@ impl Writer<'_> {
             Err(error) => error,
         };
         let why = match self.failed(&error, Some(&created)) {
-            Written::Failed(trouble) => trouble.message,
+            Written::Failed(diagnostic) => diagnostic.message,
             _ => String::new(),
         };
         Some(format!("it is created, but its fields are not recorded as applied until the next `apply`: {why}"))

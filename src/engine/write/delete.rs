@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use crate::client::{Change, Cluster, Retry};
 use crate::diagnostic::Diagnostic;
+use crate::engine::backoff::Backoff;
 use crate::live::answer::unexpected;
 use crate::live::fetch::find;
 use crate::live::{LiveState, Resource};
@@ -17,7 +18,7 @@ use crate::live::{LiveState, Resource};
 /// How long finalizers and the grace period of what is deleted may take, unless `--timeout` says otherwise.
 pub const DEFAULT_DELETE_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// The first wait between two looks at an object that is being deleted; each further one doubles.
+/// The first wait between two looks at an object that is being deleted.
 const FIRST_LOOK: Duration = Duration::from_millis(50);
 
 /// The longest wait between two looks.
@@ -116,7 +117,7 @@ pub async fn wait_until_gone(
     stop: impl Fn() -> bool,
 ) -> LiveState {
     let cluster = &cluster.until_done();
-    let mut pause = FIRST_LOOK;
+    let mut backoff = Backoff::new(FIRST_LOOK, LAST_LOOK);
     loop {
         let now = match find(cluster, resource, key).await {
             LiveState::Present(now) if uid_of(&now) == uid => LiveState::Present(now),
@@ -127,8 +128,7 @@ pub async fn wait_until_gone(
         if stop() || left.is_zero() {
             return now;
         }
-        sleep(pause.min(left), &stop).await;
-        pause = pause.saturating_mul(2).min(LAST_LOOK);
+        sleep(backoff.pause().min(left), &stop).await;
     }
 }
 

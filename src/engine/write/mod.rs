@@ -12,26 +12,27 @@ mod established;
 mod half_way;
 mod replace;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use structured_merge::{FieldSet, Lookup, ObjectMeta as _, Op, Ownership, TypeRef, changes, merge, with_live_spelling};
+use structured_merge::{
+    Lookup, ManagedObject, ObjectMeta as _, Op, Ownership, TypeRef, changes, merge, with_live_spelling,
+};
 
 pub use delete::{DEFAULT_DELETE_TIMEOUT, Deadline, Deleted, delete, wait_until_gone};
 pub use established::{wait_for_discovery, wait_until_established};
 pub use half_way::{GRACE, HalfWay};
 
 use crate::client::{Address, Change, Cluster, RequestError, Retry};
-use crate::compare::Refusal;
-use crate::compare::{Finding, ForceConflicts, ObjectVerdict, Policy, Prediction, Redactor, Replace, Wanted, refusal};
+use crate::compare::{
+    ComparisonMachine, Decision, Finding, ForceConflicts, LiveObject, ObjectVerdict, Policy, Prediction, ROUNDS,
+    Redactor, Refusal, Replace, refusal,
+};
 use crate::diagnostic::{Code, Diagnostic};
-pub use crate::engine::judge::Decision;
-use crate::engine::judge::Judge;
+use crate::engine::dry_run::drive;
 use crate::live::answer::Asked;
-use crate::live::{Resource, Target};
-
-/// How often an object that changes while it is written is judged again.
-const ROUNDS: usize = 5;
+use crate::live::{LiveState, Resource, Target, fetch};
 
 /// What became of a write.
 #[derive(Clone, Debug)]
@@ -48,7 +49,7 @@ pub enum Written {
     Moved(Box<ObjectVerdict>),
     /// It could not be written.
     Failed(Diagnostic),
-    /// This was done, and there is something to know about it.
+    /// This became of it, and there is something to know about it.
     Noted(Box<Written>, String),
 }
 
@@ -80,44 +81,27 @@ pub struct Writes<'a> {
 
 impl Writes<'_> {
     /// Writes one object that differs or is not ours yet. Nothing is sent for any other.
-    pub async fn write(&self, target: &Target, decision: &Decision, of: TypeRef<'_>) -> Option<Written> {
+    pub async fn write(&self, target: &Target, decision: &Decision, schema: TypeRef<'_>) -> Option<Written> {
         let Ok(resource) = &target.resource else { return None };
         let Self { policy, redactor, deletion, agreed, half_way, .. } = *self;
         // What is begun is finished, also when the run is interrupted.
         let cluster = &self.cluster.until_done();
-        let writer = Writer { cluster, target, resource, of, policy, redactor, deletion, agreed, half_way };
-        let shown = decision.verdict();
+        let writer = Writer { cluster, target, resource, schema, policy, redactor, deletion, agreed, half_way };
+        let shown = &decision.verdict;
         match (&decision.finding, shown) {
             _ if !shown.conflicts().is_empty() => None,
             (_, ObjectVerdict::Create { .. }) => Some(writer.create(shown).await),
-            (Finding::Predicted { live, prediction }, ObjectVerdict::Update(_)) => {
-                Some(writer.update(live.clone(), After::of(prediction), shown).await)
-            }
-            (Finding::Predicted { live, prediction }, ObjectVerdict::InSync(fields)) if fields.changes_owners() => {
-                Some(writer.update(live.clone(), After::of(prediction), shown).await)
+            (Finding::Predicted { .. }, ObjectVerdict::Update(_)) => Some(writer.update(decision).await),
+            (Finding::Predicted { .. }, ObjectVerdict::InSync(_)) if shown.is_ownership_only() => {
+                Some(writer.update(decision).await)
             }
             (Finding::Refused { live: Some(live), .. }, ObjectVerdict::Replace { .. })
                 if policy.replace == Replace::Immutable =>
             {
-                Some(writer.replace(live.clone(), shown).await)
+                Some(writer.replace(&live.current.object, shown).await)
             }
             _ => None,
         }
-    }
-}
-
-/// What an apply leaves beside values.
-#[derive(Default)]
-struct After {
-    /// Whose fields are whose.
-    owners: Ownership,
-    /// What manual changes own and has to pass to us, so that it goes.
-    in_the_way: FieldSet,
-}
-
-impl After {
-    fn of(prediction: &Prediction) -> Self {
-        Self { owners: prediction.owners.clone(), in_the_way: prediction.in_the_way.clone() }
     }
 }
 
@@ -125,7 +109,7 @@ struct Writer<'a> {
     cluster: &'a Cluster,
     target: &'a Target,
     resource: &'a Resource,
-    of: TypeRef<'a>,
+    schema: TypeRef<'a>,
     policy: &'a Policy,
     redactor: &'a Redactor,
     deletion: Duration,
@@ -134,60 +118,73 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    async fn update(&self, mut live: Value, mut after: After, shown: &ObjectVerdict) -> Written {
-        let done = if shown.is_ownership_only() { Written::Adopted } else { Written::Updated };
-        for round in 0.. {
-            let error = match self.write_over(&live, &after).await {
-                Ok(()) => return done,
-                Err(error) => error,
-            };
-            if is_open(&error) {
-                return match self.judge_again().await {
-                    Some((_, _, verdict)) if verdict.is_done() => done,
-                    _ => self.failed(&error, Some(&live)),
-                };
-            }
-            if !is_conflict(&error) || round == ROUNDS {
-                return self.failed(&error, Some(&live));
-            }
-            match self.judge_again().await {
-                // An answer that got lost: the write was done.
-                Some((_, _, verdict)) if verdict.is_done() => return done,
-                Some((Some(now), then, verdict))
-                    if verdict.same_difference(shown) && verdict.conflicts().is_empty() =>
-                {
-                    (live, after) = (now, then);
-                }
-                Some((_, _, verdict)) => return Written::Moved(Box::new(verdict)),
-                None => return self.failed(&error, Some(&live)),
-            }
+    /// Writes until the object is as it was shown to become, as long as nobody makes it differ in another way. What is left of a failed
+    /// attempt is told unless a later one succeeds.
+    async fn update(&self, shown: &Decision) -> Written {
+        let mut left_behind = None;
+        match self.try_update(shown, &mut left_behind).await {
+            Ok(done) => done,
+            Err(failed) => failed.noting(left_behind),
         }
-        done
+    }
+
+    async fn try_update(&self, shown: &Decision, left_behind: &mut Option<String>) -> Result<Written, Written> {
+        let done = if shown.verdict.is_ownership_only() { Written::Adopted } else { Written::Updated };
+        let mut rounds = 0..ROUNDS;
+        let mut again: Option<Decision> = None;
+        loop {
+            let Decision { finding, verdict, .. } = again.as_ref().unwrap_or(shown);
+            let Finding::Predicted { live, prediction } = finding else {
+                return Err(Written::Moved(Box::new(verdict.clone())));
+            };
+            let Err(error) = self.write_over(live, prediction, left_behind).await else { return Ok(done) };
+            let failed = || Err(self.failed(&error, Some(&live.current.object)));
+            if !is_open(&error) && (!is_conflict(&error) || rounds.next().is_none()) {
+                return failed();
+            }
+            let Some(now) = self.judge_again().await else { return failed() };
+            if now.verdict.is_done() {
+                // An answer that got lost: the write was done.
+                return Ok(done);
+            }
+            if is_open(&error) {
+                return failed();
+            }
+            if !now.verdict.same_difference(&shown.verdict) || !now.verdict.conflicts().is_empty() {
+                return Err(Written::Moved(Box::new(now.verdict)));
+            }
+            again = Some(now);
+        }
     }
 
     /// Takes over the manual claims where some would stay beside ours, then applies; both locked to the version judged. When the
-    /// apply fails, the claims go back, so that it has changed nothing.
-    async fn write_over(&self, live: &Value, after: &After) -> Result<(), RequestError> {
-        let manager = &self.policy.manager;
+    /// apply fails, the claims go back, so that it has changed nothing; where that fails as well, `left_behind` says so.
+    async fn write_over(
+        &self,
+        live: &LiveObject,
+        after: &Prediction,
+        left_behind: &mut Option<String>,
+    ) -> Result<(), RequestError> {
+        let LiveObject { current: ManagedObject { object: live, owners: before }, wanted } = live;
         let api_version = self.target.key.gvk.api_version();
         let claims = after.owners.our_fields();
         let mut version = live.metadata("resourceVersion").cloned().unwrap_or_default();
         let mut has_taken_over = false;
-        let before = Ownership::of(live, manager);
-        // What the manifest dropped counts too: it goes only when no hand is left beside us.
+        // What the manifest dropped counts too: it goes only when no manual change claims it beside us.
         let concerned = claims.union(&before.our_fields()).union(&after.in_the_way);
-        let transferred =
-            |owners: &Ownership| owners.with_claims_transferred(live, self.of, &concerned, &api_version, self.policy);
+        let transferred = |owners: &Ownership| {
+            owners.with_claims_transferred(live, self.schema, &concerned, &api_version, self.policy)
+        };
         // Whether claims would stay is asked of an apply that finds us as we are now: our first one takes over more than later ones.
         let beside = Ownership { ours: before.ours.clone(), ..after.owners.clone() };
-        if let Some(settled) = transferred(&before)
+        if let Some(settled) = transferred(before)
             && transferred(&beside).is_some()
         {
             version = self.record_owners(settled.to_json(live), &version).await?;
             has_taken_over = true;
         }
-        let wanted = Wanted::over(self.target, live, self.of, self.policy);
-        let mut body = with_live_spelling(&wanted.object, live, self.of);
+        let wanted = wanted.object(self.target);
+        let mut body = with_live_spelling(wanted, live, self.schema);
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
             metadata.insert("uid".into(), live.metadata("uid").cloned().unwrap_or_default());
             metadata.insert("resourceVersion".into(), version.clone());
@@ -196,16 +193,14 @@ impl Writer<'_> {
         let force = self.policy.force != ForceConflicts::None || !self.policy.adopt.is_empty();
         match self.apply(&body, force).await {
             Ok((_, after)) => {
-                if self.is_emptied(&wanted.object, live, &after) {
+                if self.is_emptied(wanted, live, &after) {
                     self.fill_in(body, &after).await;
                 }
                 Ok(())
             }
             Err(error) => {
                 if has_taken_over {
-                    // Under a lock on the version that the takeover left: where somebody has written since, or the apply was done
-                    // after all, the record is no longer ours to restore.
-                    let _ = self.record_owners(recorded_owners(live), &version).await;
+                    *left_behind = self.give_back(live, before, &version).await;
                 }
                 Err(error)
             }
@@ -215,9 +210,9 @@ impl Writer<'_> {
     /// Returns true if something is gone that the manifest has, though empty: of a map or list that loses all that we had applied, the
     /// server makes nothing, or null, and of that the next apply makes what is empty.
     fn is_emptied(&self, wanted: &Value, before: &Value, after: &Value) -> bool {
-        let merged = merge(wanted, after, self.of);
+        let merged = merge(wanted, after, self.schema);
         let mut before = Lookup::of(before);
-        let left = changes(after, &merged, self.of, self.target.status_is_apart());
+        let left = changes(after, &merged, self.schema, self.target.status_is_apart());
         let is_gone = |change: &structured_merge::Change| change.op == Op::Add || change.from == Some(Value::Null);
         left.iter().any(|change| is_gone(change) && before.value(&change.path).is_some())
     }
@@ -254,16 +249,36 @@ impl Writer<'_> {
         self.resource.object_path(self.target.key.namespace.as_deref(), &self.target.key.name)
     }
 
-    /// Judges the object as it is now: the live object, what an apply leaves, and the verdict. None when nothing can be said.
-    async fn judge_again(&self) -> Option<(Option<Value>, After, ObjectVerdict)> {
-        let judge = Judge { policy: self.policy, redactor: self.redactor };
-        let Decision { finding, assessment } =
-            judge.judge_again(self.cluster, (self.target, self.resource), self.of).await?;
-        let verdict = assessment.verdict;
-        Some(match finding {
-            Finding::Predicted { live, prediction } => (Some(live), After::of(&prediction), verdict),
-            Finding::Refused { live, .. } => (live, After::default(), verdict),
-            _ => (None, After::default(), verdict),
+    /// Reads the object once more and decides about it as it is now; none if it cannot be read.
+    async fn judge_again(&self) -> Option<Decision> {
+        let live = fetch::get(self.cluster, self.target, self.resource).await;
+        if matches!(live, LiveState::Unreadable(_)) {
+            return None;
+        }
+        let mut machine = ComparisonMachine::new(self.target, live, self.schema, self.policy);
+        drive(self.cluster, self.resource, &mut machine).await;
+        Some(machine.decide(false, self.redactor))
+    }
+
+    /// Gives the claims back that passed to us for an apply that failed; returns what to know if they stay ours. This is under a lock
+    /// on the version that the takeover left: where somebody has written since, the record is no longer ours to restore.
+    async fn give_back(&self, live: &Value, before: &Ownership, version: &Value) -> Option<String> {
+        let error = self.record_owners(recorded_owners(live), version).await.err()?;
+        let now = match fetch::get(self.cluster, self.target, self.resource).await {
+            LiveState::Present(now) => Ownership::of(&now, &self.policy.manager),
+            LiveState::Absent => return None,
+            LiveState::Unreadable(_) => Ownership::default(),
+        };
+        let lost = before.lost(&now).into_iter().filter(|lost| !lost.fields.is_empty());
+        let owners: BTreeSet<String> = lost.map(|lost| format!("`{}`", lost.entry.manager)).collect();
+        // None: it was the answer that got lost.
+        (!owners.is_empty()).then(|| {
+            let owners = owners.into_iter().collect::<Vec<_>>().join(", ");
+            let why = Diagnostic::about(&self.target.key.gvk, &error).message;
+            let ours = &self.policy.manager;
+            format!(
+                "fields of {owners} now belong to `{ours}`, and could not be given back after the apply failed: {why}"
+            )
         })
     }
 
@@ -271,10 +286,10 @@ impl Writer<'_> {
         let Some(status) = error.refusal() else {
             return Written::Failed(Diagnostic::about(&self.target.key.gvk, error));
         };
-        Written::Failed(match refusal(self.target, live, self.of, status) {
+        Written::Failed(match refusal(self.target, live, self.schema, status) {
             Refusal::NoNamespace(name) => Diagnostic::new(Code::NotFound, format!("namespace `{name}` does not exist")),
             Refusal::Immutable(reason) => Diagnostic::new(Code::Invalid, reason),
-            Refusal::Typed(trouble) | Refusal::NotTried(trouble) | Refusal::Other(trouble) => trouble,
+            Refusal::Typed(diagnostic) | Refusal::NotTried(diagnostic) | Refusal::Other(diagnostic) => diagnostic,
         })
     }
 }

@@ -14,27 +14,30 @@ use super::create::Creation;
 use super::delete::{Deadline, Deleted, delete, wait_until_gone};
 use super::{Writer, Written, recorded_owners};
 use crate::client::{Change, RequestError, Retry};
-use crate::compare::{ObjectVerdict, probe_object, replace_guard};
+use crate::compare::{Decision, Finding, ObjectVerdict, ROUNDS, probe_object, replace_guard};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::LiveState;
 use crate::live::answer::Asked;
 use crate::live::fetch::find;
 
-/// How often an object that changes while it is about to be deleted is judged again.
-const ROUNDS: usize = 5;
-
 impl Writer<'_> {
     /// Nothing is deleted before the server has accepted the new object in a trial.
-    pub(super) async fn replace(&self, mut live: Value, shown: &ObjectVerdict) -> Written {
+    pub(super) async fn replace(&self, live: &Value, shown: &ObjectVerdict) -> Written {
         if let Some(reason) = replace_guard(self.target) {
             return Written::Failed(Diagnostic::new(Code::Protected, reason));
         }
-        if let Err(error) = self.try_creation(&live).await {
-            return self.failed(&error, Some(&live));
+        if let Err(error) = self.try_creation(live).await {
+            return self.failed(&error, Some(live));
         }
         let deadline = Deadline::after(self.deletion);
         let _under_way = self.half_way.begin(&self.target.key);
+        let mut again: Option<Decision> = None;
         for _ in 0..ROUNDS {
+            let live = match again.as_ref().map(|now| (&now.finding, &now.verdict)) {
+                None => live,
+                Some((Finding::Refused { live: Some(now), .. }, ObjectVerdict::Replace { .. })) => &now.current.object,
+                Some((_, verdict)) => return Written::Moved(Box::new(verdict.clone())),
+            };
             if self.half_way.is_interrupted() {
                 return Written::Failed(Diagnostic::new(
                     Code::Interrupted,
@@ -44,16 +47,14 @@ impl Writer<'_> {
             let uid = live.uid().unwrap_or_default().to_owned();
             let version = live.resource_version().unwrap_or_default().to_owned();
             match delete(self.cluster, self.resource, &self.target.key, &uid, Some(&version)).await {
-                Ok(Deleted::Gone) => return self.create_again(&live).await,
-                Ok(Deleted::Terminating) => return self.once_gone(&live, &uid, deadline).await,
+                Ok(Deleted::Gone) => return self.create_again(live).await,
+                Ok(Deleted::Terminating) => return self.once_gone(live, &uid, deadline).await,
                 Ok(Deleted::Moved(_)) => {}
-                Err(trouble) => return Written::Failed(trouble),
+                Err(diagnostic) => return Written::Failed(diagnostic),
             }
             match self.judge_again().await {
-                Some((Some(now), _, verdict @ ObjectVerdict::Replace { .. })) if verdict.same_difference(shown) => {
-                    live = now;
-                }
-                Some((_, _, verdict)) => return Written::Moved(Box::new(verdict)),
+                Some(now) if now.verdict.same_difference(shown) => again = Some(now),
+                Some(now) => return Written::Moved(Box::new(now.verdict)),
                 None => break,
             }
         }
@@ -132,7 +133,7 @@ impl Writer<'_> {
     async fn taken(&self) -> Written {
         match self.judge_again().await {
             // Another run of ours.
-            Some((_, _, verdict)) if verdict.is_done() => Written::Replaced,
+            Some(now) if now.verdict.is_done() => Written::Replaced,
             _ => {
                 let message =
                     "it was deleted, and somebody else has created it meanwhile: that object was left unchanged";

@@ -7,7 +7,7 @@ use structured_merge::{FieldPath, ObjectKey};
 use super::key::no_key;
 use super::{diagnostic, read_diagnostic};
 use crate::compare::{
-    Action, Assessment, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
+    Action, Class, Conflict, Decision, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
     UnmanagedCount, Versions, paths_of,
 };
 use crate::desired::Source;
@@ -137,11 +137,17 @@ fn as_texts<S: Serializer>(paths: &[FieldPath], serializer: S) -> Result<S::Ok, 
 }
 
 impl ObjectReport {
-    /// From the verdict on one target.
+    /// From the decision about one target.
     #[must_use]
-    pub fn new(target: &Target, assessment: Assessment) -> Self {
-        let mut report = Self::of(&target.key, assessment);
-        report.warnings.splice(..0, target.desired.warnings().iter().cloned());
+    pub fn new(target: &Target, decision: &Decision) -> Self {
+        let mut report = Self::about(target, decision.verdict.clone());
+        report.warnings = target.desired.warnings().iter().chain(&decision.warnings).cloned().collect();
+        report.rules.clone_from(&decision.rules);
+        report
+    }
+
+    fn about(target: &Target, verdict: ObjectVerdict) -> Self {
+        let mut report = Self::unwanted(&target.key, verdict);
         report.source = Some(target.desired.origin.source.clone());
         report.is_annotated = !target.desired.ignored().is_empty();
         report.find_lines(target);
@@ -149,13 +155,9 @@ impl ObjectReport {
         report
     }
 
-    /// From the verdict on a member of an apply set that no manifest names.
+    /// From a verdict alone, as on a member of an apply set that no manifest names.
     #[must_use]
     pub fn unwanted(key: &ObjectKey, verdict: ObjectVerdict) -> Self {
-        Self::of(key, verdict.into())
-    }
-
-    fn of(key: &ObjectKey, Assessment { verdict, warnings, rules }: Assessment) -> Self {
         let mut report = Self {
             api_version: key.gvk.api_version(),
             kind: key.gvk.kind.clone(),
@@ -170,8 +172,8 @@ impl ObjectReport {
             beside: Vec::new(),
             unmanaged: UnmanagedCount::default(),
             ignored: Vec::new(),
-            rules,
-            warnings,
+            rules: BTreeSet::new(),
+            warnings: Vec::new(),
             error: None,
             reason: None,
             hint: None,
@@ -220,7 +222,7 @@ impl ObjectReport {
 
     /// Records that it differs in another way by now than was shown.
     pub fn move_to(&mut self, verdict: ObjectVerdict) {
-        let now = Self::of(&self.key, verdict.into());
+        let now = Self::unwanted(&self.key, verdict);
         (self.action, self.changes, self.conflicts) = (now.action, now.changes, now.conflicts);
         self.versions = now.versions;
         self.is_moved = true;
@@ -231,7 +233,7 @@ impl ObjectReport {
     pub fn observed(target: &Target, readiness: Readiness) -> Self {
         let trouble = readiness.trouble.clone();
         let unknown = trouble.clone().unwrap_or_else(|| Diagnostic::new(Code::Unknown, ""));
-        let mut report = Self { warnings: Vec::new(), ..Self::new(target, ObjectVerdict::Unknown(unknown).into()) };
+        let mut report = Self::about(target, ObjectVerdict::Unknown(unknown));
         if trouble.is_none() {
             (report.action, report.error) = (Action::None, None);
         }
@@ -255,7 +257,7 @@ impl ObjectReport {
     pub fn spare(&mut self, reason: &str) {
         *self = Self {
             is_moved: true,
-            ..Self::of(&self.key.clone(), ObjectVerdict::Kept { reason: reason.to_owned() }.into())
+            ..Self::unwanted(&self.key.clone(), ObjectVerdict::Kept { reason: reason.to_owned() })
         };
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, PathElement, Scalar};
+use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement, Scalar};
 
 use crate::compare::{
     Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Owner, Reason, Versions,
@@ -28,7 +28,7 @@ fn key(api_version: &str, kind: &str, namespace: Option<&str>, name: &str) -> Ob
 fn owner(manager: &str, subresource: &str) -> Owner {
     Owner {
         manager: manager.to_owned(),
-        operation: "Update".to_owned(),
+        operation: Operation::Update,
         subresource: subresource.to_owned(),
         time: Some("2026-11-20T10:00:00Z".to_owned()),
         manual: manager.starts_with("kubectl"),

@@ -1,6 +1,7 @@
 //! Changes, owners and objects in one line each, for formats that show no more than a line.
 
 use serde_json::Value;
+use structured_merge::Operation;
 
 use super::sentence;
 use super::value::inline;
@@ -62,7 +63,8 @@ pub(crate) fn why(change: &FieldChange) -> String {
 
 /// `kubectl, scale, 2026-11-20T10:00:00Z`
 fn owner(owner: &Owner) -> String {
-    let way = if owner.subresource.is_empty() && owner.operation == "Apply" { "Apply" } else { &owner.subresource };
+    let way =
+        if owner.subresource.is_empty() && owner.operation == Operation::Apply { "Apply" } else { &owner.subresource };
     let parts = [owner.manager.as_str(), way, owner.time.as_deref().unwrap_or_default()];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     visible(&parts.join(", ")).into_owned()

@@ -1,5 +1,7 @@
 //! Why a field differs, and by whom.
 
+use structured_merge::Operation;
+
 use crate::compare::{Class, FieldChange, Owner};
 use crate::report::View;
 
@@ -34,8 +36,8 @@ fn owners(change: &FieldChange, view: &View) -> String {
 
 /// `kubectl (scale) 2026-11-20T10:00:00Z`, `helm (Apply) …`
 pub(crate) fn owner_text(owner: &Owner, view: &View) -> String {
-    let way = match (owner.subresource.as_str(), owner.operation.as_str()) {
-        ("", "Apply") => " (Apply)".to_owned(),
+    let way = match (owner.subresource.as_str(), owner.operation) {
+        ("", Operation::Apply) => " (Apply)".to_owned(),
         ("", _) => String::new(),
         (subresource, _) => format!(" ({subresource})"),
     };

@@ -10,7 +10,7 @@ use kubectl_reconcile::diagnostic::{Code, Diagnostic};
 use kubectl_reconcile::report::formats::html;
 use kubectl_reconcile::report::{Command, ContextReport, FailOn, ObjectReport, Report, Reports, Verdict, View};
 use serde_json::{Value, json};
-use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, PathElement};
+use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement};
 
 /// What would end a script, an attribute, a comment or a line, or deceive a reader.
 const HOSTILE: &str =
@@ -67,7 +67,7 @@ fn change(fields: &[&str], manager: &str, live: Value, desired: Value) -> FieldC
     let path = FieldPath::from(fields.iter().map(|name| PathElement::Field((*name).to_owned())).collect::<Vec<_>>());
     let owner = Owner {
         manager: manager.to_owned(),
-        operation: "Update".to_owned(),
+        operation: Operation::Update,
         subresource: String::new(),
         time: Some("2026-11-21T18:15:08Z".to_owned()),
         manual: true,

@@ -1,11 +1,14 @@
 //! Requests for one object each: one pass over many objects, each with a fault of its own.
 
 use std::fs;
+use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::catalog::{Mishap, of_requests};
 use super::oracle::{Wanted, ended_well, held, is_truthful, wrote_once};
 use super::{rounds, side_by_side, times};
-use crate::control_plane::{Fault, Proxy, Request, Workspace};
+use crate::control_plane::{Fault, Proxy, Request, Run, Workspace};
 
 /// Which request the faults happen to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,11 +20,21 @@ enum Stage {
     Prune,
     Delete,
     Recreate,
+    /// The apply is refused after manual claims have passed to us: they go back.
+    GiveBack,
 }
 
 impl Stage {
-    const ALL: [Stage; 7] =
-        [Stage::Get, Stage::DryRun, Stage::Create, Stage::Update, Stage::Prune, Stage::Delete, Stage::Recreate];
+    const ALL: [Stage; 8] = [
+        Stage::Get,
+        Stage::DryRun,
+        Stage::Create,
+        Stage::Update,
+        Stage::Prune,
+        Stage::Delete,
+        Stage::Recreate,
+        Stage::GiveBack,
+    ];
 
     /// Method and pattern of the request for an object.
     fn request(self, name: &str) -> (&'static str, String) {
@@ -32,6 +45,7 @@ impl Stage {
             Stage::Prune | Stage::Delete => ("DELETE", format!("configmaps/{name} !dryRun")),
             // A creation does not say in its address of what: whichever object comes next has the fault.
             Stage::Recreate => ("POST", "configmaps? !dryRun".to_owned()),
+            Stage::GiveBack => ("PATCH", format!("configmaps/{name}? !dryRun !force")),
         }
     }
 
@@ -40,7 +54,7 @@ impl Stage {
         let mut arguments = match self {
             Stage::Get => vec!["diff"],
             Stage::DryRun => vec!["diff", "--evidence=server"],
-            Stage::Create | Stage::Update => vec!["apply"],
+            Stage::Create | Stage::Update | Stage::GiveBack => vec!["apply"],
             Stage::Prune => vec!["apply", "--prune", "--applyset=set"],
             Stage::Delete | Stage::Recreate => vec!["apply", "--replace=immutable"],
         };
@@ -82,7 +96,11 @@ fn prepare(ws: &Workspace, stage: Stage, cases: &[Case]) -> Wanted {
     write(ws, "quiet", "old", false);
     let prepared: Vec<&str> =
         stage.arguments().into_iter().map(|argument| if argument == "diff" { "apply" } else { argument }).collect();
-    ws.reconcile(prepared.into_iter().filter(|argument| !argument.starts_with("--evidence"))).exits_with(0);
+    if stage == Stage::GiveBack {
+        ws.kubectl(["create", "-f", "."]).exits_with(0);
+    } else {
+        ws.reconcile(prepared.into_iter().filter(|argument| !argument.starts_with("--evidence"))).exits_with(0);
+    }
     let mut wanted = Wanted::new();
     for (number, case) in cases.iter().enumerate() {
         let value = match stage {
@@ -108,13 +126,19 @@ fn pass(stage: Stage, round: usize) {
     let cases = cases(round);
     let wanted = prepare(&ws, stage, &cases);
     let proxy = Proxy::new(&ws);
+    let refusal =
+        r#"{"kind": "Status", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "not you"}"#;
+    let refused = Fault::Answer(403, Vec::new(), refusal.to_owned());
     if stage == Stage::Get {
-        let refusal =
-            r#"{"kind": "Status", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "no lists"}"#;
-        proxy.inject(99, "GET", "configmaps? limit", Fault::Answer(403, Vec::new(), refusal.to_owned()));
+        proxy.inject(99, "GET", "configmaps? limit", refused.clone());
     }
     for case in &cases {
         let (method, pattern) = stage.request(&case.name);
+        if stage == Stage::GiveBack {
+            // The claims pass, and the apply is refused.
+            proxy.inject(1, method, &pattern, Fault::After(Arc::new(|| {})));
+            proxy.inject(99, method, &format!("configmaps/{}? !dryRun force", case.name), refused.clone());
+        }
         let times = if stage == Stage::Recreate { 1 } else { case.times };
         proxy.inject(times, method, &pattern, case.mishap.fault.clone());
     }
@@ -123,10 +147,15 @@ fn pass(stage: Stage, round: usize) {
     let held = held(&ws);
     ended_well(&what, &run);
     is_truthful(&what, &run, &wanted, &held);
-    wrote_once(&what, &run, &requests);
+    if stage == Stage::GiveBack {
+        notes_what_is_not_given_back(&ws, &run, &cases);
+    } else {
+        wrote_once(&what, &run, &requests);
+    }
     assert_eq!(proxy.clear(), Vec::<String>::new(), "{what}: faults that did not happen: {run}");
-    for case in cases.iter().filter(|case| case.mishap.is_passing && case.times == 1 && stage != Stage::Recreate) {
-        let is_known = |object: &&serde_json::Value| object["name"] == case.name.as_str() && object["error"].is_null();
+    let is_refused = [Stage::Recreate, Stage::GiveBack].contains(&stage);
+    for case in cases.iter().filter(|case| case.mishap.is_passing && case.times == 1 && !is_refused) {
+        let is_known = |object: &&Value| object["name"] == case.name.as_str() && object["error"].is_null();
         let objects = run.report()["objects"].as_array().cloned().unwrap_or_default();
         assert!(objects.iter().any(|object| is_known(&object)), "{what}: {} once: {run}", case.mishap.name);
     }
@@ -137,6 +166,29 @@ fn pass(stage: Stage, round: usize) {
         assert!(asked(&case.name) <= 30, "{what}: {} leads to {} requests", case.mishap.name, asked(&case.name));
     }
     finishes(&ws, stage, &wanted);
+}
+
+/// Whose fields are ours by the server's record although the apply was refused has a note, and nobody else.
+fn notes_what_is_not_given_back(ws: &Workspace, run: &Run, cases: &[Case]) {
+    let mut count = 0;
+    for case in cases {
+        let report = run.object("ConfigMap", &case.name);
+        let notes = report["warnings"].as_array().expect("warnings").iter().filter_map(Value::as_str);
+        let has_note = notes.into_iter().any(|note| {
+            note.contains("fields of `kubectl-create` now belong to `kubectl-reconcile`, and could not be given back")
+        });
+        let object = ws.get("ConfigMap", &case.name);
+        let entries = object["metadata"]["managedFields"].as_array().expect("entries");
+        let is_given_back = entries
+            .iter()
+            .any(|entry| entry["manager"] == "kubectl-create" && entry["fieldsV1"]["f:data"].get("f:v").is_some());
+        assert_eq!(has_note, !is_given_back, "{}, {} times: {report}", case.mishap.name, case.times);
+        if case.mishap.is_passing && case.times == 1 {
+            assert!(is_given_back, "{}: {report}", case.mishap.name);
+        }
+        count += usize::from(has_note);
+    }
+    assert!(count > 0 && count < cases.len(), "{count} of {}", cases.len());
 }
 
 /// Without the faults, the next pass does what is left, and the one after it nothing.

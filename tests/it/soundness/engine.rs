@@ -1,14 +1,14 @@
 //! The whole comparison against the API server: conflicts, predictions, writes, and what is said without asking.
 
 use kubectl_reconcile::compare::{
-    Action, CompareContext, ComparisonMachine, Finding, ForceConflicts, Policy, Redactor, predict, verdict,
+    Action, CompareContext, ComparisonMachine, Finding, ForceConflicts, Policy, Redactor, decide, predict,
 };
 use kubectl_reconcile::desired::DesiredObject;
 use kubectl_reconcile::engine::dry_run::drive;
-use kubectl_reconcile::engine::write::{Decision, HalfWay, Written};
+use kubectl_reconcile::engine::write::{HalfWay, Written};
 use kubectl_reconcile::live::{LiveState, Target};
 use serde_json::Value;
-use structured_merge::{FieldPath, Ownership, PathElement, Scalar, changes, is_nothing, with_live_spelling};
+use structured_merge::{FieldPath, PathElement, Scalar, changes, is_nothing, with_live_spelling};
 
 use super::{OURS, Run};
 use crate::generated::resource_of;
@@ -22,13 +22,14 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     target.desired = DesiredObject::exactly(manifest.clone(), target.desired.origin.clone());
     let kind = target.key.gvk.kind.clone();
     let of = ground.of(&target);
-    let setting = CompareContext { of, policy: &policy, types_will_change: false };
-    let judged = |target: &Target, finding: &Finding| verdict(target, finding, setting, &Redactor::default()).verdict;
+    let context = CompareContext { schema: of, policy: &policy, types_will_change: false };
+    let decided = |finding: Finding| decide(&target, finding, context, &Redactor::default());
 
     let finding = ask(run, &target, &policy, live.clone()).await;
-    let Finding::Predicted { live: before, prediction } = &finding else { return };
-    let diff = judged(&target, &finding);
-    let context = format!("{} {}, {force:?}\nmanifest {manifest}\nlive {before}", target.key.gvk.version, target.key);
+    let decision = decided(finding);
+    let Finding::Predicted { live, prediction } = &decision.finding else { return };
+    let (before, diff) = (&live.current.object, &decision.verdict);
+    let about = format!("{} {}, {force:?}\nmanifest {manifest}\nlive {before}", target.key.gvk.version, target.key);
     run.tally.count("engine", "compared");
 
     let body = with_live_spelling(manifest, before, of);
@@ -37,18 +38,18 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
         Err(status) if status.code == 409 => status.causes.iter().map(|cause| cause.field.clone()).collect(),
         _ => Vec::new(),
     };
-    let owners = Ownership::of(before, OURS);
+    let owners = &live.current.owners;
     let taken: Vec<String> = owners.taken(&prediction.owners).iter().map(|(path, _)| server_text(path)).collect();
     let (told, taken) = (sorted(told), sorted(taken));
     let is_first = owners.others.is_empty() && owners.ours.is_none();
     // Where even force is refused, the answer is for an object whose hands have yielded.
     if told != taken && !is_first && ground.apply(&target, &body, OURS, "&dryRun=All&force=true").await.is_ok() {
-        run.tally.fail("other conflicts", format!("server {told:?}, here {taken:?}: {context}"));
+        run.tally.fail("other conflicts", format!("server {told:?}, here {taken:?}: {about}"));
     }
 
-    let here = predict(manifest, before, of, target.kind().as_ref(), &policy);
+    let here = predict(manifest, &live.current, of, target.kind().as_ref(), &policy);
     let status_is_apart = resource_of(&target).status;
-    let guessed = judged(&target, &Finding::Predicted { live: before.clone(), prediction: here.clone() });
+    let guessed = decided(Finding::Predicted { live: live.clone(), prediction: Box::new(here.clone()) }).verdict;
     let is_right = guessed.action() == diff.action();
     run.tally.count("local action", if is_right { "right" } else { "wrong" });
     if !is_right {
@@ -61,13 +62,12 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
         };
         run.tally.example(
             "local action wrong",
-            format!("{kind}: server {:?}, here {:?}: {context}", shown(&diff), shown(&guessed)),
+            format!("{kind}: server {:?}, here {:?}: {about}", shown(diff), shown(&guessed)),
         );
     } else if !changes(&here.object, &prediction.object, of, status_is_apart).is_empty() {
         run.tally.count("local object", "differs");
     }
 
-    let decision = Decision { finding: finding.clone(), assessment: diff.clone().into() };
     let redactor = Redactor::default();
     let half_way = HalfWay::default();
     let writes = ground.writes(&policy, &redactor, &half_way);
@@ -90,10 +90,10 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     if !wrong.is_empty() {
         let wrong: Vec<_> = wrong.iter().map(|c| format!("{} {:?} {:?} {:?}", c.path, c.op, c.from, c.to)).collect();
         run.tally
-            .fail("predicted otherwise", format!("{wrong:?}: {context}\npredicted {}\nnow {now}", prediction.object));
+            .fail("predicted otherwise", format!("{wrong:?}: {about}\npredicted {}\nnow {now}", prediction.object));
     }
     let again = ask(run, &target, &policy, now.clone()).await;
-    let second = judged(&target, &again);
+    let second = decided(again).verdict;
     // The server makes null of a map or list that loses all that was applied, and only in the next apply what is empty.
     let mut drift = second.changes().iter().filter(|change| change.class.is_drift());
     let is_emptiness = drift.all(|change| is_empty(change.live.as_ref()) && is_empty(change.path.value_in(manifest)));
@@ -106,15 +106,15 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     }
     if second.action() != Action::None || second.is_ownership_only() {
         let changes: Vec<_> = second.changes().iter().map(|c| format!("{} {:?}", c.path, c.class)).collect();
-        run.tally.fail("a second write", format!("{:?} {changes:?}: {context}\nnow {now}", second.action()));
+        run.tally.fail("a second write", format!("{:?} {changes:?}: {about}\nnow {now}", second.action()));
     }
 }
 
 pub(super) async fn ask(run: &Run<'_>, target: &Target, policy: &Policy, live: Value) -> Finding {
     let ground = run.ground;
     let mut machine = ComparisonMachine::new(target, LiveState::Present(live), ground.of(target), policy);
-    drive(&ground.cluster, target, resource_of(target), OURS, &mut machine).await;
-    machine.into_result().finding
+    drive(&ground.cluster, resource_of(target), &mut machine).await;
+    machine.into_finding()
 }
 
 pub fn is_empty(value: Option<&Value>) -> bool {

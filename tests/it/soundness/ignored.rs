@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use kubectl_reconcile::compare::{CompareContext, Finding, ForceConflicts, Policy, Redactor, Wanted, verdict};
+use kubectl_reconcile::compare::{CompareContext, Finding, ForceConflicts, Policy, Redactor, decide};
 use kubectl_reconcile::desired::DesiredObject;
 use kubectl_reconcile::diagnostic::Place;
-use kubectl_reconcile::engine::write::{Decision, HalfWay, Written};
+use kubectl_reconcile::engine::write::{HalfWay, Written};
 use kubectl_reconcile::rules::{FieldPattern, IgnoreRule, IgnoreRules, ObjectPattern};
 use serde_json::Value;
 use structured_merge::{FieldPath, changes, fields_of};
@@ -28,22 +28,21 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let policy = Policy { force, ignore: rules(pattern), ..Policy::of(OURS) };
 
     let finding = ask(run, &target, &policy, live.clone()).await;
-    let Finding::Predicted { live: before, .. } = &finding else {
+    let context = CompareContext { schema: of, policy: &policy, types_will_change: false };
+    let decision = decide(&target, finding, context, &Redactor::default());
+    let Finding::Predicted { live, .. } = &decision.finding else {
         return run.tally.count("ignored", "proven, refused or unknown");
     };
-    let ignored = Wanted::over(&target, before, of, &policy).ignored;
+    let (before, ignored) = (&live.current.object, &live.wanted.ignored);
     if ignored.is_empty() {
         return run.tally.count("ignored", "created with the manifest's value");
     }
-    let setting = CompareContext { of, policy: &policy, types_will_change: false };
-    let assessment = verdict(&target, &finding, setting, &Redactor::default());
     let kind = &target.key.gvk.kind;
-    let context = || format!("{kind} {path}, {force:?}\nmanifest {manifest}\nlive {before}");
-    let shown = assessment.verdict.changes().iter().find(|change| ignored.contains_at_or_above(&change.path));
+    let about = || format!("{kind} {path}, {force:?}\nmanifest {manifest}\nlive {before}");
+    let shown = decision.verdict.changes().iter().find(|change| ignored.contains_at_or_above(&change.path));
     if let Some(change) = shown {
-        run.tally.fail("shown although it is ignored", format!("{change:?}: {}", context()));
+        run.tally.fail("shown although it is ignored", format!("{change:?}: {}", about()));
     }
-    let decision = Decision { finding: finding.clone(), assessment };
     let (redactor, half_way) = (Redactor::default(), HalfWay::default());
     let writes = ground.writes(&policy, &redactor, &half_way);
     let written = writes.write(&target, &decision, of).await;
@@ -55,7 +54,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let reset = changes(before, &now, of, resource_of(&target).status);
     let reset = reset.into_iter().find(|change| ignored.contains_at_or_above(&change.path));
     if let Some(change) = reset {
-        run.tally.fail("written although it is ignored", format!("{change:?}: {}\nnow {now}", context()));
+        run.tally.fail("written although it is ignored", format!("{change:?}: {}\nnow {now}", about()));
     }
 }
 

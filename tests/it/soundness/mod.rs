@@ -15,7 +15,7 @@ use kubectl_reconcile::client::StatusError;
 use kubectl_reconcile::compare::Policy;
 use kubectl_reconcile::live::Target;
 use serde_json::Value;
-use structured_merge::{LAST_APPLIED, Proof, Unproven, managed_fields, prove};
+use structured_merge::{LAST_APPLIED, ManagedObject, Proof, Unproven, managed_fields, prove};
 
 use crate::control_plane::is_before;
 use crate::generated::{AT_ONCE, Ground, Rng, on_the_ground};
@@ -106,7 +106,8 @@ impl Run<'_> {
     /// Holds the proof, or its absence, against an unforced dry-run.
     async fn check(&mut self, manifest: &Value, live: &Value, how: &str) {
         let Some(kind) = self.target.kind() else { return };
-        let proof = prove(manifest, live, self.ground.of(self.target), &kind, &Policy::of(OURS));
+        let managed = ManagedObject::new(live.clone(), OURS);
+        let proof = prove(manifest, &managed, self.ground.of(self.target), &kind, &Policy::of(OURS));
         let answer = self.ground.apply(self.target, manifest, OURS, "&dryRun=All").await;
         if answer
             .as_ref()

@@ -1,14 +1,14 @@
 //! Items that manual changes added beside the manifest's own in a keyed list: a container that was renamed by hand runs on beside
 //! the one of the manifest. They are nobody else's, and no difference, as an apply leaves them alone.
 
-use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, Lookup, Ownership, PathElement};
+use structured_merge::{FieldPath, FieldSet, Lookup, ManagedObject, PathElement};
 
 use super::policy::Policy;
 
 /// The items of keyed lists that only manual changes own, in lists of which `ours` has other items.
 #[must_use]
-pub(super) fn beside(live: &Value, owners: &Ownership, ours: &FieldSet, policy: &Policy) -> Vec<FieldPath> {
+pub(super) fn beside(live: &ManagedObject, ours: &FieldSet, policy: &Policy) -> Vec<FieldPath> {
+    let ManagedObject { object, owners } = live;
     let mut found = Vec::new();
     for entry in owners.others.iter().filter(|entry| policy.is_manual(entry) && entry.subresource != "status") {
         collect(&entry.fields, ours, &FieldPath::root(), &mut found);
@@ -17,7 +17,7 @@ pub(super) fn beside(live: &Value, owners: &Ownership, ours: &FieldSet, policy: 
         let mut owning = owners.others.iter().filter(|entry| entry.fields.contains_at_or_below(path));
         owning.all(|entry| policy.is_manual(entry))
     };
-    let mut live = Lookup::of(live);
+    let mut live = Lookup::of(object);
     found.retain(|path| live.value(path).is_some() && manual(path));
     found.sort();
     found.dedup();
@@ -40,7 +40,7 @@ fn collect(theirs: &FieldSet, ours: &FieldSet, at: &FieldPath, found: &mut Vec<F
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     #[test]
     fn an_item_counts_in_a_list_of_ours_and_where_only_manual_changes_own_it() {
@@ -61,8 +61,8 @@ mod tests {
                      "volumes": [{"name": "data"}]},
         });
         let policy = Policy::of("kubectl-reconcile");
-        let owners = Ownership::of(&live, &policy.manager);
-        let found = beside(&live, &owners, &owners.our_fields(), &policy);
+        let live = ManagedObject::new(live, &policy.manager);
+        let found = beside(&live, &live.owners.our_fields(), &policy);
         assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), ["spec.containers[name=webx]"]);
     }
 }

@@ -4,10 +4,10 @@ use apply_set::PART_OF;
 use serde_json::Value;
 use structured_merge::{
     Change, ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, Lookup, ManagedFieldsEntry, ObjectMeta as _,
-    Op, Ownership, TypeRef, claim_strength, fields_last_applied, owns_last_applied, with_string_data,
+    Op, Operation, Ownership, TypeRef, claim_strength, fields_last_applied, owns_last_applied, with_string_data,
 };
 
-use super::conflicts::{Taken, owners, paths_of};
+use super::conflicts::{Taken, paths_of};
 use super::diff::{Class, Conflict, FieldChange, Owner};
 use super::object_pair::ObjectPair;
 use super::policy::Policy;
@@ -19,7 +19,8 @@ const CLIENT_SIDE_APPLY: &str = "kubectl-client-side-apply";
 /// What is known of the owners of an object, before and after an apply.
 pub(super) struct Classifier<'a> {
     before: &'a Ownership,
-    of: TypeRef<'a>,
+    policy: &'a Policy,
+    schema: TypeRef<'a>,
     /// Who else claims what.
     claimants: Claimants<'a>,
     pub taken: Taken<'a>,
@@ -35,30 +36,30 @@ impl<'a> Classifier<'a> {
     /// What `prediction` says of an object, and whom it takes something from.
     pub fn new(
         subject: &ObjectPair<'a>,
-        before: &'a Ownership,
         nobody: Option<&'a ManagedFieldsEntry>,
         differences: &[Change],
         prediction: &Prediction,
-        policy: &Policy,
+        policy: &'a Policy,
     ) -> Self {
+        let (before, after) = (&subject.live.owners, &prediction.owners);
         let ours = before.our_fields();
-        let after = &prediction.owners;
         Self {
-            of: subject.of,
+            schema: subject.schema,
             claimants: Claimants::of(&before.others),
-            taken: Taken::between(subject, before, nobody, differences, after, policy),
-            passing: settled(subject, before, prediction, policy).map(|owners| owners.our_fields()).unwrap_or_default(),
+            taken: Taken::between(subject, nobody, differences, after, policy),
+            passing: settled(subject, prediction, policy).map(|owners| owners.our_fields()).unwrap_or_default(),
             claims: after.our_fields().union(&ours),
             ours_before: with_string_data(subject.gvk, ours, &before.others),
             ours_after: with_string_data(subject.gvk, after.our_fields(), &[]),
             before,
+            policy,
         }
     }
 
     /// All changes with their classes.
     pub fn classified(&self, differences: Vec<Change>) -> Vec<FieldChange> {
         let mut found: Vec<FieldChange> = differences.into_iter().map(|change| self.classify(change)).collect();
-        self.taken.mark_renamed(&mut found, &self.ours_after, &self.claimants, self.of);
+        self.taken.mark_renamed(&mut found, &self.ours_after, &self.claimants, self.schema);
         found
     }
 
@@ -84,8 +85,8 @@ impl<'a> Classifier<'a> {
         if self.taken.overlaps(path) {
             return Class::Conflict;
         }
-        let ours = claim_strength(&self.ours_before, path, self.of);
-        let (theirs, _) = self.claimants.best(path, self.of);
+        let ours = claim_strength(&self.ours_before, path, self.schema);
+        let (theirs, _) = self.claimants.best(path, self.schema);
         let will_be_ours = self.ours_after.covers(path);
         match change.op {
             Op::Move => Class::Reordered,
@@ -99,28 +100,23 @@ impl<'a> Classifier<'a> {
 
     /// The others who own a field.
     fn owners(&self, path: &FieldPath) -> Vec<Owner> {
-        owners(self.claimants.best(path, self.of).1.into_iter())
+        self.policy.owners(self.claimants.best(path, self.schema).1)
     }
 
     /// Makes a conflict of the change of the label that names the object's apply set.
-    pub fn kept_in_its_apply_set(&self, found: &mut [FieldChange], manager: &str) -> Option<Conflict> {
+    pub fn kept_in_its_apply_set(&self, found: &mut [FieldChange]) -> Option<Conflict> {
         let path = FieldPath::of(&["metadata", "labels", PART_OF]);
         let change = found.iter_mut().find(|change| change.path == path)?;
         let is_known = change.class == Class::Conflict;
         change.class = Class::Conflict;
-        let (theirs, _) = self.claimants.best(&path, self.of);
-        let ours = claim_strength(&self.ours_before, &path, self.of);
+        let (theirs, _) = self.claimants.best(&path, self.schema);
+        let ours = claim_strength(&self.ours_before, &path, self.schema);
         let ours = self.before.ours.as_ref().filter(|_| ours > ClaimStrength::None && ours >= theirs);
-        change.managers = ours.map_or_else(|| self.owners(&path), |entry| vec![Owner::from(entry)]);
+        change.managers = ours.map_or_else(|| self.owners(&path), |entry| vec![self.policy.owner(entry)]);
         if change.managers.is_empty() {
-            let (operation, subresource) = ("Apply".to_owned(), String::new());
-            change.managers.push(Owner {
-                manager: manager.to_owned(),
-                operation,
-                subresource,
-                time: None,
-                manual: false,
-            });
+            let (manager, subresource) = (self.policy.manager.clone(), String::new());
+            let operation = Operation::Apply;
+            change.managers.push(Owner { manager, operation, subresource, time: None, manual: false });
         }
         let owner = change.managers.first().cloned()?;
         (!is_known).then_some(Conflict { path, owner })
@@ -154,8 +150,8 @@ impl<'a> Classifier<'a> {
     }
 
     /// Returns true if an apply makes fields ours although no value changes.
-    pub fn is_adopting(&self, after: &Ownership, policy: &Policy) -> bool {
-        self.is_newly_claimed(after) || self.before.is_adopting(&self.claims, policy)
+    pub fn is_adopting(&self, after: &Ownership) -> bool {
+        self.is_newly_claimed(after) || self.before.is_adopting(&self.claims, self.policy)
     }
 
     /// Returns true if our entry would be written again although no value changes.
@@ -176,9 +172,9 @@ impl<'a> Classifier<'a> {
         let is_ours = |path: &FieldPath| {
             [&self.ours_before, &self.ours_after]
                 .into_iter()
-                .any(|ours| claim_strength(ours, path, self.of) == ClaimStrength::Own)
+                .any(|ours| claim_strength(ours, path, self.schema) == ClaimStrength::Own)
         };
-        let applied = fields_last_applied(object, self.of);
+        let applied = fields_last_applied(object, self.schema);
         let has_added = |entry: &ManagedFieldsEntry, path: &FieldPath| match &applied {
             Some(applied) if owns_last_applied(&entry.fields) => {
                 applied.contains_at_or_below(path) || applied.covers(path)
@@ -194,19 +190,23 @@ impl<'a> Classifier<'a> {
             if is_ours(path) || known.contains_at_or_above(path) || path.overlaps(&copy) {
                 return;
             }
-            let (_, mut added_by) = self.claimants.best(path, self.of);
+            let (_, mut added_by) = self.claimants.best(path, self.schema);
             added_by.retain(|entry| has_added(entry, path));
             if added_by.is_empty() {
                 return;
             }
             if let Some(value) = live.value(path) {
                 known.insert(path);
+                let mut managers = self.policy.owners(added_by);
+                for owner in &mut managers {
+                    owner.manual = self.policy.adds_by_hand(owner);
+                }
                 unmanaged.push(FieldChange {
                     op: Op::Add,
                     class: Class::Unmanaged,
                     live: Some(value.clone()),
                     desired: None,
-                    managers: owners(added_by.into_iter()),
+                    managers,
                     defaulted: Vec::new(),
                     path: path.clone(),
                 });
@@ -217,7 +217,7 @@ impl<'a> Classifier<'a> {
 }
 
 /// The owners once manual claims have passed to us, if some do.
-fn settled(subject: &ObjectPair<'_>, before: &Ownership, after: &Prediction, policy: &Policy) -> Option<Ownership> {
-    let (claims, api_version) = (after.owners.our_fields(), subject.gvk.api_version());
-    before.with_claims_transferred(subject.live, subject.of, &claims, &api_version, policy)
+fn settled(subject: &ObjectPair<'_>, after: &Prediction, policy: &Policy) -> Option<Ownership> {
+    let (claims, api_version, live) = (after.owners.our_fields(), subject.gvk.api_version(), subject.live);
+    live.owners.with_claims_transferred(&live.object, subject.schema, &claims, &api_version, policy)
 }

@@ -8,12 +8,13 @@ use structured_merge::{
     TypeRef, builtin_kind,
 };
 
-use super::diff::{Class, Conflict, FieldChange, Owner};
+use super::diff::{Class, Conflict, FieldChange};
 use super::object_pair::ObjectPair;
 use super::policy::Policy;
 
 /// The fields that others lose and we may not take.
 pub(super) struct Taken<'a> {
+    policy: &'a Policy,
     /// Those of one owner behind each other.
     fields: Vec<(FieldPath, &'a ManagedFieldsEntry)>,
     paths: FieldSet,
@@ -22,23 +23,22 @@ pub(super) struct Taken<'a> {
 }
 
 impl<'a> Taken<'a> {
-    /// What owners lose between `before` and `after`. The owner whom the server invents for all that nobody is recorded for
+    /// What owners lose between now and `after`. The owner whom the server invents for all that nobody is recorded for
     /// (`nobody`) loses the values that change.
     pub fn between(
-        subject: &ObjectPair<'_>,
-        before: &'a Ownership,
+        subject: &ObjectPair<'a>,
         nobody: Option<&'a ManagedFieldsEntry>,
         differences: &[Change],
         after: &Ownership,
-        policy: &Policy,
+        policy: &'a Policy,
     ) -> Self {
         let keeps = |entry: &ManagedFieldsEntry| {
             !policy.takes_from(entry) && !is_forgotten(entry, subject.gvk, subject.versions)
         };
         let ours = after.our_fields();
-        let mut lost = before.lost(after);
+        let mut lost = subject.live.owners.lost(after);
         lost.retain(|lost| keeps(lost.entry));
-        let renamed = renamed(subject.live, subject.gvk, &lost);
+        let renamed = renamed(&subject.live.object, subject.gvk, &lost);
         let mut manifest = Lookup::of(subject.manifest);
         let taken = |lost: &LostFields<'a>| {
             let mut taken = lost.taken_by(&ours);
@@ -52,22 +52,28 @@ impl<'a> Taken<'a> {
             fields.extend(both.filter(|path| changed.contains_at_or_below(path)).map(|path| (path, entry)));
         }
         let paths = fields.iter().map(|(path, _)| path.clone()).collect();
-        Self { fields, paths, renamed }
+        Self { policy, fields, paths, renamed }
     }
 
     /// Makes conflicts of changes where a field is taken that has another name here. The server tells what it is called there, not
     /// here: it is one of the changes that nobody is known to own, or else any.
-    pub fn mark_renamed(&self, found: &mut [FieldChange], ours: &FieldSet, claimants: &Claimants<'_>, of: TypeRef<'_>) {
+    pub fn mark_renamed(
+        &self,
+        found: &mut [FieldChange],
+        ours: &FieldSet,
+        claimants: &Claimants<'_>,
+        schema: TypeRef<'_>,
+    ) {
         if self.renamed.is_empty() {
             return;
         }
         let is_open = |change: &FieldChange| change.class.is_drift() && change.class != Class::Conflict;
         let is_ours = |change: &FieldChange| is_open(change) && ours.overlaps(&change.path);
-        let is_nobodys = |change: &FieldChange| claimants.best(&change.path, of).1.is_empty();
+        let is_nobodys = |change: &FieldChange| claimants.best(&change.path, schema).1.is_empty();
         let has_one = found.iter().any(|change| is_ours(change) && is_nobodys(change));
         for change in found.iter_mut().filter(|change| is_ours(change) && (!has_one || is_nobodys(change))) {
             change.class = Class::Conflict;
-            change.managers = owners(self.renamed.iter().copied());
+            change.managers = self.policy.owners(self.renamed.iter().copied());
         }
     }
 
@@ -87,7 +93,7 @@ impl<'a> Taken<'a> {
             // The innermost path says it all: an item and the fields in it are lost together.
             let lost: FieldSet = of_one.iter().map(|(path, _)| path.clone()).collect();
             let innermost = lost.leaves().into_iter().filter(|path| visible.overlaps(path));
-            conflicts.extend(innermost.map(|path| Conflict { path, owner: Owner::from(*entry) }));
+            conflicts.extend(innermost.map(|path| Conflict { path, owner: self.policy.owner(entry) }));
         }
         let unnamed = found.iter().filter(|change| is_conflict(change) && !self.paths.overlaps(&change.path));
         for change in unnamed {
@@ -120,7 +126,7 @@ impl<'a> Taken<'a> {
             class: Class::Conflict,
             live: live.value(&path).cloned(),
             desired: manifest.value(&path).cloned(),
-            managers: owners(losers.get(&path).into_iter().flatten().copied()),
+            managers: self.policy.owners(losers.get(&path).into_iter().flatten().copied()),
             defaulted: Vec::new(),
             path,
         };
@@ -154,14 +160,6 @@ fn is_forgotten(entry: &ManagedFieldsEntry, gvk: &GroupVersionKind, served: &[St
 /// The places of changes.
 pub(super) fn paths_of(changes: &[FieldChange]) -> FieldSet {
     changes.iter().map(|change| change.path.clone()).collect()
-}
-
-/// The owners of entries, each once.
-pub(super) fn owners<'e>(entries: impl Iterator<Item = &'e ManagedFieldsEntry>) -> Vec<Owner> {
-    let mut owners: Vec<Owner> = entries.map(Owner::from).collect();
-    owners.sort();
-    owners.dedup();
-    owners
 }
 
 #[cfg(test)]

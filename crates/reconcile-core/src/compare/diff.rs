@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
-use structured_merge::{FieldPath, ManagedFieldsEntry, Op};
+use structured_merge::{FieldPath, Op, Operation};
 
 use super::ignored_fields::IgnoredFields;
 use super::versions::Versions;
@@ -80,8 +80,8 @@ impl Class {
 pub struct Owner {
     /// Name of the field manager.
     pub manager: String,
-    /// `Apply` or `Update`.
-    pub operation: String,
+    /// How it wrote the field.
+    pub operation: Operation,
     /// The subresource written through; empty for the object itself.
     pub subresource: String,
     /// When, RFC 3339, where the API records it.
@@ -90,18 +90,6 @@ pub struct Owner {
     /// Whether it is a manual change.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub manual: bool,
-}
-
-impl From<&ManagedFieldsEntry> for Owner {
-    fn from(entry: &ManagedFieldsEntry) -> Self {
-        Self {
-            manager: entry.manager.clone(),
-            operation: entry.operation.to_string(),
-            subresource: entry.subresource.clone(),
-            time: entry.time.clone(),
-            manual: false,
-        }
-    }
 }
 
 /// One difference, with secret values redacted.
@@ -202,7 +190,7 @@ struct WrittenConflict {
     #[serde(deserialize_with = "path_of")]
     path: FieldPath,
     manager: String,
-    operation: String,
+    operation: Operation,
     subresource: String,
     time: Option<String>,
     #[serde(default)]

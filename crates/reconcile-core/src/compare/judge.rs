@@ -3,8 +3,8 @@
 use apply_set::part_of;
 use serde_json::Value;
 use structured_merge::{
-    FieldPath, FieldSet, GroupVersionKind, KindInfo, LAST_APPLIED, Lookup, ManagedFieldsEntry, Op, Ownership,
-    PathElement, changes, leave_out_bookkeeping, merge, unrecorded, with_node_ports, with_string_data_folded,
+    Change, FieldPath, FieldSet, GroupVersionKind, KindInfo, LAST_APPLIED, Lookup, ManagedFieldsEntry, Op, PathElement,
+    changes, leave_out_bookkeeping, merge, unrecorded, with_node_ports, with_string_data_folded,
 };
 
 use super::beside::beside;
@@ -25,73 +25,40 @@ pub fn judge(
     policy: &Policy,
     redactor: &Redactor,
 ) -> (FieldDiff, Vec<String>) {
-    let before = Ownership::of(subject.live, &policy.manager);
     let nobody = owner_of_unrecorded(&subject);
-    let mut differences = changes(subject.live, &prediction.object, subject.of, subject.status_is_apart);
-    leave_out_bookkeeping(&mut differences, subject.gvk, subject.manifest, subject.of);
-    let classifier = Classifier::new(&subject, &before, nobody.as_ref(), &differences, prediction, policy);
-    let is_ignored = |path: &FieldPath| subject.ignored.contains_at_or_above(path);
+    let mut differences = changes(&subject.live.object, &prediction.object, subject.schema, subject.status_is_apart);
+    leave_out_bookkeeping(&mut differences, subject.gvk, subject.manifest, subject.schema);
+    let classifier = Classifier::new(&subject, nobody.as_ref(), &differences, prediction, policy);
 
-    let mut found = classifier.classified(differences);
-    // The copy that client-side apply keeps goes with its owner, whose claims pass to us.
-    let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
-    found.retain(|change| change.op != Op::Remove || change.path != copy);
-    found.retain(|change| !is_ignored(&change.path));
-    if policy.force == ForceConflicts::None {
-        found.extend(classifier.taken.unseen(subject.live, subject.manifest, subject.ignored, &found));
-    }
-    let mut manifest = Lookup::of(subject.manifest);
-    for change in &mut found {
-        change.defaulted = defaulted(change, &mut manifest);
-    }
+    let mut found = differing(&subject, &classifier, differences, policy);
     let mut conflicts = classifier.taken.conflicts(&found);
     let other_set = other_apply_set(&subject);
     if other_set.is_some() {
-        conflicts.extend(classifier.kept_in_its_apply_set(&mut found, &policy.manager));
+        conflicts.extend(classifier.kept_in_its_apply_set(&mut found));
     }
     // Of a kind whose types aren't known, lists are compared by position: what others put in would seem to be in the way.
-    if prediction.evidence != Evidence::Proven && subject.of.declares("kind") {
+    if prediction.evidence != Evidence::Proven && subject.schema.declares("kind") {
         found.extend(overridden(subject, prediction, &found));
     }
-
-    let mut live = Lookup::of(subject.live);
-    let mut warnings = Vec::new();
-    for change in classifier.released(&mut live, &found) {
-        match change {
-            change if is_ignored(&change.path) => {}
-            change if change.managers.is_empty() => warnings.extend(kept_string_data(subject.gvk, &change.path)),
-            change => found.push(change),
-        }
-    }
+    let mut live = Lookup::of(&subject.live.object);
+    let warnings = add_released(&subject, &classifier, &mut live, &mut found);
     let is_settled = |change: &FieldChange| change.class.is_drift() || change.class == Class::Released;
-    if !found.iter().any(is_settled) && classifier.is_adopting(&prediction.owners, policy) {
+    if !found.iter().any(is_settled) && classifier.is_adopting(&prediction.owners) {
         found.push(FieldChange::of_object(Op::Change, Class::Adopted));
     }
     let drifts: FieldSet =
         found.iter().filter(|change| change.class.is_drift()).map(|change| change.path.clone()).collect();
-    let mut beside = beside(subject.live, &before, &prediction.owners.our_fields(), policy);
-    beside.retain(|path| !is_ignored(path) && !drifts.overlaps(path));
-
-    for change in &mut found {
-        policy.mark_manual(&mut change.managers);
-    }
-    let mut unmanaged = classifier.unmanaged(subject.live, &mut live, &found);
-    unmanaged.retain(|change| !is_ignored(&change.path));
-    for change in &mut unmanaged {
-        policy.mark_added_by_hand(&mut change.managers);
-    }
+    let mut beside = beside(subject.live, &prediction.owners.our_fields(), policy);
+    beside.retain(|path| !subject.ignores(path) && !drifts.overlaps(path));
+    let mut unmanaged = classifier.unmanaged(&subject.live.object, &mut live, &found);
+    unmanaged.retain(|change| !subject.ignores(&change.path));
     let counted = UnmanagedCount::of(&unmanaged);
     if policy.show_unmanaged {
         found.extend(unmanaged);
     }
 
     found.sort_by(|a, b| a.path.cmp(&b.path));
-    let secrecy = Secrecy::of(subject.gvk, Some(subject.written), Some(subject.live));
-    for change in &mut found {
-        for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
-            *value = redactor.value(&secrecy, &change.path, value);
-        }
-    }
+    redact(&subject, redactor, &mut found);
     let diff = FieldDiff {
         evidence: prediction.evidence,
         changes: found,
@@ -105,17 +72,67 @@ pub fn judge(
     (diff, warnings)
 }
 
+/// The differences that count, with their classes, and conflicts without a difference where they matter.
+fn differing(
+    subject: &ObjectPair<'_>,
+    classifier: &Classifier<'_>,
+    differences: Vec<Change>,
+    policy: &Policy,
+) -> Vec<FieldChange> {
+    let mut found = classifier.classified(differences);
+    // The copy that client-side apply keeps goes with its owner, whose claims pass to us.
+    let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
+    found.retain(|change| change.op != Op::Remove || change.path != copy);
+    found.retain(|change| !subject.ignores(&change.path));
+    if policy.force == ForceConflicts::None {
+        let unseen = classifier.taken.unseen(&subject.live.object, subject.manifest, subject.ignored, &found);
+        found.extend(unseen);
+    }
+    let mut manifest = Lookup::of(subject.manifest);
+    for change in &mut found {
+        change.defaulted = defaulted(change, &mut manifest);
+    }
+    found
+}
+
+/// Adds fields that were ours and stay, as others have them too. The warnings are about those that nobody has.
+fn add_released(
+    subject: &ObjectPair<'_>,
+    classifier: &Classifier<'_>,
+    live: &mut Lookup<'_>,
+    found: &mut Vec<FieldChange>,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for change in classifier.released(live, found) {
+        match change {
+            change if subject.ignores(&change.path) => {}
+            change if change.managers.is_empty() => warnings.extend(kept_string_data(subject.gvk, &change.path)),
+            change => found.push(change),
+        }
+    }
+    warnings
+}
+
+fn redact(subject: &ObjectPair<'_>, redactor: &Redactor, found: &mut [FieldChange]) {
+    let secrecy = Secrecy::of(subject.gvk, Some(subject.written), Some(&subject.live.object));
+    for change in found {
+        for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
+            *value = redactor.value(&secrecy, &change.path, value);
+        }
+    }
+}
+
 /// The owner that the server invents for an object without a record of owners.
 fn owner_of_unrecorded(subject: &ObjectPair<'_>) -> Option<ManagedFieldsEntry> {
     let kind = KindInfo { gvk: subject.gvk.clone(), root: 0, namespaced: false, status: subject.status_is_apart };
-    unrecorded(subject.live, subject.of, Some(&kind), &subject.gvk.api_version())
+    unrecorded(&subject.live.object, subject.schema, Some(&kind), &subject.gvk.api_version())
 }
 
 /// The apply set that the object belongs to, where the manifest would put it into another: an object belongs to one at
 /// most (KEP-3659), and is never taken out of it, no matter who owns the label.
 fn other_apply_set<'a>(subject: &ObjectPair<'a>) -> Option<&'a str> {
     let wanted = part_of(subject.manifest)?;
-    part_of(subject.live).filter(|id| *id != wanted)
+    part_of(&subject.live.object).filter(|id| *id != wanted)
 }
 
 /// Why an object of another apply set stays as it is.
@@ -159,11 +176,11 @@ fn collect_beyond(beyond: &mut Vec<FieldPath>, path: &FieldPath, value: &Value, 
 /// Where the manifest's value is not the one that an apply would leave, although nothing would change: admission or the
 /// server keeps its own.
 fn overridden(subject: ObjectPair<'_>, prediction: &Prediction, found: &[FieldChange]) -> Vec<FieldChange> {
-    let manifest = with_node_ports(with_string_data_folded(subject.manifest), &prediction.object, subject.of);
-    let wanted = merge(&manifest, &prediction.object, subject.of);
+    let manifest = with_node_ports(with_string_data_folded(subject.manifest), &prediction.object, subject.schema);
+    let wanted = merge(&manifest, &prediction.object, subject.schema);
     let differs = paths_of(found);
-    let mut kept = changes(&prediction.object, &wanted, subject.of, subject.status_is_apart);
-    leave_out_bookkeeping(&mut kept, subject.gvk, subject.manifest, subject.of);
+    let mut kept = changes(&prediction.object, &wanted, subject.schema, subject.status_is_apart);
+    leave_out_bookkeeping(&mut kept, subject.gvk, subject.manifest, subject.schema);
     kept.into_iter()
         .filter(|change| !differs.overlaps(&change.path))
         .filter(|change| change.op != Op::Move)

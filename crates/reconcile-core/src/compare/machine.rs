@@ -20,11 +20,14 @@ use structured_merge::{
     with_node_ports, with_string_data,
 };
 
+use super::decision::{CompareContext, Decision, decide};
 use super::diff::Evidence;
-use super::finding::{ComparisonResult, Finding};
+use super::finding::Finding;
+use super::live_object::LiveObject;
 use super::patch::{replacement, version};
 use super::policy::{EvidenceMode, Policy};
 use super::prediction::{Prediction, predict, unreadable_owners};
+use super::redact::Redactor;
 use super::refusal::Refusal;
 use super::secrecy::is_secret;
 use super::wanted::Wanted;
@@ -32,8 +35,8 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::live::{LiveState, Target, discreet};
 use crate::request::RequestError;
 
-/// How often an object that changes between reading and asking is read again.
-const ROUNDS: usize = 5;
+/// How often an object that others keep changing is read and judged again, while it is compared, written or deleted.
+pub const ROUNDS: usize = 5;
 
 /// A question about one object. Nothing is written by asking it.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,9 +65,7 @@ pub enum Answer {
 /// Compares one object, question by question.
 pub struct ComparisonMachine<'a> {
     target: &'a Target,
-    /// What is sent over the object that was read.
-    wanted: Cow<'a, Value>,
-    of: TypeRef<'a>,
+    schema: TypeRef<'a>,
     policy: &'a Policy,
     state: State,
     rounds: usize,
@@ -74,17 +75,20 @@ pub struct ComparisonMachine<'a> {
 
 /// What the machine waits for.
 enum State {
+    /// The comparison has not begun with what was read.
+    Read(LiveState),
     /// The live object is known; the answer to an apply of the manifest is not.
-    Applying(Option<Value>),
-    /// The object changed while the apply was tried: this answer belongs to a version that was not read yet.
-    Reading(Value),
+    Applying(Option<Box<LiveObject>>),
+    /// The object changed while the apply was tried: this answer belongs to a version that was not read yet, and counts if the same is
+    /// sent over that.
+    Reading { answer: Value, wanted: Wanted },
     /// The answer to the apply is known; the apply follows a transfer of claims, and so removes more than the answer shows.
-    Pruning { live: Value, prediction: Prediction },
+    Pruning { live: Box<LiveObject>, prediction: Box<Prediction> },
     /// The apply was rejected, but a transfer of manual claims would come first: the update is tried as if it had happened.
-    Transferring { live: Value, prediction: Prediction, error: RequestError },
+    Transferring { live: Box<LiveObject>, prediction: Box<Prediction>, error: RequestError },
     /// The update was rejected, perhaps because a field is immutable or clashes with one that only the live object has: creations
     /// under another name tell, the last probe first.
-    Probing { live: Value, probes: Vec<Probe>, accepted: Refusal },
+    Probing { live: Box<LiveObject>, probes: Vec<Probe>, accepted: Refusal },
     /// Everything is known.
     Done(Finding),
 }
@@ -98,15 +102,29 @@ struct Probe {
 }
 
 impl<'a> ComparisonMachine<'a> {
-    /// Starts from what was read.
+    /// A comparison with what was read, which has not begun.
     #[must_use]
-    pub fn new(target: &'a Target, live: LiveState, of: TypeRef<'a>, policy: &'a Policy) -> Self {
-        let state = State::Done(Finding::Missing(Evidence::Local));
-        let wanted = Cow::Borrowed(target.desired.object());
-        let mut machine =
-            Self { target, wanted, of, policy, state, rounds: ROUNDS, warnings: Vec::new(), unproven: None };
-        machine.state = machine.start(live);
-        machine
+    pub fn new(target: &'a Target, live: LiveState, schema: TypeRef<'a>, policy: &'a Policy) -> Self {
+        let state = State::Read(live);
+        Self { target, schema, policy, state, rounds: ROUNDS, warnings: Vec::new(), unproven: None }
+    }
+
+    /// What is compared.
+    #[must_use]
+    pub fn target(&self) -> &'a Target {
+        self.target
+    }
+
+    /// The policy by which it is compared.
+    #[must_use]
+    pub fn policy(&self) -> &'a Policy {
+        self.policy
+    }
+
+    /// What was read, as long as the comparison has not begun.
+    #[must_use]
+    pub fn read_state(&self) -> Option<&LiveState> {
+        if let State::Read(live) = &self.state { Some(live) } else { None }
     }
 
     /// Returns true if everything is known.
@@ -115,49 +133,60 @@ impl<'a> ComparisonMachine<'a> {
         matches!(self.state, State::Done(_))
     }
 
+    /// Why the object was not proven to be in sync, if that was tried.
+    #[must_use]
+    pub fn unproven(&self) -> Option<&Unproven> {
+        self.unproven.as_ref()
+    }
+
+    /// Begins the comparison, unless it has begun.
+    pub fn start(&mut self) {
+        if matches!(self.state, State::Read(_))
+            && let State::Read(live) = std::mem::replace(&mut self.state, State::Done(unfinished()))
+        {
+            self.state = self.begin(live);
+        }
+    }
+
+    /// Ends the comparison with a finding that needs no question.
+    pub fn end(&mut self, finding: Finding) {
+        (self.state, self.unproven) = (State::Done(finding), None);
+        self.warnings.clear();
+    }
+
     /// The next question, or nothing when everything is known.
     #[must_use]
     pub fn question(&self) -> Option<Question> {
-        let manifest = self.wanted.as_ref();
+        let patch = |live: &LiveObject, object: &Value| {
+            Some(Question::Patch(replacement(&live.current.object, object, self.target.status_is_apart())))
+        };
         match &self.state {
-            State::Applying(Some(live)) => Some(Question::Apply(with_live_spelling(manifest, live, self.of))),
-            State::Applying(None) => Some(Question::Apply(manifest.clone())),
-            State::Reading(_) => Some(Question::Read),
-            State::Pruning { live, prediction } => {
-                Some(Question::Patch(replacement(live, &prediction.object, self.target.status_is_apart())))
+            State::Applying(Some(live)) => {
+                let manifest = live.wanted.object(self.target);
+                Some(Question::Apply(with_live_spelling(manifest, &live.current.object, self.schema)))
             }
+            State::Applying(None) => Some(Question::Apply(self.target.desired.object().clone())),
+            State::Reading { .. } => Some(Question::Read),
+            State::Pruning { live, prediction } => patch(live, &prediction.object),
             State::Transferring { live, prediction, .. } => {
-                let manifest = with_node_ports(Cow::Borrowed(manifest), live, self.of);
-                let object = verbatim(&manifest, &prediction.object, self.of);
-                Some(Question::Patch(replacement(live, &object, self.target.status_is_apart())))
+                let manifest = Cow::Borrowed(live.wanted.object(self.target));
+                let manifest = with_node_ports(manifest, &live.current.object, self.schema);
+                patch(live, &verbatim(&manifest, &prediction.object, self.schema))
             }
             State::Probing { probes, .. } => probes.last().map(|probe| Question::Create(probe.object.clone())),
-            State::Done(_) => None,
+            State::Read(_) | State::Done(_) => None,
         }
     }
 
     /// Takes the answer to the last question.
     pub fn answer(&mut self, answer: Answer) {
-        if let Some(trouble) = self.bad_answer(&answer) {
-            self.state = State::Done(Finding::Unknown(trouble));
+        if let Some(diagnostic) = self.bad_answer(&answer) {
+            self.state = State::Done(Finding::Unknown(diagnostic));
             return;
         }
-        let interrupted = Finding::Unknown(Diagnostic::new(Code::Interrupted, "the comparison was not finished"));
-        let state = std::mem::replace(&mut self.state, State::Done(interrupted));
+        let state = std::mem::replace(&mut self.state, State::Done(unfinished()));
         self.state = match (state, answer) {
-            (State::Applying(None), Answer::Object(_, warnings)) => {
-                self.warnings = self.shown_warnings(None, warnings);
-                State::Done(Finding::Missing(Evidence::Server))
-            }
-            (State::Applying(Some(live)), Answer::Object(object, warnings)) => {
-                self.warnings = self.shown_warnings(Some(&live), warnings);
-                if version(&live) == version(&object) || self.rounds == 0 {
-                    self.predicted(live, object)
-                } else {
-                    self.rounds = self.rounds.saturating_sub(1);
-                    State::Reading(object)
-                }
-            }
+            (State::Applying(live), Answer::Object(object, warnings)) => self.applied(live, object, warnings),
             (State::Applying(live), Answer::Refused(error)) => self.apply_rejected(live, error),
             (State::Transferring { live, mut prediction, .. }, Answer::Object(object, _)) => {
                 (prediction.object, prediction.evidence) = (object, Evidence::Server);
@@ -166,12 +195,14 @@ impl<'a> ComparisonMachine<'a> {
             (State::Transferring { live, error, .. }, Answer::Refused(trial)) => {
                 self.transfer_rejected(live, &error, &trial)
             }
-            (State::Reading(answer), Answer::Live(LiveState::Present(live)))
-                if version(&live) == version(&answer) && self.is_wanted_over(&live) =>
+            (State::Reading { answer, wanted }, Answer::Live(LiveState::Present(object)))
+                if version(&object) == version(&answer) =>
             {
-                self.predicted(live, answer)
+                let live = self.live_object(object);
+                let is_same = live.wanted.object(self.target) == wanted.object(self.target);
+                if is_same { self.predicted(live, answer) } else { self.compare(live) }
             }
-            (State::Reading(_), Answer::Live(live)) => self.start(live),
+            (State::Reading { .. }, Answer::Live(live)) => self.begin(live),
             (State::Pruning { live, mut prediction }, Answer::Object(object, _)) => {
                 // The owners stay those of the apply: the patch was an update.
                 prediction.object = object;
@@ -188,96 +219,113 @@ impl<'a> ComparisonMachine<'a> {
 
     /// What was found.
     #[must_use]
-    pub fn into_result(self) -> ComparisonResult {
-        let finding = match self.state {
+    pub fn into_finding(self) -> Finding {
+        match self.state {
             State::Done(finding) => finding,
             State::Pruning { live, prediction } => Finding::Predicted { live, prediction },
-            State::Applying(_) | State::Reading(_) | State::Transferring { .. } | State::Probing { .. } => {
-                Finding::Unknown(Diagnostic::new(Code::Interrupted, "the run ended before this object was compared"))
-            }
-        };
-        ComparisonResult { finding, warnings: self.warnings, unproven: self.unproven }
-    }
-
-    /// What can be said before anything is asked.
-    fn start(&mut self, live: LiveState) -> State {
-        let mut is_ruled = false;
-        self.wanted = match &live {
-            LiveState::Present(live) => {
-                let wanted = Wanted::over(self.target, live, self.of, self.policy);
-                is_ruled = !wanted.covering.is_empty();
-                wanted.object
-            }
-            LiveState::Absent | LiveState::Unreadable(_) => Cow::Borrowed(self.target.desired.object()),
-        };
-        let read_only = self.policy.evidence == EvidenceMode::ReadOnly;
-        match live {
-            LiveState::Absent if read_only => State::Done(Finding::Missing(Evidence::Local)),
-            LiveState::Absent if !self.policy.tries_creations => State::Done(Finding::Missing(Evidence::Server)),
-            LiveState::Absent => State::Applying(None),
-            LiveState::Unreadable(trouble) => State::Done(Finding::Unknown(trouble)),
-            LiveState::Present(object) if object.is_terminating() => {
-                let trouble =
-                    Diagnostic::new(Code::Terminating, "it is being deleted").with_hint("run again when it is gone");
-                State::Done(Finding::Unknown(trouble))
-            }
-            LiveState::Present(object) => match self.proof(&object) {
-                Proof::Proven => {
-                    let is_shown = is_ruled || self.policy.may_have_unmanaged_fields(&object);
-                    State::Done(Finding::Proven(is_shown.then_some(object)))
-                }
-                Proof::Inconclusive(_)
-                    if let Some(trouble) = unreadable_owners(&Ownership::of(&object, &self.policy.manager)) =>
-                {
-                    State::Done(Finding::Unknown(trouble))
-                }
-                Proof::Inconclusive(_) if read_only => self.predicted_locally(object),
-                Proof::Inconclusive(_) => State::Applying(Some(object)),
-            },
+            _ => Finding::Unknown(Diagnostic::new(Code::Interrupted, "the run ended before this object was compared")),
         }
     }
 
-    /// Returns true if the same is sent over this object as over the one that was read before.
-    fn is_wanted_over(&self, live: &Value) -> bool {
-        Wanted::over(self.target, live, self.of, self.policy).object == self.wanted
+    /// Decides by what was found. Objects must come in a fixed order, for the numbers of their secrets. `types_will_change` says
+    /// whether the kind's CustomResourceDefinition changes in this input.
+    #[must_use]
+    pub fn decide(mut self, types_will_change: bool, redactor: &Redactor) -> Decision {
+        let (target, warnings) = (self.target, std::mem::take(&mut self.warnings));
+        let context = CompareContext { schema: self.schema, policy: self.policy, types_will_change };
+        let mut decision = decide(target, self.into_finding(), context, redactor);
+        decision.warnings.extend(warnings);
+        decision
     }
 
-    fn proof(&mut self, live: &Value) -> Proof {
+    /// What can be said before anything is asked.
+    fn begin(&mut self, live: LiveState) -> State {
+        match live {
+            LiveState::Absent if self.policy.evidence == EvidenceMode::ReadOnly => {
+                State::Done(Finding::Missing(Evidence::Local))
+            }
+            LiveState::Absent if !self.policy.tries_creations => State::Done(Finding::Missing(Evidence::Server)),
+            LiveState::Absent => State::Applying(None),
+            LiveState::Unreadable(diagnostic) => State::Done(Finding::Unknown(diagnostic)),
+            LiveState::Present(object) => self.compare(self.live_object(object)),
+        }
+    }
+
+    fn live_object(&self, object: Value) -> LiveObject {
+        LiveObject::new(self.target, object, self.schema, self.policy)
+    }
+
+    /// What can be said of a live object before anything is asked.
+    fn compare(&mut self, live: LiveObject) -> State {
+        if live.current.object.is_terminating() {
+            let diagnostic =
+                Diagnostic::new(Code::Terminating, "it is being deleted").with_hint("run again when it is gone");
+            return State::Done(Finding::Unknown(diagnostic));
+        }
+        match self.proof(&live) {
+            Proof::Proven => {
+                // What others added is counted and shown.
+                let others = &mut live.current.owners.others.iter();
+                let is_shown = !live.wanted.covering.is_empty() || others.any(|entry| entry.subresource != "status");
+                State::Done(Finding::Proven(is_shown.then(|| Box::new(live))))
+            }
+            Proof::Inconclusive(_) if let Some(diagnostic) = unreadable_owners(&live.current.owners) => {
+                State::Done(Finding::Unknown(diagnostic))
+            }
+            Proof::Inconclusive(_) if self.policy.evidence == EvidenceMode::ReadOnly => {
+                self.predicted_locally(Box::new(live))
+            }
+            Proof::Inconclusive(_) => State::Applying(Some(Box::new(live))),
+        }
+    }
+
+    fn proof(&mut self, live: &LiveObject) -> Proof {
         let Some(kind) = self.target.kind() else { return Proof::Inconclusive(Unproven::NoEntry) };
         if self.policy.evidence == EvidenceMode::Server {
             return Proof::Inconclusive(Unproven::NoEntry);
         }
-        let proof = prove(&self.wanted, live, self.of, &kind, self.policy);
+        let proof = prove(live.wanted.object(self.target), &live.current, self.schema, &kind, self.policy);
         if let Proof::Inconclusive(unproven) = &proof {
             self.unproven = Some(unproven.clone());
         }
         proof
     }
 
-    fn predicted_locally(&self, live: Value) -> State {
-        let kind = self.target.kind();
-        let prediction = predict(&self.wanted, &live, self.of, kind.as_ref(), self.policy);
+    fn predicted_locally(&self, live: Box<LiveObject>) -> State {
+        let (manifest, kind) = (live.wanted.object(self.target), self.target.kind());
+        let prediction = Box::new(predict(manifest, &live.current, self.schema, kind.as_ref(), self.policy));
         State::Done(Finding::Predicted { live, prediction })
     }
 
-    /// Takes the answer to the apply, which belongs to the live object that was read.
-    fn predicted(&mut self, live: Value, answer: Value) -> State {
-        let manager = &self.policy.manager;
-        let api_version = self.target.key.gvk.api_version();
-        let owners = Ownership::of(&answer, manager);
-        if let Some(trouble) = unreadable_owners(&owners) {
-            return State::Done(Finding::Unknown(trouble));
+    /// The server would apply the manifest.
+    fn applied(&mut self, live: Option<Box<LiveObject>>, object: Value, warnings: Vec<String>) -> State {
+        self.warnings = self.shown_warnings(live.as_ref().map(|live| &live.current.object), warnings);
+        let Some(live) = live else { return State::Done(Finding::Missing(Evidence::Server)) };
+        if version(&live.current.object) == version(&object) || self.rounds == 0 {
+            return self.predicted(*live, object);
         }
-        let claims = owners.our_fields();
-        let in_the_way = FieldSet::new();
-        let mut prediction = Prediction { object: answer, owners, evidence: Evidence::Server, in_the_way };
+        self.rounds = self.rounds.saturating_sub(1);
+        State::Reading { answer: object, wanted: live.wanted }
+    }
+
+    /// Takes the answer to the apply, which belongs to the live object that was read.
+    fn predicted(&self, live: LiveObject, answer: Value) -> State {
+        let api_version = self.target.key.gvk.api_version();
+        let owners = Ownership::of(&answer, &self.policy.manager);
+        if let Some(diagnostic) = unreadable_owners(&owners) {
+            return State::Done(Finding::Unknown(diagnostic));
+        }
+        let (claims, in_the_way) = (owners.our_fields(), FieldSet::new());
+        let live = Box::new(live);
+        let mut prediction = Box::new(Prediction { object: answer, owners, evidence: Evidence::Server, in_the_way });
+        let before = &live.current;
         let settled =
-            Ownership::of(&live, manager).with_claims_transferred(&live, self.of, &claims, &api_version, self.policy);
+            before.owners.with_claims_transferred(&before.object, self.schema, &claims, &api_version, self.policy);
         let Some(settled) = settled else { return State::Done(Finding::Predicted { live, prediction }) };
-        let stays = structured_merge::fields_of(&self.wanted, self.of);
+        let stays = structured_merge::fields_of(live.wanted.object(self.target), self.schema);
         let stays = with_string_data(&self.target.key.gvk, stays, &[]);
         let kept = settled.fields_of_others().union(&stays);
-        let pruned = prune(&prediction.object, self.of, &settled.our_fields(), &kept);
+        let pruned = prune(&prediction.object, self.schema, &settled.our_fields(), &kept);
         let before = std::mem::replace(&mut prediction.object, pruned);
         if before == prediction.object {
             return State::Done(Finding::Predicted { live, prediction });
@@ -287,21 +335,19 @@ impl<'a> ComparisonMachine<'a> {
 
     /// Says why an answer tells nothing about the object, if so. Under one resourceVersion there is one uid.
     fn bad_answer(&self, answer: &Answer) -> Option<Diagnostic> {
-        match (&self.state, answer) {
+        let (known, object) = match (&self.state, answer) {
             (_, Answer::Refused(error)) if error.is_bad_answer() => {
-                Some(Diagnostic::about(&self.target.key.gvk, error))
+                return Some(Diagnostic::about(&self.target.key.gvk, error));
             }
             (
                 State::Applying(Some(live)) | State::Pruning { live, .. } | State::Transferring { live, .. },
                 Answer::Object(object, _),
-            )
-            | (State::Reading(live), Answer::Live(LiveState::Present(object))) => {
-                let is_other = version(live) == version(object) && live.uid() != object.uid();
-                is_other
-                    .then(|| Diagnostic::new(Code::Failed, "the server answered with another object of the same name"))
-            }
-            _ => None,
-        }
+            ) => (&live.current.object, object),
+            (State::Reading { answer, .. }, Answer::Live(LiveState::Present(object))) => (answer, object),
+            _ => return None,
+        };
+        let is_other = version(known) == version(object) && known.uid() != object.uid();
+        is_other.then(|| Diagnostic::new(Code::Failed, "the server answered with another object of the same name"))
     }
 
     /// Warnings as they may be shown: of a warning about a Secret, only who warns.
@@ -312,4 +358,9 @@ impl<'a> ComparisonMachine<'a> {
         }
         warnings
     }
+}
+
+/// The finding while an answer is taken.
+fn unfinished() -> Finding {
+    Finding::Unknown(Diagnostic::new(Code::Interrupted, "the comparison was not finished"))
 }

@@ -2,7 +2,7 @@
 //! manager changed it.
 //!
 //! ```text
-//! manifest, LiveState ─ComparisonMachine─▶ Finding ─verdict─▶ ObjectVerdict
+//! manifest, LiveState ─ComparisonMachine─▶ Finding ─decide─▶ Decision, with the ObjectVerdict
 //!                        │         ▲
 //!                     Question   Answer      (engine::dry_run sends and receives them)
 //! ```
@@ -12,15 +12,18 @@
 mod beside;
 mod classify;
 mod conflicts;
+mod decision;
 mod definition;
 mod diff;
 mod finding;
 mod ignored_fields;
 mod judge;
+mod live_object;
 mod machine;
 mod nulls;
 mod object_pair;
 mod object_verdict;
+mod offline;
 mod patch;
 mod policy;
 mod prediction;
@@ -29,27 +32,28 @@ mod refusal;
 mod rejection;
 mod replacement;
 mod secrecy;
-mod verdict;
 mod versions;
 mod wanted;
 mod written_paths;
 
+pub use decision::{CompareContext, Decision, decide};
 pub use definition::DefinedKinds;
 pub use diff::{Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason, UnmanagedCount};
-pub use finding::{ComparisonResult, Finding};
+pub use finding::Finding;
 pub use ignored_fields::IgnoredFields;
 pub use judge::judge;
-pub use machine::{Answer, ComparisonMachine, Question};
+pub use live_object::LiveObject;
+pub use machine::{Answer, ComparisonMachine, Question, ROUNDS};
 pub use nulls::{leave_out_nulls, may_hold_refused_nulls};
 pub use object_pair::ObjectPair;
-pub use object_verdict::{Assessment, ObjectVerdict};
+pub use object_verdict::ObjectVerdict;
+pub use offline::offline;
 pub use policy::{EvidenceMode, ForceConflicts, Policy, Replace};
 pub use prediction::{Prediction, predict};
 pub use redact::{REDACTED, Redactor, withheld};
 pub use refusal::{Refusal, refusal};
 pub use replacement::{REPLACE, cost, probe_object, replace_guard};
 pub use secrecy::Secrecy;
-pub use verdict::{CompareContext, offline, verdict};
 pub use versions::{Versions, masked};
 pub use wanted::Wanted;
 pub use written_paths::{path_of, paths_of};

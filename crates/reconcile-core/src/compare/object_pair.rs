@@ -1,7 +1,7 @@
 //! What is judged: a manifest and its live object.
 
 use serde_json::Value;
-use structured_merge::{FieldSet, GroupVersionKind, TypeRef};
+use structured_merge::{FieldPath, FieldSet, GroupVersionKind, ManagedObject, TypeRef};
 
 /// One object as it is wanted and as it is.
 #[derive(Clone, Copy, Debug)]
@@ -16,10 +16,17 @@ pub struct ObjectPair<'a> {
     pub written: &'a Value,
     /// What rules ignore: nothing of it is a difference.
     pub ignored: &'a FieldSet,
-    /// The live object.
-    pub live: &'a Value,
+    /// The live object and its owners.
+    pub live: &'a ManagedObject,
     /// The type's fields.
-    pub of: TypeRef<'a>,
+    pub schema: TypeRef<'a>,
     /// Whether `status` belongs to a subresource.
     pub status_is_apart: bool,
+}
+
+impl ObjectPair<'_> {
+    /// Returns true if a rule ignores all of what is at a path.
+    pub(super) fn ignores(&self, path: &FieldPath) -> bool {
+        self.ignored.contains_at_or_above(path)
+    }
 }

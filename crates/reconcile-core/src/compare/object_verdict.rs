@@ -1,11 +1,8 @@
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 use structured_merge::FieldPath;
 
 use super::diff::{Action, Conflict, Evidence, FieldChange, FieldDiff, Reason};
 use crate::diagnostic::Diagnostic;
-use crate::rules::RuleRef;
 
 /// What has to be done to one object, with secret values redacted.
 #[derive(Clone, Debug, PartialEq)]
@@ -121,22 +118,5 @@ impl ObjectVerdict {
                 changes.map(|change| (change.path.clone(), change.live.as_ref(), change.desired.as_ref())).collect()
             }
         }
-    }
-}
-
-/// The verdict on one object, and what its author should know.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Assessment {
-    /// The verdict.
-    pub verdict: ObjectVerdict,
-    /// Warnings, our own and the server's.
-    pub warnings: Vec<String>,
-    /// The ignore rules that cover a field of it, whether or not the field differs.
-    pub rules: BTreeSet<RuleRef>,
-}
-
-impl<V: Into<ObjectVerdict>> From<V> for Assessment {
-    fn from(verdict: V) -> Self {
-        Self { verdict: verdict.into(), warnings: Vec::new(), rules: BTreeSet::new() }
     }
 }

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::Value;
-use structured_merge::{Applier, ManagedFieldsEntry, ObjectMeta as _, Operation};
+use structured_merge::{Applier, ManagedFieldsEntry, Operation};
 
 use super::diff::Owner;
 use crate::rules::{Autoscalers, IgnoreRules};
@@ -101,30 +100,29 @@ impl Policy {
         entry.operation == Operation::Update && self.is_manual_name(&entry.manager)
     }
 
-    /// Returns true if an object may have fields that others added: cheaper than to read all its owners.
-    #[must_use]
-    pub(super) fn may_have_unmanaged_fields(&self, object: &Value) -> bool {
-        object.raw_managed_fields().iter().any(|entry| {
-            let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
-            let is_ours = text("operation") == "Apply" && text("manager") == self.manager;
-            !is_ours && text("subresource") != "status"
-        })
-    }
-
-    /// Marks the owners that are manual changes.
-    pub(super) fn mark_manual(&self, owners: &mut [Owner]) {
-        for owner in owners {
-            owner.manual = owner.operation == Operation::Update.to_string() && self.is_manual_name(&owner.manager);
+    /// The owner that an entry names, marked if it is a manual change.
+    pub(super) fn owner(&self, entry: &ManagedFieldsEntry) -> Owner {
+        Owner {
+            manager: entry.manager.clone(),
+            operation: entry.operation,
+            subresource: entry.subresource.clone(),
+            time: entry.time.clone(),
+            manual: self.is_manual(entry),
         }
     }
 
-    /// Marks the owners that added their fields by hand. Who made an object owns the server's defaults in it as well, and which
+    /// The owners of entries, sorted, each once.
+    pub(super) fn owners<'e>(&self, entries: impl IntoIterator<Item = &'e ManagedFieldsEntry>) -> Vec<Owner> {
+        let mut owners: Vec<Owner> = entries.into_iter().map(|entry| self.owner(entry)).collect();
+        owners.sort();
+        owners.dedup();
+        owners
+    }
+
+    /// Returns true if an owner may have added fields by hand. Who made an object owns the server's defaults in it as well, and which
     /// those are is not recorded.
-    pub(super) fn mark_added_by_hand(&self, owners: &mut [Owner]) {
-        self.mark_manual(owners);
-        for owner in owners {
-            owner.manual &= owner.manager != self.manager && !MAKERS.contains(&owner.manager.as_str());
-        }
+    pub(super) fn adds_by_hand(&self, owner: &Owner) -> bool {
+        owner.manual && owner.manager != self.manager && !MAKERS.contains(&owner.manager.as_str())
     }
 
     fn is_manual_name(&self, manager: &str) -> bool {

@@ -1,7 +1,7 @@
 //! What an apply would make of an object, by the word of the server or by our own.
 
 use serde_json::Value;
-use structured_merge::{FieldSet, KindInfo, Ownership, TypeRef};
+use structured_merge::{FieldSet, KindInfo, ManagedObject, Ownership, TypeRef};
 
 use super::diff::Evidence;
 use super::policy::Policy;
@@ -24,26 +24,26 @@ pub struct Prediction {
 #[must_use]
 pub fn predict(
     manifest: &Value,
-    live: &Value,
-    of: TypeRef<'_>,
+    live: &ManagedObject,
+    schema: TypeRef<'_>,
     kind: Option<&KindInfo>,
     policy: &Policy,
 ) -> Prediction {
-    predict_displacing(manifest, live, of, kind, policy, FieldSet::new())
+    predict_displacing(manifest, live, schema, kind, policy, FieldSet::new())
 }
 
 /// Predicts an apply that also removes fields of manual changes that are in its way.
 #[must_use]
 pub(super) fn predict_displacing(
     manifest: &Value,
-    live: &Value,
-    of: TypeRef<'_>,
+    live: &ManagedObject,
+    schema: TypeRef<'_>,
     kind: Option<&KindInfo>,
     policy: &Policy,
     in_the_way: FieldSet,
 ) -> Prediction {
-    let structured_merge::Prediction { object, owners } =
-        structured_merge::predict_displacing(manifest, live, of, kind, policy, &in_the_way);
+    let ManagedObject { object, owners } =
+        structured_merge::predict_displacing(manifest, live, schema, kind, policy, &in_the_way);
     Prediction { object, owners, evidence: Evidence::Local, in_the_way }
 }
 

@@ -7,14 +7,13 @@
 //!     └─ in something that this apply creates ─▶ the value of the manifest
 //! ```
 //! An object that does not exist is created as the manifest has it. Everything that compares or writes goes through
-//! [`Wanted::over`]: the proof, the dry run, the local prediction, the display, and the write, also after a 409.
+//! [`Wanted::over`], once for each time that an object is read: the proof, the dry run, the local prediction, the display, and the write, also after a 409.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use structured_merge::{
-    FieldPath, FieldSet, LAST_APPLIED, Ownership, PathElement, TypeRef, changes, field_set, fields_of,
+    FieldPath, FieldSet, LAST_APPLIED, ManagedObject, PathElement, TypeRef, changes, field_set, fields_of,
     leave_out_bookkeeping, whole_value, with_fields_of, without_fields,
 };
 
@@ -26,9 +25,9 @@ use crate::rules::{BUILT_IN, Coverage, IGNORE_ANNOTATION, RuleRef, Subject};
 
 /// An object as an apply sends it over the live one.
 #[derive(Clone, Debug)]
-pub struct Wanted<'a> {
-    /// The object.
-    pub object: Cow<'a, Value>,
+pub struct Wanted {
+    /// The object; none where it is the manifest.
+    object: Option<Value>,
     /// The fields that rules ignore, each with all that is below it.
     pub ignored: FieldSet,
     /// The rule behind each of them.
@@ -37,33 +36,39 @@ pub struct Wanted<'a> {
     pub covering: BTreeSet<RuleRef>,
 }
 
-impl<'a> Wanted<'a> {
+impl Wanted {
     /// What is sent over a live object.
     #[must_use]
-    pub fn over(target: &'a Target, live: &Value, of: TypeRef<'_>, policy: &Policy) -> Self {
+    pub fn over(target: &Target, live: &ManagedObject, schema: TypeRef<'_>, policy: &Policy) -> Self {
         let manifest = target.desired.object();
-        let coverage = coverage(target, Some(live), of, policy);
+        let coverage = coverage(target, Some(live), schema, policy);
         let covering = coverage.iter().map(|(_, covered)| covered.rule).collect();
-        let rules = ignored_values(target, &coverage, of);
+        let rules = ignored_values(target, &coverage, schema);
         if rules.is_empty() {
-            return Self { object: Cow::Borrowed(manifest), ignored: FieldSet::new(), rules, covering };
+            return Self { object: None, ignored: FieldSet::new(), rules, covering };
         }
         let ignored: FieldSet = rules.keys().cloned().collect();
-        let bare = without_fields(manifest, &ignored, of);
-        let (there, left) = (fields_of(live, of), fields_of(&bare, of));
+        let bare = without_fields(manifest, &ignored, schema);
+        let (there, left) = (fields_of(&live.object, schema), fields_of(&bare, schema));
         let rules: BTreeMap<_, _> =
-            rules.into_iter().filter(|(path, _)| !is_created(path, &there, &left, of)).collect();
+            rules.into_iter().filter(|(path, _)| !is_created(path, &there, &left, schema)).collect();
         let ignored: FieldSet = rules.keys().cloned().collect();
-        let bare = without_fields(manifest, &ignored, of);
-        let kept = fields_to_keep(target, &bare, live, &ignored, of, policy);
-        let object = Cow::Owned(with_fields_of(&bare, live, &kept, of));
+        let bare = without_fields(manifest, &ignored, schema);
+        let kept = fields_to_keep(target, &bare, live, &ignored, schema, policy);
+        let object = Some(with_fields_of(&bare, &live.object, &kept, schema));
         Self { object, ignored, rules, covering }
+    }
+
+    /// The object as it is sent for a target.
+    #[must_use]
+    pub fn object<'a>(&'a self, target: &'a Target) -> &'a Value {
+        self.object.as_ref().unwrap_or_else(|| target.desired.object())
     }
 
     /// The rules that cover a field of an object that does not exist: all of it is created as the manifest has it.
     #[must_use]
-    pub fn covering_new(target: &Target, of: TypeRef<'_>, policy: &Policy) -> BTreeSet<RuleRef> {
-        coverage(target, None, of, policy).iter().map(|(_, covered)| covered.rule).collect()
+    pub fn covering_new(target: &Target, schema: TypeRef<'_>, policy: &Policy) -> BTreeSet<RuleRef> {
+        coverage(target, None, schema, policy).iter().map(|(_, covered)| covered.rule).collect()
     }
 
     /// Returns true if a rule ignores all of what is at a path.
@@ -74,14 +79,20 @@ impl<'a> Wanted<'a> {
 
     /// The differences that would be shown and healed without rules, by rule.
     #[must_use]
-    pub fn hidden(&self, target: &Target, live: &Value, of: TypeRef<'_>, policy: &Policy) -> Vec<IgnoredFields> {
+    pub fn hidden(
+        &self,
+        target: &Target,
+        live: &ManagedObject,
+        schema: TypeRef<'_>,
+        policy: &Policy,
+    ) -> Vec<IgnoredFields> {
         if self.rules.is_empty() {
             return Vec::new();
         }
         let (manifest, kind) = (target.desired.object(), target.kind());
-        let without_rules = predict(manifest, live, of, kind.as_ref(), policy).object;
-        let mut differences = changes(live, &without_rules, of, target.status_is_apart());
-        leave_out_bookkeeping(&mut differences, &target.key.gvk, manifest, of);
+        let without_rules = predict(manifest, live, schema, kind.as_ref(), policy).object;
+        let mut differences = changes(&live.object, &without_rules, schema, target.status_is_apart());
+        leave_out_bookkeeping(&mut differences, &target.key.gvk, manifest, schema);
         let copy = last_applied_copy();
         let mut hidden: BTreeMap<RuleRef, BTreeSet<FieldPath>> = BTreeMap::new();
         for path in differences.into_iter().map(|change| change.path).filter(|path| *path != copy) {
@@ -98,7 +109,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-impl Wanted<'_> {
+impl Wanted {
     /// The rule that ignores all of what is at a path.
     fn rule_of(&self, path: &FieldPath) -> Option<RuleRef> {
         let elements = path.elements();
@@ -125,8 +136,8 @@ fn last_applied_copy() -> FieldPath {
     FieldPath::of(&["metadata", "annotations", LAST_APPLIED])
 }
 
-fn coverage(target: &Target, live: Option<&Value>, of: TypeRef<'_>, policy: &Policy) -> Coverage {
-    let subject = Subject { key: &target.key, manifest: Some(target.desired.object()), live, of };
+fn coverage(target: &Target, live: Option<&ManagedObject>, schema: TypeRef<'_>, policy: &Policy) -> Coverage {
+    let subject = Subject { key: &target.key, manifest: Some(target.desired.object()), live, schema };
     policy.ignore.coverage(subject, target.desired.ignored(), &policy.autoscalers)
 }
 
@@ -182,15 +193,16 @@ fn is_entry(path: &FieldPath, of: TypeRef<'_>) -> bool {
 fn fields_to_keep(
     target: &Target,
     bare: &Value,
-    live: &Value,
+    live: &ManagedObject,
     ignored: &FieldSet,
-    of: TypeRef<'_>,
+    schema: TypeRef<'_>,
     policy: &Policy,
 ) -> FieldSet {
-    let before = Ownership::of(live, &policy.manager);
-    let claims = field_set(bare, of, target.kind().as_ref());
+    let ManagedObject { object, owners: before } = live;
+    let claims = field_set(bare, schema, target.kind().as_ref());
     let api_version = target.key.gvk.api_version();
-    let settled = before.with_claims_transferred(live, of, &claims, &api_version, policy).unwrap_or(before);
+    let settled = before.with_claims_transferred(object, schema, &claims, &api_version, policy);
+    let settled = settled.as_ref().unwrap_or(before);
     let others = settled.fields_of_others();
     // The copy that client-side apply keeps goes with its owner.
     let copy = last_applied_copy();
@@ -260,10 +272,11 @@ mod tests {
 
     fn sent(manifest: Value, live: &Value, policy: &Policy) -> (Value, Vec<IgnoredFields>) {
         let target = target(manifest);
-        let of = builtin().object(&target.key.gvk).unwrap();
-        let wanted = Wanted::over(&target, live, of, policy);
-        let hidden = wanted.hidden(&target, live, of, policy);
-        (wanted.object.get("spec").cloned().unwrap_or_default(), hidden)
+        let schema = builtin().object(&target.key.gvk).unwrap();
+        let live = ManagedObject::new(live.clone(), OURS);
+        let wanted = Wanted::over(&target, &live, schema, policy);
+        let hidden = wanted.hidden(&target, &live, schema, policy);
+        (wanted.object(&target).get("spec").cloned().unwrap_or_default(), hidden)
     }
 
     #[test]
@@ -308,9 +321,10 @@ mod tests {
     #[test]
     fn without_rules_the_manifest_is_sent() {
         let target = target(replicas(3, &json!([])));
-        let of = builtin().object(&target.key.gvk).unwrap();
-        let wanted = Wanted::over(&target, &replicas(7, &json!([])), of, &Policy::of(OURS));
-        assert!(matches!(wanted.object, Cow::Borrowed(_)) && wanted.covering.is_empty());
+        let schema = builtin().object(&target.key.gvk).unwrap();
+        let live = ManagedObject::new(replicas(7, &json!([])), OURS);
+        let wanted = Wanted::over(&target, &live, schema, &Policy::of(OURS));
+        assert!(wanted.object.is_none() && wanted.covering.is_empty());
     }
 
     #[test]

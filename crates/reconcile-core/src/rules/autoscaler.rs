@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use structured_merge::{ManagedFieldsEntry, ObjectKey, Operation, managed_fields};
+use structured_merge::{ManagedFieldsEntry, ManagedObject, ObjectKey, Operation, Ownership};
 
 use super::glob::Glob;
 use super::pattern::FieldPattern;
@@ -83,17 +83,17 @@ impl Autoscaler {
     }
 
     /// The fields of its workload that are its own as the live object is, and the managers whose they have to be, if that matters.
-    fn fields(&self, live: &Value, people: &BTreeSet<String>) -> Option<(Vec<FieldPattern>, Vec<Glob>)> {
+    fn fields(&self, live: &ManagedObject, people: &BTreeSet<String>) -> Option<(Vec<FieldPattern>, Vec<Glob>)> {
         match self.scales {
             // A HorizontalPodAutoscaler leaves a workload alone that was scaled to zero (kube-controller-manager, `ScalingDisabled`).
             Scales::Replicas { to_zero: false }
-                if live.pointer("/spec/replicas").and_then(Value::as_i64) == Some(0) =>
+                if live.object.pointer("/spec/replicas").and_then(Value::as_i64) == Some(0) =>
             {
                 None
             }
             Scales::Replicas { .. } => Some((patterns(&["spec.replicas"]), Vec::new())),
             Scales::Resources => {
-                let managers = controllers(live, people);
+                let managers = controllers(&live.owners, people);
                 let fields =
                     ["containers", "initContainers"].map(|list| format!("spec.template.spec.{list}[*].resources"));
                 (!managers.is_empty()).then(|| (patterns(&fields.each_ref().map(String::as_str)), managers))
@@ -103,11 +103,11 @@ impl Autoscaler {
 }
 
 /// Managers that write objects as controllers do, and not as a person with kubectl or another tool.
-fn controllers(live: &Value, people: &BTreeSet<String>) -> Vec<Glob> {
+fn controllers(owners: &Ownership, people: &BTreeSet<String>) -> Vec<Glob> {
     let is_person = |manager: &str| manager.starts_with("kubectl") || people.contains(manager);
     let is_controller = |entry: &ManagedFieldsEntry| entry.operation == Operation::Update && !is_person(&entry.manager);
-    let entries = managed_fields(live).into_iter().filter(is_controller);
-    entries.map(|entry| Glob::of_pieces(vec![entry.manager])).collect()
+    let entries = owners.entries().filter(|entry| is_controller(entry));
+    entries.map(|entry| Glob::of_pieces(vec![entry.manager.clone()])).collect()
 }
 
 pub(super) fn patterns(fields: &[&str]) -> Vec<FieldPattern> {
@@ -151,7 +151,7 @@ impl Autoscalers {
     pub(super) fn fields_of(
         &self,
         key: &ObjectKey,
-        live: &Value,
+        live: &ManagedObject,
     ) -> impl Iterator<Item = (usize, (Vec<FieldPattern>, Vec<Glob>))> {
         let all = self.all.iter().enumerate().filter(|(_, autoscaler)| autoscaler.is_for(key));
         all.filter_map(|(index, autoscaler)| Some((index, autoscaler.fields(live, &self.people)?)))
@@ -175,7 +175,7 @@ mod tests {
         let mut all = Autoscalers::default();
         let Some(read) = Autoscaler::read(group, kind, "shop", &object) else { return false };
         all.add(read);
-        let live = json!({"spec": {"replicas": replicas}});
+        let live = ManagedObject::new(json!({"spec": {"replicas": replicas}}), "us");
         all.fields_of(&deployment(), &live).count() == 1
     }
 
@@ -208,7 +208,7 @@ mod tests {
         let managers = |people: &[&str], manager: &str| {
             let entry = json!({"manager": manager, "operation": "Update", "apiVersion": "apps/v1",
                 "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {}}});
-            let live = json!({"metadata": {"managedFields": [entry]}});
+            let live = ManagedObject::new(json!({"metadata": {"managedFields": [entry]}}), "us");
             let people = people.iter().map(|name| (*name).to_owned()).collect();
             read.fields(&live, &people).map_or(0, |(_, managers)| managers.len())
         };

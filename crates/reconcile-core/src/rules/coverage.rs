@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, Lookup, ObjectKey, TypeRef, managed_fields};
+use structured_merge::{FieldPath, FieldSet, Lookup, ManagedObject, ObjectKey, TypeRef};
 
 use super::autoscaler::Autoscalers;
 use super::built_in::BUILT_IN;
@@ -18,10 +18,16 @@ pub struct Subject<'a> {
     pub key: &'a ObjectKey,
     /// The manifest, if there is one.
     pub manifest: Option<&'a Value>,
-    /// The live object with its `managedFields`, if there is one.
-    pub live: Option<&'a Value>,
-    /// Its type.
-    pub of: TypeRef<'a>,
+    /// The live object and its owners, if there is one.
+    pub live: Option<&'a ManagedObject>,
+    /// The type's fields.
+    pub schema: TypeRef<'a>,
+}
+
+impl<'a> Subject<'a> {
+    fn sides(&self) -> Sides<'a> {
+        Sides { manifest: self.manifest, live: self.live.map(|live| &live.object) }
+    }
 }
 
 /// Which rule.
@@ -90,63 +96,62 @@ impl IgnoreRules {
     #[must_use]
     pub fn coverage(&self, subject: Subject<'_>, annotation: &[FieldPattern], autoscalers: &Autoscalers) -> Coverage {
         let mut coverage = Coverage::default();
-        let sides = Sides { manifest: subject.manifest, live: subject.live };
         for (index, rule) in self.iter().enumerate() {
             if rule.target.matches(subject.key, subject.manifest) {
                 let rule_ref = RuleRef::Configured(index);
                 if rule.managers.is_empty() {
-                    cover(&mut coverage, &rule.fields, rule_ref, sides, subject.of);
+                    cover(&mut coverage, &rule.fields, rule_ref, subject);
                 } else {
-                    cover_owned(&mut coverage, (&rule.fields, &rule.managers), rule_ref, sides, subject.of);
+                    cover_owned(&mut coverage, &rule.fields, &rule.managers, rule_ref, subject);
                 }
             }
         }
-        cover(&mut coverage, annotation, RuleRef::Annotation, sides, subject.of);
+        cover(&mut coverage, annotation, RuleRef::Annotation, subject);
         cover_others(&mut coverage, autoscalers, subject);
         coverage
     }
 }
 
-fn cover(coverage: &mut Coverage, fields: &[FieldPattern], rule: RuleRef, sides: Sides<'_>, of: TypeRef<'_>) {
+fn cover(coverage: &mut Coverage, fields: &[FieldPattern], rule: RuleRef, subject: Subject<'_>) {
     for field in fields {
-        walk(field, sides, of, &mut |path, at| coverage.add(path, rule, at));
+        walk(field, subject.sides(), subject.schema, &mut |path, at| coverage.add(path, rule, at));
     }
 }
 
 /// What needs no rule: the fields of autoscalers, and those that controllers fill in by design.
 fn cover_others(coverage: &mut Coverage, autoscalers: &Autoscalers, subject: Subject<'_>) {
     let Some(live) = subject.live else { return };
-    let sides = Sides { manifest: subject.manifest, live: subject.live };
     for (index, (fields, managers)) in autoscalers.fields_of(subject.key, live) {
         let rule = RuleRef::Autoscaler(index);
         if managers.is_empty() {
-            cover(coverage, &fields, rule, sides, subject.of);
+            cover(coverage, &fields, rule, subject);
         } else {
-            cover_owned(coverage, (&fields, &managers), rule, sides, subject.of);
+            cover_owned(coverage, &fields, &managers, rule, subject);
         }
     }
     for (index, built_in) in BUILT_IN.iter().enumerate().filter(|(_, built_in)| built_in.is_for(subject.key)) {
         let (fields, managers) = built_in.fields();
-        cover_owned(coverage, (&fields, &managers), RuleRef::BuiltIn(index), sides, subject.of);
+        cover_owned(coverage, &fields, &managers, RuleRef::BuiltIn(index), subject);
     }
 }
 
 /// The fields of a rule that are its managers': those that one of them owns at the field, above it as a whole, or below it.
 fn cover_owned(
     coverage: &mut Coverage,
-    (fields, managers): (&[FieldPattern], &[Glob]),
+    fields: &[FieldPattern],
+    managers: &[Glob],
     rule: RuleRef,
-    sides: Sides<'_>,
-    of: TypeRef<'_>,
+    subject: Subject<'_>,
 ) {
-    let entries = sides.live.map(managed_fields).unwrap_or_default();
     let is_named = |manager: &str| managers.iter().any(|glob| glob.matches(manager));
-    let owned = entries.into_iter().filter(|entry| is_named(&entry.manager));
+    let entries = subject.live.into_iter().flat_map(|live| live.owners.entries());
+    let owned = entries.filter(|entry| is_named(&entry.manager));
     let owned = owned.fold(FieldSet::new(), |owned, entry| owned.union(&entry.fields));
     if owned.is_empty() {
         return;
     }
     let leaves = owned.leaves();
+    let sides = subject.sides();
     let (mut manifest, mut live) = (sides.manifest.map(Lookup::of), sides.live.map(Lookup::of));
     let mut add = |path: &FieldPath| {
         let at = Sides {
@@ -159,7 +164,7 @@ fn cover_owned(
         return leaves.iter().for_each(add);
     }
     for field in fields {
-        walk(field, sides, of, &mut |path, _| {
+        walk(field, sides, subject.schema, &mut |path, _| {
             let below = leaves.partition_point(|leaf| *leaf < path);
             let mut is_below = false;
             for leaf in leaves.iter().skip(below).take_while(|leaf| path.is_prefix_of(leaf)) {
@@ -198,10 +203,11 @@ mod tests {
         let manifest = json!({"metadata": {"name": "web", "labels": {"app": "web"}, "annotations": {"a": "1"}}, "spec": {"replicas": 3}});
         let gvk = GroupVersionKind::new("apps/v1", "Deployment");
         let key = ObjectKey { gvk, namespace: Some("shop".into()), name: "web".into() };
-        let of = builtin().object(&key.gvk).unwrap();
+        let schema = builtin().object(&key.gvk).unwrap();
+        let live = ManagedObject::new(live.clone(), "us");
         let annotation = if annotation.is_empty() { Vec::new() } else { annotated(annotation).unwrap() };
         let (rules, _) = IgnoreRules::in_force(rules, jiff::Timestamp::UNIX_EPOCH);
-        let subject = Subject { key: &key, manifest: Some(&manifest), live: Some(live), of };
+        let subject = Subject { key: &key, manifest: Some(&manifest), live: Some(&live), schema };
         let coverage = rules.coverage(subject, &annotation, &Autoscalers::default());
         coverage.iter().map(|(path, covered)| (path.to_string(), covered.rule)).collect()
     }
@@ -272,10 +278,10 @@ mod tests {
         let rules = vec![rule(ObjectPattern::default(), &["metadata.annotations"], &[])];
         let gvk = GroupVersionKind::new("apps/v1", "Deployment");
         let key = ObjectKey { gvk, namespace: None, name: "web".into() };
-        let live = json!({"metadata": {"annotations": {"a": "1"}}});
+        let live = ManagedObject::new(json!({"metadata": {"annotations": {"a": "1"}}}), "us");
         let (rules, _) = IgnoreRules::in_force(rules, jiff::Timestamp::UNIX_EPOCH);
         let coverage = rules.coverage(
-            Subject { key: &key, manifest: None, live: Some(&live), of: TypeRef::untyped() },
+            Subject { key: &key, manifest: None, live: Some(&live), schema: TypeRef::untyped() },
             &[],
             &Autoscalers::default(),
         );

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{FieldSet, ObjectMeta as _};
@@ -7,12 +8,13 @@ use super::{FieldSet, ObjectMeta as _};
 /// The annotation in which client-side apply keeps the manifest that it applied last.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// How a field manager wrote its fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// How a field manager wrote its fields. An operation of another name is read as [`Operation::Update`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Operation {
     /// Server-side apply.
     Apply,
     /// Any other write: create, update, patch.
+    #[serde(other)]
     Update,
 }
 

@@ -38,7 +38,8 @@ fn shared(live: &Value, path: &FieldPath) -> Value {
 
 fn proof(manifest: &Value, live: &Value) -> Proof {
     let kind = kind_of(manifest);
-    prove(manifest, live, schema::builtin().object(&kind.gvk).unwrap(), &kind, US)
+    let live = ManagedObject::new(live.clone(), US);
+    prove(manifest, &live, schema::builtin().object(&kind.gvk).unwrap(), &kind, US)
 }
 
 #[track_caller]

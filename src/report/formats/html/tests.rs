@@ -1,5 +1,5 @@
 use serde_json::{Value, json};
-use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, PathElement};
+use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement};
 
 use super::limits::Limits;
 use super::{SCRIPT, STYLE, policy, render, render_all, render_within};
@@ -23,7 +23,7 @@ fn change(field: &str, live: Value, desired: Value) -> FieldChange {
     let path = FieldPath::from(vec![PathElement::Field("data".to_owned()), PathElement::Field(field.to_owned())]);
     let owner = Owner {
         manager: "kubectl-edit".to_owned(),
-        operation: "Update".to_owned(),
+        operation: Operation::Update,
         subresource: String::new(),
         time: Some("2026-11-21T18:15:08Z".to_owned()),
         manual: true,

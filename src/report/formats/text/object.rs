@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use structured_merge::FieldPath;
+use structured_merge::{FieldPath, Operation};
 
 use super::hunks::more;
 use super::sheet::{GAP, Sheet};
@@ -160,7 +160,7 @@ fn conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport, most: usize) {
 }
 
 pub(crate) fn conflict_hint(object: &ObjectReport) -> &'static str {
-    let by_controller = object.conflicts.iter().any(|conflict| conflict.owner.operation == "Update");
+    let by_controller = object.conflicts.iter().any(|conflict| conflict.owner.operation == Operation::Update);
     if by_controller {
         "leave the field out of the manifest if its owner should keep it, or take it with `--force-conflicts`"
     } else {

@@ -1,11 +1,12 @@
 //! What is left to ask after the server rejected the apply.
 
 use serde_json::Value;
-use structured_merge::{Ownership, without_system_fields};
+use structured_merge::without_system_fields;
 
 use super::{Answer, ComparisonMachine, Probe, State};
 use crate::compare::diff::Evidence;
 use crate::compare::finding::Finding;
+use crate::compare::live_object::LiveObject;
 use crate::compare::nulls::holds_null;
 use crate::compare::policy::EvidenceMode;
 use crate::compare::prediction::{Prediction, predict, predict_displacing};
@@ -17,11 +18,11 @@ use crate::request::{RequestError, StatusError};
 
 impl ComparisonMachine<'_> {
     /// The server rejects the apply.
-    pub(super) fn apply_rejected(&mut self, live: Option<Value>, error: RequestError) -> State {
+    pub(super) fn apply_rejected(&mut self, live: Option<Box<LiveObject>>, error: RequestError) -> State {
         let is_clash = error.status().is_some_and(|status| status.code == 422);
         match live {
             Some(live) if is_clash => match self.after_transfer(&live, &error) {
-                Some(prediction) => State::Transferring { live, prediction, error },
+                Some(prediction) => State::Transferring { live, prediction: Box::new(prediction), error },
                 None => self.rejected(Some(live), &error),
             },
             live => self.rejected(live, &error),
@@ -29,27 +30,27 @@ impl ComparisonMachine<'_> {
     }
 
     /// Predicts the apply after manual claims have passed to us, those on what is in the way included; none if there are none.
-    fn after_transfer(&self, live: &Value, error: &RequestError) -> Option<Prediction> {
-        let (manifest, kind) = (self.wanted.as_ref(), self.target.kind());
+    fn after_transfer(&self, live: &LiveObject, error: &RequestError) -> Option<Prediction> {
+        let LiveObject { current, wanted } = live;
+        let (manifest, kind) = (wanted.object(self.target), self.target.kind());
         // A patch loses nulls that an apply is refused for. Where the types are known, none of those is left.
-        if !self.of.declares("kind") && holds_null(manifest) {
+        if !self.schema.declares("kind") && holds_null(manifest) {
             return None;
         }
-        let in_the_way = in_the_way(&self.subject(Some(live)), error.status()?, self.policy);
-        let claims = structured_merge::field_set(manifest, self.of, kind.as_ref()).union(&in_the_way);
+        let in_the_way = in_the_way(&self.subject(&current.object), error.status()?, &current.owners, self.policy);
+        let claims = structured_merge::field_set(manifest, self.schema, kind.as_ref()).union(&in_the_way);
         let api_version = self.target.key.gvk.api_version();
-        Ownership::of(live, &self.policy.manager).with_claims_transferred(
-            live,
-            self.of,
-            &claims,
-            &api_version,
-            self.policy,
-        )?;
-        Some(predict_displacing(manifest, live, self.of, kind.as_ref(), self.policy, in_the_way))
+        current.owners.with_claims_transferred(&current.object, self.schema, &claims, &api_version, self.policy)?;
+        Some(predict_displacing(manifest, current, self.schema, kind.as_ref(), self.policy, in_the_way))
     }
 
     /// The server rejects the apply with the manual claims as well, or it cannot be asked, or the object has changed meanwhile.
-    pub(super) fn transfer_rejected(&mut self, live: Value, apply: &RequestError, trial: &RequestError) -> State {
+    pub(super) fn transfer_rejected(
+        &mut self,
+        live: Box<LiveObject>,
+        apply: &RequestError,
+        trial: &RequestError,
+    ) -> State {
         match trial.status().map(|status| status.code) {
             Some(409) => self.pruning_rejected(live, trial),
             Some(429) => self.rejected(Some(live), trial),
@@ -59,31 +60,32 @@ impl ComparisonMachine<'_> {
     }
 
     /// The server rejects what would be left once manual claims have passed, or the object has changed meanwhile.
-    pub(super) fn pruning_rejected(&mut self, live: Value, error: &RequestError) -> State {
+    pub(super) fn pruning_rejected(&mut self, live: Box<LiveObject>, error: &RequestError) -> State {
         if error.status().is_some_and(|status| status.code == 409) && self.rounds > 0 {
             self.rounds = self.rounds.saturating_sub(1);
-            return State::Reading(Value::Null);
+            return State::Reading { answer: Value::Null, wanted: live.wanted };
         }
         self.rejected(Some(live), error)
     }
 
     /// Reads the rejection, and probes whether the manifest alone would be accepted if that says more.
-    pub(super) fn rejected(&mut self, live: Option<Value>, error: &RequestError) -> State {
+    pub(super) fn rejected(&mut self, live: Option<Box<LiveObject>>, error: &RequestError) -> State {
         let Some(status) = error.refusal() else {
             return State::Done(Finding::Unknown(Diagnostic::about(&self.target.key.gvk, error)));
         };
-        match (refusal(self.target, live.as_ref(), self.of, status), live) {
-            (Refusal::NotTried(trouble), live) if self.policy.evidence == EvidenceMode::Auto => {
+        let object = live.as_ref().map(|live| &live.current.object);
+        match (refusal(self.target, object, self.schema, status), live) {
+            (Refusal::NotTried(diagnostic), live) if self.policy.evidence == EvidenceMode::Auto => {
                 self.warnings
-                    .push(format!("compared locally, because the server cannot be asked: {}", trouble.message));
+                    .push(format!("compared locally, because the server cannot be asked: {}", diagnostic.message));
                 match live {
                     Some(live) => self.predicted_locally(live),
                     None => State::Done(Finding::Missing(Evidence::Local)),
                 }
             }
-            (Refusal::Other(trouble), Some(live)) => match self.probes(&live, status, &trouble) {
+            (Refusal::Other(diagnostic), Some(live)) => match self.probes(&live, status, &diagnostic) {
                 Some((probes, accepted)) => State::Probing { live, probes, accepted },
-                None => State::Done(Finding::Refused { live: Some(live), refusal: Refusal::Other(trouble) }),
+                None => State::Done(Finding::Refused { live: Some(live), refusal: Refusal::Other(diagnostic) }),
             },
             (refusal, live) => State::Done(Finding::Refused { live, refusal }),
         }
@@ -92,25 +94,33 @@ impl ComparisonMachine<'_> {
     /// Objects to dry-run create before blaming immutability, and what the rejection means if the server accepts them all. If the
     /// manifest itself is rejected, its values are invalid; if only the merged object is, live fields clash with it. None if
     /// nothing can be learnt from that.
-    fn probes(&self, live: &Value, status: &StatusError, trouble: &Diagnostic) -> Option<(Vec<Probe>, Refusal)> {
+    fn probes(&self, live: &LiveObject, status: &StatusError, refused: &Diagnostic) -> Option<(Vec<Probe>, Refusal)> {
         let gvk = &self.target.key.gvk;
         let manifest = self.target.desired.object();
-        let subject = self.subject(Some(live));
-        let own = |tells| Some(Probe { object: probe_object(gvk, manifest, live)?, refused: trouble.clone(), tells });
+        let (object, sent) = (&live.current.object, live.wanted.object(self.target));
+        let subject = self.subject(object);
+        let own = |tells| Some(Probe { object: probe_object(gvk, manifest, object)?, refused: refused.clone(), tells });
         let refused = refused_result(&subject, status);
         if may_be_immutable(status) {
-            let merged = predict(&self.wanted, live, self.of, self.target.kind().as_ref(), self.policy).object;
-            let object = probe_object(gvk, &without_system_fields(&merged), live)?;
-            let accepted = Refusal::Immutable(unchangeable(self.target, live, status));
+            let kind = self.target.kind();
+            let merged = predict(sent, &live.current, self.schema, kind.as_ref(), self.policy).object;
+            let accepted = Refusal::Immutable(unchangeable(self.target, object, status));
+            let object = probe_object(gvk, &without_system_fields(&merged), object)?;
             return Some((vec![Probe { object, refused, tells: false }, own(false)?], accepted));
         }
         (blame(&subject, status) == Blame::Both).then(|| Some((vec![own(true)?], Refusal::Other(refused))))?
     }
 
     /// Takes the answer to the last probe.
-    pub(super) fn probed(&self, live: Value, mut probes: Vec<Probe>, accepted: Refusal, answer: Answer) -> State {
+    pub(super) fn probed(
+        &self,
+        live: Box<LiveObject>,
+        mut probes: Vec<Probe>,
+        accepted: Refusal,
+        answer: Answer,
+    ) -> State {
         let refusal = match (probes.pop(), answer) {
-            (Some(probe), Answer::Refused(error)) => Refusal::Other(self.trouble_of(probe, &error)),
+            (Some(probe), Answer::Refused(error)) => Refusal::Other(self.diagnostic_of(probe, &error)),
             _ if probes.is_empty() => accepted,
             _ => return State::Probing { live, probes, accepted },
         };
@@ -118,15 +128,16 @@ impl ComparisonMachine<'_> {
     }
 
     /// What the rejection of a probe says.
-    fn trouble_of(&self, probe: Probe, error: &RequestError) -> Diagnostic {
-        let refusal = error.status().filter(|_| probe.tells).map(|status| refusal(self.target, None, self.of, status));
+    fn diagnostic_of(&self, probe: Probe, error: &RequestError) -> Diagnostic {
+        let refusal =
+            error.status().filter(|_| probe.tells).map(|status| refusal(self.target, None, self.schema, status));
         match refusal {
-            Some(Refusal::Other(trouble)) if !trouble.details.is_empty() => trouble,
+            Some(Refusal::Other(diagnostic)) if !diagnostic.details.is_empty() => diagnostic,
             _ => probe.refused,
         }
     }
 
-    fn subject<'s>(&'s self, live: Option<&'s Value>) -> RejectedObject<'s> {
-        RejectedObject::new(self.target, live, self.of)
+    fn subject<'s>(&'s self, live: &'s Value) -> RejectedObject<'s> {
+        RejectedObject::new(self.target, Some(live), self.schema)
     }
 }

@@ -78,9 +78,12 @@ pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &
 /// What only manual changes own of what a refusal may be about: it can pass to us, so that the apply takes it out. The fields
 /// and items that the causes name come first; where there are none, the neighbours that they may mean.
 #[must_use]
-pub(in crate::compare) fn in_the_way(subject: &RejectedObject<'_>, status: &StatusError, policy: &Policy) -> FieldSet {
-    let Some(live) = subject.live else { return FieldSet::new() };
-    let owners = Ownership::of(live, &policy.manager);
+pub(in crate::compare) fn in_the_way(
+    subject: &RejectedObject<'_>,
+    status: &StatusError,
+    owners: &Ownership,
+    policy: &Policy,
+) -> FieldSet {
     let merged = subject.merged();
     let manual = |paths: Vec<FieldPath>| {
         let fields = paths.iter().filter_map(|path| owners.transferable_fields(path, policy));

@@ -3,7 +3,8 @@ use std::fmt::Debug;
 
 use serde_json::Value;
 use structured_merge::{
-    ManagedFieldsEntry, Operation, Ownership, Proof, changes, field_set, is_current, managed_fields, predict, prove,
+    ManagedFieldsEntry, ManagedObject, Operation, Ownership, Proof, changes, field_set, is_current, managed_fields,
+    predict, prove,
 };
 
 use super::fields::{at_or_above, drop_nulls, named, owner, owners, path_text, same, without_record};
@@ -69,13 +70,14 @@ impl Case {
         conflicts: &[(String, String)],
         after: &Value,
     ) -> Result<(), String> {
-        let prediction = predict(&self.manifest, live, kind.of(), Some(kind.info()), self.manager.as_str());
+        let before = ManagedObject::new(live.clone(), &self.manager);
+        let prediction = predict(&self.manifest, &before, kind.of(), Some(kind.info()), self.manager.as_str());
         let (object, expected) = (without_record(&prediction.object), without_record(after));
         expect("the object", &object, &expected, same(&object, &expected))?;
         let others = managed_fields(after).into_iter().filter(|entry| !self.is_ours(entry));
         let (predicted, others) = (owners(&prediction.owners.others), owners(&others.collect::<Vec<_>>()));
         expect("the fields of others", &predicted, &others, predicted == others)?;
-        let before = Ownership::of(live, &self.manager);
+        let before = before.owners;
         // The owner that the server invents where there is no record is nobody to conflict with.
         // Where the form of a record has changed, the paths that are lost are not those that are in conflict.
         if is_unrecorded(live) || before.others.iter().any(|entry| !is_current(&entry.fields, kind.of())) {
@@ -108,7 +110,8 @@ impl Case {
         if removed {
             tally.count("pruned");
         }
-        match prove(&self.manifest, live, kind.of(), kind.info(), self.manager.as_str()) {
+        let live = ManagedObject::new(live.clone(), &self.manager);
+        match prove(&self.manifest, &live, kind.of(), kind.info(), self.manager.as_str()) {
             Proof::Proven if is_unchanged => tally.count("proven"),
             Proof::Proven => return Err(format!("a proof, although it becomes {after}")),
             Proof::Inconclusive(_) => {}

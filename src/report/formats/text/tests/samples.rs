@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, PathElement, Scalar};
+use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement, Scalar};
 
 use crate::compare::{Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Owner, Reason};
 use crate::desired::{LEFT_OUT, Source};
@@ -22,7 +22,8 @@ pub(super) fn path(steps: &[&str]) -> FieldPath {
 
 pub(super) fn owner(manager: &str, operation: &str, subresource: &str) -> Owner {
     let time = subresource.is_empty().then(|| "2026-11-21T18:15:08Z".to_owned());
-    let (manager, operation, subresource) = (manager.to_owned(), operation.to_owned(), subresource.to_owned());
+    let (manager, subresource) = (manager.to_owned(), subresource.to_owned());
+    let operation = if operation == "Apply" { Operation::Apply } else { Operation::Update };
     Owner { manager, operation, subresource, time, manual: true }
 }
 

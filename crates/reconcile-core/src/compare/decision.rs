@@ -1,0 +1,162 @@
+//! From what was found to what is to be done about one object.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use structured_merge::{FieldPath, FieldSet, TypeRef};
+
+use super::diff::{Evidence, FieldDiff, Reason};
+use super::finding::Finding;
+use super::judge::judge;
+use super::live_object::LiveObject;
+use super::object_pair::ObjectPair;
+use super::object_verdict::ObjectVerdict;
+use super::policy::{Policy, Replace};
+use super::prediction::{Prediction, predict};
+use super::redact::Redactor;
+use super::refusal::Refusal;
+use super::replacement::{cost, replace_guard};
+use super::secrecy::Secrecy;
+use super::versions::Versions;
+use super::wanted::Wanted;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::live::Target;
+use crate::rules::RuleRef;
+
+/// What was found of one object, and what follows from it.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    /// What the comparison found.
+    pub finding: Finding,
+    /// What has to be done, as it is shown.
+    pub verdict: ObjectVerdict,
+    /// Warnings, our own and the server's.
+    pub warnings: Vec<String>,
+    /// The ignore rules that cover a field of it, whether or not the field differs.
+    pub rules: BTreeSet<RuleRef>,
+}
+
+/// What a decision needs beside the finding.
+#[derive(Clone, Copy)]
+pub struct CompareContext<'a> {
+    /// The type's fields.
+    pub schema: TypeRef<'a>,
+    /// Whose manager we are.
+    pub policy: &'a Policy,
+    /// Whether the kind's CustomResourceDefinition changes in this input, so that the server's types are not the last word.
+    pub types_will_change: bool,
+}
+
+/// Decides about one object. Objects must come in a fixed order, for the numbers of their secrets.
+#[must_use]
+pub fn decide(target: &Target, finding: Finding, context: CompareContext<'_>, redactor: &Redactor) -> Decision {
+    let mut author = Author { target, context, redactor, warnings: Vec::new(), rules: BTreeSet::new() };
+    let verdict = author.verdict(&finding);
+    let Author { warnings, rules, .. } = author;
+    Decision { finding, verdict, warnings, rules }
+}
+
+/// Writes a verdict, with what else there is to know.
+struct Author<'a> {
+    target: &'a Target,
+    context: CompareContext<'a>,
+    redactor: &'a Redactor,
+    warnings: Vec<String>,
+    rules: BTreeSet<RuleRef>,
+}
+
+impl Author<'_> {
+    fn verdict(&mut self, finding: &Finding) -> ObjectVerdict {
+        match finding {
+            Finding::Missing(evidence) => self.creation(*evidence),
+            Finding::Proven(None) => FieldDiff::none(Evidence::Proven).into(),
+            Finding::Proven(Some(live)) => {
+                let (object, owners) = (live.current.object.clone(), live.current.owners.clone());
+                let prediction = Prediction { object, owners, evidence: Evidence::Proven, in_the_way: FieldSet::new() };
+                self.fields(live, Some(&prediction)).into()
+            }
+            Finding::Predicted { live, prediction } => self.fields(live, Some(prediction)).into(),
+            Finding::Refused { live, refusal } => self.refused(live.as_deref(), refusal),
+            Finding::Unknown(diagnostic) => ObjectVerdict::Unknown(diagnostic.clone()),
+        }
+    }
+
+    fn creation(&mut self, evidence: Evidence) -> ObjectVerdict {
+        let CompareContext { schema, policy, .. } = self.context;
+        let manifest = self.target.desired.object();
+        let secrecy = Secrecy::of(&self.target.key.gvk, Some(manifest), None);
+        self.rules = Wanted::covering_new(self.target, schema, policy);
+        ObjectVerdict::Create { desired: self.redactor.value(&secrecy, &FieldPath::root(), manifest), evidence }
+    }
+
+    fn refused(&mut self, live: Option<&LiveObject>, refusal: &Refusal) -> ObjectVerdict {
+        match (refusal, live) {
+            (Refusal::Immutable(reason), Some(live)) => self.replacement(live, reason),
+            (Refusal::Typed(diagnostic) | Refusal::Other(diagnostic), live) if self.context.types_will_change => {
+                let verdict = match live {
+                    Some(live) => self.fields(live, None).into(),
+                    None => self.creation(Evidence::Local),
+                };
+                self.warnings.push(format!(
+                    "compared locally, because the server does not accept it before its CustomResourceDefinition is changed: {}",
+                    diagnostic.message
+                ));
+                verdict
+            }
+            (Refusal::NoNamespace(name), _) => {
+                let message = format!("namespace `{name}` does not exist");
+                let hint = format!("add a manifest for it, or run `kubectl create namespace {name}`");
+                ObjectVerdict::Unknown(Diagnostic::new(Code::NotFound, message).with_hint(hint))
+            }
+            (Refusal::Immutable(reason), None) => {
+                ObjectVerdict::Unknown(Diagnostic::new(Code::Invalid, reason.clone()))
+            }
+            (Refusal::Typed(diagnostic) | Refusal::NotTried(diagnostic) | Refusal::Other(diagnostic), _) => {
+                ObjectVerdict::Unknown(diagnostic.clone())
+            }
+        }
+    }
+
+    fn replacement(&mut self, live: &LiveObject, reason: &str) -> ObjectVerdict {
+        let fields = self.fields(live, None);
+        self.warnings.extend(cost(&self.target.key.gvk, &live.current.object));
+        let hint = match (replace_guard(self.target), self.context.policy.replace) {
+            (Some(replace_guard), _) => Some(replace_guard),
+            (None, Replace::Never) => Some("pass `--replace=immutable` to delete and recreate it".to_owned()),
+            (None, Replace::Immutable) => None,
+        };
+        ObjectVerdict::Replace { fields, reason: Reason { text: reason.to_owned(), hint } }
+    }
+
+    /// Compares the fields of a live object with those that an apply would leave: by the prediction, or by our own where there is none.
+    fn fields(&mut self, live: &LiveObject, prediction: Option<&Prediction>) -> FieldDiff {
+        let CompareContext { schema, policy, .. } = self.context;
+        let (target, LiveObject { current, wanted }) = (self.target, live);
+        let manifest = wanted.object(target);
+        let own = || predict(manifest, current, schema, target.kind().as_ref(), policy);
+        let prediction = prediction.map_or_else(|| Cow::Owned(own()), Cow::Borrowed);
+        let pair = ObjectPair {
+            gvk: &target.key.gvk,
+            versions: &target.versions,
+            manifest,
+            written: target.desired.object(),
+            ignored: &wanted.ignored,
+            live: current,
+            schema,
+            // A kind of which nothing is known keeps its status to itself, as nearly all do.
+            status_is_apart: target.status_is_apart(),
+        };
+        let (mut fields, warnings) = judge(pair, &prediction, policy, self.redactor);
+        fields.ignored = wanted.hidden(target, current, schema, policy);
+        // What changes in a definition is told by its versions as a whole, not field by field of its schema.
+        if (policy.keeps_versions || target.key.gvk.is_crd()) && fields.has_drift() {
+            let secrecy = Secrecy::of(&target.key.gvk, Some(target.desired.object()), Some(&current.object));
+            let versions = Versions::of(&current.object, &prediction.object, &secrecy, pair.status_is_apart);
+            fields.versions = Some(Arc::new(versions));
+        }
+        self.warnings.extend(warnings);
+        self.rules.clone_from(&wanted.covering);
+        fields
+    }
+}

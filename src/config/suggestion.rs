@@ -111,7 +111,7 @@ fn reason(change: &FieldChange) -> String {
     match change.class {
         Class::ChangedByOther => format!("changed by {}", by()),
         Class::Conflict => format!("owned by {}", by()),
-        Class::RemovedByOther => "not in the cluster".to_owned(),
+        Class::Absent => "not in the cluster".to_owned(),
         Class::Pruned => "no longer in the manifest".to_owned(),
         _ => "differs from the manifest".to_owned(),
     }

@@ -38,7 +38,7 @@ pub static FAIL_CLASSES: [FailClass; 15] = [
     of(Class::Missing, "missing", "Objects that do not exist"),
     of(Class::Pending, "pending", "Fields that changed in the manifest"),
     of(Class::ChangedByOther, "changedByOther", "Fields that another manager changed"),
-    of(Class::RemovedByOther, "removedByOther", "Fields that are not in the cluster"),
+    of(Class::Absent, "absent", "Fields that are not in the cluster"),
     of(Class::Pruned, "pruned", "Fields and objects that are no longer in the manifests"),
     of(Class::Reordered, "reordered", "Lists in another order"),
     of(Class::Conflict, "conflict", "Fields that another applier or a controller owns"),

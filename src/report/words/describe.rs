@@ -50,7 +50,7 @@ pub(crate) fn why(change: &FieldChange) -> String {
     match change.class {
         Class::ChangedByOther => format!("changed by {}", by()),
         Class::Conflict => format!("owned by {}", by()),
-        Class::RemovedByOther => "not in the cluster: new in the manifest or removed there".to_owned(),
+        Class::Absent => "not in the cluster: new in the manifest or removed there".to_owned(),
         Class::Pruned => "no longer in the manifest".to_owned(),
         Class::Released => format!("no longer in the manifest, kept by {}", by()),
         Class::Reordered => "order only".to_owned(),

@@ -39,7 +39,7 @@ pub(crate) static RULES: [Rule; 18] = [
     rule("pending", Level::Warning, "The field changed in the manifest"),
     rule("changedByOther", Level::Warning, "Another manager changed the field"),
     rule(
-        "removedByOther",
+        "absent",
         Level::Warning,
         "The field is not in the cluster: it is new in the manifest or was removed there",
     ),
@@ -72,7 +72,7 @@ fn of_class(class: Class) -> &'static Rule {
         Class::Conflict => "conflict",
         Class::Reordered => "reordered",
         Class::ChangedByOther => "changedByOther",
-        Class::RemovedByOther => "removedByOther",
+        Class::Absent => "absent",
         Class::Pruned => "pruned",
         Class::Released => "released",
         Class::Pending => "pending",

@@ -9,7 +9,7 @@ pub(crate) fn note(change: &FieldChange, view: &View) -> String {
         Class::ChangedByOther => format!("by {}", owners(change, view)),
         Class::Conflict if !change.managers.is_empty() => format!("conflict with {}", owners(change, view)),
         // The sign says that it is missing, and the line above who added it.
-        Class::RemovedByOther | Class::Unmanaged => String::new(),
+        Class::Absent | Class::Unmanaged => String::new(),
         _ => why(change, view),
     }
 }
@@ -19,7 +19,7 @@ pub(crate) fn why(change: &FieldChange, view: &View) -> String {
     match change.class {
         Class::ChangedByOther => format!("changed by {}", owners(change, view)),
         Class::Conflict => "conflict".to_owned(),
-        Class::RemovedByOther => "not in the cluster: new in the manifest or removed there".to_owned(),
+        Class::Absent => "not in the cluster: new in the manifest or removed there".to_owned(),
         Class::Pruned => "no longer in the manifest".to_owned(),
         Class::Released => format!("no longer in the manifest, kept by {}", owners(change, view)),
         Class::Reordered => "order only".to_owned(),

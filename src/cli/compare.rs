@@ -44,7 +44,7 @@ pub struct CompareArgs {
 
 /// Reads the name of a class, and offers all of them to the help and to completion.
 fn fail_classes() -> impl TypedValueParser<Value = FailClass> {
-    let known = FAIL_CLASSES.iter().map(|class| PossibleValue::new(class.name).help(class.help));
+    let known = FAIL_CLASSES.iter().map(|class| PossibleValue::new(class.name()).help(class.help()));
     PossibleValuesParser::new(known).try_map(|name| FailClass::named(&name).ok_or("there is no such class"))
 }
 

@@ -10,7 +10,7 @@ use super::ignore::{MAX_MANAGER, MAX_REASON};
 use super::written::{WrittenConfiguration, WrittenRule};
 use crate::compare::{Action, Class, FieldChange, Owner};
 use crate::diagnostic::Place;
-use crate::report::{ObjectReport, Report};
+use crate::report::{ObjectReport, Report, why, why_without_fields};
 use crate::rules::{FieldPattern, Glob, IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_PATTERN, MAX_RULES, ObjectPattern};
 use crate::text::{one_line, visible};
 
@@ -35,14 +35,8 @@ pub(crate) fn suggestion(configuration: &Configuration, in_force: &IgnoreRules, 
 
 fn of_object(object: &ObjectReport, notes: &mut Vec<String>) -> Vec<IgnoreRule> {
     let key = &object.key;
-    let gone = match object.action {
-        Action::Create => "it does not exist",
-        Action::Delete => "it is no longer in the manifests",
-        Action::Unknown => "it could not be compared",
-        Action::None | Action::Update | Action::Replace => "",
-    };
-    if !gone.is_empty() {
-        notes.push(format!("{key}: {gone}"));
+    if let Some(reason) = why_without_fields(object.action) {
+        notes.push(format!("{key}: {reason}"));
         return Vec::new();
     }
     let Some(target) = exactly(key) else {
@@ -101,18 +95,10 @@ fn managers(owners: &[Owner]) -> Vec<String> {
 }
 
 fn reason(change: &FieldChange) -> String {
-    let by = || {
-        let of = |owner: &Owner| match owner.subresource.as_str() {
-            "" => owner.manager.clone(),
-            subresource => format!("{} ({subresource})", owner.manager),
-        };
-        change.managers.iter().map(of).collect::<Vec<_>>().join(", ")
+    let owner = |owner: &Owner| match owner.subresource.as_str() {
+        "" => owner.manager.clone(),
+        subresource => format!("{} ({subresource})", owner.manager),
     };
-    match change.class {
-        Class::ChangedByOther => format!("changed by {}", by()),
-        Class::Conflict => format!("owned by {}", by()),
-        Class::RemovedByOther => "not in the cluster".to_owned(),
-        Class::Pruned => "no longer in the manifest".to_owned(),
-        _ => "differs from the manifest".to_owned(),
-    }
+    let reason = why(change, |managers| managers.iter().map(owner).collect::<Vec<_>>().join(", "));
+    if reason.is_empty() { "differs from the manifest".to_owned() } else { reason }
 }

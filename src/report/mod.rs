@@ -19,11 +19,13 @@ mod words;
 pub use merge::{Merged, Part, merged};
 pub(crate) use model::Failure;
 pub use model::{
-    ApplySetInfo, ClusterInfo, Command, ConfigurationInfo, ContextReport, ContextsSummary, EXIT_DRIFT, EXIT_INCOMPLETE,
-    EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE, FAIL_CLASSES, FailClass, FailOn,
-    ObjectReport, Outcome, ParentAction, ParentInfo, ReadinessCounts, Report, Reports, Section, Sections, Summary,
-    UnmanagedObject, Verdict,
+    ApplySetInfo, CLASSES, ClassInfo, ClusterInfo, Command, ConfigurationInfo, ContextReport, ContextsSummary,
+    EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE,
+    FAIL_CLASSES, FailClass, FailOn, Level, ObjectReport, Outcome, ParentAction, ParentInfo, ReadinessCounts, Report,
+    Reports, Section, Sections, Side, Summary, UnmanagedObject, Verdict, Why,
 };
 pub use view::{Sort, View};
 pub use words::excerpt;
+pub use words::label::why_without_fields;
 pub use words::styled::{Role, Styled};
+pub use words::why::why;

@@ -56,7 +56,7 @@ spec:
 
         ws.patch_as("kubectl-patch", &object, &json!({"spec": {"pod": {"context": {"user": null}}}}));
         let run = diff().exits_with(1);
-        assert_eq!(changes(&run), [change(path, "removedByOther", &[])], "{run}");
+        assert_eq!(changes(&run), [change(path, "absent", &[])], "{run}");
         ws.reconcile(["apply", "-f", "beat.yaml"]).exits_with(0);
 
         ws.patch_as("controller", &object, &json!({"spec": {"pod": {"context": {"user": 8}}}}));

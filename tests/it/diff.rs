@@ -103,9 +103,9 @@ fn what_was_removed_from_outside_comes_back() {
     assert_eq!(
         diff.changes("Deployment", "web"),
         [
-            "removedByOther metadata.labels.tier".to_owned(),
-            format!("removedByOther {containers}[name=proxy]"),
-            format!("removedByOther {containers}[name=web].env[name=LANG]"),
+            "absent metadata.labels.tier".to_owned(),
+            format!("absent {containers}[name=proxy]"),
+            format!("absent {containers}[name=web].env[name=LANG]"),
         ]
     );
     let change = diff.change("Deployment", "web", "metadata.labels.tier");

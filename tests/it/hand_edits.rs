@@ -90,7 +90,7 @@ fn a_port_that_was_edited_by_hand_heals() {
         let item = |port: u32| format!("spec.ports[port={port},protocol=TCP]");
         assert_eq!(
             diff.changes("Service", "web"),
-            [format!("removedByOther {}", item(80)), format!("changedByOther {}", item(81))]
+            [format!("absent {}", item(80)), format!("changedByOther {}", item(81))]
         );
         let foreign = diff.change("Service", "web", &item(81));
         assert_eq!((&foreign["op"], &foreign["managers"][0]["manager"]), (&json!("remove"), &json!("kubectl-patch")));

@@ -84,7 +84,7 @@ fn ports_have_two_keys_and_the_second_a_default() {
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     assert_eq!(
         diff.changes("Service", "it"),
-        ["pruned spec.ports[port=53,protocol=TCP]", "removedByOther spec.ports[port=54,protocol=TCP]"]
+        ["pruned spec.ports[port=53,protocol=TCP]", "absent spec.ports[port=54,protocol=TCP]"]
     );
     heals(&ws);
 }
@@ -119,7 +119,7 @@ fn members_of_a_set_are_told_by_value() {
         &json!([{"op": "add", "path": "/metadata/finalizers/-", "value": "example.com/c"}]),
     );
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
-    assert_eq!(diff.changes("ConfigMap", "it"), [r#"removedByOther metadata.finalizers[="example.com/a"]"#]);
+    assert_eq!(diff.changes("ConfigMap", "it"), [r#"absent metadata.finalizers[="example.com/a"]"#]);
     heals(&ws);
     let finalizers = ws.get("ConfigMap", "it")["metadata"]["finalizers"].as_array().unwrap().len();
     assert_eq!(finalizers, 3, "what others added stays");

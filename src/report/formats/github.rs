@@ -3,9 +3,9 @@
 //! GitHub shows ten annotations of each level for a step, and drops the others without a word. So there is one annotation for
 //! each object, and where there are more than ten of a level, the tenth names the rest.
 
-use crate::report::words::findings::{Finding, Level, Location, findings, worst};
+use crate::report::words::findings::{Finding, Location, findings, worst};
 use crate::report::words::{describe, location};
-use crate::report::{Sections, View};
+use crate::report::{Level, Sections, View};
 use crate::text::visible;
 
 /// How many annotations of a level GitHub shows.

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::json;
-use crate::report::words::findings::{Finding, Level, findings};
+use crate::report::words::findings::{Finding, findings};
 use crate::report::words::{describe, fingerprint, location};
-use crate::report::{Sections, View};
+use crate::report::{Level, Sections, View};
 
 /// Where problems are that no file has: GitLab wants a path for each.
 const NOWHERE: &str = "kubectl-reconcile";

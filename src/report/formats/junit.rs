@@ -3,9 +3,10 @@
 use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
 
 use crate::compare::Action;
-use crate::report::words::findings::{Finding, Level, of_object, of_run};
+use crate::report::words::findings::{Finding, of_object, of_run};
+use crate::report::words::verdict::verdict;
 use crate::report::words::{describe, location};
-use crate::report::{FailClass, ObjectReport, Outcome, Report, Section, Sections, View};
+use crate::report::{FailClass, Level, ObjectReport, Outcome, Report, Section, Sections, View};
 use crate::text::visible;
 
 /// The document.
@@ -39,7 +40,10 @@ fn suite(section: &Section<'_>, view: &View) -> TestSuite {
 
 fn case_of_run(report: &Report, errors: &[Finding<'_>]) -> TestCase {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-    status.set_type("run").set_message(text(describe::verdict(report.verdict))).set_description(lines(errors));
+    status
+        .set_type("run")
+        .set_message(text(verdict(report.verdict, report.command).sentence))
+        .set_description(lines(errors));
     let mut case = TestCase::new("the run as a whole", status);
     case.set_classname("kubectl reconcile");
     case

@@ -6,9 +6,10 @@ mod hunk;
 use std::fmt::Write as _;
 
 use crate::compare::Action;
-use crate::report::words::findings::{Finding, Level, of_object, of_run, worst};
-use crate::report::words::{describe, location};
-use crate::report::{ObjectReport, Section, Sections, View};
+use crate::report::words::findings::{Finding, of_object, of_run, worst};
+use crate::report::words::verdict::verdict;
+use crate::report::words::{describe, label, location};
+use crate::report::{Level, ObjectReport, Section, Sections, View};
 use crate::text::visible;
 
 /// Longest comment that GitHub takes, in characters.
@@ -26,7 +27,7 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
     let title = format!(
         "### kubectl reconcile {}: {}\n",
         describe::command(report.command()),
-        describe::verdict(report.verdict())
+        verdict(report.verdict(), report.command()).sentence
     );
     comment.push(&title);
     for warning in report.general_warnings() {
@@ -49,7 +50,7 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
 fn head(comment: &mut Comment, section: &Section<'_>, view: &View) {
     let report = section.report;
     let result = describe::result(report);
-    if section.context.is_some() || result != describe::verdict(report.verdict) {
+    if section.context.is_some() || result != verdict(report.verdict, report.command).sentence {
         comment.push(&format!("\n{}\n", sentence(&result)));
     }
     for found in of_run(section) {
@@ -62,11 +63,12 @@ fn head(comment: &mut Comment, section: &Section<'_>, view: &View) {
     }
     comment.push("\n| | object | state | findings | place |\n| --- | --- | --- | --- | --- |\n");
     for (object, found) in rows {
-        let sign = sign(object);
+        let sign = if object.error.is_some() { "!" } else { label::sign(object).0 };
         let source = object.source.as_ref().and_then(|source| Some((location::path(&source.file, view)?, source.line)));
         let place = source.map(|(file, line)| in_cell(&format!("{file}:{line}"))).unwrap_or_default();
         let state = describe::state(object);
-        let row = format!("| {sign} | {} | {state} | {} | {place} |\n", in_cell(&object.key.to_string()), found.len());
+        let row =
+            format!("| `{sign}` | {} | {state} | {} | {place} |\n", in_cell(&object.key.to_string()), found.len());
         comment.add(&row, "object");
     }
 }
@@ -95,18 +97,6 @@ fn shown<'r>(section: &Section<'r>, view: &View) -> impl Iterator<Item = (&'r Ob
         let found: Vec<Finding<'_>> = of_object(context, object, report.command).collect();
         (worst(&found).is_some() || object.action != Action::None).then_some((object, found))
     })
-}
-
-fn sign(object: &ObjectReport) -> &'static str {
-    match object.action {
-        _ if object.error.is_some() || !object.conflicts.is_empty() => "`!`",
-        Action::Create => "`+`",
-        Action::Update => "`~`",
-        Action::Replace => "`-/+`",
-        Action::Delete => "`-`",
-        Action::Unknown => "`!`",
-        Action::None => "`=`",
-    }
 }
 
 /// The lines of an object's diff: problems first, with the sign that GitHub paints orange.

@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::report::words::findings::Level;
-use crate::report::words::tally::tally;
+use crate::report::model::tally::tally;
 use crate::report::words::{describe, findings};
-use crate::report::{ObjectReport, Section, Sections, View};
+use crate::report::{Level, ObjectReport, Section, Sections, View};
 use crate::text::visible;
 
 /// Most objects with a series of their own.

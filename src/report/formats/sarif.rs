@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::json;
-use crate::report::words::findings::{Finding, Level, Location, RULES, findings};
+use crate::report::words::findings::{Finding, Location, findings, rules};
 use crate::report::words::{describe, fingerprint, location};
-use crate::report::{Section, Sections, Verdict, View};
+use crate::report::{Level, Section, Sections, Verdict, View};
 use crate::text::visible;
 
 /// Most results of a run: GitHub shows 5,000, the most important first.
@@ -66,8 +66,7 @@ fn run(section: &Section<'_>, general: &[String], view: &View) -> Value {
 }
 
 fn driver() -> Value {
-    let rules: Vec<Value> = RULES
-        .iter()
+    let rules: Vec<Value> = rules()
         .map(|rule| {
             json!({
                 "id": rule.id,
@@ -100,7 +99,7 @@ fn result(found: &Finding<'_>, view: &View, seen: &mut HashMap<String, usize>) -
     }
     json!({
         "ruleId": found.rule.id,
-        "ruleIndex": RULES.iter().position(|rule| rule == found.rule),
+        "ruleIndex": rules().position(|rule| rule == found.rule),
         "level": level(found.level),
         "message": {"text": format!("{subject}: {}", found.message)},
         "locations": [location],

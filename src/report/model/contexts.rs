@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 use super::command::Command;
 use super::report::Report;
 use super::summary::Summary;
+use super::tally::tally;
 use super::verdict::{EXIT_SUCCESS, Verdict};
-use crate::report::words::tally::tally;
 
 /// What a run found and did in several contexts: the contract behind `-o json` there.
 #[derive(Clone, Debug, Serialize)]

@@ -1,85 +1,90 @@
 use serde::de::Error as _;
 use serde::{Deserialize as _, Deserializer};
 
+use super::classes::ClassInfo;
 use super::object::ObjectReport;
 use crate::compare::{Action, Class, FieldChange};
 
 /// A kind of difference that can make a `diff` fail, as the command line names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FailClass {
-    /// The name; for a class of changes that of the report.
-    pub name: &'static str,
-    /// What it matches.
-    pub help: &'static str,
-    matches: Matches,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Matches {
+pub enum FailClass {
+    /// Every object that does not match its manifest.
     Drift,
+    /// Changes and additions by hand.
     Manual,
+    /// Objects that would have to be replaced.
     Replace,
+    /// Objects that no manifest, owner or apply set explains.
     UnmanagedObjects,
+    /// Changes of this class.
     Of(Class),
 }
 
 /// All kinds of differences that can be named.
 pub static FAIL_CLASSES: [FailClass; 15] = [
-    FailClass {
-        name: "drift",
-        help: "Every object that does not match its manifest, conflicts included (the default)",
-        matches: Matches::Drift,
-    },
-    FailClass {
-        name: "manual",
-        help: "Changes and additions by kubectl or a manager listed in `manualManagers`",
-        matches: Matches::Manual,
-    },
-    of(Class::Missing, "missing", "Objects that do not exist"),
-    of(Class::Pending, "pending", "Fields that changed in the manifest"),
-    of(Class::ChangedByOther, "changedByOther", "Fields that another manager changed"),
-    of(Class::RemovedByOther, "removedByOther", "Fields that are not in the cluster"),
-    of(Class::Pruned, "pruned", "Fields and objects that are no longer in the manifests"),
-    of(Class::Reordered, "reordered", "Lists in another order"),
-    of(Class::Conflict, "conflict", "Fields that another applier or a controller owns"),
-    FailClass { name: "replace", help: "Objects that would have to be replaced", matches: Matches::Replace },
-    of(Class::Unmanaged, "unmanaged", "Fields that other managers added"),
-    FailClass {
-        name: "unmanagedObjects",
-        help: "Objects that `--report-unmanaged` finds",
-        matches: Matches::UnmanagedObjects,
-    },
-    of(Class::Adopted, "adopted", "Fields that are not yet owned by our field manager"),
-    of(Class::Released, "released", "Fields that are no longer in the manifests, and that a co-owner keeps"),
-    of(Class::Overridden, "overridden", "Fields where the cluster keeps its own value"),
+    FailClass::Drift,
+    FailClass::Manual,
+    FailClass::Of(Class::Missing),
+    FailClass::Of(Class::Pending),
+    FailClass::Of(Class::ChangedByOther),
+    FailClass::Of(Class::Absent),
+    FailClass::Of(Class::Pruned),
+    FailClass::Of(Class::Reordered),
+    FailClass::Of(Class::Conflict),
+    FailClass::Replace,
+    FailClass::Of(Class::Unmanaged),
+    FailClass::UnmanagedObjects,
+    FailClass::Of(Class::Adopted),
+    FailClass::Of(Class::Released),
+    FailClass::Of(Class::Overridden),
 ];
 
-const fn of(class: Class, name: &'static str, help: &'static str) -> FailClass {
-    FailClass { name, help, matches: Matches::Of(class) }
-}
-
 impl FailClass {
-    /// The one of this name.
+    /// Finds a kind of difference by its name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        FAIL_CLASSES.iter().find(|class| class.name == name).copied()
+        FAIL_CLASSES.iter().find(|class| class.name() == name).copied()
     }
 
-    /// Returns true if it can be told only of fields that other managers added.
+    /// Returns its name; for a class of changes that of the report.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Drift => "drift",
+            Self::Manual => "manual",
+            Self::Replace => "replace",
+            Self::UnmanagedObjects => "unmanagedObjects",
+            Self::Of(class) => ClassInfo::of(class).id,
+        }
+    }
+
+    /// Returns what it matches, for the help.
+    #[must_use]
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Drift => "Every object that does not match its manifest, conflicts included (the default)",
+            Self::Manual => "Changes and additions by kubectl or a manager listed in `manualManagers`",
+            Self::Replace => "Objects that would have to be replaced",
+            Self::UnmanagedObjects => "Objects that `--report-unmanaged` finds",
+            Self::Of(class) => ClassInfo::of(class).fields,
+        }
+    }
+
+    /// Returns true if only the fields that other managers added tell whether there is such a difference.
     #[must_use]
     pub fn needs_unmanaged(&self) -> bool {
-        matches!(self.matches, Matches::Manual | Matches::Of(Class::Unmanaged))
+        matches!(self, Self::Manual | Self::Of(Class::Unmanaged))
     }
 
     /// Returns true if an object has such a difference.
     pub(crate) fn is_in(self, object: &ObjectReport) -> bool {
-        match self.matches {
-            Matches::Drift => object.action != Action::None,
-            Matches::Manual => !object.beside.is_empty() || object.changes.iter().any(FieldChange::is_manual),
-            Matches::Replace => object.action == Action::Replace,
+        match self {
+            Self::Drift => object.action != Action::None,
+            Self::Manual => !object.beside.is_empty() || object.changes.iter().any(FieldChange::is_manual),
+            Self::Replace => object.action == Action::Replace,
             // They are no objects of the manifests.
-            Matches::UnmanagedObjects => false,
-            Matches::Of(class) => object.changes.iter().any(|change| change.class == class),
+            Self::UnmanagedObjects => false,
+            Self::Of(class) => object.changes.iter().any(|change| change.class == class),
         }
     }
 }
@@ -107,14 +112,13 @@ impl FailOn {
     /// Returns true if objects that nothing explains make it fail.
     #[must_use]
     pub fn fails_on_unmanaged_objects(&self) -> bool {
-        self.classes.iter().any(|class| class.matches == Matches::UnmanagedObjects)
+        self.classes.contains(&FailClass::UnmanagedObjects)
     }
 
     /// Leaves out the fields that other managers added, where only those of manual changes were asked for.
     pub(crate) fn leave_out_unmanaged(&self, objects: &mut [ObjectReport]) {
-        let all =
-            self.show_unmanaged || self.classes.iter().any(|class| class.matches == Matches::Of(Class::Unmanaged));
-        let manual = self.classes.iter().any(|class| class.matches == Matches::Manual);
+        let all = self.show_unmanaged || self.classes.contains(&FailClass::Of(Class::Unmanaged));
+        let manual = self.classes.contains(&FailClass::Manual);
         if manual && !all {
             for object in objects {
                 object.changes.retain(|change| change.class != Class::Unmanaged || change.is_manual());
@@ -124,7 +128,7 @@ impl FailOn {
 
     /// The names of the differences that make it fail, where they were chosen.
     pub(crate) fn names(&self) -> Vec<&'static str> {
-        self.classes.iter().map(|class| class.name).collect()
+        self.classes.iter().map(|class| class.name()).collect()
     }
 }
 
@@ -132,7 +136,7 @@ impl FailOn {
 pub(crate) fn classes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<&'static str>, D::Error> {
     let names = Vec::<String>::deserialize(deserializer)?;
     let class = |name: &String| {
-        let class = FailClass::named(name).map(|class| class.name);
+        let class = FailClass::named(name).map(FailClass::name);
         class.ok_or_else(|| D::Error::custom(format!("`{name}` is no class of differences")))
     };
     names.iter().map(class).collect()
@@ -141,15 +145,17 @@ pub(crate) fn classes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::CLASSES;
 
     #[test]
     fn every_class_of_the_report_can_be_named_as_it_is_written_there() {
         for class in FAIL_CLASSES {
-            if let Matches::Of(of) = class.matches {
-                assert_eq!(serde_json::to_value(of).unwrap(), class.name);
+            if let FailClass::Of(class) = class {
+                assert_eq!(serde_json::to_value(class).unwrap(), FailClass::Of(class).name());
             }
-            assert_eq!(FailClass::named(class.name), Some(class));
+            assert_eq!(FailClass::named(class.name()), Some(class));
         }
+        assert!(CLASSES.iter().all(|row| FailClass::named(row.id) == Some(FailClass::Of(row.class))));
         assert_eq!(FailClass::named("drft"), None);
     }
 }

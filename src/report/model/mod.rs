@@ -1,6 +1,7 @@
 //! What a run found and did: the contract behind `-o json`, and what every format shows.
 
 mod apply_set;
+pub(crate) mod classes;
 mod command;
 mod configuration;
 mod contexts;
@@ -13,10 +14,12 @@ mod read_diagnostic;
 pub(crate) mod report;
 mod sections;
 mod summary;
+pub(crate) mod tally;
 mod unmanaged;
 mod verdict;
 
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
+pub use classes::{CLASSES, ClassInfo, Level, Side, Why};
 pub use command::Command;
 pub use configuration::ConfigurationInfo;
 pub use contexts::{ContextReport, ContextsSummary, Reports};

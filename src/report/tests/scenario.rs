@@ -60,7 +60,7 @@ fn web(text: &str) -> ObjectReport {
             ..change(FieldPath::of(&["spec", "replicas"]), Class::ChangedByOther, Some(json!(5)), Some(json!(2)))
         },
         change(container("image"), Class::Pending, Some(json!("shop/web:1.2")), Some(json!("shop/web:1.3"))),
-        change(container("args"), Class::RemovedByOther, None, Some(json!(["-v", text]))),
+        change(container("args"), Class::Absent, None, Some(json!(["-v", text]))),
         change(FieldPath::of(&["metadata", "labels", text]), Class::Pruned, Some(json!("old")), None),
         change(FieldPath::of(&["metadata", "annotations", "a"]), Class::Unmanaged, Some(json!(text)), None),
     ];

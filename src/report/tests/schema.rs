@@ -167,14 +167,11 @@ fn the_schema_knows_all_words_of_the_report() {
     let written = |verdict: &Verdict| serde_json::to_value(verdict).unwrap().as_str().unwrap().to_owned();
     let verdicts = [InSync, Applied, Drift, NotReady, Unreachable, Incomplete, Invalid, Interrupted];
     assert_eq!(words("/definitions/verdict/enum"), verdicts.iter().map(written).collect::<Vec<_>>());
-    let classes: Vec<&str> = FAIL_CLASSES.iter().map(|class| class.name).collect();
+    let classes: Vec<&str> = FAIL_CLASSES.iter().map(|class| class.name()).collect();
     assert_eq!(words("/definitions/report/properties/failOn/items/enum"), classes);
     let classes = words("/definitions/change/properties/class/enum");
     assert!(
-        crate::report::words::findings::RULES
-            .iter()
-            .filter(|rule| classes.iter().any(|class| class == rule.id))
-            .count()
+        crate::report::words::findings::rules().filter(|rule| classes.iter().any(|class| class == rule.id)).count()
             == classes.len()
     );
     // The reasons are those of the documentation.

@@ -1,13 +1,13 @@
 //! Changes, owners and objects in one line each, for formats that show no more than a line.
 
 use serde_json::Value;
-use structured_merge::Operation;
 
-use super::sentence;
-use super::value::inline;
+use super::value::{inline, stays};
+use super::verdict::verdict;
+use super::why::{owner_in_sentence, why};
+use super::{label, sentence};
 use crate::compare::{Class, Conflict, FieldChange, Owner};
-use crate::report::formats::text::{matrix, outcomes, readiness};
-use crate::report::{Command, ObjectReport, ReadinessCounts, Report, Summary, Verdict, View};
+use crate::report::{Command, ObjectReport, Report, Verdict, View};
 use crate::text::{one_line, visible};
 
 /// Longest value in a line, in characters.
@@ -23,15 +23,22 @@ pub(crate) fn change(change: &FieldChange) -> String {
     let path = one_line(&change.path.to_string(), MESSAGE);
     let value = |value: &Value| one_line(&inline(value), VALUE);
     let values = match (&change.live, &change.desired) {
-        (Some(live), _) if matches!(change.class, Class::Unmanaged | Class::Released) => value(live),
+        (Some(live), _) if stays(change) => value(live),
         (Some(live), Some(desired)) => format!("{} → {}", value(live), value(desired)),
         (None, Some(desired)) => format!("+ {}", value(desired)),
         (Some(live), None) => format!("- {}", value(live)),
         (None, None) => String::new(),
     };
-    let why = why(change);
+    let why = why_on_line(change);
     let why = if why.is_empty() { why } else { format!(" ({why})") };
     format!("{path}: {values}{why}")
+}
+
+/// Why a field differs, in a few words; empty where there is nothing to say.
+pub(crate) fn why_on_line(change: &FieldChange) -> String {
+    let owners =
+        |managers: &[Owner]| one_line(&managers.iter().map(owner_in_sentence).collect::<Vec<_>>().join("; "), MESSAGE);
+    why(change, owners)
 }
 
 fn whole_object(class: Class) -> &'static str {
@@ -42,37 +49,9 @@ fn whole_object(class: Class) -> &'static str {
     }
 }
 
-/// Why a field differs, in a few words; nothing where there is nothing to say.
-pub(crate) fn why(change: &FieldChange) -> String {
-    let by = || match change.managers.as_slice() {
-        [] => "others".to_owned(),
-        managers => one_line(&managers.iter().map(owner).collect::<Vec<_>>().join("; "), MESSAGE),
-    };
-    match change.class {
-        Class::ChangedByOther => format!("changed by {}", by()),
-        Class::Conflict => format!("owned by {}", by()),
-        Class::RemovedByOther => "not in the cluster: new in the manifest or removed there".to_owned(),
-        Class::Pruned => "no longer in the manifest".to_owned(),
-        Class::Released => format!("no longer in the manifest, kept by {}", by()),
-        Class::Reordered => "order only".to_owned(),
-        Class::Overridden => "the cluster keeps its own value".to_owned(),
-        Class::Unmanaged => format!("added by {}", by()),
-        Class::Pending | Class::Missing | Class::Adopted => String::new(),
-    }
-}
-
-/// `kubectl, scale, 2026-11-20T10:00:00Z`
-fn owner(owner: &Owner) -> String {
-    let way =
-        if owner.subresource.is_empty() && owner.operation == Operation::Apply { "Apply" } else { &owner.subresource };
-    let parts = [owner.manager.as_str(), way, owner.time.as_deref().unwrap_or_default()];
-    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    visible(&parts.join(", ")).into_owned()
-}
-
 /// ``spec.replicas is owned by kube-controller-manager, scale``
 pub(crate) fn conflict(conflict: &Conflict) -> String {
-    format!("{} is owned by {}", one_line(&conflict.path.to_string(), MESSAGE), owner(&conflict.owner))
+    format!("{} is owned by {}", one_line(&conflict.path.to_string(), MESSAGE), owner_in_sentence(&conflict.owner))
 }
 
 /// `Deployment shop/web`, with everything visible.
@@ -93,39 +72,22 @@ pub(crate) fn with_hint(text: &str, hint: Option<&str>) -> String {
     }
 }
 
-/// What has to be done to an object, or was done: `to update` as `update`, `created`, `not compared`.
+/// What has to be done to an object, or what was done: `update`, `created`, `not compared`.
 pub(crate) fn state(object: &ObjectReport) -> &'static str {
-    matrix::state(object).0
+    label::label(object).word
 }
 
 /// What a run came to, without what the last line of the text adds.
 pub(crate) fn result(report: &Report) -> String {
-    let counts: &Summary = &report.summary;
     let sentence = match report.command {
-        _ if report.objects.is_empty() && !report.errors.is_empty() => verdict(report.verdict).to_owned(),
-        Command::Apply => outcomes::done(report),
-        Command::Status => counts.readiness.as_ref().map_or_else(|| "nothing to look at".to_owned(), ready),
-        Command::Diff => sentence::to_do(counts, &View::default()),
+        _ if report.objects.is_empty() && !report.errors.is_empty() => {
+            verdict(report.verdict, report.command).sentence.to_owned()
+        }
+        Command::Apply => sentence::done(report),
+        Command::Status => sentence::ready(report),
+        Command::Diff => sentence::to_do(&report.summary, &View::default()),
     };
     if report.verdict == Verdict::Interrupted { format!("interrupted: {sentence}") } else { sentence }
-}
-
-fn ready(counts: &ReadinessCounts) -> String {
-    readiness::counts(counts)
-}
-
-/// A verdict in words.
-pub(crate) fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::InSync => "in sync",
-        Verdict::Applied => "applied",
-        Verdict::Drift => "drift",
-        Verdict::NotReady => "not ready",
-        Verdict::Unreachable => "the cluster cannot be reached",
-        Verdict::Incomplete => "incomplete",
-        Verdict::Invalid => "the input, the configuration or the command line is invalid",
-        Verdict::Interrupted => "interrupted",
-    }
 }
 
 /// `diff`

@@ -2,84 +2,46 @@
 //! annotations show these.
 
 use super::describe;
-use crate::compare::{Action, Class, FieldChange};
+use super::label::outcome_name;
+use crate::compare::{Action, FieldChange};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::report::formats::text::outcomes;
-use crate::report::{Command, ObjectReport, Report, Section};
-
-/// How much a finding matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
-    /// Worth knowing; nothing has to be done.
-    Note,
-    /// A difference that `apply` resolves.
-    Warning,
-    /// Somebody has to act first.
-    Error,
-}
+use crate::report::{CLASSES, ClassInfo, Command, Level, ObjectReport, Report, Section};
 
 /// What can be found.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
     /// Its name; for a class of changes that of the report.
     pub id: &'static str,
-    /// One sentence.
-    pub help: &'static str,
     /// How much it matters as long as nothing was done about it.
     pub level: Level,
+    /// One sentence.
+    pub help: &'static str,
 }
 
 const fn rule(id: &'static str, level: Level, help: &'static str) -> Rule {
-    Rule { id, help, level }
+    Rule { id, level, help }
 }
 
-/// All rules.
-pub(crate) static RULES: [Rule; 18] = [
-    rule("missing", Level::Warning, "The object does not exist in the cluster"),
-    rule("pending", Level::Warning, "The field changed in the manifest"),
-    rule("changedByOther", Level::Warning, "Another manager changed the field"),
-    rule(
-        "removedByOther",
-        Level::Warning,
-        "The field is not in the cluster: it is new in the manifest or was removed there",
-    ),
-    rule("pruned", Level::Warning, "The field or the object is no longer in the manifests"),
-    rule("reordered", Level::Warning, "The list has another order"),
-    rule("conflict", Level::Error, "Another applier or a controller owns the field"),
-    rule("overridden", Level::Note, "The cluster keeps its own value of the field"),
-    rule("released", Level::Note, "The field is no longer in the manifest, and a co-owner keeps it"),
-    rule("unmanaged", Level::Note, "Another manager added the field"),
-    rule("adopted", Level::Note, "Values are as wanted, and not yet recorded as those of our field manager"),
-    rule("replace", Level::Warning, "A field that cannot be changed differs: the object would have to be replaced"),
-    rule("notCompared", Level::Error, "The object could not be compared"),
-    rule("notApplied", Level::Error, "The object could not be applied"),
-    rule("notReady", Level::Error, "The object is not ready"),
-    rule("warning", Level::Note, "What the author of the manifest should know"),
-    rule("unmanagedObject", Level::Note, "Not in the manifests, not owned, and not in an apply set"),
-    rule("run", Level::Error, "A problem of the input or of the run as a whole"),
-];
+const REPLACE: Rule =
+    rule("replace", Level::Warning, "A field that cannot be changed differs: the object would have to be replaced");
+const NOT_COMPARED: Rule = rule("notCompared", Level::Error, "The object could not be compared");
+const NOT_APPLIED: Rule = rule("notApplied", Level::Error, "The object could not be applied");
+const NOT_READY: Rule = rule("notReady", Level::Error, "The object is not ready");
+const WARNING: Rule = rule("warning", Level::Note, "What the author of the manifest should know");
+const UNMANAGED_OBJECT: Rule =
+    rule("unmanagedObject", Level::Note, "Not in the manifests, not owned, and not in an apply set");
+const RUN: Rule = rule("run", Level::Error, "A problem of the input or of the run as a whole");
 
-/// A rule by its name.
-fn named(id: &str) -> &'static Rule {
-    let [.., run] = &RULES;
-    RULES.iter().find(|rule| rule.id == id).unwrap_or(run)
+/// All rules: the classes of changes first.
+pub(crate) fn rules() -> impl Iterator<Item = Rule> {
+    let others = [REPLACE, NOT_COMPARED, NOT_APPLIED, NOT_READY, WARNING, UNMANAGED_OBJECT, RUN];
+    CLASSES.iter().map(Rule::from).chain(others)
 }
 
-/// The rule of a class of changes.
-fn of_class(class: Class) -> &'static Rule {
-    named(match class {
-        Class::Overridden => "overridden",
-        Class::Conflict => "conflict",
-        Class::Reordered => "reordered",
-        Class::ChangedByOther => "changedByOther",
-        Class::RemovedByOther => "removedByOther",
-        Class::Pruned => "pruned",
-        Class::Released => "released",
-        Class::Pending => "pending",
-        Class::Missing => "missing",
-        Class::Unmanaged => "unmanaged",
-        Class::Adopted => "adopted",
-    })
+impl From<&ClassInfo> for Rule {
+    fn from(row: &ClassInfo) -> Self {
+        Self { id: row.id, level: row.level, help: row.help }
+    }
 }
 
 /// A place in a file of the input.
@@ -97,7 +59,7 @@ pub(crate) struct Location<'r> {
 #[derive(Clone, Debug)]
 pub(crate) struct Finding<'r> {
     /// What it is.
-    pub rule: &'static Rule,
+    pub rule: Rule,
     /// How much it matters now.
     pub level: Level,
     /// The context, where there are several.
@@ -126,8 +88,8 @@ pub(crate) fn findings<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
 /// Problems of the run as a whole.
 pub(crate) fn of_run<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
     let Report { errors, warnings, unmanaged, .. } = section.report;
-    let general = |rule: &str, level, message, location| Finding {
-        rule: named(rule),
+    let general = |rule, level, message, location| Finding {
+        rule,
         level,
         context: section.context,
         object: None,
@@ -138,11 +100,11 @@ pub(crate) fn of_run<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
     };
     let level = |error: &Diagnostic| if error.severity == Severity::Error { Level::Error } else { Level::Note };
     let told = |error: &Diagnostic| describe::with_hint(&error.message, error.hint.as_deref());
-    let errors = errors.iter().map(|error| general("run", level(error), told(error), location_of(error)));
-    let warnings = warnings.iter().map(|text| general("warning", Level::Note, describe::message(text), None));
+    let errors = errors.iter().map(|error| general(RUN, level(error), told(error), location_of(error)));
+    let warnings = warnings.iter().map(|text| general(WARNING, Level::Note, describe::message(text), None));
     let unmanaged = unmanaged.iter().flatten().map(|object| {
         let message = format!("{object}: not in the manifests, not owned, and not in an apply set");
-        general("unmanagedObject", Level::Note, describe::message(&message), None)
+        general(UNMANAGED_OBJECT, Level::Note, describe::message(&message), None)
     });
     errors.chain(warnings).chain(unmanaged).collect()
 }
@@ -160,7 +122,7 @@ pub(crate) fn of_object<'r>(
 ) -> impl Iterator<Item = Finding<'r>> {
     let own =
         object.source.as_ref().map(|source| Location { file: &source.file, line: Some(source.line), column: None });
-    let finding = move |rule: &'static Rule, message: String, location: Option<Location<'r>>| Finding {
+    let finding = move |rule: Rule, message: String, location: Option<Location<'r>>| Finding {
         rule,
         level: rule.level,
         context,
@@ -177,32 +139,32 @@ pub(crate) fn of_object<'r>(
     }
     if object.action == Action::Replace {
         let reason = object.reason.as_deref().unwrap_or("a field that cannot be changed differs");
-        let one = finding(named("replace"), describe::with_hint(reason, object.hint.as_deref()), own.clone());
+        let one = finding(REPLACE, describe::with_hint(reason, object.hint.as_deref()), own.clone());
         // What `apply` had to leave needs somebody to act.
         let level = if object.outcome.is_some() { Level::Error } else { one.level };
         found.push(Finding { level, ..one });
     } else if let Some(outcome) = stopped_by(object) {
-        found.push(finding(named("notApplied"), outcome, own.clone()));
+        found.push(finding(NOT_APPLIED, outcome, own.clone()));
     }
     let place = |change: &FieldChange| {
         let line = object.line_of(&change.path);
         own.clone().map(|own| Location { line: line.or(own.line), ..own })
     };
     for change in &object.changes {
-        let one = finding(of_class(change.class), describe::change(change), place(change));
+        let one = finding(ClassInfo::of(change.class).into(), describe::change(change), place(change));
         found.push(Finding { path: change.path.to_string(), is_change: true, ..one });
     }
     if let Some(readiness) = object.readiness.as_ref().filter(|readiness| !readiness.is_current()) {
         // A status that could not be read is told as an error above.
         if object.error.is_none() || command == Command::Apply {
-            found.push(finding(named("notReady"), describe::message(&readiness.message), own.clone()));
+            found.push(finding(NOT_READY, describe::message(&readiness.message), own.clone()));
         }
     }
     for warning in &object.warnings {
-        found.push(finding(named("warning"), describe::message(warning), own.clone()));
+        found.push(finding(WARNING, describe::message(warning), own.clone()));
     }
     if object.is_done() {
-        found.iter_mut().filter(|one| !matches!(one.rule.id, "notReady" | "warning")).for_each(settle);
+        found.iter_mut().filter(|one| ![NOT_READY, WARNING].contains(&one.rule)).for_each(settle);
     }
     found.sort_by_key(|one| std::cmp::Reverse(one.level));
     found.into_iter()
@@ -210,7 +172,7 @@ pub(crate) fn of_object<'r>(
 
 /// What was done is no difference any more: `updated: spec.replicas: 5 → 2`.
 fn settle(found: &mut Finding<'_>) {
-    let state = found.object.and_then(|object| object.outcome).map(outcomes::name).unwrap_or_default();
+    let state = found.object.and_then(|object| object.outcome).map(outcome_name).unwrap_or_default();
     found.level = Level::Note;
     found.message = match found.path.as_str() {
         "" => state.to_owned(),
@@ -219,8 +181,8 @@ fn settle(found: &mut Finding<'_>) {
 }
 
 /// Why an object could not be compared or applied: each mistake in the manifest at its place, or one problem.
-fn problems(object: &ObjectReport) -> impl Iterator<Item = (&'static Rule, &Diagnostic)> {
-    let rule = named(if object.action == Action::Unknown { "notCompared" } else { "notApplied" });
+fn problems(object: &ObjectReport) -> impl Iterator<Item = (Rule, &Diagnostic)> {
+    let rule = if object.action == Action::Unknown { NOT_COMPARED } else { NOT_APPLIED };
     let error = object.error.iter();
     error
         .flat_map(|error| if error.details.is_empty() { std::slice::from_ref(error) } else { &error.details[..] })

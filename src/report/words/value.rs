@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::compare::REDACTED;
+use crate::compare::{Class, FieldChange, REDACTED};
 
 /// Longest value that is shown on the line of its path, in characters.
 const SHORT: usize = 60;
@@ -59,6 +59,11 @@ fn looks_like_a_change(text: &str) -> bool {
 /// Blanks that look like the one between words, and are none.
 fn is_odd_blank(c: char) -> bool {
     c.is_whitespace() && c != ' '
+}
+
+/// Returns true if an apply leaves the live value as it is: it is only shown.
+pub(crate) fn stays(change: &FieldChange) -> bool {
+    matches!(change.class, Class::Unmanaged | Class::Released)
 }
 
 /// Returns true if a value is shown as lines of its own.

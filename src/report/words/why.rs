@@ -1,46 +1,67 @@
-//! Why a field differs, and by whom.
+//! Why a field differs, and who its managers are.
 
 use structured_merge::Operation;
 
 use crate::compare::{Class, FieldChange, Owner};
 use crate::report::View;
+use crate::report::model::classes::{ClassInfo, Why};
+use crate::text::visible;
 
-/// Who changed it, or what else there is to know, beside a value.
+/// Returns why a field differs, in a few words; `owners` names its managers. Empty if there is nothing to say.
+pub fn why(change: &FieldChange, owners: impl Fn(&[Owner]) -> String) -> String {
+    words(ClassInfo::of(change.class).why, change, owners)
+}
+
+/// Returns who changed a field or what else there is to know, for a note beside its value.
 pub(crate) fn note(change: &FieldChange, view: &View) -> String {
-    match change.class {
-        Class::ChangedByOther => format!("by {}", owners(change, view)),
-        Class::Conflict if !change.managers.is_empty() => format!("conflict with {}", owners(change, view)),
-        // The sign says that it is missing, and the line above who added it.
-        Class::RemovedByOther | Class::Unmanaged => String::new(),
-        _ => why(change, view),
+    words(ClassInfo::of(change.class).note, change, |managers| owners(managers, view))
+}
+
+fn words(why: Why, change: &FieldChange, owners: impl Fn(&[Owner]) -> String) -> String {
+    match why {
+        Why::Nothing => String::new(),
+        Why::Text(words) => words.to_owned(),
+        Why::By(words) if change.managers.is_empty() => format!("{words} others"),
+        Why::By(words) => format!("{words} {}", owners(&change.managers)),
     }
 }
 
-/// Why a field differs.
-pub(crate) fn why(change: &FieldChange, view: &View) -> String {
+/// The same in full, where no line above the fields says who added those that the manifest does not have.
+pub(crate) fn why_in_full(change: &FieldChange, view: &View) -> String {
     match change.class {
-        Class::ChangedByOther => format!("changed by {}", owners(change, view)),
-        Class::Conflict => "conflict".to_owned(),
-        Class::RemovedByOther => "not in the cluster: new in the manifest or removed there".to_owned(),
-        Class::Pruned => "no longer in the manifest".to_owned(),
-        Class::Released => format!("no longer in the manifest, kept by {}", owners(change, view)),
-        Class::Reordered => "order only".to_owned(),
-        Class::Overridden => "the cluster keeps its own value".to_owned(),
-        Class::Unmanaged | Class::Pending | Class::Missing | Class::Adopted => String::new(),
+        Class::Unmanaged => added_by(change.is_manual(), &owners(&change.managers, view)),
+        _ => why(change, |managers| owners(managers, view)),
     }
 }
 
-fn owners(change: &FieldChange, view: &View) -> String {
-    change.managers.iter().map(|owner| owner_text(owner, view)).collect::<Vec<_>>().join(", ")
+/// Returns who added a field that the manifest does not have: `added by hand: kubectl-edit`.
+pub(crate) fn added_by(is_manual: bool, owners: &str) -> String {
+    if is_manual { format!("added by hand: {owners}") } else { format!("added by {owners}") }
 }
 
-/// `kubectl (scale) 2026-11-20T10:00:00Z`, `helm (Apply) …`
+/// Names managers: `kubectl (scale) 2026-11-20T10:00:00Z, helm (Apply) …`.
+pub(crate) fn owners(managers: &[Owner], view: &View) -> String {
+    managers.iter().map(|owner| owner_text(owner, view)).collect::<Vec<_>>().join(", ")
+}
+
+/// Names a manager: `kubectl (scale) 2026-11-20T10:00:00Z`, `helm (Apply) …`.
 pub(crate) fn owner_text(owner: &Owner, view: &View) -> String {
-    let way = match (owner.subresource.as_str(), owner.operation) {
-        ("", Operation::Apply) => " (Apply)".to_owned(),
-        ("", _) => String::new(),
-        (subresource, _) => format!(" ({subresource})"),
+    let way = match way(owner) {
+        "" => String::new(),
+        way => format!(" ({way})"),
     };
     let time = owner.time.as_ref().map(|time| format!(" {}", view.time(time))).unwrap_or_default();
     format!("{}{way}{time}", owner.manager)
+}
+
+/// Names a manager inside a sentence: `kubectl, scale, 2026-11-20T10:00:00Z`.
+pub(crate) fn owner_in_sentence(owner: &Owner) -> String {
+    let parts = [owner.manager.as_str(), way(owner), owner.time.as_deref().unwrap_or_default()];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    visible(&parts.join(", ")).into_owned()
+}
+
+/// The way in which a manager wrote, where it is not an update of the object itself.
+fn way(owner: &Owner) -> &str {
+    if owner.subresource.is_empty() && owner.operation == Operation::Apply { "Apply" } else { &owner.subresource }
 }

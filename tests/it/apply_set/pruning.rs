@@ -63,7 +63,7 @@ fn the_label_is_part_of_what_is_wanted() {
     assert_eq!(label(&ws.get("ConfigMap", "a")), id);
     ws.kubectl(["label", "configmap/a", "applyset.kubernetes.io/part-of-"]).exits_with(0);
     let diff = run(&ws, "diff").exits_with(1);
-    assert_eq!(diff.changes("ConfigMap", "a"), [r#"removedByOther metadata.labels["applyset.kubernetes.io/part-of"]"#]);
+    assert_eq!(diff.changes("ConfigMap", "a"), [r#"absent metadata.labels["applyset.kubernetes.io/part-of"]"#]);
     run(&ws, "apply").exits_with(0);
     run(&ws, "diff").exits_with(0);
 }

@@ -93,7 +93,7 @@ impl<'a> Classifier<'a> {
             _ if !will_be_ours && (ours > ClaimStrength::None || self.passing.covers(path)) => Class::Pruned,
             Op::Change | Op::Remove if theirs > ClaimStrength::None && ours < theirs => Class::ChangedByOther,
             Op::Remove => Class::Pruned,
-            Op::Add if ours < ClaimStrength::Own && self.before.ours.is_some() => Class::RemovedByOther,
+            Op::Add if ours < ClaimStrength::Own && self.before.ours.is_some() => Class::Absent,
             Op::Add | Op::Change => Class::Pending,
         }
     }

@@ -50,8 +50,8 @@ pub enum Class {
     Reordered,
     /// Another manager changed it and owns it now.
     ChangedByOther,
-    /// We had it, and it is gone from the live object; or it is new in the manifest.
-    RemovedByOther,
+    /// It is not in the live object: it is new in the manifest, or was removed there.
+    Absent,
     /// We own it and the manifest does not have it any more: it goes.
     Pruned,
     /// We own it and the manifest does not have it any more, but a co-owner keeps it. Not drift.

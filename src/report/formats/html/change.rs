@@ -5,12 +5,11 @@ use structured_merge::{FieldPath, PathElement};
 use super::limits::Limits;
 use super::markup::Markup;
 use super::value::values;
-use crate::compare::{Class, FieldChange};
+use crate::compare::FieldChange;
 use crate::report::View;
 use crate::report::formats::text::{foremost, is_shown};
 use crate::report::words::number::grouped;
-use crate::report::words::why;
-use crate::report::words::why::owner_text;
+use crate::report::words::why::why_in_full;
 
 /// All changes of an object that are shown. What they have in common at the start of their paths is written once.
 pub(super) fn changes(page: &mut Markup, all: &[FieldChange], limits: &Limits) {
@@ -67,7 +66,7 @@ fn field(page: &mut Markup, change: &FieldChange, path: &FieldPath, is_inside: b
 
 /// Why it differs; a time at the end is not torn apart.
 fn reason(page: &mut Markup, change: &FieldChange) {
-    let why = why(change);
+    let why = why_in_full(change, &View::default());
     if why.is_empty() {
         return;
     }
@@ -78,15 +77,6 @@ fn reason(page: &mut Markup, change: &FieldChange) {
         None => page.text(&why),
     };
     page.raw("</span>");
-}
-
-/// Why a field differs, in the words of the text output.
-fn why(change: &FieldChange) -> String {
-    if change.class != Class::Unmanaged {
-        return why::why(change, &View::default());
-    }
-    let by = change.managers.iter().map(|owner| owner_text(owner, &View::default())).collect::<Vec<_>>().join(", ");
-    if change.is_manual() { format!("added by hand: {by}") } else { format!("added by {by}") }
 }
 
 /// The last part of a path, and what is before it.

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::markup::Markup;
-use super::tone::{state, tone};
+use super::tone::tone;
 use crate::compare::Class;
+use crate::report::words::label::summary_label;
 use crate::report::words::number::grouped;
-use crate::report::{FAIL_CLASSES, ObjectReport, Role};
+use crate::report::{ClassInfo, ObjectReport, Role};
 
 /// Distinct values in order, and how many objects have each.
 #[derive(Debug)]
@@ -101,7 +102,12 @@ impl<'r> Facets<'r> {
         list(page, ("Kind", "kind"), "All kinds", &rows(&self.kinds, str::to_owned));
         let namespace = |name: Option<&str>| name.unwrap_or("(cluster-scoped)").to_owned();
         list(page, ("Namespace", "namespace"), "All namespaces", &rows(&self.namespaces, namespace));
-        list(page, ("Class", "class"), "All classes", &rows(&self.classes, help));
+        list(
+            page,
+            ("Class", "class"),
+            "All classes",
+            &rows(&self.classes, |class| ClassInfo::of(class).fields.to_owned()),
+        );
         list(page, ("Manager", "manager"), "All managers", &rows(&self.managers, str::to_owned));
     }
 }
@@ -129,15 +135,15 @@ impl Numbers<'_> {
 
 /// What is to be done comes first, then problems, and what is in sync last.
 fn state_of(object: &ObjectReport) -> (u8, &'static str, &'static str) {
-    let cell = state(object);
-    let rank = match cell.role {
+    let label = summary_label(object);
+    let rank = match label.role {
         Role::Add => 0,
         Role::Change => 1,
         Role::Remove => 2,
         Role::Problem => 3,
         _ => 4,
     };
-    (rank, cell.word, tone(cell.role))
+    (rank, label.word, tone(label.role))
 }
 
 fn classes(object: &ObjectReport) -> impl Iterator<Item = Class> {
@@ -148,12 +154,6 @@ fn managers(object: &ObjectReport) -> impl Iterator<Item = &str> {
     let owners = object.changes.iter().flat_map(|change| &change.managers);
     let owners = owners.chain(object.conflicts.iter().map(|conflict| &conflict.owner));
     owners.map(|owner| owner.manager.as_str()).collect::<std::collections::BTreeSet<_>>().into_iter()
-}
-
-/// The meaning of a class, in the words of `--fail-on`.
-fn help(class: Class) -> String {
-    let name = serde_json::to_value(class).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
-    FAIL_CLASSES.iter().find(|one| one.name == name).map_or(name, |one| one.help.to_owned())
 }
 
 fn list(page: &mut Markup, (label, name): (&'static str, &'static str), all: &'static str, rows: &[(String, usize)]) {

@@ -22,8 +22,9 @@ use facets::Facets;
 use limits::Limits;
 use markup::Markup;
 use object::Objects;
-use section::{Section, facts, heading};
+use section::{Section, facts};
 
+use crate::report::words::verdict::verdict;
 use crate::report::{Command, Report, Reports, View};
 
 const STYLE: &str = include_str!("page.css");
@@ -42,7 +43,7 @@ fn render_within(report: &Report, view: &View, limits: Limits) -> String {
     let objects = Objects { numbers: facets.numbers(), limits, view };
     let section = Section { report, number: 0 };
     let mut header = Markup::default();
-    let title = heading(report.verdict, report.command);
+    let title = verdict(report.verdict, report.command).heading;
     header.element("<h1", title, "</h1>").element("<p", &section::result(report), "</p>");
     facts(&mut header, report);
     let mut body = Markup::default();
@@ -58,7 +59,7 @@ pub fn render_all(reports: &Reports, view: &View) -> String {
     let facets = Facets::of(reports.contexts.iter().flat_map(|one| &one.report.objects));
     let objects = Objects { numbers: facets.numbers(), limits: Limits::of(view), view };
     let mut header = Markup::default();
-    let heading = heading(reports.verdict, reports.command);
+    let heading = verdict(reports.verdict, reports.command).heading;
     header.element("<h1", heading, "</h1>").element(
         "<p",
         &crate::report::formats::text::matrix::totals(reports),

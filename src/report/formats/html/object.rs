@@ -5,10 +5,11 @@ use super::facets::Numbers;
 use super::limits::Limits;
 use super::markup::Markup;
 use super::styled::styled;
-use super::tone::{sign, state, tone};
+use super::tone::tone;
 use super::value::{whole, yaml};
 use crate::compare::{Action, Evidence};
 use crate::report::formats::text::{conflict_hint, is_shown, problem};
+use crate::report::words::label::{sign, summary_label};
 use crate::report::words::why::owner_text;
 use crate::report::{ObjectReport, View};
 
@@ -23,7 +24,7 @@ pub(super) struct Objects<'f> {
 pub(super) fn is_quiet(object: &ObjectReport) -> bool {
     object.action == Action::None
         && object.outcome.is_none_or(|_| object.is_done())
-        && matches!(state(object).word, "in sync")
+        && summary_label(object).word == "in sync"
         && !object.is_kept()
         && object.error.is_none()
         && object.warnings.is_empty()
@@ -63,8 +64,8 @@ impl Objects<'_> {
     }
 
     fn line(&self, page: &mut Markup, object: &ObjectReport) {
-        let state = state(object);
-        page.raw("<span class=\"sign ").raw(tone(state.role)).raw("\" aria-hidden=\"true\">").raw(sign(object));
+        let state = summary_label(object);
+        page.raw("<span class=\"sign ").raw(tone(state.role)).raw("\" aria-hidden=\"true\">").raw(sign(object).0);
         page.raw("</span><span class=\"id\"><span class=\"kind\">")
             .text(&object.kind)
             .raw("</span> <span class=\"name\">");

@@ -7,7 +7,7 @@ use super::styled::styled;
 use crate::report::formats::text::{matrix, parent_text, summary, unmanaged};
 use crate::report::words::number::grouped;
 use crate::report::words::{describe, excerpt};
-use crate::report::{Command, ContextReport, ObjectReport, Report, Verdict, View};
+use crate::report::{Command, ContextReport, ObjectReport, Report, View};
 
 /// A report, and the number that its objects are told by.
 pub(super) struct Section<'r> {
@@ -59,21 +59,6 @@ impl Section<'_> {
 pub(super) fn warnings(page: &mut Markup, warnings: &[String]) {
     for warning in warnings {
         page.element("<p class=\"warning\">warning: <span", warning, "</span></p>\n");
-    }
-}
-
-/// What a run came to, in a heading.
-pub(super) fn heading(verdict: Verdict, command: Command) -> &'static str {
-    match verdict {
-        Verdict::InSync if command == Command::Status => "Ready",
-        Verdict::InSync => "In sync",
-        Verdict::Applied => "Applied",
-        Verdict::Drift => "Drift",
-        Verdict::NotReady => "Not ready",
-        Verdict::Unreachable => "Unreachable",
-        Verdict::Incomplete => "Incomplete",
-        Verdict::Invalid => "Invalid",
-        Verdict::Interrupted => "Interrupted",
     }
 }
 

@@ -7,10 +7,10 @@ use structured_merge::Op;
 use super::limits::Limits;
 use super::markup::Markup;
 use super::words;
-use crate::compare::{Class, FieldChange, REDACTED};
+use crate::compare::{FieldChange, REDACTED};
 use crate::report::words::line_diff::{Line, groups};
 use crate::report::words::number::grouped;
-use crate::report::words::value::{block, inline, is_long};
+use crate::report::words::value::{block, inline, is_long, stays};
 
 /// Both values of a change: on one line, or as a comparison of their lines.
 pub(super) fn values(page: &mut Markup, change: &FieldChange, limits: &Limits) {
@@ -18,16 +18,11 @@ pub(super) fn values(page: &mut Markup, change: &FieldChange, limits: &Limits) {
     if values.into_iter().flatten().any(is_long) { long(page, change, limits) } else { short(page, change) }
 }
 
-/// Returns true if nothing becomes of the live value, which is only shown.
-fn is_information(change: &FieldChange) -> bool {
-    matches!(change.class, Class::Unmanaged | Class::Released)
-}
-
 fn short(page: &mut Markup, change: &FieldChange) {
     let (live, desired) = (change.live.as_ref().map(inline), change.desired.as_ref().map(inline));
     page.raw("<span class=\"v\">");
     match (change.op, live, desired) {
-        (_, Some(live), _) if is_information(change) => {
+        (_, Some(live), _) if stays(change) => {
             page.element("<span class=\"is\"", &live, "</span>");
         }
         (Op::Remove, Some(live), _) => {
@@ -48,7 +43,7 @@ fn short(page: &mut Markup, change: &FieldChange) {
 fn long(page: &mut Markup, change: &FieldChange, limits: &Limits) {
     let text = |value: &Option<Value>| value.as_ref().map(|value| block(&shown(value))).unwrap_or_default();
     let (live, desired) = (text(&change.live), text(&change.desired));
-    if is_information(change) {
+    if stays(change) {
         whole(page, &live, limits);
         return;
     }

@@ -3,11 +3,11 @@
 use serde_json::Value;
 use similar::ChangeTag;
 
-use crate::compare::{Class, FieldChange, masked};
+use crate::compare::{FieldChange, masked};
 use crate::report::formats::yaml;
 use crate::report::words::describe;
 use crate::report::words::line_diff::groups;
-use crate::report::words::value::inline;
+use crate::report::words::value::{inline, stays};
 use crate::text::{one_line, visible};
 
 /// Longest value that is one line, in characters.
@@ -24,9 +24,9 @@ pub(crate) fn lines(change: &FieldChange) -> Vec<String> {
             _ => vec![format!("# {}", describe::change(change))],
         };
     }
-    let why = describe::why(change);
+    let why = describe::why_on_line(change);
     let mut lines = vec![format!("@@ {} @@ {why}", one_line(&change.path.to_string(), SHORT)).trim_end().to_owned()];
-    if matches!(change.class, Class::Unmanaged | Class::Released) {
+    if stays(change) {
         lines.extend(live.map(|live| signed_lines(' ', &text(live))).into_iter().flatten());
         return lines;
     }

@@ -3,7 +3,7 @@
 use structured_merge::{FieldPath, PathElement};
 
 use crate::report::Report;
-use crate::report::words::tally::tally;
+use crate::report::model::tally::tally;
 
 /// `1 container beside the manifest: --show-unmanaged`; nothing where there is none.
 #[must_use]

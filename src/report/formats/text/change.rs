@@ -7,10 +7,10 @@ use structured_merge::{FieldPath, Op, PathElement, Scalar};
 use super::hunks::{emphasis, pair, put_lines};
 use super::sheet::{GAP, Sheet};
 use super::{certificate, structured};
-use crate::compare::{Class, FieldChange};
+use crate::compare::FieldChange;
 use crate::report::words::line_diff::{Line, groups};
 use crate::report::words::number::grouped;
-use crate::report::words::value::{block, inline, is_long};
+use crate::report::words::value::{block, inline, is_long, stays};
 use crate::report::words::why::note;
 use crate::report::words::word_diff::{Contrast, Side};
 use crate::report::{Role, Styled};
@@ -101,10 +101,10 @@ impl Place {
 fn values(change: &FieldChange) -> Values {
     let of = |value: &Option<Value>| own_value(&change.path, value.clone().unwrap_or_default());
     let (live, desired) = (of(&change.live), of(&change.desired));
-    match (change.class, change.op) {
-        (Class::Unmanaged | Class::Released, _) => Values::Kept(live),
-        (_, Op::Remove) => Values::Removed(live),
-        (_, Op::Add) => Values::Added(desired),
+    match change.op {
+        _ if stays(change) => Values::Kept(live),
+        Op::Remove => Values::Removed(live),
+        Op::Add => Values::Added(desired),
         _ => Values::Changed(live, desired),
     }
 }

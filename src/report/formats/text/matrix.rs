@@ -4,11 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{readiness, whole as section};
-use crate::compare::Action;
+use super::whole as section;
+use crate::report::words::label::{Label, label};
 use crate::report::words::number::grouped;
 use crate::report::words::sentence::counted;
-use crate::report::{Command, ContextReport, ObjectReport, Outcome, Report, Reports, Role, Styled, Verdict, View};
+use crate::report::words::verdict::verdict;
+use crate::report::{ContextReport, Report, Reports, Role, Styled, Verdict, View};
 use crate::text::width;
 
 /// The longest name of a context that heads a column; longer ones are numbered.
@@ -77,7 +78,7 @@ pub(crate) fn is_stopped(report: &Report) -> bool {
 #[must_use]
 pub fn stopped(ContextReport { report, .. }: &ContextReport) -> Styled {
     let why = report.errors.first().map(|error| format!(": {}", error.message)).unwrap_or_default();
-    line(Role::Problem, format!("{}{why}", word(report.verdict, report.command)))
+    line(Role::Problem, format!("{}{why}", verdict(report.verdict, report.command).of_context))
 }
 
 /// `3 contexts: 1 with drift, 1 in sync, 1 unreachable`
@@ -87,23 +88,9 @@ pub(crate) fn totals(reports: &Reports) -> String {
         .verdicts
         .iter()
         .rev()
-        .map(|(verdict, count)| (*count, word(*verdict, reports.command)))
+        .map(|(one, count)| (*count, verdict(*one, reports.command).of_context))
         .collect();
     format!("{} contexts: {}", reports.summary.contexts, counted(&verdicts))
-}
-
-fn word(verdict: Verdict, command: Command) -> &'static str {
-    match verdict {
-        Verdict::InSync if command == Command::Status => "ready",
-        Verdict::InSync => "without differences",
-        Verdict::Applied => "applied",
-        Verdict::Drift => "with drift",
-        Verdict::NotReady => "not ready",
-        Verdict::Unreachable => "unreachable",
-        Verdict::Incomplete => "incomplete",
-        Verdict::Invalid => "invalid",
-        Verdict::Interrupted => "interrupted",
-    }
 }
 
 /// One object in all contexts.
@@ -111,18 +98,9 @@ pub(crate) struct Row {
     /// Its name, without the namespace where it differs.
     pub name: String,
     /// What it needs in each context.
-    pub cells: Vec<Option<Cell>>,
+    pub cells: Vec<Option<Label>>,
     /// Which object of each context it is.
     pub objects: Vec<Option<usize>>,
-}
-
-/// One object in one context.
-#[derive(Clone, Copy)]
-pub(crate) struct Cell {
-    /// What it needs, or what was done.
-    pub word: &'static str,
-    /// How that looks.
-    pub role: Role,
 }
 
 impl Row {
@@ -152,7 +130,7 @@ pub(crate) fn rows(contexts: &[&ContextReport]) -> Vec<Row> {
                 row.name = format!("{} {}", object.kind, object.name);
             }
             if let Some(slot) = row.cells.get_mut(at) {
-                *slot = Some(cell(object));
+                *slot = Some(label(object));
             }
             if let Some(slot) = row.objects.get_mut(at) {
                 *slot = Some(number);
@@ -160,40 +138,6 @@ pub(crate) fn rows(contexts: &[&ContextReport]) -> Vec<Row> {
         }
     }
     rows
-}
-
-/// What one object needs, or what was done with it.
-pub(crate) fn cell(object: &ObjectReport) -> Cell {
-    let of = |word, role| Cell { word, role };
-    if let Some(readiness) = object.readiness.as_ref().filter(|one| object.outcome.is_none() || !one.is_current()) {
-        let (word, role) = readiness::word(readiness.state);
-        return of(word, if readiness.is_current() { Role::Note } else { role });
-    }
-    match (object.outcome, object.action) {
-        (Some(Outcome::Created), _) => of("created", Role::Add),
-        (Some(Outcome::Updated), _) => of("updated", Role::Change),
-        (Some(Outcome::Adopted), _) => of("adopted", Role::Note),
-        (Some(Outcome::Replaced), _) => of("replaced", Role::Change),
-        (Some(Outcome::Deleted), _) => of("deleted", Role::Remove),
-        (Some(Outcome::Terminating), _) => of("terminating", Role::Problem),
-        (Some(Outcome::Conflict), _) => of("conflict", Role::Problem),
-        (Some(Outcome::Failed), _) => of("failed", Role::Problem),
-        (Some(Outcome::Skipped), _) => of("skipped", Role::Problem),
-        (_, Action::None) if object.is_kept() => of("kept", Role::Note),
-        (Some(Outcome::Unchanged), _) | (None, Action::None) => of("in sync", Role::Note),
-        (None, Action::Update) if !object.conflicts.is_empty() => of("conflict", Role::Problem),
-        (None, Action::Create) => of("create", Role::Add),
-        (None, Action::Update) => of("update", Role::Change),
-        (None, Action::Replace) => of("replace", Role::Remove),
-        (None, Action::Delete) => of("delete", Role::Remove),
-        (None, Action::Unknown) => of("not compared", Role::Problem),
-    }
-}
-
-/// What has to be done to an object, or was done, in a word, and what it looks like.
-pub(crate) fn state(object: &ObjectReport) -> (&'static str, Role) {
-    let Cell { word, role } = cell(object);
-    (word, role)
 }
 
 fn matrix(contexts: &[&ContextReport], rows: &[&Row], view: &View) -> Styled {
@@ -220,7 +164,7 @@ fn matrix(contexts: &[&ContextReport], rows: &[&Row], view: &View) -> Styled {
         for row in shown {
             text.push(Role::Name, padded(&row.name, names));
             for at in columns.clone() {
-                let cell = row.cells[at].unwrap_or(Cell { word: "-", role: Role::Note });
+                let cell = row.cells[at].unwrap_or(Label { word: "-", role: Role::Note });
                 text.push(cell.role, format!("{GAP}{}", padded(cell.word, to(at))));
             }
             text.line_end();
@@ -272,7 +216,7 @@ mod tests {
     use crate::compare::{Evidence, FieldDiff, ObjectVerdict};
     use crate::desired::Source;
     use crate::diagnostic::{Code, Diagnostic};
-    use crate::report::FailOn;
+    use crate::report::{Command, FailOn, ObjectReport};
     use crate::terminal::plain;
 
     fn object(namespace: &str, name: &str, line: u32, verdict: ObjectVerdict) -> ObjectReport {

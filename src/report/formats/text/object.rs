@@ -10,7 +10,8 @@ use super::sheet::{GAP, Sheet};
 use super::{definition, fields, notes};
 use crate::compare::{Action, Class, Conflict, FieldChange, Owner};
 use crate::report::words::excerpt;
-use crate::report::words::why::owner_text;
+use crate::report::words::label::sign;
+use crate::report::words::why::{added_by, owner_text, owners};
 use crate::report::{ObjectReport, Role, Styled, View};
 use crate::text::{one_line, width};
 
@@ -39,7 +40,7 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
         (None, Some(reason)) => reason.clone(),
         _ => about(object),
     };
-    head(&mut sheet, mark(object), &object.key.to_string(), &about, &place.clone().unwrap_or_default());
+    head(&mut sheet, sign(object), &object.key.to_string(), &about, &place.clone().unwrap_or_default());
     if let (Some(_), Some(reason)) = (&place, &object.reason) {
         sheet.line(Role::Problem, format!("{MARGIN}{reason}"));
         hint(&mut sheet, object);
@@ -63,19 +64,6 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
     }
     more(&mut sheet, warnings.len().saturating_sub(most), "warning", MARGIN.len());
     sheet.text
-}
-
-/// The sign of what would be done.
-pub(super) fn mark(object: &ObjectReport) -> (&'static str, Role) {
-    match object.action {
-        Action::Create => ("+", Role::Add),
-        Action::Update if !object.conflicts.is_empty() => ("!", Role::Problem),
-        Action::Update => ("~", Role::Change),
-        Action::Replace => ("-/+", Role::Remove),
-        Action::Delete => ("-", Role::Remove),
-        Action::Unknown => ("!", Role::Problem),
-        Action::None => ("=", Role::Note),
-    }
 }
 
 /// The line above an object's differences: what it is, and at the right where it comes from.
@@ -130,13 +118,12 @@ pub(crate) fn foremost<'c>(changes: &[&'c FieldChange], most: usize) -> Vec<&'c 
 fn additions(sheet: &mut Sheet<'_>, added: &[&FieldChange]) -> usize {
     let mut groups: BTreeMap<(bool, String), Vec<&FieldChange>> = BTreeMap::new();
     for change in added {
-        let by = change.managers.iter().map(|owner| owner_text(owner, sheet.view)).collect::<Vec<_>>().join(", ");
+        let by = owners(&change.managers, sheet.view);
         groups.entry((!change.is_manual(), by)).or_default().push(change);
     }
     let mut count = 0_usize;
     for ((is_controller, by), changes) in &groups {
-        let how = if *is_controller { "added by" } else { "added by hand:" };
-        sheet.line(Role::Note, format!("{MARGIN}{how} {by}"));
+        sheet.line(Role::Note, format!("{MARGIN}{}", added_by(!is_controller, by)));
         count = count.saturating_add(fields::fields(sheet, changes, MARGIN.len()));
     }
     count

@@ -6,40 +6,19 @@ use structured_merge::FieldPath;
 
 use super::{alike, object_text, places, problem};
 use crate::compare::Action;
+use crate::report::words::label::{Label, outcome_label};
 use crate::report::words::number::grouped;
-use crate::report::words::sentence::{counted, to_do};
 use crate::report::{ObjectReport, Outcome, Report, Role, Styled, View};
 
 /// How many fields are named on one line.
 const NAMED: usize = 10;
 
-/// What is said of an outcome; a problem is one that leaves the object as it was. Nothing where there was nothing to do.
-fn word(outcome: Outcome) -> Option<(&'static str, Role)> {
-    match outcome {
-        Outcome::Created => Some(("created", Role::Add)),
-        Outcome::Updated => Some(("updated", Role::Change)),
-        Outcome::Adopted => Some(("adopted", Role::Note)),
-        Outcome::Replaced => Some(("replaced", Role::Change)),
-        Outcome::Deleted => Some(("deleted", Role::Remove)),
-        Outcome::Conflict => Some(("conflict", Role::Problem)),
-        Outcome::Failed => Some(("failed", Role::Problem)),
-        Outcome::Skipped => Some(("skipped", Role::Problem)),
-        Outcome::Terminating => Some(("terminating", Role::Problem)),
-        Outcome::Unchanged => None,
-    }
-}
-
-/// An outcome in a word.
-pub(crate) fn name(outcome: Outcome) -> &'static str {
-    word(outcome).map_or("unchanged", |(word, _)| word)
-}
-
 /// The line about one object that was written.
 #[must_use]
 pub fn outcome(object: &ObjectReport) -> Styled {
-    match object.outcome.and_then(word) {
-        None | Some((_, Role::Problem)) => Styled::new(),
-        Some((word, role)) => {
+    match object.outcome.and_then(outcome_label) {
+        None | Some(Label { role: Role::Problem, .. }) => Styled::new(),
+        Some(Label { word, role }) => {
             let mut text = line(object, word, role, String::new());
             for note in &object.notes {
                 text.push(Role::Note, format!("    warning: {note}"));
@@ -53,7 +32,7 @@ pub fn outcome(object: &ObjectReport) -> Styled {
 /// The line about one object that the pass is done with, at that time; nothing where there was nothing to do.
 #[must_use]
 pub fn news(object: &ObjectReport, time: &str) -> Option<Styled> {
-    let (word, role) = object.outcome.and_then(word)?;
+    let Label { word, role } = object.outcome.and_then(outcome_label)?;
     let mut text = Styled::new().with(Role::Note, format!("{time} "));
     let why = match &object.error {
         _ if role != Role::Problem => String::new(),
@@ -91,7 +70,7 @@ fn one_left(object: &ObjectReport, view: &View) -> Styled {
     if object.is_kept() && object.is_moved {
         text.append(object_text(object, view));
     }
-    let Some((word, Role::Problem)) = object.outcome.and_then(word) else { return text };
+    let Some(Label { word, role: Role::Problem }) = object.outcome.and_then(outcome_label) else { return text };
     text.append(line(object, word, Role::Problem, cause(object)));
     hint(&mut text, object.hint.as_deref());
     if object.action != Action::Unknown {
@@ -105,7 +84,7 @@ fn one_left(object: &ObjectReport, view: &View) -> Styled {
 
 /// What is said of an object that was left, if it can be said of several at once.
 fn said(object: &ObjectReport) -> Option<(&'static str, String, Option<String>)> {
-    let (word, Role::Problem) = object.outcome.and_then(word)? else { return None };
+    let Label { word, role: Role::Problem } = object.outcome.and_then(outcome_label)? else { return None };
     if object.is_moved || !object.conflicts.is_empty() {
         return None;
     }
@@ -151,29 +130,4 @@ fn cause(object: &ObjectReport) -> String {
         }
         (None, _) => String::new(),
     }
-}
-
-/// The outcomes, counted.
-pub(crate) fn done(report: &Report) -> String {
-    // Somebody said no, or nothing was begun for another reason.
-    if !report.objects.is_empty() && report.objects.iter().all(|object| object.outcome.is_none()) {
-        return format!("nothing was applied: {}", to_do(&report.summary, &View::default()));
-    }
-    let count = |outcome: Outcome| {
-        report.objects.iter().filter(|object| object.outcome == Some(outcome) && !object.is_kept()).count()
-    };
-    let sentence = counted(&[
-        (count(Outcome::Created), "created"),
-        (count(Outcome::Updated), "updated"),
-        (count(Outcome::Adopted), "adopted"),
-        (count(Outcome::Replaced), "replaced"),
-        (count(Outcome::Deleted), "deleted"),
-        (count(Outcome::Unchanged), "unchanged"),
-        (report.summary.kept.unwrap_or_default(), "kept"),
-        (count(Outcome::Conflict), "left unchanged because of conflicts"),
-        (count(Outcome::Failed), "failed"),
-        (count(Outcome::Skipped), "skipped"),
-        (count(Outcome::Terminating), "still being deleted"),
-    ]);
-    if sentence.is_empty() { "nothing to do".to_owned() } else { sentence }
 }

@@ -1,15 +1,14 @@
 //! The last line of the text: how many objects are in which state, and what else to know about the run.
 
-use super::{added_items, ignored, outcomes, readiness, unmanaged};
+use super::{added_items, ignored, unmanaged};
 use crate::report::words::number::grouped;
-use crate::report::words::sentence::{of_shard, to_do};
+use crate::report::words::sentence::{done, of_shard, readiness_counts, to_do};
 use crate::report::{ApplySetInfo, Command, Report, Role, Styled, Summary, Verdict, View};
 
 /// The last line.
 #[must_use]
 pub fn summary(report: &Report, view: &View) -> Styled {
-    let mut sentence =
-        if report.command == Command::Apply { outcomes::done(report) } else { to_do(&report.summary, view) };
+    let mut sentence = if report.command == Command::Apply { done(report) } else { to_do(&report.summary, view) };
     if let Some(pruned_by) = report.apply_set.as_ref().and_then(|set| set.pruned_by) {
         sentence = format!("{sentence}; shard {pruned_by} prunes");
     }
@@ -19,7 +18,7 @@ pub fn summary(report: &Report, view: &View) -> Styled {
     if report.command == Command::Apply
         && let Some(counts) = &report.summary.readiness
     {
-        sentence = format!("{sentence}; {}", readiness::counts(counts));
+        sentence = format!("{sentence}; {}", readiness_counts(counts));
     }
     if let Some(added) = added(&report.summary) {
         sentence = format!("{sentence}; {added}");

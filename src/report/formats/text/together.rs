@@ -1,12 +1,13 @@
 //! Objects of which the same is to be said, said once.
 
 use crate::compare::Action;
+use crate::report::words::label::sign;
 use crate::report::words::number::grouped;
 use crate::report::{ObjectReport, Role, Styled, View};
 use crate::text::width;
 
 use super::notes;
-use super::object::{mark, object_text};
+use super::object::object_text;
 use super::sheet::Sheet;
 
 /// How many places of a group are named.
@@ -62,10 +63,10 @@ pub(crate) fn alike<'o, K: Ord>(
 /// `! 35 objects: namespace …`, with their places and names.
 fn group_text(first: &ObjectReport, group: &[&ObjectReport], view: &View) -> Styled {
     let mut sheet = Sheet::new(view);
-    let (mark, role) = mark(first);
+    let (sign, role) = sign(first);
     let (sentences, hint) = said(first, view).unwrap_or_default();
     let count = format!("{} objects", grouped(group.len()));
-    let left = Styled::new().with(role, format!("{mark} ")).with(Role::Name, count);
+    let left = Styled::new().with(role, format!("{sign} ")).with(Role::Name, count);
     let said = if first.action == Action::Unknown { Role::Problem } else { Role::Note };
     let mut sentences = sentences.into_iter();
     let left = left.with(said, format!(": {}", sentences.next().unwrap_or_default()));

@@ -38,7 +38,7 @@ fn definition_with(live: &Value, desired: &Value) -> ObjectReport {
     let (live, desired) = (whole(live, "v2.3.0"), whole(desired, "v2.9.4"));
     let of = builtin().object(&GroupVersionKind::new(CRD.0, CRD.1)).unwrap();
     let found = changes(&live, &desired, of, true).into_iter().map(|change| FieldChange {
-        class: if change.op == Op::Add { Class::RemovedByOther } else { Class::Pending },
+        class: if change.op == Op::Add { Class::Absent } else { Class::Pending },
         path: change.path,
         op: change.op,
         live: change.from,

@@ -29,7 +29,7 @@ pub(super) fn owner(manager: &str, operation: &str, subresource: &str) -> Owner 
 
 pub(super) fn change(steps: &[&str], live: Value, desired: Value) -> FieldChange {
     let (op, class) = match (&live, &desired) {
-        (Value::Null, _) => (Op::Add, Class::RemovedByOther),
+        (Value::Null, _) => (Op::Add, Class::Absent),
         (_, Value::Null) => (Op::Remove, Class::Pruned),
         _ => (Op::Change, Class::Pending),
     };

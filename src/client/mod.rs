@@ -12,6 +12,8 @@
 //!
 //! `kubeconfig` knows neither `auth` nor `transport`, and `transport` does not know `auth`: [`connect`] and [`Cluster`] put them
 //! together.
+//!
+//! kube carries it: `kubeconfig` fills a `kube::Config`, and `transport` sends every request with `kube::Client::send`.
 
 mod auth;
 mod change;

@@ -99,12 +99,12 @@ impl<'a> Comparison<'a> {
         let known: SetOnce<Known> = SetOnce::new();
         let (types, policy) = (std::mem::take(&mut self.types), self.policy.clone());
         let read = Known::read(self.cluster, targets, self.autoscalers.as_ref(), types, policy);
-        let begin = async |index: usize, state| {
+        let take = async |index: usize, state| {
             let known = known.wait().await;
             targets.get(index).map(|target| known.compare(target, state))
         };
         let (begun, _) =
-            futures::join!(fetch_into(self.cluster, targets, &begin), async { known.set(read.await).is_ok() });
+            futures::join!(fetch_into(self.cluster, targets, &take), async { known.set(read.await).is_ok() });
         let mut machines: Vec<ComparisonMachine<'_>> = begun.into_iter().flatten().collect();
         if let Some(known) = known.get() {
             let warning = |kind: &Unlisted| kind.warning(targets, machines.iter().map(ComparisonMachine::read_state));

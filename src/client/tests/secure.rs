@@ -203,6 +203,26 @@ async fn a_client_certificate_is_shown() {
     assert!(error.is_whole_run());
 }
 
+/// As for Go (`tls.X509KeyPair`): other blocks of the files do not count.
+#[tokio::test]
+async fn a_request_for_a_certificate_beside_it_does_not_count() {
+    let authority = Authority::new();
+    authority.issue_client();
+    let other = "-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n";
+    for name in ["client.crt", "client.key"] {
+        let text = std::fs::read_to_string(authority.file(name)).unwrap();
+        std::fs::write(authority.file(name), format!("{other}{text}\n{other}")).unwrap();
+    }
+    let server = Server::start_tls(authority.server("127.0.0.1", true), |_, _| ok()).await;
+    let options = ConnectOptions {
+        client_certificate: Some(authority.file("client.crt")),
+        client_key: Some(authority.file("client.key")),
+        ..authority.trusted(&server)
+    };
+    send(&options).await.unwrap();
+    assert!(server.seen()[0].certified);
+}
+
 #[tokio::test]
 async fn tls_where_there_is_none() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

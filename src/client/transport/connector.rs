@@ -8,6 +8,8 @@ use http::Uri;
 use http::header::InvalidHeaderName;
 use kube::client::RustlsTlsError;
 use kube::{Client, Config, Error};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::connect_cause;
@@ -39,14 +41,36 @@ impl Connector {
     /// A client that shows `certificate` to the server.
     pub fn client(&self, certificate: Option<&ClientCertificate>) -> Result<Client, Diagnostic> {
         let mut config = self.config.clone();
-        if let Some(ClientCertificate { certificate, key }) = certificate {
-            // kube joins the key and the certificate to one PEM text: the key must end its line.
-            let key = [key.expose_secret(), b"\n"].concat();
-            config.auth_info.client_certificate_data = Some(BASE64_STANDARD.encode(certificate));
+        if let Some(certificate) = certificate {
+            let (chain, key) = identity(certificate)?;
+            config.auth_info.client_certificate_data = Some(BASE64_STANDARD.encode(chain));
             config.auth_info.client_key_data = Some(SecretString::from(BASE64_STANDARD.encode(key)));
         }
         client(&config).map_err(|error| Diagnostic::general(unusable(&error)))
     }
+}
+
+/// The certificates and the first key as PEM texts without anything else: kube refuses files that hold other blocks as well, which Go
+/// passes over (`tls.X509KeyPair`).
+fn identity(ClientCertificate { certificate, key }: &ClientCertificate) -> Result<(String, String), Diagnostic> {
+    let unusable = |what: &str| Diagnostic::general(format!("the certificates cannot be used: {what}"));
+    let chain: Result<Vec<CertificateDer<'_>>, _> = CertificateDer::pem_slice_iter(certificate).collect();
+    let chain = chain.map_err(|error| unusable(&format!("the client certificate is not in PEM form: {error}")))?;
+    if chain.is_empty() {
+        return Err(unusable("the client certificate is not in PEM form"));
+    }
+    let key = PrivateKeyDer::from_pem_slice(key.expose_secret())
+        .map_err(|_| unusable("the key of the client certificate is not in PEM form"))?;
+    let label = match &key {
+        PrivateKeyDer::Pkcs1(_) => "RSA PRIVATE KEY",
+        PrivateKeyDer::Sec1(_) => "EC PRIVATE KEY",
+        _ => "PRIVATE KEY",
+    };
+    Ok((chain.iter().map(|der| pem("CERTIFICATE", der)).collect(), pem(label, key.secret_der())))
+}
+
+fn pem(label: &str, der: &[u8]) -> String {
+    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", BASE64_STANDARD.encode(der))
 }
 
 /// Why there is no client: what kube says about it may show what is in the files.
@@ -59,13 +83,6 @@ fn unusable(error: &Error) -> String {
             return "the extra fields of the user to impersonate cannot be sent".to_owned();
         }
         Error::HttpError(_) => return "the user to impersonate cannot be sent: it is not plain text".to_owned(),
-        Error::RustlsTls(RustlsTlsError::MissingCertificate) => "the client certificate is not in PEM form".to_owned(),
-        Error::RustlsTls(RustlsTlsError::MissingPrivateKey) => {
-            "the key of the client certificate is not in PEM form".to_owned()
-        }
-        Error::RustlsTls(RustlsTlsError::InvalidIdentityPem(_) | RustlsTlsError::UnknownPrivateKeyFormat) => {
-            "the client certificate or its key is not in PEM form".to_owned()
-        }
         Error::RustlsTls(RustlsTlsError::InvalidPrivateKey(cause)) => cause.to_string(),
         Error::RustlsTls(RustlsTlsError::AddRootCertificate(cause)) => cause.to_string(),
         other => connect_cause::of(other).text,

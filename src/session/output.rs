@@ -209,7 +209,7 @@ impl Output {
     }
 
     /// Prints progress on stderr, unless quiet.
-    pub fn news(&self, text: &Styled) {
+    pub fn progress(&self, text: &Styled) {
         if !self.quiet {
             self.terminal.message(text);
         }

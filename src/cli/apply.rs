@@ -42,7 +42,7 @@ pub struct ApplyArgs {
     /// Which manifests to read
     #[command(flatten)]
     pub input: InputArgs,
-    /// Which part of their objects
+    /// Which shard of their objects
     #[command(flatten)]
     pub shard: ShardArgs,
     /// How to compare

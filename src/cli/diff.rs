@@ -47,7 +47,7 @@ pub struct DiffArgs {
     /// Which manifests to read
     #[command(flatten)]
     pub input: InputArgs,
-    /// Which part of their objects
+    /// Which shard of their objects
     #[command(flatten)]
     pub shard: ShardArgs,
     /// How to compare

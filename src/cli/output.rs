@@ -157,8 +157,8 @@ mod tests {
     #[test]
     fn an_unknown_format_and_a_missing_file_name_are_explained() {
         let refused = |text: &str| text.parse::<OutputTarget>().unwrap_err();
-        let told = refused("xml");
-        assert!(told.starts_with("`xml` is not a format: use `text`, `unified`, `json`, "), "{told}");
+        let message = refused("xml");
+        assert!(message.starts_with("`xml` is not a format: use `text`, `unified`, `json`, "), "{message}");
         assert_eq!(refused("jsn=report.json"), "`jsn` is not a format: did you mean `json`?");
         assert_eq!(refused("json="), "the file name after `=` is missing");
     }

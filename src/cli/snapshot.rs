@@ -26,7 +26,7 @@ pub struct SnapshotArgs {
     /// Which manifests to read
     #[command(flatten)]
     pub input: InputArgs,
-    /// Which part of their objects
+    /// Which shard of their objects
     #[command(flatten)]
     pub shard: ShardArgs,
     /// Include the values of Secrets; a file written with `--file` is then readable only by its owner

@@ -28,7 +28,7 @@ pub struct StatusArgs {
     /// Which manifests to read
     #[command(flatten)]
     pub input: InputArgs,
-    /// Which part of their objects
+    /// Which shard of their objects
     #[command(flatten)]
     pub shard: ShardArgs,
     /// Whether to wait for readiness

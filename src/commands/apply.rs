@@ -56,7 +56,7 @@ impl ContextCommand for Apply<'_> {
         let mut pass = Box::pin(Reconciliation::compare(comparison, plan, apply_set)).await;
         output.details(pass.unproven());
 
-        let would_be = events.report(Command::Diff, &gate, &pass);
+        let would_be = events.builder.report(Command::Diff, &gate, &pass);
         // A reader that went away changes nothing about the pass.
         let _ = output.text(&text::differences(&would_be, &output.view));
         if args.confirm && pass.has_work() {
@@ -73,7 +73,7 @@ impl ContextCommand for Apply<'_> {
         if let Some(timeout) = wait {
             pass.wait(timeout).await;
         }
-        let report = events.last_report(Command::Apply, &gate, &pass);
+        let report = events.builder.last_report(Command::Apply, &gate, &pass);
         pass.end();
         Ok(report)
     }

@@ -67,7 +67,7 @@ impl ContextCommand for Diff<'_> {
         let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, apply_set), admission);
         output.details(pass.unproven());
 
-        let mut report = events.last_report(Command::Diff, &gate, &pass);
+        let mut report = events.builder.last_report(Command::Diff, &gate, &pass);
         let caveats = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
         report.warnings.splice(..0, caveats);
         if let Some(unmanaged) = unmanaged {

@@ -7,14 +7,13 @@ use serde_json::Value;
 
 use crate::cli::SnapshotArgs;
 use crate::compare::{Redactor, withheld};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::server::Server;
 use crate::live::definitions::definitions_beside;
 use crate::live::fetch::fetch;
 use crate::live::snapshot::{heading, unreadable};
 use crate::live::{LiveState, Target};
 use crate::report::Role;
-use crate::report::{EXIT_INCOMPLETE, EXIT_SUCCESS, Verdict};
+use crate::report::{EXIT_INCOMPLETE, EXIT_SUCCESS};
 use crate::session::configured::{Configured, Settings};
 use crate::session::failure::Failure;
 use crate::session::output::{Output, unwritable};
@@ -40,26 +39,18 @@ pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &
     let targets: Vec<&Target> = plan.targets().collect();
     let (states, definitions) = futures::join!(fetch(cluster, &targets), definitions_beside(cluster, &targets));
     if run.interrupt.is_set() {
-        let diagnostic = Diagnostic::new(Code::Interrupted, "the run was interrupted: no snapshot was written");
-        return Err(Failure { verdict: Verdict::Interrupted, diagnostics: vec![diagnostic] });
+        return Err(Failure::interrupted("the run was interrupted: no snapshot was written"));
     }
     let redactor = Redactor::default();
     let mut documents = vec![heading(&namespaces.default)];
     documents.extend(definitions);
     let mut code = EXIT_SUCCESS;
     for (target, state) in targets.iter().zip(states) {
-        match state {
-            LiveState::Absent => {}
-            LiveState::Unreadable(diagnostic) => {
-                terminal.note(Role::Problem, &format!("error: {}: {}", target.key, diagnostic.message));
-                documents.push(unreadable(target, &diagnostic));
-                code = EXIT_INCOMPLETE;
-            }
-            LiveState::Present(object) if !args.include_secrets => {
-                documents.push(withheld(&target.key.gvk, target.desired.object(), &object, &redactor));
-            }
-            LiveState::Present(object) => documents.push(object),
+        if let LiveState::Unreadable(diagnostic) = &state {
+            terminal.note(Role::Problem, &format!("error: {}: {}", target.key, diagnostic.message));
+            code = EXIT_INCOMPLETE;
         }
+        documents.extend(document(target, state, args.include_secrets, &redactor));
     }
     let text = render(&documents)?;
     match file {
@@ -70,6 +61,16 @@ pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &
         None => drop(terminal.document(&text)),
     }
     Ok(code)
+}
+
+/// The object as the snapshot has it; `None` if it does not exist.
+fn document(target: &Target, state: LiveState, with_secrets: bool, redactor: &Redactor) -> Option<Value> {
+    match state {
+        LiveState::Absent => None,
+        LiveState::Unreadable(diagnostic) => Some(unreadable(target, &diagnostic)),
+        LiveState::Present(object) if with_secrets => Some(object),
+        LiveState::Present(object) => Some(withheld(&target.key.gvk, target.desired.object(), &object, redactor)),
+    }
 }
 
 fn render(documents: &[Value]) -> anyhow::Result<String> {

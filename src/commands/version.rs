@@ -7,11 +7,9 @@ use crate::report::ClusterInfo;
 use crate::report::Role;
 use crate::report::formats::json as as_json;
 use crate::report::version::VersionReport;
-use crate::session::contexts::only_one;
 use crate::session::failure::Failure;
 use crate::session::output::{Output, print_diagnostics};
-use crate::session::setup::{cluster_info, connected, server_version};
-use crate::session::signals::listen;
+use crate::session::setup::{cluster_info, connected_alone, server_version};
 use crate::terminal::Terminal;
 
 /// Runs the command to its exit code. A reader that went away ends the run quietly.
@@ -36,9 +34,8 @@ pub(super) async fn run(args: &VersionArgs, terminal: &Terminal) -> Result<u8, F
 /// Asks the server, unless only the version of the program is wanted. A user who may not read its version gets a warning.
 async fn server(args: &VersionArgs, terminal: &Terminal) -> Option<Result<ClusterInfo, Failure>> {
     let asked = async {
-        let connection = only_one(&args.connection, "version")?;
         let output = Output::of_console(terminal, &args.console);
-        let cluster = connected(&connection, &output, true, &listen(terminal)).await?;
+        let cluster = connected_alone(&args.connection, "version", &output).await?;
         let version = match server_version(&cluster).await {
             Err(error) if error.status().is_some_and(|status| status.code == 403) => {
                 terminal.note(Role::Note, "warning: the user may not read the version of the server");

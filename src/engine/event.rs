@@ -37,15 +37,15 @@ pub(crate) enum Event<'e> {
     Pruned(&'e ObjectReport),
     /// The report on one object changed outside of its turn: it is held back, or what followed its write failed.
     Revised(&'e ObjectReport),
-    /// The readiness of one object is known, or is another than before.
+    /// The readiness of one object is known, or has changed.
     ReadinessChanged(&'e ObjectKey, &'e Readiness),
     /// The waiting is over, and this is the readiness of one object.
     Ready(&'e ObjectKey, &'e Readiness),
-    /// The waiting was not long enough for this many objects.
+    /// The time to wait is over, and objects are not ready.
     TimedOut {
-        /// How many are not ready.
+        /// The number of objects that are not ready.
         unready: usize,
-        /// How long was waited.
+        /// The time that was waited.
         after: Duration,
     },
 }

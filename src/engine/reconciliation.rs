@@ -1,7 +1,7 @@
 //! One reconcile pass over the objects of the manifests and the members of their apply set.
 //!
 //! ```text
-//! compare ─▶ (shown, agreed to) ─▶ act: parent lists a superset ─▶ waves ─▶ prune ─▶ parent lists what is left ─▶ wait
+//! compare ─▶ (shown, agreed to) ─▶ act: parent lists a superset ─▶ waves ─▶ prune ─▶ parent lists the other members ─▶ wait
 //! ```
 
 use std::collections::BTreeSet;

@@ -1,5 +1,5 @@
-//! The configuration of a command: loaded before anything else, as it may set flags. If it cannot be used, that is reported like any
-//! other problem.
+//! The configuration of a command: loaded before anything else, as it may set flags. If it cannot be used, the command fails
+//! like for any other mistake of the input.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -42,9 +42,9 @@ pub(crate) fn chosen(args: &ConnectionArgs) -> Result<Choice, Failure> {
 }
 
 /// The same for a command that runs in one context only.
-pub(crate) fn only_one(args: &ConnectionArgs, command: &str) -> Result<Box<ConnectionArgs>, Failure> {
+pub(crate) fn only_one(args: &ConnectionArgs, command: &str) -> Result<ConnectionArgs, Failure> {
     match chosen(args)? {
-        Choice::One(args) => Ok(args),
+        Choice::One(args) => Ok(*args),
         Choice::Several(contexts) => {
             let names = listed(contexts.iter().map(|context| context.name.as_str()), NAMES_SHOWN);
             let hint = format!("run it once for each of them: {names}");

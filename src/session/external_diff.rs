@@ -32,14 +32,14 @@ pub(crate) struct ExternalDiff {
 impl ExternalDiff {
     /// The program that the environment names; `None` if it names none.
     pub fn from_environment() -> Result<Option<Self>, Diagnostic> {
-        let problem = |text: String| Diagnostic::general(format!("`{VARIABLE}`: {text}"));
+        let invalid = |text: String| Diagnostic::general(format!("`{VARIABLE}`: {text}"));
         let Some(value) = std::env::var_os(VARIABLE) else { return Ok(None) };
-        let value = value.into_string().map_err(|_| problem("it is not valid UTF-8".to_owned()))?;
-        let mut words = words(&value).map_err(|text| problem(text.to_owned()))?.into_iter();
+        let value = value.into_string().map_err(|_| invalid("it is not valid UTF-8".to_owned()))?;
+        let mut words = words(&value).map_err(|text| invalid(text.to_owned()))?.into_iter();
         let Some(name) = words.next() else { return Ok(None) };
         let program = program::find(OsStr::new(&name)).map_err(|error| {
             let name = one_line(&name, 200);
-            problem(format!("`{name}` cannot be run: {error}")).with_hint(format!("install it, or unset {VARIABLE}"))
+            invalid(format!("`{name}` cannot be run: {error}")).with_hint(format!("install it, or unset {VARIABLE}"))
         })?;
         Ok(Some(Self { name: one_line(&name, 200), program, arguments: words.collect() }))
     }

@@ -209,7 +209,7 @@ impl Output {
     }
 
     /// Prints progress on stderr, unless quiet.
-    pub fn news(&self, text: &Styled) {
+    pub fn progress(&self, text: &Styled) {
         if !self.quiet {
             self.terminal.message(text);
         }
@@ -256,7 +256,7 @@ fn opened(targets: &[OutputTarget]) -> Result<Vec<(&'static Format, String, Repo
     Ok(files)
 }
 
-/// The problem of a file that cannot be written.
+/// An error for a file that cannot be written.
 pub(crate) fn unwritable(file: &str, error: &std::io::Error) -> Diagnostic {
     Diagnostic::of_file(file, format!("cannot be written: {}", io_reason(error)))
 }

@@ -59,8 +59,7 @@ pub(crate) struct Run<'a> {
 impl<'a> Invocation<'a> {
     /// Begins the run of a command that takes a single context: reads the manifests and connects at the same time.
     pub async fn begin(&self, command: &str) -> Result<(Run<'a>, DesiredSet), Failure> {
-        let connection = only_one(self.connection, command)?;
-        self.begin_in(&connection).await
+        self.begin_in(&only_one(self.connection, command)?).await
     }
 
     /// Begins the only run, over this connection.

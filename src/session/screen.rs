@@ -96,7 +96,7 @@ impl<'a> Screen<'a> {
         if !self.shows_outcomes()
             && let Some(text) = outcomes::news(object, &now())
         {
-            self.output.news(&text);
+            self.output.progress(&text);
         }
         let lines = self.outcomes.borrow_mut().next(object);
         if self.output.view.summary {
@@ -119,7 +119,7 @@ impl<'a> Screen<'a> {
             && self.follows
             && let Some(text) = readiness::news(&key.to_string(), readiness, &now(), !self.output.shows_text())
         {
-            self.output.news(&text);
+            self.output.progress(&text);
         }
     }
 
@@ -130,7 +130,7 @@ impl<'a> Screen<'a> {
         text.line_end();
         text.push(Role::Hint, "hint: wait longer with `--timeout`");
         text.line_end();
-        self.output.news(&text);
+        self.output.progress(&text);
     }
 }
 

@@ -21,8 +21,10 @@ use crate::report::{ClusterInfo, FailClass};
 use crate::rules::Autoscalers;
 use crate::session::configured::Settings;
 use crate::session::confirm::can_confirm;
+use crate::session::contexts::only_one;
 use crate::session::failure::{Failure, not_connected};
 use crate::session::output::Output;
+use crate::session::signals::listen;
 use crate::terminal::Terminal;
 
 /// Connects to a cluster, without a request.
@@ -35,6 +37,11 @@ pub(crate) async fn connected(
     let options = connect_options(args, output.view.verbosity, stdin_is_free, &output.terminal);
     let cluster = connect(&options, &Environment::from_process()).await.map_err(not_connected)?;
     Ok(cluster.stopped_by(interrupt.flag()))
+}
+
+/// Connects a command that takes a single context and reads no manifests, without a request.
+pub(crate) async fn connected_alone(args: &ConnectionArgs, command: &str, output: &Output) -> Result<Cluster, Failure> {
+    connected(&only_one(args, command)?, output, true, &listen(&output.terminal)).await
 }
 
 /// A cluster as reports name it.

@@ -13,10 +13,9 @@ use tokio::sync::Semaphore;
 use crate::cli::ConnectionArgs;
 use crate::client::Context;
 use crate::desired::DesiredSet;
-use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::interrupt::Interrupt;
 use crate::report::formats::text::matrix;
-use crate::report::{ContextReport, Report, Reports, Verdict};
+use crate::report::{ContextReport, Report, Reports};
 use crate::report::{Role, Styled};
 use crate::session::agreement::{Agreement, Participant};
 use crate::session::context_command::ContextCommand;
@@ -127,7 +126,7 @@ impl<C: ContextCommand> InSeveral<'_, C> {
         let participant = Participant::new(at, &self.agreement, &self.turns).await;
         // Contexts that waited for their turn are not begun any more.
         if self.interrupt.is_set() {
-            return Err(interrupted());
+            return Err(Failure::interrupted("the run was interrupted before this context was looked at"));
         }
         let Invocation { connection, .. } = self.invocation;
         let connection = ConnectionArgs { context: Some(context.name.clone()), ..ConnectionArgs::clone(connection) };
@@ -144,11 +143,6 @@ impl<C: ContextCommand> InSeveral<'_, C> {
 
 fn warn(output: &Output, warning: &str) {
     output.terminal.note(Role::Note, &format!("warning: {warning}"));
-}
-
-fn interrupted() -> Failure {
-    let diagnostic = Diagnostic::new(Code::Interrupted, "the run was interrupted before this context was looked at");
-    Failure { verdict: Verdict::Interrupted, diagnostics: vec![diagnostic] }
 }
 
 /// The text about one context.

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! Requested ─prepare─▶ Planned ─list─▶ Listed ─judge─▶ Judged ─(shown)─▶ begin: the parent lists a superset ─▶ (the pass)
-//!                                                                        ─▶ act: deletions ─▶ the parent lists what is left
+//!                                                                        ─▶ act: deletions ─▶ the parent lists the other members
 //! ```
 //! Each state is a type, so that the steps come in this order: nothing can be deleted that was not judged, and nothing can be judged
-//! that was not listed. What is decided, and why, is in the crate `apply-set`.
+//! that was not listed. The crate `apply-set` decides what is deleted.
 
 mod coverage;
 mod definitions;

@@ -1,6 +1,6 @@
 use crate::live::Resource;
 
-/// What `--applyset` names: `[RESOURCE[.GROUP]/]NAME`.
+/// The parent that `--applyset` names: `[RESOURCE[.GROUP]/]NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
     /// Resource and group as typed; none for a Secret.

@@ -1,12 +1,12 @@
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::report::Verdict;
 
 /// Why a run ended before it compared anything.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// What that means for the exit code.
+    /// The verdict, which decides the exit code.
     pub verdict: Verdict,
-    /// What to tell.
+    /// The errors.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -14,6 +14,11 @@ impl Failure {
     /// The input, the command line or the configuration is invalid.
     pub fn invalid(diagnostic: Diagnostic) -> Self {
         Self { verdict: Verdict::Invalid, diagnostics: vec![diagnostic] }
+    }
+
+    /// The run was interrupted before it had a result.
+    pub fn interrupted(message: &str) -> Self {
+        Self { verdict: Verdict::Interrupted, diagnostics: vec![Diagnostic::new(Code::Interrupted, message)] }
     }
 
     /// The command line asks for what is not possible; the hint says what is.

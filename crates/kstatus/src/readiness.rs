@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 
 /// How far an object is, in the words of kstatus (cli-utils `pkg/kstatus/status`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum State {
     /// Ready: the cluster is as the object says.

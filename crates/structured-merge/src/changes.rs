@@ -11,6 +11,7 @@ use crate::schema::{ListKind, TypeRef, item_element};
 
 /// How a value differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Op {
     /// Only the second object has it.

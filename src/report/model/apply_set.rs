@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use structured_merge::ObjectKey;
 
@@ -5,7 +6,7 @@ use super::key::no_key;
 use crate::object::Shard;
 
 /// The apply set of a run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ApplySetInfo {
     /// What its members carry as a label.
@@ -15,20 +16,20 @@ pub struct ApplySetInfo {
     /// The namespaces that no manifest names, and in which something is deleted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deletes_in: Vec<String>,
-    /// The other part of the objects whose run prunes the set; none if this one does.
+    /// The other shard, which prunes the set; absent if this run does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pruned_by: Option<Shard>,
 }
 
 /// The parent of an apply set.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ParentInfo {
-    /// `v1`
+    /// Its version.
     pub api_version: String,
-    /// `Secret`
+    /// Its kind.
     pub kind: String,
-    /// None for a cluster-scoped object.
+    /// Absent for a cluster-scoped object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// Its name.
@@ -41,7 +42,7 @@ pub struct ParentInfo {
 }
 
 /// What has to be done to the list that a parent holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ParentAction {
     /// Nothing.

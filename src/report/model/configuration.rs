@@ -1,21 +1,22 @@
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::text::listed;
 
 /// The configuration of a run: named in every report, so that a change that hides drift by a rule is seen.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConfigurationInfo {
-    /// The file; none where only manifests name fields to ignore.
+    /// The file; absent if only manifests name fields to ignore.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// How many ignore rules of the file are in force.
     pub rules: usize,
     /// How many manifests name fields to ignore in an annotation.
     pub annotated: usize,
-    /// In a run over a part of the objects: the ignore rules that match none of them, where all were compared.
+    /// With `--shard`: the ignore rules that match nothing in this part, if all of it was compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmatched: Option<Vec<String>>,
 }

@@ -2,27 +2,31 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::command::Command;
 use super::report::Report;
 use super::summary::Summary;
 use super::tally::tally;
-use super::verdict::{EXIT_SUCCESS, Verdict};
+use super::verdict::{EXIT_CODES, EXIT_SUCCESS, Verdict};
 
-/// What a run found and did in several contexts: the contract behind `-o json` there.
-#[derive(Clone, Debug, Serialize)]
+/// What was found and done in several contexts.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reports {
     /// Always `kubectl-reconcile/v1`.
+    #[schemars(extend("const" = "kubectl-reconcile/v1"))]
     pub api_version: &'static str,
     /// Always `Reports`.
+    #[schemars(extend("const" = "Reports"))]
     pub kind: &'static str,
     /// The command.
     pub command: Command,
     /// The worst result of all contexts.
     pub verdict: Verdict,
     /// The exit code of the process: that of the worst result.
+    #[schemars(extend("enum" = EXIT_CODES))]
     pub exit_code: u8,
     /// Counts over all contexts.
     pub summary: ContextsSummary,
@@ -34,7 +38,7 @@ pub struct Reports {
 }
 
 /// The report of one of several contexts.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ContextReport {
     /// The context of the kubeconfig.
     pub context: String,
@@ -47,7 +51,7 @@ pub struct ContextReport {
 }
 
 /// Counts over all contexts.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextsSummary {
     /// How many contexts there are.

@@ -1,46 +1,59 @@
 //! How a diagnostic is written in JSON: in `errors` and in `mistakes` by its place, in the `error` of an object by its reason.
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 
 /// An entry of `errors` or of `mistakes`.
-#[derive(Serialize)]
-struct Problem<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct WrittenDiagnostic<'a> {
     #[serde(flatten)]
     place: Place<'a>,
+    /// One sentence; its wording may change in any version.
     message: &'a str,
+    /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
 }
 
 /// The `error` of an object.
-#[derive(Serialize)]
-struct ObjectError<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ObjectError<'a> {
+    /// What a script can decide on.
+    #[schemars(extend("enum" = Code::ALL.iter().map(|code| code.as_str()).collect::<Vec<_>>()))]
     reason: &'a str,
+    /// One sentence; its wording may change in any version.
     message: &'a str,
+    /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
-    /// That of the first mistake, unless it has one itself.
+    // That of the first mistake, unless it has one itself.
     #[serde(flatten)]
     place: Place<'a>,
+    /// All mistakes in the manifest.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    mistakes: Vec<Problem<'a>>,
+    mistakes: Vec<WrittenDiagnostic<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Place<'a> {
+    /// The file as it was named, `stdin` for standard input.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a str>,
+    /// The line.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     line: Option<u32>,
+    /// The column, in characters.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     column: Option<u32>,
 }
 
 impl<'a> From<&'a Diagnostic> for Place<'a> {
-    fn from(of: &'a Diagnostic) -> Self {
-        let place = of.place.as_ref();
+    fn from(diagnostic: &'a Diagnostic) -> Self {
+        let place = diagnostic.place.as_ref();
         Self {
             file: place.map(|place| &*place.file),
             line: place.and_then(|place| place.line),
@@ -49,28 +62,29 @@ impl<'a> From<&'a Diagnostic> for Place<'a> {
     }
 }
 
-impl<'a> From<&'a Diagnostic> for Problem<'a> {
-    fn from(of: &'a Diagnostic) -> Self {
-        Self { place: of.into(), message: &of.message, hint: of.hint.as_deref() }
+impl<'a> From<&'a Diagnostic> for WrittenDiagnostic<'a> {
+    fn from(diagnostic: &'a Diagnostic) -> Self {
+        Self { place: diagnostic.into(), message: &diagnostic.message, hint: diagnostic.hint.as_deref() }
     }
 }
 
 impl<'a> From<&'a Diagnostic> for ObjectError<'a> {
-    fn from(of: &'a Diagnostic) -> Self {
-        let placed = if of.place.is_some() { of } else { of.details.first().unwrap_or(of) };
+    fn from(diagnostic: &'a Diagnostic) -> Self {
+        let placed =
+            if diagnostic.place.is_some() { diagnostic } else { diagnostic.details.first().unwrap_or(diagnostic) };
         Self {
-            reason: of.code.as_str(),
-            message: &of.message,
-            hint: of.hint.as_deref(),
+            reason: diagnostic.code.as_str(),
+            message: &diagnostic.message,
+            hint: diagnostic.hint.as_deref(),
             place: placed.into(),
-            mistakes: of.details.iter().map(Problem::from).collect(),
+            mistakes: diagnostic.details.iter().map(WrittenDiagnostic::from).collect(),
         }
     }
 }
 
 /// Writes the `errors` of a run.
 pub(crate) fn of_run<S: Serializer>(errors: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(errors.iter().map(Problem::from))
+    serializer.collect_seq(errors.iter().map(WrittenDiagnostic::from))
 }
 
 /// Writes the `error` of an object.

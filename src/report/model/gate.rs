@@ -1,3 +1,4 @@
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize as _, Deserializer};
 
@@ -130,6 +131,11 @@ impl FailOn {
     pub(crate) fn names(&self) -> Vec<&'static str> {
         self.classes.iter().map(|class| class.name()).collect()
     }
+}
+
+/// The JSON Schema of a list of such names.
+pub(crate) fn class_names(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "array", "items": {"enum": FAIL_CLASSES.map(FailClass::name)}})
 }
 
 /// Reads names of classes that make a run fail.

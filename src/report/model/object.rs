@@ -1,9 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use structured_merge::{FieldPath, ObjectKey};
 
+use super::diagnostic::ObjectError;
 use super::key::no_key;
 use super::{diagnostic, read_diagnostic};
 use crate::compare::{
@@ -20,7 +22,7 @@ use crate::rules::RuleRef;
 const LINES: usize = 1_000;
 
 /// What `apply` did with one object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
     /// It exists now.
@@ -46,22 +48,22 @@ pub enum Outcome {
 }
 
 /// One object of the report.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ObjectReport {
-    /// `apps/v1`
+    /// As in the manifest.
     pub api_version: String,
-    /// `Deployment`
+    /// As in the manifest.
     pub kind: String,
-    /// None for a cluster-scoped object.
+    /// Absent for a cluster-scoped object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// Its name.
     pub name: String,
-    /// Its place in the manifests; `None` for a member of an apply set that is no longer in them.
+    /// Where it is written; absent for a member of an apply set that is in no manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
-    /// Its place in the order of all objects, in a run over a part of them.
+    /// Its place in the order of all objects, with `--shard`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<usize>,
     /// What `apply` has to do.
@@ -80,6 +82,7 @@ pub struct ObjectReport {
         serialize_with = "as_texts",
         deserialize_with = "paths_of"
     )]
+    #[schemars(with = "Vec<String>")]
     pub beside: Vec<FieldPath>,
     /// How many fields others added.
     #[serde(skip)]
@@ -96,8 +99,9 @@ pub struct ObjectReport {
         serialize_with = "diagnostic::of_object",
         deserialize_with = "read_diagnostic::error"
     )]
+    #[schemars(with = "Option<ObjectError<'static>>")]
     pub error: Option<Diagnostic>,
-    /// Why it is to be replaced, or was skipped.
+    /// Why it is to be replaced or deleted, is kept, or was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// What to do about that.

@@ -1,52 +1,58 @@
+use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::apply_set::ApplySetInfo;
 use super::command::Command;
 use super::configuration::ConfigurationInfo;
-use super::gate::{FailOn, classes};
+use super::diagnostic::WrittenDiagnostic;
+use super::gate::{FailOn, class_names, classes};
 use super::object::ObjectReport;
 use super::summary::Summary;
 use super::unmanaged::UnmanagedObject;
-use super::verdict::Verdict;
+use super::verdict::{EXIT_CODES, Verdict};
 use super::{diagnostic, read_diagnostic};
 use crate::compare::Action;
 use crate::diagnostic::Diagnostic;
 use crate::live::RequestCounts;
 use crate::object::Shard;
 
-/// Everything that a run found and did: the contract behind `-o json`, and what every format shows.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// What was found and done in one cluster.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Report {
     /// Always `kubectl-reconcile/v1`.
     #[serde(deserialize_with = "api_version")]
+    #[schemars(extend("const" = "kubectl-reconcile/v1"))]
     pub api_version: Fixed,
     /// Always `Report`.
     #[serde(deserialize_with = "kind")]
+    #[schemars(extend("const" = "Report"))]
     pub kind: Fixed,
     /// The command.
     pub command: Command,
     /// The result.
     pub verdict: Verdict,
     /// The exit code of the process.
+    #[schemars(extend("enum" = EXIT_CODES))]
     pub exit_code: u8,
     /// The differences that make it fail, where they were chosen.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "classes")]
+    #[schemars(schema_with = "class_names")]
     pub fail_on: Vec<&'static str>,
-    /// The cluster; none offline.
+    /// The cluster; absent offline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterInfo>,
-    /// Which part of the objects it is about; none where it is about all of them.
+    /// The part of the objects that the run is about, with `--shard`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
-    /// The configuration, where there is one.
+    /// The configuration in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub configuration: Option<ConfigurationInfo>,
-    /// The apply set, where there is one.
+    /// The apply set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub apply_set: Option<ApplySetInfo>,
-    /// Counts.
+    /// Counts of objects.
     pub summary: Summary,
     /// Requests sent, by kind.
     pub requests: RequestCounts,
@@ -60,6 +66,7 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// Problems of the input or of the run as a whole.
     #[serde(serialize_with = "diagnostic::of_run", deserialize_with = "read_diagnostic::errors")]
+    #[schemars(with = "Vec<WrittenDiagnostic<'static>>")]
     pub errors: Vec<Diagnostic>,
 }
 
@@ -81,7 +88,7 @@ fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Fixed, D::Error> {
 }
 
 /// The cluster of the run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClusterInfo {
     /// The context of the kubeconfig, where there is one.

@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::object::ObjectReport;
@@ -5,7 +6,7 @@ use crate::compare::{Action, Evidence};
 use crate::live::readiness::State;
 
 /// Counts of objects.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Summary {
     /// All of them.
@@ -36,7 +37,7 @@ pub struct Summary {
     pub unmanaged_manual: usize,
     /// Differences that a rule ignores.
     pub ignored: usize,
-    /// Members of the apply set that are no longer in the manifests and stay; `None` without an apply set.
+    /// Members of the apply set that are no longer in the manifests and stay; absent without an apply set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<usize>,
     /// Readiness of the objects, if it was requested.
@@ -45,7 +46,7 @@ pub struct Summary {
 }
 
 /// Counts of objects by readiness.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReadinessCounts {
     /// Ready.

@@ -2,17 +2,22 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use structured_merge::{GroupVersionKind, ObjectKey};
 
-/// An object by its name, with nothing of what is in it: one that no manifest, owner or apply set explains.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// An object that no manifest, owner or apply set explains, by its name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UnmanagedObject {
+    /// As in the manifest.
     api_version: String,
+    /// As in the manifest.
     kind: String,
+    /// Absent for a cluster-scoped object.
     #[serde(skip_serializing_if = "Option::is_none")]
     namespace: Option<String>,
+    /// Its name.
     name: String,
 }
 

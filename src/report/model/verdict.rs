@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// In sync (`diff`), everything applied (`apply`), or everything ready (`status`).
@@ -15,9 +16,14 @@ pub const EXIT_NOT_READY: u8 = 5;
 /// Interrupted; the report shows what was done.
 pub const EXIT_INTERRUPTED: u8 = 130;
 
-/// The result of a run. Of several results, the greatest is the worst: the first ones say what was found, and each of the last
-/// ones that more is unknown or undone, or that somebody has to act first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// All exit codes of a run.
+pub(crate) const EXIT_CODES: [u8; 7] =
+    [EXIT_SUCCESS, EXIT_DRIFT, EXIT_INVALID, EXIT_UNREACHABLE, EXIT_INCOMPLETE, EXIT_NOT_READY, EXIT_INTERRUPTED];
+
+/// The result of a run.
+// Of several results, the greatest is the worst: the first ones say what was found, and each of the last ones that more is unknown
+// or undone, or that somebody has to act first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
     /// `diff`: nothing differs. `status`: everything is ready.

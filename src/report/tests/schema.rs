@@ -4,11 +4,14 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use serde_json::Value;
+use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, RestrictFormats, Transform as _};
+use schemars::{Schema, json_schema};
+use serde_json::{Value, json};
 
-use crate::report::{FAIL_CLASSES, Verdict};
+use crate::report::{Report, Reports};
 
-static REPORT: LazyLock<Value> = LazyLock::new(|| load("schemas/report.json"));
+static REPORT: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(&derived()).unwrap());
 static SARIF: LazyLock<Value> = LazyLock::new(|| load("testdata/formats/sarif-schema-2.1.0.json"));
 
 fn load(file: &str) -> Value {
@@ -19,14 +22,14 @@ fn load(file: &str) -> Value {
 /// The document of `-o json`. A field that the schema does not name fails the test as well: it has to be documented.
 #[track_caller]
 pub fn check_report(document: &Value) {
-    let schema = Schema { root: &REPORT, is_complete: true };
+    let schema = Validator { root: &REPORT, is_complete: true };
     schema.check(&REPORT, document).unwrap_or_else(|problem| panic!("{problem}"));
 }
 
 /// A SARIF log. The schema of OASIS refuses unknown fields itself.
 #[track_caller]
 pub fn check_sarif(document: &Value) {
-    let schema = Schema { root: &SARIF, is_complete: false };
+    let schema = Validator { root: &SARIF, is_complete: false };
     schema.check(&SARIF, document).unwrap_or_else(|problem| panic!("{problem}"));
     for result in document["runs"].as_array().unwrap().iter().flat_map(|run| run["results"].as_array().unwrap()) {
         let physical = &result["locations"][0]["physicalLocation"];
@@ -36,14 +39,17 @@ pub fn check_sarif(document: &Value) {
     }
 }
 
-struct Schema<'s> {
+struct Validator<'s> {
     root: &'s Value,
     /// Whether the properties that the schema names are all that there may be.
     is_complete: bool,
 }
 
-impl Schema<'_> {
+impl Validator<'_> {
     fn check(&self, schema: &Value, value: &Value) -> Result<(), String> {
+        if schema == &Value::Bool(true) {
+            return Ok(());
+        }
         let keywords = schema.as_object().unwrap_or_else(|| panic!("{schema} is no schema"));
         for (keyword, with) in keywords {
             let holds = match keyword.as_str() {
@@ -67,6 +73,10 @@ impl Schema<'_> {
                     for (at, item) in value.as_array().into_iter().flatten().enumerate() {
                         self.check(with, item).map_err(|problem| format!("[{at}] {problem}"))?;
                     }
+                    true
+                }
+                "allOf" => {
+                    with.as_array().unwrap().iter().try_for_each(|one| self.check(one, value))?;
                     true
                 }
                 "anyOf" => with.as_array().unwrap().iter().any(|one| self.check(one, value).is_ok()),
@@ -157,36 +167,66 @@ fn is_formatted(format: &str, text: &str) -> bool {
     }
 }
 
+/// The JSON Schema of reports, derived from their types. Within `v1`, fields may be added, so that other fields are allowed; what has
+/// no value is left out, and never null.
+fn derived() -> String {
+    let mut generator = SchemaSettings::draft07().for_serialize().into_generator();
+    let reports = [generator.subschema_for::<Report>(), generator.subschema_for::<Reports>()];
+    let mut schema = json_schema!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "Report of kubectl reconcile",
+        "description": "The document that `diff`, `apply` and `status` print with `-o json` and `-o yaml`. Within `v1`, fields may be \
+            added; none changes its meaning.",
+        "oneOf": reports,
+        "definitions": generator.take_definitions(true),
+    });
+    RestrictFormats::default().transform(&mut schema);
+    RecursiveTransform(open_and_never_null).transform(&mut schema);
+    format!("{}\n", serde_json::to_string_pretty(&schema).unwrap())
+}
+
+fn open_and_never_null(schema: &mut Schema) {
+    if schema.get("additionalProperties").is_some_and(|allowed| allowed == false) {
+        schema.remove("additionalProperties");
+    }
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|name| name != "null");
+        let only = types[0].clone();
+        schema.insert("type".to_owned(), only);
+    }
+    if let Some(Value::Array(mut alternatives)) = schema.remove("anyOf") {
+        alternatives.retain(|one| *one != json!({"type": "null"}));
+        schema.insert("allOf".to_owned(), alternatives.into());
+    }
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = text.replace("\n\n", "\0").replace('\n', " ").replace('\0', "\n\n");
+    }
+}
+
+/// `UPDATE_SCHEMAS=1 cargo test --lib schema` rewrites the file.
 #[test]
-fn the_schema_knows_all_words_of_the_report() {
-    use Verdict::{Applied, Drift, InSync, Incomplete, Interrupted, Invalid, NotReady, Unreachable};
-    let words = |pointer: &str| -> Vec<String> {
-        let words = REPORT.pointer(pointer).and_then(Value::as_array).unwrap();
-        words.iter().map(|word| word.as_str().unwrap().to_owned()).collect()
-    };
-    let written = |verdict: &Verdict| serde_json::to_value(verdict).unwrap().as_str().unwrap().to_owned();
-    let verdicts = [InSync, Applied, Drift, NotReady, Unreachable, Incomplete, Invalid, Interrupted];
-    assert_eq!(words("/definitions/verdict/enum"), verdicts.iter().map(written).collect::<Vec<_>>());
-    let classes: Vec<&str> = FAIL_CLASSES.iter().map(|class| class.name()).collect();
-    assert_eq!(words("/definitions/report/properties/failOn/items/enum"), classes);
-    let classes = words("/definitions/change/properties/class/enum");
-    assert!(
-        crate::report::words::findings::rules().filter(|rule| classes.iter().any(|class| class == rule.id)).count()
-            == classes.len()
-    );
-    // The reasons are those of the documentation.
-    let documented = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/json.md")).unwrap();
-    let reasons = words("/definitions/object/properties/error/properties/reason/enum");
-    assert!(reasons.len() > 25);
-    for reason in reasons {
-        assert!(documented.contains(&format!("| `{reason}` |")), "{reason}");
+fn the_schema_in_the_repository_is_derived_from_the_types() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/report.json");
+    if std::env::var_os("UPDATE_SCHEMAS").is_some() {
+        std::fs::write(&file, derived()).unwrap();
+    }
+    let kept = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(kept == derived(), "schemas/report.json is out of date: run `UPDATE_SCHEMAS=1 cargo test --lib schema`");
+}
+
+#[test]
+fn each_class_of_the_schema_is_a_rule() {
+    let classes = REPORT["definitions"]["Class"]["oneOf"].as_array().unwrap();
+    assert!(classes.len() > 10);
+    for class in classes {
+        assert!(crate::report::words::findings::rules().any(|rule| class["const"] == rule.id), "{class}");
     }
 }
 
 #[test]
 fn a_wrong_document_is_refused() {
     let mut document = serde_json::to_value(super::scenario::diff("plain")).unwrap();
-    let schema = Schema { root: &REPORT, is_complete: true };
+    let schema = Validator { root: &REPORT, is_complete: true };
     assert_eq!(schema.check(&REPORT, &document), Ok(()));
     document["objects"][0]["acton"] = "create".into();
     assert!(schema.check(&REPORT, &document).is_err());

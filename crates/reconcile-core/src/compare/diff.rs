@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use structured_merge::{FieldPath, Op, Operation};
@@ -9,7 +10,7 @@ use super::versions::Versions;
 use super::written_paths::{as_text, path_of};
 
 /// What has to be done to one object, as reports name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Action {
     /// Nothing: it is in sync.
@@ -27,7 +28,7 @@ pub enum Action {
 }
 
 /// What a verdict rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Evidence {
     /// Proven from the live object's own record of owners.
@@ -39,7 +40,7 @@ pub enum Evidence {
 }
 
 /// Why a field differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Class {
     /// Admission or the server keeps its own value, so that applying changes nothing. Not drift.
@@ -75,7 +76,7 @@ impl Class {
 }
 
 /// Who owns a field.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Owner {
     /// Name of the field manager.
@@ -92,21 +93,23 @@ pub struct Owner {
     pub manual: bool,
 }
 
-/// One difference, with secret values redacted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// One difference. Values of Secrets are objects with the one field `redacted`. A large object that is created or deleted as a whole
+/// is an object with the one field `leftOut`, its size in bytes, unless `--full` is given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FieldChange {
-    /// Where.
+    /// The field; empty for the whole object.
     #[serde(serialize_with = "as_text", deserialize_with = "path_of")]
+    #[schemars(with = "String")]
     pub path: FieldPath,
-    /// How.
+    /// How it differs.
     pub op: Op,
-    /// Why.
+    /// Why it differs.
     pub class: Class,
-    /// The live value, where there is one.
+    /// The live value; absent where there is none.
     #[serde(default, deserialize_with = "value_of", skip_serializing_if = "Option::is_none")]
     pub live: Option<Value>,
-    /// The value that an apply would leave, where there is one.
+    /// The value that an apply would leave; absent where there is none.
     #[serde(default, deserialize_with = "value_of", skip_serializing_if = "Option::is_none")]
     pub desired: Option<Value>,
     /// Who else owns it.
@@ -134,11 +137,12 @@ impl UnmanagedCount {
 }
 
 /// A field that an applier or a controller owns, and the manifest wants otherwise.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "WrittenConflict")]
 pub struct Conflict {
-    /// Where.
+    /// The field.
     #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String")]
     pub path: FieldPath,
     /// The owner.
     #[serde(flatten)]
@@ -184,10 +188,11 @@ fn value_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>,
 }
 
 /// A conflict as reports write it.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WrittenConflict {
     #[serde(deserialize_with = "path_of")]
+    #[schemars(with = "String")]
     path: FieldPath,
     manager: String,
     operation: Operation,

@@ -1,12 +1,13 @@
 //! How far an object is on its way to being ready: what a report shows of it.
 
 pub use kstatus::{Outlook, State};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Diagnostic;
 
 /// The readiness of one object: what a report shows of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Readiness {
     /// How far it is.

@@ -7,18 +7,20 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use kube_yaml::Mark;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, Excerpt, Line, Marked, Place};
 use crate::object::{is_nearly_secret, is_string_data};
 
 /// Where an object was written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// The file as it was named, `stdin` for standard input.
     pub file: Arc<str>,
     /// First line of the object, from 1.
+    #[schemars(range(min = 1))]
     pub line: u32,
     /// Which document of the file, from 1.
     #[serde(skip)]

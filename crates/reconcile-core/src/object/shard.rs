@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use ring::digest::{SHA256, digest};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use structured_merge::ObjectKey;
 
@@ -15,12 +16,13 @@ const MOST: u32 = 10_000;
 /// An object is in the part `hash modulo N`, where `hash` is the first 8 bytes of the SHA-256 of `GROUP/KIND/NAMESPACE/NAME`, as a
 /// big-endian number. The group of the core group and the namespace of a cluster-scoped object are empty, and the version does not
 /// count. This is part of the contract: it is the same on all machines and in all releases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shard {
-    /// Which part, from 0.
+    /// The number of the part, from 0.
     pub index: u32,
-    /// How many parts there are.
+    /// The number of parts.
+    #[schemars(range(min = 1))]
     pub of: u32,
 }
 

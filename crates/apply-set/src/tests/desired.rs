@@ -133,10 +133,16 @@ fn what_is_being_deleted_is_not_kept_any_more() {
 
 #[test]
 fn an_object_that_is_served_twice_is_unwanted_once_and_wanted_under_either_name() {
-    let of = |kind: &str, uid: &str| member(kind, &json!({"uid": uid}));
+    let present = |kind: &str, uid: &str| member(kind, &json!({"uid": uid}));
     let mut wanted = desired();
-    wanted.add(&of("Ingress", "1").key, true);
-    let found = vec![of("Zebra", "3"), of("Ingress", "1"), of("OldIngress", "1"), of("Event", "2"), of("Zebra", "3")];
+    wanted.add(&present("Ingress", "1").key, true);
+    let found = vec![
+        present("Zebra", "3"),
+        present("Ingress", "1"),
+        present("OldIngress", "1"),
+        present("Event", "2"),
+        present("Zebra", "3"),
+    ];
     let left: Vec<String> = wanted.unwanted(found).into_iter().map(|member| member.key.gvk.kind).collect();
     assert_eq!(left, ["Event", "Zebra"]);
 }

@@ -111,9 +111,9 @@ fn deployment() -> Value {
 #[test]
 fn a_deployment_fails_early_with_the_pods_of_its_new_replica_set_only() {
     let sets = [replica_set("old", "1"), replica_set("new", "2")];
-    let of = |pods: &[Value]| explained("apps/v1", "Deployment", &deployment(), pods, &sets);
+    let readiness = |pods: &[Value]| explained("apps/v1", "Deployment", &deployment(), pods, &sets);
     let old = owned("web-a", "old", &json!({}), "CrashLoopBackOff");
-    is(&of(std::slice::from_ref(&old)), State::InProgress, "0 of 3 replicas are updated");
+    is(&readiness(std::slice::from_ref(&old)), State::InProgress, "0 of 3 replicas are updated");
     let pods = [
         old,
         owned("web-c", "new", &json!({}), "ImagePullBackOff"),
@@ -121,7 +121,7 @@ fn a_deployment_fails_early_with_the_pods_of_its_new_replica_set_only() {
         owned("web-d", "new", &json!({}), "CrashLoopBackOff"),
         owned("web-e", "somebody", &json!({}), "InvalidImageName"),
     ];
-    let failed = of(&pods);
+    let failed = readiness(&pods);
     let message = "0 of 3 replicas are updated: Pod `web-b`: container `web` cannot be started from image `shop/web:9` \
         (ImagePullBackOff); 1 more Pod alike";
     is(&failed, State::Failed, message);
@@ -178,10 +178,11 @@ fn stateful_sets_and_daemon_sets_tell_revisions_by_labels() {
 #[test]
 fn a_replica_set_fails_with_its_pods_but_not_with_those_that_were_replaced() {
     let set = json!({"metadata": {"uid": "set"}, "spec": {"replicas": 1}, "status": {}});
-    let of = |reason| explained("apps/v1", "ReplicaSet", &set, &[owned("set-a", "set", &json!({}), reason)], &[]);
-    assert_eq!(of("CrashLoopBackOff").state, State::Failed);
+    let readiness =
+        |reason| explained("apps/v1", "ReplicaSet", &set, &[owned("set-a", "set", &json!({}), reason)], &[]);
+    assert_eq!(readiness("CrashLoopBackOff").state, State::Failed);
     is(
-        &of("Failed"),
+        &readiness("Failed"),
         State::InProgress,
         "0 of 1 replica is labelled: Pod `set-a`: container `web` ended with exit code 1",
     );
@@ -190,12 +191,13 @@ fn a_replica_set_fails_with_its_pods_but_not_with_those_that_were_replaced() {
 #[test]
 fn a_job_may_crash_as_often_as_it_allows_but_needs_its_image() {
     let job = json!({"metadata": {"uid": "job"}, "status": {"startTime": NOW, "active": 1}});
-    let of = |job: &Value, reason| explained("batch/v1", "Job", job, &[owned("job-a", "job", &json!({}), reason)], &[]);
-    assert_eq!(of(&job, "CrashLoopBackOff").state, State::InProgress);
-    assert_eq!(of(&job, "ErrImagePull").state, State::Failed);
+    let readiness =
+        |job: &Value, reason| explained("batch/v1", "Job", job, &[owned("job-a", "job", &json!({}), reason)], &[]);
+    assert_eq!(readiness(&job, "CrashLoopBackOff").state, State::InProgress);
+    assert_eq!(readiness(&job, "ErrImagePull").state, State::Failed);
     let mut failed = job;
     failed["status"]["conditions"] = json!([condition("Failed", "True", "BackoffLimitExceeded", "too often")]);
-    let failed = of(&failed, "Failed");
+    let failed = readiness(&failed, "Failed");
     let message = "too often (BackoffLimitExceeded): Pod `job-a`: container `web` ended with exit code 1";
     is(&failed, State::Failed, message);
     assert!(failed.is_final_failure());
@@ -203,13 +205,16 @@ fn a_job_may_crash_as_often_as_it_allows_but_needs_its_image() {
 
 #[test]
 fn selectors_are_written_as_queries() {
-    let of = |api_version, kind, spec: Value| selector_of(group_kind(api_version, kind), &json!({"spec": spec}));
+    let selector = |api_version, kind, spec: Value| selector_of(group_kind(api_version, kind), &json!({"spec": spec}));
     let labels = json!({"selector": {"matchLabels": {"app": "web", "tier": ""}, "matchExpressions": [
         {"key": "a", "operator": "In", "values": ["x", "y"]}, {"key": "b", "operator": "NotIn", "values": ["z"]},
         {"key": "c", "operator": "Exists"}, {"key": "d", "operator": "DoesNotExist"}]}});
-    assert_eq!(of("apps/v1", "Deployment", labels).as_deref(), Some("app=web,tier=,a in (x,y),b notin (z),c,!d"));
-    assert_eq!(of("v1", "ReplicationController", json!({"selector": {"app": "web"}})).as_deref(), Some("app=web"));
+    assert_eq!(selector("apps/v1", "Deployment", labels).as_deref(), Some("app=web,tier=,a in (x,y),b notin (z),c,!d"));
+    assert_eq!(
+        selector("v1", "ReplicationController", json!({"selector": {"app": "web"}})).as_deref(),
+        Some("app=web")
+    );
     let strange = json!({"selector": {"matchExpressions": [{"key": "a", "operator": "Near"}]}});
-    assert_eq!(of("apps/v1", "Deployment", strange), None);
-    assert_eq!(of("batch/v1", "Job", json!({})), None);
+    assert_eq!(selector("apps/v1", "Deployment", strange), None);
+    assert_eq!(selector("batch/v1", "Job", json!({})), None);
 }

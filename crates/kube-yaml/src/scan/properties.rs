@@ -37,7 +37,7 @@ impl<'t> Scanner<'t> {
     fn name(&mut self) -> (&'t str, bool) {
         self.at.advance(1);
         let (start, rest) = (self.at, &self.bytes[self.at..]);
-        let length = |of: fn(u8) -> bool| rest.iter().take_while(|byte| of(**byte)).count();
+        let length = |is_part: fn(u8) -> bool| rest.iter().take_while(|byte| is_part(**byte)).count();
         let name = length(is_word);
         let is_ended = rest.get(name).is_none_or(|byte| b" \t\n\r?:,]}%@`".contains(byte));
         let is_sound = name > 0 && is_ended;

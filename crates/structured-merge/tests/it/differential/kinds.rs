@@ -47,9 +47,9 @@ impl Kind {
     }
 
     fn built_in((api_version, name): &(&str, &str)) -> Self {
-        let of = builtin().object(&GroupVersionKind::new(api_version, name)).expect("a built-in kind");
+        let schema = builtin().object(&GroupVersionKind::new(api_version, name)).expect("a built-in kind");
+        let schema = openapi(schema, 9);
         let (api_version, name) = ((*api_version).to_owned(), (*name).to_owned());
-        let schema = schema_of(of, 9);
         Self { api_version, name, is_built_in: true, schema, named: Map::new(), types: None }
     }
 
@@ -218,8 +218,8 @@ fn mark(schema: &mut Value, is_atomic: bool, is_open: bool) {
 }
 
 /// The schema of a type, as deep as objects are made.
-fn schema_of(of: TypeRef<'_>, depth: usize) -> Value {
-    match of.shape() {
+fn openapi(schema: TypeRef<'_>, depth: usize) -> Value {
+    match schema.shape() {
         _ if depth == 0 => json!(null),
         Shape::Scalar(kind) => json!({"scalar": kind, "type": match kind {
             ScalarKind::Number => "integer",
@@ -231,22 +231,22 @@ fn schema_of(of: TypeRef<'_>, depth: usize) -> Value {
                 .fields
                 .iter()
                 .filter(|(name, _)| !matches!(name.as_str(), "status" | "managedFields" | "stringData"));
-            let fields = fields.map(|(name, _)| (name.clone(), schema_of(of.field(name), depth - 1)));
-            let fields: Map<_, _> = fields.filter(|(_, schema)| !schema.is_null()).collect();
-            let mut schema = json!({"type": "object", "properties": fields});
+            let fields = fields.map(|(name, _)| (name.clone(), openapi(schema.field(name), depth - 1)));
+            let fields: Map<_, _> = fields.filter(|(_, field)| !field.is_null()).collect();
+            let mut map_schema = json!({"type": "object", "properties": fields});
             if map.rest.is_some() {
-                schema["additionalProperties"] = schema_of(of.field("\0"), depth - 1);
+                map_schema["additionalProperties"] = openapi(schema.field("\0"), depth - 1);
             }
-            schema
+            map_schema
         }
         Shape::List(kind, _) => {
-            let mut schema = json!({"type": "array", "items": schema_of(of.item(), depth - 1)});
+            let mut list = json!({"type": "array", "items": openapi(schema.item(), depth - 1)});
             match kind {
                 ListKind::Atomic => {}
-                ListKind::Set => schema["x-kubernetes-list-type"] = "set".into(),
-                ListKind::Keyed(keys) => schema["x-kubernetes-list-map-keys"] = keys.clone().into(),
+                ListKind::Set => list["x-kubernetes-list-type"] = "set".into(),
+                ListKind::Keyed(keys) => list["x-kubernetes-list-map-keys"] = keys.clone().into(),
             }
-            if schema["items"].is_null() { json!(null) } else { schema }
+            if list["items"].is_null() { json!(null) } else { list }
         }
         Shape::Opaque | Shape::Untyped => json!({"type": "object"}),
     }

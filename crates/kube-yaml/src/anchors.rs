@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::budget::AliasBudget;
 use super::mapping::Kinds;
 use super::scalar::{KeyKind, Scalar};
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
 /// What a value takes beside its text, roughly.
 const VALUE_SIZE: usize = 256;

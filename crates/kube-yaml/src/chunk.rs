@@ -1,7 +1,7 @@
 //! Chunks of an input that can be read by themselves, and therefore at the same time.
 
 use super::{AliasBudget, MAX_INPUT, Mark, Stream, Validation, stream};
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
 /// Some documents of an input, or all of them.
 #[derive(Debug, Clone, Copy)]

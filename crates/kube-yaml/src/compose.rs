@@ -13,8 +13,8 @@ use super::mapping::{Kinds, Open, Pending, Places};
 use super::positions::{Hold, Keys, Nodes};
 use super::scalar::{self, KeyKind, Scalar};
 use super::scan::{Failure, Spot, Style, Tag};
-use super::{MAX_DEPTH, Mark, SyntaxDiagnostic, mistakes, text};
-use crate::counting::Advance as _;
+use super::{MAX_DEPTH, Mark, SyntaxDiagnostic, diagnostics, text};
+use crate::advance::Advance as _;
 
 /// Returns true if a key is the merge key: `<<` without quotes, or with a tag that says so.
 fn is_merge(text: &str, style: Style, tag: Option<&Tag>) -> bool {
@@ -117,7 +117,7 @@ impl<'t, 'k> Composer<'t, 'k> {
             EventKind::Scalar(text, style) => self.scalar(text, style, tag.as_ref(), anchor, mark),
             EventKind::Alias(Some(anchor)) => self.alias(anchor, mark),
             EventKind::Alias(None) => {
-                self.report(mistakes::unknown_anchor(mark));
+                self.report(diagnostics::unknown_anchor(mark));
                 self.place_value(mark);
                 self.attach_unusable();
             }
@@ -127,7 +127,7 @@ impl<'t, 'k> Composer<'t, 'k> {
             EventKind::DocumentEnd => {}
         }
         if let Some(excess) = self.cost.excess() {
-            self.report(mistakes::too_many_aliases(mark, excess));
+            self.report(diagnostics::too_many_aliases(mark, excess));
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -151,7 +151,7 @@ impl<'t, 'k> Composer<'t, 'k> {
             return self.key(scalar.into_key(), mark);
         }
         let value = scalar.into_value().unwrap_or_else(|| {
-            self.report(mistakes::not_a_number(mark));
+            self.report(diagnostics::not_a_number(mark));
             Value::Null
         });
         self.attach(Done { value, kinds: Kinds::new(), height: 0, alias: false });
@@ -167,19 +167,19 @@ impl<'t, 'k> Composer<'t, 'k> {
             return self.binary(&text, mark);
         }
         scalar::tagged(name, text).unwrap_or_else(|| {
-            self.report(mistakes::tag_mismatch(mark, name));
+            self.report(diagnostics::tag_mismatch(mark, name));
             Scalar::Null
         })
     }
 
     fn binary(&mut self, text: &str, mark: Mark) -> Scalar {
         let Some(bytes) = scalar::binary(text) else {
-            self.report(mistakes::not_base64(mark));
+            self.report(diagnostics::not_base64(mark));
             return Scalar::Null;
         };
         let replaced = text::replace_invalid(&bytes);
         if matches!(replaced, Cow::Owned(_)) {
-            self.report(mistakes::binary_loss(mark));
+            self.report(diagnostics::binary_loss(mark));
         }
         Scalar::Text(replaced.into_owned())
     }
@@ -196,7 +196,7 @@ impl<'t, 'k> Composer<'t, 'k> {
         let Some(Frame::Mapping { open, .. }) = self.frames.last_mut() else { return };
         let Some((text, kind)) = key else {
             open.pending = Pending::Dropped;
-            return self.report(mistakes::unsupported_key(mark));
+            return self.report(diagnostics::unsupported_key(mark));
         };
         let places = Places { nodes: &self.nodes, keys: self.keys };
         open.check(&text, kind, mark, &places, self.problems);
@@ -205,7 +205,7 @@ impl<'t, 'k> Composer<'t, 'k> {
 
     fn alias(&mut self, anchor: usize, mark: Mark) {
         let Some(target) = self.anchors.get(anchor) else {
-            self.report(mistakes::alias_in_itself(mark));
+            self.report(diagnostics::alias_in_itself(mark));
             self.place_value(mark);
             return self.attach_unusable();
         };
@@ -216,7 +216,7 @@ impl<'t, 'k> Composer<'t, 'k> {
             return;
         }
         if self.frames.len().saturating_add(height) > MAX_DEPTH {
-            self.report(mistakes::too_deep(mark));
+            self.report(diagnostics::too_deep(mark));
             self.place_value(mark);
             return self.attach_unusable();
         }
@@ -235,7 +235,7 @@ impl<'t, 'k> Composer<'t, 'k> {
     fn open(&mut self, anchor: usize, spot: Spot, sequence: bool) -> ControlFlow<()> {
         let mark = self.mark(spot);
         if self.frames.len() == MAX_DEPTH {
-            self.report(mistakes::too_deep(mark));
+            self.report(diagnostics::too_deep(mark));
             return ControlFlow::Break(());
         }
         if matches!(self.frames.last(), Some(Frame::Skipped(_))) {
@@ -247,7 +247,7 @@ impl<'t, 'k> Composer<'t, 'k> {
             let (before, rest) = self.text.split_at_checked(spot.at).unwrap_or_default();
             let template = before.ends_with('{') && rest.starts_with('{');
             let mark = if template { Mark { column: mark.column.saturating_sub(1), ..mark } } else { mark };
-            self.frames.push(Frame::Skipped(Some(mistakes::collection_as_key(mark, template))));
+            self.frames.push(Frame::Skipped(Some(diagnostics::collection_as_key(mark, template))));
             return ControlFlow::Continue(());
         }
         let begun = self.begin();

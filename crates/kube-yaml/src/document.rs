@@ -9,7 +9,7 @@ use super::content::Content;
 use super::events::Parser;
 use super::positions::{Keys, Nodes};
 use super::text::Cursor;
-use super::{Mark, mistakes, syntax, text};
+use super::{Mark, diagnostics, syntax, text};
 
 /// Reads the text between two separators.
 pub(super) fn read(
@@ -45,5 +45,5 @@ fn check_rest(text: &str, end: usize, start: Mark, root: Mark, problems: &mut Co
     let mut cursor = Cursor::new(text.as_bytes(), start);
     let marker = (content.len() < rest.len()).then(|| cursor.mark(end));
     let dropped = cursor.mark(text.len().saturating_sub(dropped.len()));
-    problems.add(mistakes::dropped(dropped, marker.unwrap_or(root)));
+    problems.add(diagnostics::dropped(dropped, marker.unwrap_or(root)));
 }

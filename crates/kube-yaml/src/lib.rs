@@ -59,18 +59,18 @@
     )
 )]
 
+mod advance;
 mod anchors;
 mod budget;
 mod chunk;
 mod collector;
 mod compose;
 mod content;
-mod counting;
+mod diagnostics;
 mod document;
 mod events;
 mod json;
 mod mapping;
-mod mistakes;
 mod number;
 mod positions;
 mod scalar;
@@ -127,7 +127,7 @@ impl Mark {
 /// One document of a stream.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// The position in the stream, from 1, counting the documents that are not empty.
+    /// The position in the stream, from 1, advance the documents that are not empty.
     pub number: usize,
     /// Where its content starts.
     pub start: Mark,

@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::budget::AliasBudget;
 use super::collector::Collector;
 use super::content::Content;
-use super::mistakes::too_large;
+use super::diagnostics::too_large;
 use super::positions::{Keys, Sealed};
 use super::text::{self, Cursor};
 use super::{Document, MAX_DOCUMENT, MAX_INPUT, Mark, Severity, Stream, SyntaxDiagnostic, Validation};
 use super::{document, json};
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
 /// How far kubectl looks for the brace that makes an input JSON.
 const GUESS_LENGTH: usize = 4096;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::collector::Collector;
 use super::{Mark, SyntaxDiagnostic};
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
 /// Follows a text and tells the place of ever later bytes; all steps together look at each byte once.
 pub(super) struct Cursor<'a> {

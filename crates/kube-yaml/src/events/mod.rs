@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use stage::{Flow, Stage};
 
 use super::scan::{Cause, Failure, Quoted, Scanner, Spot, Style, Tag, TokenKind};
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
 /// What an event tells.
 pub(super) enum EventKind<'t> {

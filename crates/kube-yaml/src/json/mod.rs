@@ -6,13 +6,13 @@ use std::ops::ControlFlow;
 
 use serde_json::{Map, Value};
 
+use crate::advance::Advance as _;
 use crate::collector::Collector;
 use crate::content::Content;
-use crate::counting::Advance as _;
-use crate::mistakes::too_large;
+use crate::diagnostics::too_large;
 use crate::positions::{Hold, Keys, Nodes};
 use crate::text::Cursor;
-use crate::{MAX_DEPTH, MAX_DOCUMENT, Mark, Severity, SyntaxDiagnostic, mapping, mistakes};
+use crate::{MAX_DEPTH, MAX_DOCUMENT, Mark, Severity, SyntaxDiagnostic, diagnostics, mapping};
 
 /// Reads the JSON values of an input one after the other.
 pub(crate) struct Scanner<'a> {
@@ -113,7 +113,7 @@ impl<'a> Scanner<'a> {
         let node = document.nodes.open(document.keys, hold, mark);
         let value = match self.peek() {
             Some(b'{' | b'[') if document.frames.len() == MAX_DEPTH => {
-                return Err(Stop::Bound(mistakes::too_deep(mark)));
+                return Err(Stop::Bound(diagnostics::too_deep(mark)));
             }
             Some(b'{') => {
                 self.at.advance(1);

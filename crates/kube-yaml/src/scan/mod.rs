@@ -6,13 +6,13 @@
 
 mod block;
 mod characters;
+mod cursor;
 mod failure;
-mod keys;
 mod level;
-mod place;
 mod plain;
 mod properties;
 mod quoted;
+mod simple_keys;
 mod token;
 
 use std::collections::VecDeque;
@@ -21,7 +21,7 @@ use characters::Characters;
 use level::Level;
 use token::column;
 
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
 pub(super) use failure::{Cause, Failure};
 pub(super) use level::MAX_KEY;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::characters::is_blank_or_break;
 use super::{Cause, Failure, Scanner, Spot, Style, TokenKind};
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
 /// The bytes at which unquoted text may end.
 const MAY_END: [bool; 256] = {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::characters::{Characters, OLD_BREAKS, is_blank_or_break};
 use super::plain::fold;
 use super::{Cause, Failure, Quoted, Scanner, Spot, Style, TokenKind};
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
 /// How a part of a quoted text ended.
 enum Part {

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
 /// A place in the text of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

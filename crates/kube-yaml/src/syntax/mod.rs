@@ -1,11 +1,11 @@
 //! What the scanner and the parser cannot follow, in words for the person who wrote it.
 
-mod place;
+mod context;
 
-use place::{Place, indentation_of};
+use context::{Place, indentation_of};
 
+use super::diagnostics::{self, TEMPLATE_HINT};
 use super::events::Parser;
-use super::mistakes::{self, TEMPLATE_HINT};
 use super::scan::{Cause, Failure, MAX_KEY, Style};
 use super::{Mark, SyntaxDiagnostic};
 
@@ -32,7 +32,7 @@ impl Place<'_> {
     fn problem(&self, cause: Cause) -> SyntaxDiagnostic {
         let mark = self.mark();
         match cause {
-            Cause::Tab => mistakes::tab(mark),
+            Cause::Tab => diagnostics::tab(mark),
             Cause::NoToken(character) => {
                 SyntaxDiagnostic::refused(mark, format!("unquoted text cannot begin with `{character}`"))
                     .hint("put the value into quotes")
@@ -44,16 +44,15 @@ impl Place<'_> {
             Cause::ValueNotAllowed => self.unexpected_colon(),
             Cause::KeyWithoutColon => self.no_colon(),
             Cause::NoName => self.no_name(),
-            Cause::Name => mistakes::anchor_name(mark),
+            Cause::Name => diagnostics::anchor_name(mark),
             Cause::Tag => {
-                SyntaxDiagnostic::refused(mark, "`!` begins a tag, but this is not a tag").hint(mistakes::TAG_HINT)
+                SyntaxDiagnostic::refused(mark, "`!` begins a tag, but this is not a tag").hint(diagnostics::TAG_HINT)
             }
-            Cause::TagHandle => {
-                SyntaxDiagnostic::refused(mark, "this tag has a handle that is not declared").hint(mistakes::TAG_HINT)
-            }
+            Cause::TagHandle => SyntaxDiagnostic::refused(mark, "this tag has a handle that is not declared")
+                .hint(diagnostics::TAG_HINT),
             Cause::UnclosedQuote => SyntaxDiagnostic::refused(mark, "the closing quote of this text is missing")
                 .hint("close it with the same kind of quote"),
-            Cause::Escape => mistakes::unknown_escape(mark, unknown_escape(self.rest()).unwrap_or("\\")),
+            Cause::Escape => diagnostics::unknown_escape(mark, unknown_escape(self.rest()).unwrap_or("\\")),
             Cause::EscapeDigits => {
                 let message = "while parsing a quoted scalar, did not find expected hexadecimal number";
                 SyntaxDiagnostic::refused(mark, message)
@@ -64,10 +63,10 @@ impl Place<'_> {
             )
             .hint("start the text on the next line, indented"),
             Cause::Directive => self.directive(),
-            Cause::SignInFlow(sign) => mistakes::sign_in_flow(mark, sign),
-            Cause::ColonInFlow => mistakes::colon_in_flow(mark),
-            Cause::OldBreak(character) => mistakes::old_line_break(mark, character),
-            Cause::NoBlockKey if self.rest().starts_with(':') => mistakes::unsupported_key(mark),
+            Cause::SignInFlow(sign) => diagnostics::sign_in_flow(mark, sign),
+            Cause::ColonInFlow => diagnostics::colon_in_flow(mark),
+            Cause::OldBreak(character) => diagnostics::old_line_break(mark, character),
+            Cause::NoBlockKey if self.rest().starts_with(':') => diagnostics::unsupported_key(mark),
             Cause::NoBlockKey | Cause::NoBlockEntry => self.after_quote(self.at).unwrap_or_else(|| self.misaligned()),
             Cause::NoFlowSeparator => self.after_quote(self.at).unwrap_or_else(|| self.unclosed_bracket()),
             Cause::LateFlowValue => self.late_value(),
@@ -81,7 +80,7 @@ impl Place<'_> {
         }
         let before = self.line_before();
         if before.len() > MAX_KEY {
-            return mistakes::long_key(self.mark_on_line(0));
+            return diagnostics::long_key(self.mark_on_line(0));
         }
         if before.contains(": ") {
             return SyntaxDiagnostic::refused(self.mark(), "a second `: ` on a line cannot start another mapping")
@@ -189,8 +188,8 @@ impl Place<'_> {
     fn late_value(&self) -> SyntaxDiagnostic {
         let key = self.parser.last_node();
         match self.text.get(key..self.at) {
-            Some(text) if text.contains(['\n', '\r']) => mistakes::key_on_lines(self.mark_at(key)),
-            Some(text) if text.len() > MAX_KEY => mistakes::long_key(self.mark_at(key)),
+            Some(text) if text.contains(['\n', '\r']) => diagnostics::key_on_lines(self.mark_at(key)),
+            Some(text) if text.len() > MAX_KEY => diagnostics::long_key(self.mark_at(key)),
             _ => self.unclosed_bracket(),
         }
     }
@@ -199,10 +198,10 @@ impl Place<'_> {
         let rest = self.rest();
         if self.parser.bracket().is_some() {
             let is_sign = rest.strip_prefix(':').is_some_and(|value| !value.starts_with([' ', '\t', '\n', '\r']));
-            return if is_sign { mistakes::sign_in_flow(self.mark(), ':') } else { self.unclosed_bracket() };
+            return if is_sign { diagnostics::sign_in_flow(self.mark(), ':') } else { self.unclosed_bracket() };
         }
         if rest.starts_with("...") && first_content(self.text_to(self.at)).is_none() {
-            return mistakes::only_end_marker(self.mark());
+            return diagnostics::only_end_marker(self.mark());
         }
         if rest.starts_with([']', '}']) {
             return self.unopened_bracket();

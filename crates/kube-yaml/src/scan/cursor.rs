@@ -5,7 +5,7 @@ use std::slice::SliceIndex;
 use super::characters::{Characters, OLD_BREAKS, is_blank_or_break};
 use super::token::index;
 use super::{Cause, Failure, Scanner, Spot};
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
 impl<'t> Scanner<'t> {
     /// Goes to the end of the line.

@@ -1,15 +1,15 @@
-//! What the scanner and the parser cannot follow, in words for the person who wrote it.
+//! Diagnostics for text that the scanner or the parser does not accept, written for the author of the document.
 
 mod context;
 
-use context::{Place, indentation_of};
+use context::{FailureContext, indentation_of};
 
 use super::diagnostics::{self, TEMPLATE_HINT};
 use super::events::Parser;
 use super::scan::{Cause, Failure, MAX_KEY, Style};
 use super::{Mark, SyntaxDiagnostic};
 
-/// A text from its first content on, comments and blank lines left out.
+/// The text from its first content on, after comments and blank lines.
 pub(super) fn first_content(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {
@@ -21,15 +21,15 @@ pub(super) fn first_content(text: &str) -> Option<&str> {
     }
 }
 
-/// A failure in plain words.
+/// The diagnostic for a failure.
 pub(super) fn explain(failure: Failure, text: &str, parser: &Parser, start: Mark) -> SyntaxDiagnostic {
-    let place = Place { text, start, at: failure.at, parser };
-    let problem = place.problem(failure.cause);
-    if place.line().contains("{{") { problem.hint(TEMPLATE_HINT) } else { problem }
+    let context = FailureContext { text, start, at: failure.at, parser };
+    let diagnostic = context.diagnostic(failure.cause);
+    if context.line().contains("{{") { diagnostic.hint(TEMPLATE_HINT) } else { diagnostic }
 }
 
-impl Place<'_> {
-    fn problem(&self, cause: Cause) -> SyntaxDiagnostic {
+impl FailureContext<'_> {
+    fn diagnostic(&self, cause: Cause) -> SyntaxDiagnostic {
         let mark = self.mark();
         match cause {
             Cause::Tab => diagnostics::tab(mark),
@@ -111,12 +111,12 @@ impl Place<'_> {
             return SyntaxDiagnostic::refused(self.mark(), "this text is not expected here")
                 .hint("put the whole value into quotes");
         }
-        let problem = if content.starts_with("- ") || content == "-" {
+        let message = if content.starts_with("- ") || content == "-" {
             "this list item does not line up with the items or keys above it"
         } else {
             "this line does not line up with the lines above it"
         };
-        SyntaxDiagnostic::refused(mark, problem)
+        SyntaxDiagnostic::refused(mark, message)
             .hint("indent it like the items or keys it belongs to; all of one level start in the same column")
     }
 
@@ -124,8 +124,8 @@ impl Place<'_> {
         if let Some(mark) = self.missing_space() {
             return SyntaxDiagnostic::refused(mark, "a space is missing after this `:`").hint("write `key: value`");
         }
-        if let Some(problem) = self.after_quoted_key() {
-            return problem;
+        if let Some(diagnostic) = self.after_quoted_key() {
+            return diagnostic;
         }
         if self.rest().starts_with("{{-") {
             return SyntaxDiagnostic::refused(
@@ -159,7 +159,7 @@ impl Place<'_> {
         }
     }
 
-    /// Text on the line of a closing quote, which a quote inside the text may have become.
+    /// Diagnostic for text behind a closing quote on its line: a quote inside the text may have closed it.
     fn after_quote(&self, at: usize) -> Option<SyntaxDiagnostic> {
         let quoted = self.parser.quoted_before(at)?;
         let between = self.text.get(quoted.end..at)?;
@@ -170,11 +170,11 @@ impl Place<'_> {
             Style::SingleQuoted => "write `''` for a `'` inside single quotes",
             _ => "write `\\\"` for a `\"` inside double quotes",
         };
-        let problem = SyntaxDiagnostic::refused(self.mark_at(at), "text follows the closing quote");
-        Some(problem.also(Some(self.mark_at(quoted.at))).hint(hint))
+        let diagnostic = SyntaxDiagnostic::refused(self.mark_at(at), "text follows the closing quote");
+        Some(diagnostic.also(Some(self.mark_at(quoted.at))).hint(hint))
     }
 
-    /// Text behind a quoted text that has to be a key.
+    /// Diagnostic for text behind a quoted text that has to be a key.
     fn after_quoted_key(&self) -> Option<SyntaxDiagnostic> {
         let quoted = self.parser.quoted_before(self.text.len()).filter(|quoted| quoted.at == self.at)?;
         let rest = self.text_from(quoted.end).trim_start_matches([' ', '\t']);
@@ -184,7 +184,7 @@ impl Place<'_> {
         self.after_quote(self.start_of_rest(rest))
     }
 
-    /// A colon inside brackets that comes too late for the key before it.
+    /// Diagnostic for a colon inside brackets that is too far behind its key.
     fn late_value(&self) -> SyntaxDiagnostic {
         let key = self.parser.last_node();
         match self.text.get(key..self.at) {
@@ -242,7 +242,7 @@ impl Place<'_> {
     }
 }
 
-/// The first escape in double quotes that does not exist.
+/// The first unknown escape in double quotes.
 fn unknown_escape(raw: &str) -> Option<&str> {
     let mut rest = raw;
     while let Some(at) = rest.find('\\') {

@@ -1,4 +1,4 @@
-//! Kinds that run Pods, by their own status.
+//! Rules for kinds that run Pods, from their own status.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -7,12 +7,12 @@ use super::conditions::{Condition, condition, holds};
 use super::fields::{count, int, text};
 use super::readiness::Readiness;
 
-/// `spec.replicas`, which the server fills in with 1.
+/// `spec.replicas`; the server's default is 1.
 fn wanted(object: &Value) -> i64 {
     int(object, "/spec/replicas").unwrap_or(1)
 }
 
-/// The first count that falls short: `1 of 3 replicas are available`.
+/// Reports the first count that is too low: `1 of 3 replicas are available`.
 fn short(counts: &[(i64, i64, &str)]) -> Option<Readiness> {
     let (has, wants, what) = counts.iter().find(|(has, wants, _)| has < wants)?;
     let noun = if *wants == 1 { "replica is" } else { "replicas are" };
@@ -21,8 +21,8 @@ fn short(counts: &[(i64, i64, &str)]) -> Option<Readiness> {
 
 fn surplus(replicas: i64, wanted: i64, what: &str) -> Option<Readiness> {
     let extra = replicas.saturating_sub(wanted);
-    let noun = if extra == 1 { "replica has" } else { "replicas have" };
-    (extra > 0).then(|| Readiness::in_progress(format!("{extra} {what} {noun} still to end")))
+    let noun = if extra == 1 { "replica is" } else { "replicas are" };
+    (extra > 0).then(|| Readiness::in_progress(format!("{extra} {what} {noun} still terminating")))
 }
 
 fn all_ready(wanted: i64) -> Readiness {
@@ -53,11 +53,11 @@ pub(super) fn deployment(deployment: &Value, _: Timestamp) -> Readiness {
             None => unfinished,
         };
     }
-    // Without a deadline the controller doesn't report progress.
+    // Without a deadline, the controller does not report progress.
     let no_deadline = matches!(int(deployment, "/spec/progressDeadlineSeconds"), None | Some(2_147_483_647));
     let is_complete =
         progressing.is_some_and(|progressing| progressing.is_true() && progressing.reason == "NewReplicaSetAvailable");
-    // A rollout that is paused once it is done reports no progress either.
+    // A rollout that is paused after its completion reports no progress either.
     if !is_complete && !no_deadline && !is_paused {
         Readiness::in_progress("its new ReplicaSet is not complete yet")
     } else if !holds(deployment, "Available") {
@@ -81,7 +81,7 @@ pub(super) fn replica_set(set: &Value, _: Timestamp) -> Readiness {
     unfinished.or_else(|| surplus(status("replicas"), wanted, "extra")).unwrap_or_else(|| all_ready(wanted))
 }
 
-/// Beyond kstatus: with `OnDelete`, the Pods have to be there and ready, whatever their revision.
+/// Beyond kstatus: with `OnDelete`, the Pods have to exist and be ready, in any revision.
 pub(super) fn stateful_set(set: &Value, _: Timestamp) -> Readiness {
     let wanted = wanted(set);
     let status = |field: &str| count(set, &format!("/status/{field}"));
@@ -104,7 +104,8 @@ pub(super) fn stateful_set(set: &Value, _: Timestamp) -> Readiness {
     if is_old { Readiness::in_progress("its rollout is not complete yet") } else { all_ready(wanted) }
 }
 
-/// Beyond kstatus: with `OnDelete`, Pods are updated when somebody deletes them, so that nothing is to be waited for.
+/// Beyond kstatus: with `OnDelete`, Pods are updated only when somebody deletes them, so there is no rollout to wait
+/// for.
 pub(super) fn daemon_set(set: &Value, _: Timestamp) -> Readiness {
     if int(set, "/metadata/generation").is_none() || int(set, "/status/observedGeneration").is_none() {
         return Readiness::in_progress("its controller has not seen it yet");
@@ -124,7 +125,7 @@ pub(super) fn daemon_set(set: &Value, _: Timestamp) -> Readiness {
     unfinished.unwrap_or_else(|| all_ready(wanted))
 }
 
-/// Beyond kstatus: a Job that runs is in progress.
+/// Beyond kstatus: a running Job is in progress.
 pub(super) fn job(job: &Value, _: Timestamp) -> Readiness {
     if let Some(failed) = condition(job, "Failed").filter(Condition::is_true) {
         return Readiness::failed(failed.why());

@@ -14,7 +14,7 @@ fn pod(phase: &str, containers: &[Value], conditions: &[Value], seconds: i64) ->
 }
 
 fn of_pod(phase: &str, containers: &[Value], conditions: &[Value], seconds: i64) -> Readiness {
-    of("v1", "Pod", &pod(phase, containers, conditions, seconds))
+    readiness_of("v1", "Pod", &pod(phase, containers, conditions, seconds))
 }
 
 #[test]
@@ -41,9 +41,9 @@ fn a_failed_pod_has_failed_for_good() {
     assert!(failed.is_final_failure());
     let mut evicted = pod("Failed", &[], &[], 60);
     evicted["status"]["reason"] = json!("Evicted");
-    is(&of("v1", "Pod", &evicted), State::Failed, "it failed (Evicted)");
+    is(&readiness_of("v1", "Pod", &evicted), State::Failed, "it failed (Evicted)");
     evicted["status"]["message"] = json!("The node was low on memory.");
-    is(&of("v1", "Pod", &evicted), State::Failed, "it failed: The node was low on memory (Evicted)");
+    is(&readiness_of("v1", "Pod", &evicted), State::Failed, "it failed: The node was low on memory (Evicted)");
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_container_that_crashes_or_cannot_start_fails_its_pod_and_may_recover() {
     }
     let mut init = pod("Pending", &[waiting("web", "PodInitializing", "")], &[], 5);
     init["status"]["initContainerStatuses"] = json!([waiting("migrate", "CrashLoopBackOff", "")]);
-    assert!(of("v1", "Pod", &init).message.starts_with("container `migrate` keeps exiting"));
+    assert!(readiness_of("v1", "Pod", &init).message.starts_with("container `migrate` keeps exiting"));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_pod_without_a_node_has_failed_after_fifteen_seconds() {
     assert_eq!(failed.outlook, Outlook::Open, "a node may come");
 }
 
-/// A Pod of the owner with this uid, in trouble for this reason.
+/// A Pod of the owner with this uid, which fails for this reason.
 fn owned(name: &str, owner: &str, labels: &Value, reason: &str) -> Value {
     let phase = if reason == "Failed" { "Failed" } else { "Pending" };
     let container = if reason == "Failed" {
@@ -123,7 +123,7 @@ fn a_deployment_fails_early_with_the_pods_of_its_new_replica_set_only() {
     ];
     let failed = readiness(&pods);
     let message = "0 of 3 replicas are updated: Pod `web-b`: container `web` cannot be started from image `shop/web:9` \
-        (ImagePullBackOff); 1 more Pod alike";
+        (ImagePullBackOff); the same for 1 more Pod";
     is(&failed, State::Failed, message);
     assert_eq!(failed.outlook, Outlook::Open);
 }

@@ -1,4 +1,5 @@
-//! The real Kubernetes that tests and benches run against: etcd, the API server, controllers and fake nodes, built from Go modules.
+//! A real Kubernetes control plane for tests and benches: etcd, the API server, controllers and fake nodes, built from
+//! Go modules.
 //!
 //! ```text
 //! binaries ──▶ component (supervised process) ──▶ server: etcd + kube-apiserver ──▶ nodes: controllers, scheduler, fake node
@@ -6,7 +7,7 @@
 //!                       workspace: a namespace, a folder of manifests, and callers that run kubectl and our program there
 //! ```
 //!
-//! A scenario starts with a workspace and needs to know nothing else:
+//! A scenario only needs a workspace:
 //!
 //! ```text
 //! let ws = Workspace::new();

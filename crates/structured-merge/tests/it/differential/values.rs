@@ -5,7 +5,7 @@ use test_control_plane::Rng;
 
 use super::kinds::Kind;
 
-/// Makes values by their schemas.
+/// Generates values from schemas.
 pub struct Values<'a> {
     pub kind: &'a Kind,
     pub rng: &'a mut Rng,
@@ -26,13 +26,13 @@ impl Values<'_> {
         self.named(changed)
     }
 
-    /// Part of an object.
+    /// A part of an object.
     pub fn part(&mut self, object: &Value) -> Value {
         let part = self.some(object);
         self.named(part)
     }
 
-    /// The object with what all objects have. Built-in ones have no values that their Go types leave out.
+    /// Adds the fields that all objects have. Removes values of built-in kinds that their Go types leave out.
     fn named(&mut self, mut object: Value) -> Value {
         if !object.is_object() {
             object = json!({});
@@ -264,7 +264,7 @@ fn without_repeated(items: Vec<Value>, schema: &Value) -> Vec<Value> {
         let default = |name: &str| schema["items"]["properties"][name]["default"].clone();
         let key = |name: &&str| item.get(*name).cloned().unwrap_or_else(|| default(name));
         let own = if is_set { item.clone() } else { names.iter().map(key).collect() };
-        // 1 and 1.0 are one number.
+        // 1 and 1.0 are the same number.
         let own: Value = own.as_f64().map_or(own, Value::from);
         let is_new = !seen.contains(&own);
         seen.push(own);
@@ -273,7 +273,7 @@ fn without_repeated(items: Vec<Value>, schema: &Value) -> Vec<Value> {
     items.into_iter().filter(is_first).collect()
 }
 
-/// Leaves out what a Go type leaves out.
+/// Removes the values that a Go type leaves out.
 pub fn drop_empty(value: &mut Value) {
     let is_empty = |value: &Value| match value {
         Value::Array(items) => items.is_empty(),

@@ -50,9 +50,9 @@ fn condition(file: &mut File<'_>, node: &Node<'_>, key: &str) -> Option<Conditio
 }
 
 /// What is wrong with an expression, and where in it.
-fn told(ParseError { message, place, .. }: &ParseError) -> String {
+fn told(ParseError { message, position, .. }: &ParseError) -> String {
     let message = one_line(message, 300);
-    match place {
+    match position {
         Some((1, column)) => format!("{message} (at its character {column})"),
         Some((line, column)) => format!("{message} (at its line {line}, character {column})"),
         None => message,

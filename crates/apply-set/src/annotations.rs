@@ -7,11 +7,11 @@ use crate::inventory::Inventory;
 /// The label of a parent: the id of its set.
 pub const ID: &str = "applyset.kubernetes.io/id";
 
-/// The annotation of a parent that names the tool which manages the set.
+/// The annotation of a parent that names the tool that manages the set.
 pub const TOOLING: &str = "applyset.kubernetes.io/tooling";
 
 pub(crate) const KINDS: &str = "applyset.kubernetes.io/contains-group-kinds";
-/// What kubectl wrote before 1.28, and still reads.
+/// The annotation that kubectl wrote before 1.28, and still reads.
 pub(crate) const RESOURCES: &str = "applyset.kubernetes.io/contains-group-resources";
 pub(crate) const NAMESPACES: &str = "applyset.kubernetes.io/additional-namespaces";
 
@@ -20,7 +20,7 @@ pub(crate) const NAMESPACES: &str = "applyset.kubernetes.io/additional-namespace
 pub struct Tooling(String);
 
 impl Tooling {
-    /// A tool and its version, as in `Tooling::new("kubectl/v1.36.3")`.
+    /// Creates the value from a tool and its version, as in `Tooling::new("kubectl/v1.36.3")`.
     #[must_use]
     pub fn new(tooling: &str) -> Self {
         Self(tooling.to_owned())
@@ -39,7 +39,7 @@ impl fmt::Display for Tooling {
     }
 }
 
-/// The annotations that a parent is to have.
+/// The annotations that a parent should have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParentAnnotations {
     tooling: Tooling,
@@ -48,7 +48,8 @@ pub struct ParentAnnotations {
 }
 
 impl ParentAnnotations {
-    /// Records where members are, in the form that kubectl writes: sorted, and without the parent's own namespace.
+    /// Lists the kinds and namespaces of the members in the form that kubectl writes: sorted, and without the parent's
+    /// own namespace.
     #[must_use]
     pub fn of(set: &ApplySet, tooling: &Tooling, members: &Inventory) -> Self {
         let mut kinds: Vec<String> = members.kinds.iter().map(ToString::to_string).collect();
@@ -58,7 +59,8 @@ impl ParentAnnotations {
         Self { tooling: tooling.clone(), kinds: kinds.join(","), namespaces: namespaces.join(",") }
     }
 
-    /// The field manager to write them as: that of the tool that manages the set, so that the tool can continue it.
+    /// The field manager that writes them: that of the tool that manages the set, so that the tool can continue to
+    /// manage it.
     #[must_use]
     pub fn manager(&self) -> String {
         format!("{}{MANAGER_SUFFIX}", self.tooling.name())
@@ -72,5 +74,5 @@ impl ParentAnnotations {
     }
 }
 
-/// What a tool adds to its name when it writes a parent.
+/// Suffix that a tool adds to its name as the field manager of a parent.
 pub(crate) const MANAGER_SUFFIX: &str = "-applyset";

@@ -1,27 +1,28 @@
 use crate::member::Member;
 use crate::reason::Reason;
 
-/// What happens to a member that no manifest names.
+/// Decision about a member that no manifest names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PruneDecision {
-    /// It is deleted.
+    /// The object is deleted.
     Prune(Prunable),
-    /// It stays a member.
+    /// The object stays a member.
     Keep(Reason),
-    /// It stays although it has the label; the parent does not list it.
+    /// The object stays although it has the label; the parent does not list it.
     Spare(Reason),
-    /// It is not a member although it has the label; whatever it lives in may be deleted with it.
+    /// The object is not a member although it has the label. Its namespace or definition may be deleted, and the object
+    /// with it.
     NotAMember(Reason),
 }
 
 impl PruneDecision {
-    /// Returns true if it is deleted.
+    /// Returns true if the object is deleted.
     #[must_use]
     pub fn is_prune(&self) -> bool {
         matches!(self, Self::Prune(_))
     }
 
-    /// Why it is not pruned.
+    /// Reason why the object is not pruned.
     #[must_use]
     pub fn reason(&self) -> Option<&Reason> {
         match self {
@@ -31,7 +32,8 @@ impl PruneDecision {
     }
 }
 
-/// The proof that a member was judged and is to be deleted: the preconditions of the DELETE request. Only a decision makes one.
+/// Proof of the decision to delete a member: the preconditions of the DELETE request. Only
+/// [`DesiredMembers`](crate::DesiredMembers) creates one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prunable {
     uid: String,
@@ -43,13 +45,13 @@ impl Prunable {
         Self { uid: member.uid().to_owned(), resource_version: member.resource_version().to_owned() }
     }
 
-    /// The uid of the object that was judged.
+    /// The uid of the object that was decided about.
     #[must_use]
     pub fn uid(&self) -> &str {
         &self.uid
     }
 
-    /// The version of it that was judged.
+    /// The resource version of the object that was decided about.
     #[must_use]
     pub fn resource_version(&self) -> &str {
         &self.resource_version

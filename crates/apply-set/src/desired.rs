@@ -13,19 +13,20 @@ use crate::label::{Trust, set_by_another};
 use crate::member::Member;
 use crate::reason::Reason;
 
-/// What decides beside the manifests.
-pub struct Rules {
-    /// Whose label counts.
+/// Rules for pruning, in addition to the manifests.
+pub struct PruneRules {
+    /// Field managers whose label makes a member.
     pub trust: Box<Trust>,
     /// The annotation and its value that keep an object from being pruned.
     pub keep: (&'static str, &'static str),
-    /// Whether members that the parent does not list are pruned, too.
+    /// True if members that the parent does not list are pruned as well.
     pub recover: bool,
-    /// Kinds whose members could not be listed, with the namespace where it is only one: they may hide members.
+    /// Kinds whose members could not be listed, with the namespace if it is only one. There may be unknown members of
+    /// them.
     pub unseen: Vec<(GroupKind, Option<String>)>,
 }
 
-impl fmt::Debug for Rules {
+impl fmt::Debug for PruneRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { trust: _, keep, recover, unseen } = self;
         f.debug_struct("Rules")
@@ -36,23 +37,24 @@ impl fmt::Debug for Rules {
     }
 }
 
-/// The members that the manifests name, and what follows for all others.
+/// The members that the manifests name. Decides about all others.
 #[derive(Debug)]
 pub struct DesiredMembers {
     set: ApplySet,
-    rules: Rules,
+    rules: PruneRules,
     objects: BTreeSet<(GroupKind, Option<String>, String)>,
-    /// Where there are members in the end.
+    /// Kinds and namespaces that have members after the pass.
     inventory: Inventory,
-    /// The first object of each namespace and of each kind that stays.
+    /// The first object of each namespace that stays.
     in_namespace: BTreeMap<String, ObjectKey>,
+    /// The first object of each kind that stays.
     of_kind: BTreeMap<GroupKind, ObjectKey>,
 }
 
 impl DesiredMembers {
-    /// No member yet; the parent stays.
+    /// Creates the set without members. The parent stays.
     #[must_use]
-    pub fn new(set: &ApplySet, rules: Rules) -> Self {
+    pub fn new(set: &ApplySet, rules: PruneRules) -> Self {
         let mut desired = Self {
             set: set.clone(),
             rules,
@@ -65,8 +67,8 @@ impl DesiredMembers {
         desired
     }
 
-    /// Adds an object that a manifest names. Of a kind that the server does not know there are no members, and the parent is
-    /// none.
+    /// Adds an object that a manifest names. The parent is not a member, and a kind that the server does not know has
+    /// no members.
     pub fn add(&mut self, key: &ObjectKey, is_known: bool) {
         self.objects.insert(identity(key));
         if is_known && identity(key) != identity(&self.set.parent) {
@@ -75,19 +77,19 @@ impl DesiredMembers {
         self.stays(key);
     }
 
-    /// Where there are members when all that is decided is done.
+    /// Kinds and namespaces that have members after all decisions are carried out.
     #[must_use]
     pub fn inventory(&self) -> &Inventory {
         &self.inventory
     }
 
-    /// Keeps a member, and what it lives in.
+    /// Keeps a member, its namespace, and the definition of its kind.
     pub fn keep(&mut self, member: &ObjectKey) {
         self.inventory.add(member);
         self.stays(member);
     }
 
-    /// Takes note of a decision: where a member stays, so does what it lives in.
+    /// Records a decision. If a member stays, so do its namespace and the definition of its kind.
     pub fn settle(&mut self, member: &ObjectKey, decision: &PruneDecision) {
         match decision {
             PruneDecision::Keep(_) => self.keep(member),
@@ -103,13 +105,13 @@ impl DesiredMembers {
         self.of_kind.entry(GroupKind::from(&key.gvk)).or_insert_with(|| key.clone());
     }
 
-    /// Returns true if the manifests name an object, in whatever version.
+    /// Returns true if the manifests name an object, in any version.
     fn has(&self, key: &ObjectKey) -> bool {
         self.objects.contains(&identity(key))
     }
 
-    /// The members that no manifest names, each once, by kind, namespace and name. Some objects are served under two groups:
-    /// wanted under one, they are wanted.
+    /// The members that no manifest names, each once, sorted by kind, namespace and name. An object that is served
+    /// under two groups is wanted if a manifest names it under one.
     #[must_use]
     pub fn unwanted<M: Borrow<Member>>(&self, mut members: Vec<M>) -> Vec<M> {
         let wanted = members.iter().map(Borrow::borrow).filter(|member| self.has(&member.key));
@@ -122,8 +124,8 @@ impl DesiredMembers {
         members
     }
 
-    /// Decides about members that are not wanted, one decision for each. Those that stay keep what they live in; they are
-    /// wanted from then on, as far as others are concerned.
+    /// Decides about the members that no manifest names, one decision for each. If a member stays, so do its namespace
+    /// and the definition of its kind.
     pub fn decide_all<M: Borrow<Member>>(&mut self, members: &[M]) -> Vec<PruneDecision> {
         let members = || members.iter().map(Borrow::borrow);
         let mut decisions: Vec<PruneDecision> = members().map(|member| self.alone(member)).collect();
@@ -139,7 +141,7 @@ impl DesiredMembers {
         decisions
     }
 
-    /// Decides about a member that may have changed after the others were judged.
+    /// Decides about a member that may have changed after the decisions about the others.
     #[must_use]
     pub fn decide(&self, member: &Member) -> PruneDecision {
         match self.alone(member) {
@@ -150,7 +152,7 @@ impl DesiredMembers {
         }
     }
 
-    /// What speaks for a member by itself.
+    /// Decides about a member without regard to other objects.
     fn alone(&self, member: &Member) -> PruneDecision {
         let object = &member.object;
         if part_of(object) != Some(self.set.id.as_str()) {
@@ -165,7 +167,7 @@ impl DesiredMembers {
         if let Some(reason) = self.unlisted(member) {
             return PruneDecision::Spare(reason);
         }
-        // Nothing brings it back.
+        // It is already being deleted, which cannot be undone.
         if member.is_terminating() {
             return PruneDecision::Prune(Prunable::of(member));
         }
@@ -179,8 +181,8 @@ impl DesiredMembers {
         }
     }
 
-    /// Why a member stays that the parent does not list: nobody asked for its deletion. What takes others along is never
-    /// deleted on the word of a label.
+    /// Reason to keep a member that the parent does not list: nobody asked for its deletion. An object whose deletion
+    /// deletes others is never deleted because of a label alone.
     fn unlisted(&self, member: &Member) -> Option<Reason> {
         let why = member.unlisted.clone()?;
         let ObjectKey { gvk, namespace, .. } = &member.key;
@@ -191,7 +193,8 @@ impl DesiredMembers {
         (!self.rules.recover).then_some(Reason::Unlisted { why, is_next })
     }
 
-    /// What stays, or may, and would be deleted with a Namespace or a CustomResourceDefinition.
+    /// Reason to keep a Namespace or a CustomResourceDefinition: an object that stays, or could not be listed, would be
+    /// deleted with it.
     fn inside(&self, member: &Member) -> Option<Reason> {
         if member.key.gvk.is_namespace() {
             let name = &member.key.name;
@@ -218,7 +221,7 @@ fn identity(key: &ObjectKey) -> (GroupKind, Option<String>, String) {
     (GroupKind::from(&key.gvk), key.namespace.clone(), key.name.clone())
 }
 
-/// The object that controls this one, or else the first that owns it.
+/// The controller of an object, or otherwise its first owner.
 fn owner(object: &Value) -> Option<ObjectKey> {
     let owners = object.owner_references();
     let controls = |owner: &&Value| owner.get("controller") == Some(&Value::Bool(true));

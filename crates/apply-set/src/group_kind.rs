@@ -2,7 +2,7 @@ use std::fmt;
 
 use structured_merge::GroupVersionKind;
 
-/// A kind in all its versions. The group is empty for the core group.
+/// A kind in all versions. The group is empty for the core group.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupKind {
     /// Kind, such as `Deployment`.
@@ -12,7 +12,7 @@ pub struct GroupKind {
 }
 
 impl GroupKind {
-    /// Reads the form in which an apply set lists it: everything behind the first dot is the group (apimachinery
+    /// Parses the form in which an apply set lists a kind: everything behind the first dot is the group (apimachinery
     /// `schema.ParseGroupKind`).
     #[must_use]
     pub fn parse(text: &str) -> Self {

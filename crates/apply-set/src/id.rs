@@ -7,7 +7,7 @@ use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 /// The label of an object that belongs to an apply set; its value is the set's id.
 pub const PART_OF: &str = "applyset.kubernetes.io/part-of";
 
-/// An apply set, by its parent.
+/// An apply set, identified by its parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApplySet {
     /// The parent object.
@@ -17,8 +17,8 @@ pub struct ApplySet {
 }
 
 impl ApplySet {
-    /// The set of a parent. The id is `applyset-BASE64URL(SHA-256(NAME.NAMESPACE.KIND.GROUP))-v1`, with nothing between the
-    /// dots of what a parent does not have.
+    /// The set of a parent. The id is `applyset-BASE64URL(SHA-256(NAME.NAMESPACE.KIND.GROUP))-v1`; parts that the
+    /// parent does not have are empty.
     #[must_use]
     pub fn of(parent: ObjectKey) -> Self {
         let ObjectKey { gvk: GroupVersionKind { group, kind, .. }, namespace, name } = &parent;
@@ -27,7 +27,7 @@ impl ApplySet {
         Self { parent, id }
     }
 
-    /// Returns true for the set's parent, in whatever version. A parent without a namespace is in every namespace.
+    /// Returns true for the parent of the set, in any version. A parent without a namespace is in every namespace.
     #[must_use]
     pub fn is_parent(&self, gvk: &GroupVersionKind, namespace: &str, name: &str) -> bool {
         let parent = &self.parent;
@@ -37,7 +37,7 @@ impl ApplySet {
     }
 }
 
-/// The id of the apply set that an object says it belongs to.
+/// The id of the apply set that the label of an object names.
 #[must_use]
 pub fn part_of(object: &Value) -> Option<&str> {
     object.label(PART_OF).filter(|id| !id.is_empty())

@@ -4,23 +4,23 @@ use structured_merge::ObjectKey;
 
 use crate::group_kind::GroupKind;
 
-/// Where the members of a set are.
+/// Kinds and namespaces of the members of a set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inventory {
-    /// Their kinds.
+    /// Kinds of the members.
     pub kinds: BTreeSet<GroupKind>,
-    /// Their namespaces, the parent's own included.
+    /// Namespaces of the members, including the parent's own.
     pub namespaces: BTreeSet<String>,
 }
 
 impl Inventory {
-    /// Adds the place of a member.
+    /// Adds the kind and the namespace of a member.
     pub fn add(&mut self, member: &ObjectKey) {
         self.kinds.insert(GroupKind::from(&member.gvk));
         self.namespaces.extend(member.namespace.clone());
     }
 
-    /// Both together.
+    /// The kinds and namespaces of both.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         Self {
@@ -29,7 +29,7 @@ impl Inventory {
         }
     }
 
-    /// Returns true if members of this kind, in this namespace where it has one, are in it.
+    /// Returns true if it has this kind, and this namespace if there is one.
     #[must_use]
     pub fn covers(&self, kind: &GroupKind, namespace: Option<&str>) -> bool {
         self.kinds.contains(kind) && namespace.is_none_or(|name| self.namespaces.contains(name))

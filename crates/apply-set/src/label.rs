@@ -6,12 +6,12 @@ use crate::id::PART_OF;
 use crate::member::Member;
 use crate::reason::Reason;
 
-/// Returns true for an entry of `managedFields` whose label of the set makes a member. The label is public, and copies of an
-/// object have it as well.
+/// Returns true for an entry of `managedFields` whose label of the set makes a member. Anybody can set the label, and
+/// copies of an object have it as well.
 pub type Trust = dyn Fn(&ManagedFieldsEntry) -> bool + Send + Sync;
 
-/// Why the label alone does not make an object a member: somebody else set it. The label is public, and copies of an object
-/// have it as well; only the record of owners says who set it.
+/// The decision about an object whose label was set by a manager that is not trusted. Anybody can set the label, and
+/// copies of an object have it as well; only `managedFields` records who set it.
 pub(crate) fn set_by_another(Member { key, object, .. }: &Member, trust: &Trust) -> Option<PruneDecision> {
     let label = FieldPath::of(&["metadata", "labels", PART_OF]);
     let entries = managed_fields(object);
@@ -21,7 +21,7 @@ pub(crate) fn set_by_another(Member { key, object, .. }: &Member, trust: &Trust)
     }
     let Some(first) = owners.first() else { return Some(PruneDecision::Spare(Reason::LabelOwnerUnknown)) };
     let manager = first.manager.clone();
-    // The controllers behind these two give theirs the labels of the Service, and take them along when it goes.
+    // The controllers of these two kinds copy the labels of the Service, and delete the copies with it.
     let is_followed = ["Endpoints", "EndpointSlice"].contains(&key.gvk.kind.as_str())
         && owners.iter().all(|entry| entry.operation == Operation::Update)
         && annotation(object, LAST_APPLIED).is_none();
@@ -43,7 +43,7 @@ mod tests {
 
     use super::*;
 
-    /// Trusts `us` in whatever way it wrote, and what `kubectl label` updated.
+    /// Trusts any entry of `us`, and the updates of `kubectl label`.
     fn decision(kind: &str, entries: &Value) -> Option<PruneDecision> {
         let metadata = json!({"name": "it", "labels": {PART_OF: "set"}, "managedFields": entries});
         let member = Member::new(GroupVersionKind::new("v1", kind), json!({"metadata": metadata}));

@@ -1,7 +1,7 @@
-//! Apply sets, as kubectl defines them (KEP-3659): which object is the parent, what it records, which live objects are members, and
-//! what is pruned.
+//! Apply sets, as kubectl defines them (KEP-3659): the parent object, its annotations, the members, and the decisions
+//! about pruning.
 //!
-//! Pure: live objects go in as JSON values, decisions come out. How objects are listed, deleted and written is up to the caller.
+//! Pure: it takes live objects as JSON values, and returns decisions. The caller lists, deletes and writes objects.
 //!
 //! ```
 //! use std::collections::BTreeSet;
@@ -47,7 +47,7 @@
 //! let [PruneDecision::Prune(prunable)] = &desired.decide_all(&members)[..] else { panic!("it is pruned") };
 //! assert_eq!((prunable.uid(), prunable.resource_version()), ("1-2-3", "42")); // the preconditions of the DELETE
 //!
-//! // Afterwards, the parent lists what is left. Written as `deployer-applyset`, by server-side apply.
+//! // Afterwards, the parent lists the remaining members. It is written as `deployer-applyset`, by server-side apply.
 //! let annotations = ParentAnnotations::of(&set, &state.tooling, desired.inventory());
 //! assert!(!state.has(&annotations));
 //! assert_eq!(annotations.manager(), "deployer-applyset");
@@ -63,19 +63,19 @@
 //!              └────────────────────── ParentAnnotations ◀── Inventory ◀───────┘  a superset before the pass, exact after it
 //! ```
 //!
-//! The parent is written twice: before anything else, with the kinds and namespaces of all old and all new members, so that none is
-//! lost if the pass fails; and at the end, with what is left.
+//! The parent is written twice: before anything else, with the kinds and namespaces of all old and new members, so that
+//! none is lost if the pass fails; and at the end, with those of the remaining members.
 //!
 //! # Stricter than kubectl
 //!
-//! The label and the annotations can be written by anybody who may write to the objects, so neither is trusted by itself:
+//! Anybody who may write to the objects can set the label and the annotations, so neither is trusted by itself:
 //!
 //! * An object is a member only if a manager that the caller trusts owns the label ([`Rules::trust`]).
-//! * A list that somebody else than the tool wrote counts only as far as the manifests name the same kinds and namespaces
+//! * If another manager than the tool wrote a list, only kinds and namespaces that the manifests name as well are used
 //!   ([`ParentState::inventory`]).
-//! * A Namespace or a CustomResourceDefinition stays as long as anything that stays, or that could not be listed, would be deleted with
-//!   it. What another object owns stays as well.
-//! * An object that exists does not become a parent: it has to have the label and the annotation of one.
+//! * A Namespace or a CustomResourceDefinition stays as long as an object that stays, or that could not be listed,
+//!   would be deleted with it. An object that another one owns stays as well.
+//! * An existing object does not become a parent: it must already have the label and the annotation of one.
 
 #![cfg_attr(
     not(test),
@@ -104,7 +104,7 @@ mod reason;
 
 pub use annotations::{ID, ParentAnnotations, TOOLING, Tooling};
 pub use decision::{Prunable, PruneDecision};
-pub use desired::{DesiredMembers, Rules};
+pub use desired::{DesiredMembers, PruneRules};
 pub use group_kind::GroupKind;
 pub use id::{ApplySet, PART_OF, part_of};
 pub use inventory::Inventory;

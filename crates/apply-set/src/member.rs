@@ -6,20 +6,20 @@ use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 /// A live object with the label of a set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member {
-    /// Which object it is.
+    /// Identity of the object.
     pub key: ObjectKey,
     /// The object.
     pub object: Value,
-    /// Why the parent does not list it; none if it does.
+    /// Reason why the parent does not list it; `None` if it does.
     pub unlisted: Option<Unlisted>,
 }
 
-/// Why a parent does not list a member that a search found.
+/// Reason why a parent does not list a member that a search found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unlisted {
     /// The set has no parent.
     NoParent,
-    /// Somebody else than the tool changed the list, so that it does not count.
+    /// Another manager than the tool changed the list, so that it is not trusted.
     ChangedBy(String),
     /// The list has no such kind or namespace.
     NotNamed,
@@ -36,7 +36,7 @@ impl fmt::Display for Unlisted {
 }
 
 impl Member {
-    /// An object of this type as it was listed.
+    /// Creates a member from an object as it was listed.
     #[must_use]
     pub fn new(gvk: GroupVersionKind, object: Value) -> Self {
         let name = object.name().unwrap_or_default().to_owned();
@@ -44,19 +44,19 @@ impl Member {
         Self { key: ObjectKey { gvk, namespace, name }, object, unlisted: None }
     }
 
-    /// Its uid.
+    /// The uid of the object.
     #[must_use]
     pub fn uid(&self) -> &str {
         self.object.uid().unwrap_or_default()
     }
 
-    /// The version that was read.
+    /// The resource version that was read.
     #[must_use]
     pub fn resource_version(&self) -> &str {
         self.object.resource_version().unwrap_or_default()
     }
 
-    /// Returns true if it is being deleted.
+    /// Returns true if the object is being deleted.
     #[must_use]
     pub fn is_terminating(&self) -> bool {
         self.object.is_terminating()

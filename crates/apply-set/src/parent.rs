@@ -9,42 +9,42 @@ use crate::group_kind::GroupKind;
 use crate::id::ApplySet;
 use crate::inventory::Inventory;
 
-/// Which kinds a parent says that its members have.
+/// Kinds of the members that a parent lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListedKinds {
-    /// These.
+    /// A list of kinds.
     Kinds(BTreeSet<GroupKind>),
-    /// Those of these resources, as in `deployments.apps`.
+    /// A list of resources, as in `deployments.apps`.
     Resources(Vec<String>),
-    /// It does not say: all kinds have to be searched.
+    /// No list: all kinds have to be searched.
     Unknown,
 }
 
-/// Why an object cannot be used as the parent of a set.
+/// Error for an object that cannot be used as the parent of a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParentError {
     /// The object.
     pub parent: Box<ObjectKey>,
-    /// What is wrong with it.
+    /// Cause of the error.
     pub cause: ParentErrorCause,
 }
 
-/// What is wrong with a parent.
+/// Cause of a [`ParentError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParentErrorCause {
-    /// It is being deleted.
+    /// The object is being deleted.
     Terminating,
-    /// Its label has another id than that of its set.
+    /// The label of the object has another id than that of its set.
     WrongId(String),
-    /// It is not a parent: it lacks this label or annotation.
+    /// The object is not a parent: this label or annotation is missing.
     NotAParent(Missing),
     /// Another tool manages the set.
     OtherTool(String),
-    /// Its list of namespaces has an item that names none.
+    /// An item of its list of namespaces is not the name of a namespace.
     NotANamespace(String),
 }
 
-/// What an object lacks to be a parent.
+/// The label or annotation that an object lacks to be a parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// The label [`ID`].
@@ -66,11 +66,14 @@ impl fmt::Display for ParentError {
                     Missing::Id => format!("label `{ID}`"),
                     Missing::Tooling => format!("annotation `{TOOLING}`"),
                 };
-                write!(f, "{parent} exists, and is not the parent of an apply set: it has no {missing}")
+                write!(f, "{parent} exists, but is not the parent of an apply set: it has no {missing}")
             }
             ParentErrorCause::OtherTool(tool) => write!(f, "the apply set of {parent} is managed by `{tool}`"),
             ParentErrorCause::NotANamespace(name) => {
-                write!(f, "{parent} has the annotation `{NAMESPACES}` with `{name}`, which names no namespace")
+                write!(
+                    f,
+                    "{parent} has the annotation `{NAMESPACES}` with `{name}`, which is not the name of a namespace"
+                )
             }
         }
     }
@@ -81,20 +84,20 @@ impl std::error::Error for ParentError {}
 /// A parent as it is in the cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParentState {
-    /// Its uid.
+    /// The uid of the parent.
     pub uid: String,
-    /// The version that was read.
+    /// The resource version that was read.
     pub resource_version: String,
-    /// Which kinds its members have.
+    /// Kinds of the members.
     pub listed: ListedKinds,
-    /// Which namespaces they are in, its own included.
+    /// Namespaces of the members, including the parent's own.
     pub namespaces: BTreeSet<String>,
-    /// Who manages the set.
+    /// The tool that manages the set.
     pub tooling: Tooling,
-    /// The annotations, for comparison with what they are to be.
+    /// The annotations, for comparison with the desired ones.
     kinds: Option<String>,
     additional: String,
-    /// Who else than the tool wrote them last.
+    /// Manager that wrote the kinds, if it is not the tool.
     kinds_by: Option<String>,
     additional_by: Option<String>,
     /// The parent's own namespace.
@@ -102,8 +105,8 @@ pub struct ParentState {
 }
 
 impl ParentState {
-    /// Reads a live parent. An object that is none does not become one: it may be anybody's. A parent of another tool than
-    /// `own` is continued, under the name of that tool, only if it is among those to `adopt`.
+    /// Reads a live parent. An object that is not a parent does not become one, as it may have another purpose. The
+    /// parent of another tool than `own` is used, under the name of that tool, only if the tool is in `adopt`.
     pub fn of(set: &ApplySet, live: &Value, own: &Tooling, adopt: &BTreeSet<String>) -> Result<Self, ParentError> {
         let parent = &set.parent;
         let refused = |cause| ParentError { parent: Box::new(parent.clone()), cause };
@@ -145,48 +148,48 @@ impl ParentState {
         })
     }
 
-    /// Returns true if it has these annotations already, and the tool wrote them. Another version of the tool in them is no
-    /// reason to write.
+    /// Returns true if it already has these annotations, and the tool wrote them. Another version of the tool is not a
+    /// difference.
     #[must_use]
     pub fn has(&self, annotations: &ParentAnnotations) -> bool {
         let is_own = self.kinds_by.is_none() && self.additional_by.is_none();
         is_own && self.kinds.as_ref() == Some(&annotations.kinds) && self.additional == annotations.namespaces
     }
 
-    /// Returns true if members of this kind are where the parent says, so that they may be pruned: the tool wrote so, or the
-    /// manifests name the kind as well. Anyone who may write to the parent could name any other.
+    /// Returns true if the list is trusted for this kind, so that its members may be pruned: the tool wrote the list,
+    /// or the manifests name the kind as well. Anybody who may write to the parent could add other kinds.
     #[must_use]
-    pub fn vouches_for_kind(&self, kind: &GroupKind, mentioned: &Inventory) -> bool {
+    pub fn trusts_kind(&self, kind: &GroupKind, mentioned: &Inventory) -> bool {
         self.kinds_by.is_none() || mentioned.kinds.contains(kind)
     }
 
-    /// The namespaces that count in the same way.
+    /// The namespaces for which the list is trusted in the same way.
     #[must_use]
-    pub fn vouched_namespaces(&self, mentioned: &Inventory) -> BTreeSet<String> {
+    pub fn trusted_namespaces(&self, mentioned: &Inventory) -> BTreeSet<String> {
         let is_own = |name: &&String| Some(*name) == self.own_namespace.as_ref();
         let counts =
             |name: &&String| self.additional_by.is_none() || is_own(name) || mentioned.namespaces.contains(*name);
         self.namespaces.iter().filter(counts).cloned().collect()
     }
 
-    /// Who else than the tool wrote the lists last.
+    /// Manager that wrote one of the lists, if it is not the tool.
     #[must_use]
     pub fn other_author(&self) -> Option<&str> {
         self.additional_by.as_deref().or(self.kinds_by.as_deref())
     }
 
-    /// Where it says that there are members, as far as that counts.
+    /// The listed kinds and namespaces, as far as the lists are trusted.
     #[must_use]
     pub fn inventory(&self, mentioned: &Inventory) -> Inventory {
         let mut kinds = match &self.listed {
             ListedKinds::Kinds(kinds) => kinds.clone(),
             ListedKinds::Resources(_) | ListedKinds::Unknown => BTreeSet::new(),
         };
-        kinds.retain(|kind| self.vouches_for_kind(kind, mentioned));
-        Inventory { kinds, namespaces: self.vouched_namespaces(mentioned) }
+        kinds.retain(|kind| self.trusts_kind(kind, mentioned));
+        Inventory { kinds, namespaces: self.trusted_namespaces(mentioned) }
     }
 
-    /// Returns true if it names the kind and the namespace of a member, whether that counts or not.
+    /// Returns true if the parent lists the kind and the namespace of a member, trusted or not.
     #[must_use]
     pub fn names(&self, member: &ObjectKey) -> bool {
         member.namespace.as_ref().is_none_or(|name| self.namespaces.contains(name))
@@ -197,7 +200,7 @@ impl ParentState {
             }
     }
 
-    /// Returns true if two readings list the same, whatever else changed.
+    /// Returns true if two versions of the parent list the same kinds and namespaces.
     #[must_use]
     pub fn lists_the_same(&self, other: &Self) -> bool {
         (&self.kinds, &self.additional) == (&other.kinds, &other.additional)
@@ -221,11 +224,11 @@ fn is_namespace(name: &str) -> bool {
     name.len() <= 63 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
 }
 
-/// Who wrote an annotation of a parent, where it was not the tool that manages the set.
+/// The manager that wrote an annotation of a parent, if it is not the tool that manages the set.
 fn other_author(live: &Value, annotation: &str, tool: &str) -> Option<String> {
     let path = FieldPath::of(&["metadata", "annotations", annotation]);
     let mut owners = managed_fields(live).into_iter().filter(|entry| entry.fields.contains(&path)).peekable();
-    let first = owners.peek().map_or_else(|| "somebody unknown".to_owned(), |entry| format!("`{}`", entry.manager));
+    let first = owners.peek().map_or_else(|| "an unknown manager".to_owned(), |entry| format!("`{}`", entry.manager));
     let is_own = owners.any(|entry| entry.manager.strip_suffix(MANAGER_SUFFIX) == Some(tool));
     (!is_own).then_some(first)
 }

@@ -5,64 +5,66 @@ use structured_merge::{GroupVersionKind, ObjectKey};
 use crate::group_kind::GroupKind;
 use crate::member::Unlisted;
 
-/// Why a member is not pruned although no manifest names it. As text, it continues "kept because".
+/// Reason why a member is not pruned although no manifest names it. As text, it continues "kept because".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Its label names another set, or it has no label any more.
+    /// The label names another set, or was removed.
     LeftTheSet,
-    /// It is the parent of the set.
+    /// The object is the parent of the set.
     IsParent,
-    /// `managedFields` does not say who set its label.
+    /// `managedFields` does not record who set the label.
     LabelOwnerUnknown,
-    /// This field manager, which is not trusted, set its label.
+    /// This field manager, which is not trusted, set the label.
     LabelSetBy(String),
     /// This controller copied the labels of another object, and deletes the copy with it.
     LabelCopiedBy(String),
-    /// The parent does not list it.
+    /// The parent does not list the object.
     Unlisted {
-        /// Why.
+        /// Reason why the parent does not list it.
         why: Unlisted,
-        /// Whether the parent is about to list its kind and namespace.
+        /// True if the parent is about to list its kind and namespace.
         is_next: bool,
     },
-    /// The parent does not list it, and its deletion would delete other objects.
+    /// The parent does not list the object, and its deletion would delete other objects.
     UnlistedContainer {
         /// Why.
         why: Unlisted,
-        /// Its type.
+        /// Type of the object.
         gvk: GroupVersionKind,
     },
-    /// It has the annotation that keeps objects, as in `example.com/prune: keep`.
+    /// The object has the annotation that keeps objects, as in `example.com/prune: keep`.
     Annotated(String),
-    /// This object owns it.
+    /// Another object owns the object.
     OwnedBy(ObjectKey),
-    /// It is the namespace of this object, which stays.
+    /// The object is the namespace of this one, which stays.
     NamespaceOf(ObjectKey),
-    /// It is the namespace of objects of this kind, which could not be listed.
+    /// The object is the namespace of objects of this kind, which could not be listed.
     NamespaceOfUnseen(GroupKind),
-    /// It defines the kind of this object, which stays.
+    /// The object defines the kind of this one, which stays.
     Defines(ObjectKey),
-    /// It defines a kind whose objects could not be listed.
+    /// The object defines a kind whose objects could not be listed.
     DefinesUnseen,
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::LeftTheSet => f.write_str("it left the apply set meanwhile"),
+            Self::LeftTheSet => f.write_str("it is no longer in the apply set"),
             Self::IsParent => f.write_str("it is the apply set's own parent"),
-            Self::LabelOwnerUnknown => f.write_str("it is not recorded who set the label of the apply set"),
+            Self::LabelOwnerUnknown => {
+                f.write_str("`managedFields` does not record who set the label of the apply set")
+            }
             Self::LabelSetBy(manager) => write!(f, "the label was set by `{manager}`"),
             Self::LabelCopiedBy(manager) => {
                 write!(f, "`{manager}` copied the label of the apply set from another object")
             }
             Self::Unlisted { why, is_next } => write!(f, "{why}{}", if *is_next { " yet" } else { "" }),
             Self::UnlistedContainer { why, gvk } => {
-                write!(f, "{why}, as it has to before a {} is deleted", gvk.kind)
+                write!(f, "{why}, and a {} is only deleted if it does", gvk.kind)
             }
             Self::Annotated(annotation) => write!(f, "of its annotation `{annotation}`"),
             Self::OwnedBy(owner) => write!(f, "{owner} owns it"),
-            Self::NamespaceOf(object) => write!(f, "{object} lives in it"),
+            Self::NamespaceOf(object) => write!(f, "{object} is in it"),
             Self::NamespaceOfUnseen(kind) => write!(f, "its objects of kind `{kind}` cannot be listed"),
             Self::Defines(object) => write!(f, "it defines the kind of {object}"),
             Self::DefinesUnseen => f.write_str("its objects cannot be listed"),

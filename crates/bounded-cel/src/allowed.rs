@@ -1,5 +1,5 @@
-//! What an expression may consist of: an unknown function is a mistake of the text, not of the object, and the interpreter recurses
-//! for each level of it.
+//! Checks the parts of an expression. An unknown function is an error in the expression, not in the object; and the
+//! interpreter recurses for each level.
 
 use cel::common::ast::{EntryExpr, Expr};
 use cel::parser::Expression;
@@ -29,7 +29,7 @@ const FUNCTIONS: [&str; 19] = [
     "orValue",
 ];
 
-/// Macros that were not called as they have to be.
+/// Macros, whose names remain in an expression only if they were called in a wrong way.
 const MACROS: [(&str, &str); 7] = [
     ("has", "write `has(status.phase)`"),
     ("all", "write `status.conditions.all(c, c.status == \"True\")`"),
@@ -40,8 +40,8 @@ const MACROS: [(&str, &str); 7] = [
     ("filter", "write `status.conditions.filter(c, c.type == \"Ready\")`"),
 ];
 
-/// How many levels an expression has at most: the stack of a thread is enough for them also without optimisation. `&&` and `||` need
-/// one level for twice as many operands.
+/// Largest number of levels of an expression: the stack of a thread is large enough for them, also without
+/// optimisation. `&&` and `||` need one more level for twice as many operands.
 const MAX_DEPTH: usize = 16;
 
 /// Checks every node of an expression.
@@ -81,7 +81,7 @@ fn below(expression: &Expression, levels: usize) -> Result<(), ParseError> {
     }
 }
 
-/// Operators are calls whose names cannot be written.
+/// Checks the name of a function. Operators are calls whose names cannot be written.
 fn function(name: &str) -> Result<(), ParseError> {
     let is_operator = name.starts_with(['_', '!', '-', '@']);
     if is_operator || FUNCTIONS.contains(&name) {

@@ -1,4 +1,4 @@
-//! What an evaluation may cost.
+//! Budget of an evaluation.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -10,16 +10,18 @@ use cel::{Context, ExecutionError, FunctionContext};
 
 use super::metered::{CHARGE, LOOP};
 
-/// What one evaluation may cost: about as many steps of the interpreter, and values that it reads or copies. Some hundred conditions
-/// of an object cost less than a hundredth; all of it takes less than a tenth of a second.
+/// Budget of one evaluation: approximately the number of steps of the interpreter, and of values that it reads or
+/// copies. An expression over some hundred conditions of an object takes less than one percent of it; all of it takes
+/// less than a tenth of a second.
 const BUDGET: u64 = 200_000;
-/// As many bytes of a text cost as much as one value.
+/// Number of bytes of a text that cost as much as one value.
 const BYTES: usize = 32;
 
-/// What unwinds the evaluation when the budget is spent: an error could be absorbed by `||`, and the next iteration would begin.
+/// Panic payload that ends the evaluation when the budget is spent. An error could be absorbed by `||`, and the next
+/// iteration would begin.
 pub(crate) struct Spent;
 
-/// The functions that charge.
+/// Adds the functions that charge the budget.
 pub(crate) fn install(context: &mut Context<'_, '_>) -> Result<(), cel::DeclarationError> {
     let left = Arc::new(AtomicU64::new(BUDGET));
     let of_loop = Arc::clone(&left);
@@ -34,7 +36,7 @@ pub(crate) fn install(context: &mut Context<'_, '_>) -> Result<(), cel::Declarat
     )
 }
 
-/// The type of functions that `cel` keeps.
+/// Type of a function in `cel`.
 type Function = Box<
     dyn for<'context, 'call> Fn(
             &mut FunctionContext<'context, 'call>,
@@ -43,7 +45,7 @@ type Function = Box<
         + Sync,
 >;
 
-/// A function that pays for its arguments and returns the first.
+/// Creates a function that pays for its arguments and returns the first.
 fn function(paid: impl Fn(&[CowVal<'_, '_>]) + Send + Sync + 'static) -> Function {
     Box::new(move |call| {
         paid(&call.args);
@@ -54,22 +56,22 @@ fn function(paid: impl Fn(&[CowVal<'_, '_>]) + Send + Sync + 'static) -> Functio
     })
 }
 
-/// Takes from the budget, or ends the evaluation.
+/// Charges the budget, or ends the evaluation if it is spent.
 fn pay(left: &AtomicU64, price: u64) {
     let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(price));
     if taken.is_err() {
-        // Without the hook of panics: nothing is printed.
+        // Does not run the panic hook, so that nothing is printed.
         resume_unwind(Box::new(Spent));
     }
 }
 
-/// How many items a loop over a value has.
+/// Number of iterations of a loop over a value.
 fn length(value: &dyn Val) -> u64 {
     let length = value.as_sizer().map_or(0, |sized| *sized.size().inner());
     u64::try_from(length).unwrap_or(0)
 }
 
-/// How many values there are in a value, itself included; not much more than the budget.
+/// Number of values in a value, including itself; not much more than the budget.
 fn size(value: &dyn Val) -> u64 {
     let mut total = 0;
     add(value, &mut total);

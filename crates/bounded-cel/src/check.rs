@@ -1,12 +1,13 @@
-//! What is checked of a text before the parser of `cel` sees it. That parser recurses for each bracket and each operand, so what is
-//! bounded here is its stack.
+//! Checks a text before the parser of `cel` reads it. That parser recurses for each bracket and each operand, so these
+//! checks bound its stack.
 
 use super::MAX_LENGTH;
 use super::error::ParseError;
 
-/// Most brackets of one expression, wherever they are: as the depth is bounded by their number, strings need not be told apart.
+/// Largest number of brackets in an expression, including those in strings. Their number bounds the depth.
 const MAX_BRACKETS: usize = 40;
-/// Most names, numbers and signs of one expression: each of `a.a.a`, `1+1+1` and `a?b:c` nests as deeply as it is long.
+/// Largest number of names, numbers and signs in an expression: each of `a.a.a`, `1+1+1` and `a?b:c` nests as deeply as
+/// it is long.
 const MAX_TOKENS: usize = 300;
 
 /// Checks the size of a text.
@@ -28,7 +29,7 @@ pub(crate) fn check(text: &str) -> Result<(), ParseError> {
     Ok(())
 }
 
-/// At least as many tokens as the parser sees: each run of letters and digits, and each other sign.
+/// Upper bound of the number of tokens: each run of letters and digits, and each other character.
 fn tokens(text: &str) -> usize {
     let mut tokens: usize = 0;
     let mut continues = false;

@@ -14,18 +14,19 @@ use super::error::{EvaluationError, ParseError};
 use super::metered::metered;
 use super::{allowed, check, variables};
 
-/// The parser's stack: it recurses through a dozen rules for each bracket. The system gives memory only for what is used of it.
+/// Stack size of the parser, which recurses through a dozen rules for each bracket. The system only allocates the part
+/// that is used.
 const STACK: usize = 16 << 20;
 
 /// CEL's standard functions.
 static ENVIRONMENT: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 
-/// An expression that is true or false of an object.
+/// An expression that is true or false for an object.
 #[derive(Clone, Debug)]
 pub struct Condition {
     text: String,
     expression: Arc<Expression>,
-    /// The top-level fields that it can read.
+    /// The top-level fields that the expression can read.
     reads: BTreeSet<String>,
 }
 
@@ -38,7 +39,7 @@ impl PartialEq for Condition {
 impl Eq for Condition {}
 
 impl Condition {
-    /// Reads an expression.
+    /// Parses an expression.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         check::check(text)?;
         let read = || guarded(|| Self::read(text)).ok();
@@ -81,12 +82,12 @@ impl Condition {
         match cel::Value::resolve(&self.expression, &context) {
             Ok(cel::Value::Bool(answer)) => Ok(answer),
             Ok(_) => Err(EvaluationError::NotBoolean),
-            Err(error) => Err(self.said(&error)),
+            Err(error) => Err(self.redacted(&error)),
         }
     }
 
-    /// What may be said of an error: names only where the text of the expression has them, and never a value.
-    fn said(&self, error: &ExecutionError) -> EvaluationError {
+    /// Removes object data from an error: it keeps names that are in the text of the expression, and never a value.
+    fn redacted(&self, error: &ExecutionError) -> EvaluationError {
         let spelled = |name: &str| self.text.contains(name).then(|| name.to_owned());
         match error {
             ExecutionError::NoSuchKey(name) | ExecutionError::UndeclaredReference(name) => {
@@ -107,21 +108,21 @@ fn parsed(text: &str) -> Result<Expression, ParseError> {
     parser.parse(text).map_err(|errors| {
         let hint = "expressions look like `status.phase == \"Ready\"`";
         let Some(first) = errors.errors.first() else { return ParseError::new("not a valid CEL expression", hint) };
-        let place = usize::try_from(first.pos.0).ok().zip(usize::try_from(first.pos.1).ok());
-        // The names of all tokens that could follow help nobody.
+        let position = usize::try_from(first.pos.0).ok().zip(usize::try_from(first.pos.1).ok());
+        // Drop the list of all tokens that could follow.
         let message = first.msg.split(" expecting {").next().unwrap_or_default();
         let message = message.trim_start_matches("Syntax error: ");
-        let place = place.filter(|(line, column)| *line > 0 && *column > 0);
-        ParseError { place, ..ParseError::new(format!("not a valid CEL expression: {message}"), hint) }
+        let position = position.filter(|(line, column)| *line > 0 && *column > 0);
+        ParseError { position, ..ParseError::new(format!("not a valid CEL expression: {message}"), hint) }
     })
 }
 
 thread_local! {
-    /// Whether the thread runs what is not ours.
+    /// True while the thread runs code of `cel`.
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs what is not ours, whatever it does. Its panics are not printed: they could show a value.
+/// Runs code of `cel` and catches its panics. They are not printed, as they could show a value.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -133,7 +134,7 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Se
         }));
     });
     let before = GUARDED.replace(true);
-    // Nothing of what it saw is used afterwards.
+    // No data of the closure is used after a panic.
     let outcome = catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(before);
     outcome

@@ -1,20 +1,20 @@
 use std::error::Error;
 use std::fmt;
 
-/// Why a text is not a condition.
+/// Error for a text that is not a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// In one sentence, without a full stop.
+    /// Description in one sentence, without a full stop.
     pub message: String,
-    /// What to do about it.
+    /// A suggestion to fix it.
     pub hint: String,
-    /// Line and column of the text, from 1, if it is about one place.
-    pub place: Option<(usize, usize)>,
+    /// Line and column in the text, from 1, if the error has a position.
+    pub position: Option<(usize, usize)>,
 }
 
 impl ParseError {
     pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into(), place: None }
+        Self { message: message.into(), hint: hint.into(), position: None }
     }
 }
 
@@ -26,20 +26,20 @@ impl fmt::Display for ParseError {
 
 impl Error for ParseError {}
 
-/// Why a condition is neither true nor false of an object. Says nothing that is not in the expression: values of the object may be
-/// secret.
+/// Reason why a condition is neither true nor false for an object. It only quotes the expression, as values of the
+/// object may be secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EvaluationError {
-    /// The object has no such field, or the map no such key; none if the expression does not spell it out.
+    /// The object has no such field, or the map no such key; `None` if the expression does not contain the name.
     Missing(Option<String>),
-    /// Values are of types that do not fit, or not what a function takes.
+    /// Types of values do not match each other or a function.
     Types,
     /// A list has no such item, a number is too large, or something is divided by zero.
     Range,
     /// The result is neither true nor false.
     NotBoolean,
-    /// It takes too much time or memory.
+    /// The evaluation takes too much time or memory.
     TooCostly,
     /// The interpreter failed.
     Internal,

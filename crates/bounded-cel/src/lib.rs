@@ -1,5 +1,5 @@
-//! Evaluates conditions in CEL (the Common Expression Language) over JSON objects, though neither the expression nor the object can be
-//! trusted: both may have been written to take all memory or all time.
+//! Evaluates conditions in CEL (the Common Expression Language) over JSON objects. Neither the expression nor the
+//! object has to be trusted: both may have been written to exhaust memory or time.
 //!
 //! ```
 //! use bounded_cel::Condition;
@@ -12,9 +12,9 @@
 //! # Ok::<(), bounded_cel::ParseError>(())
 //! ```
 //!
-//! The top-level fields of the object are the variables, as in the `healthCheckExprs` of Flux. The language is that of the crate `cel`:
-//! CEL's operators, macros and standard functions, and optional values (`status.?phase.orValue("")`); without times, durations,
-//! regular expressions and extensions.
+//! The top-level fields of the object are the variables, as in the `healthCheckExprs` of Flux. The language is that of
+//! the crate `cel`: CEL's operators, macros and standard functions, and optional values (`status.?phase.orValue("")`),
+//! but no times, durations, regular expressions or extensions.
 //!
 //! # Bounds
 //!
@@ -23,9 +23,10 @@
 //! object ─variables it names─▶ cel's interpreter, which pays from a budget at every loop, copy and comparison ─▶ true, false, error
 //! ```
 //!
-//! An expression of bounded length can still take exponential time: `[[0, 0]].map(x, x + x).map(x, x + x)…` doubles a list at each
-//! step, and loops in loops multiply. The interpreter of `cel` has no limit, so the parsed expression is rewritten to call a function
-//! that charges a budget wherever work depends on data. When the budget is spent, the evaluation ends at once.
+//! An expression of bounded length can still take exponential time: `[[0, 0]].map(x, x + x).map(x, x + x)…` doubles a
+//! list at each step, and nested loops multiply. The interpreter of `cel` has no limit, so the parsed expression is
+//! rewritten to call a function that charges a budget wherever work depends on data. When the budget is spent, the
+//! evaluation ends at once.
 
 #![cfg_attr(
     not(test),
@@ -53,5 +54,5 @@ mod variables;
 pub use condition::Condition;
 pub use error::{EvaluationError, ParseError};
 
-/// Longest expression, in bytes.
+/// Length of the longest expression, in bytes.
 pub const MAX_LENGTH: usize = 2_000;

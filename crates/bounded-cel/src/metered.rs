@@ -1,4 +1,4 @@
-//! Rewrites an expression so that it pays for what it does.
+//! Rewrites an expression so that it pays for its work.
 //!
 //! ```text
 //! a == b                      @charge(a) == @charge(b)
@@ -6,18 +6,20 @@
 //! [a]                         [@charge(a)]
 //! ```
 //!
-//! `@charge` pays for the whole size of a value before an operator, a function or a literal reads or copies it; `@loop` also for the
-//! iterations, before the first. What is left without payment passes a value on (`a.b`, `a ? b : c`) or is about true and false.
+//! `@charge` pays for the whole size of a value before an operator, a function or a literal reads or copies it. `@loop`
+//! also pays for all iterations before the first one. Expressions that only pass a value on (`a.b`, `a ? b : c`) or
+//! combine booleans are free.
 
 use cel::common::ast::{CallExpr, EntryExpr, Expr, LiteralValue, operators};
 use cel::parser::Expression;
 
-/// Charges for its argument, and returns it.
+/// Function that charges for its argument, and returns it.
 pub(crate) const CHARGE: &str = "@charge";
-/// Charges for a list and for as many iterations as it has items, each as costly as the second argument says; returns the list.
+/// Function that charges for a list and for one iteration per item, whose cost is the second argument; returns the
+/// list.
 pub(crate) const LOOP: &str = "@loop";
 
-/// Operators that look at true and false only, or pass on one of their operands.
+/// Operators that only read booleans, or return one of their operands.
 const FREE: [&str; 5] = [
     operators::LOGICAL_AND,
     operators::LOGICAL_OR,
@@ -64,7 +66,7 @@ pub(crate) fn metered(expression: Expression) -> Expression {
 
 fn of_call(call: CallExpr) -> CallExpr {
     let CallExpr { func_name, target, args } = call;
-    // The steps of `map`, `filter` and `exists_one`: `@result + [item]` appends in place, and is not to be hidden.
+    // The steps of `map`, `filter` and `exists_one`: `@result + [item]` appends in place only in this form.
     let is_step = func_name == operators::ADD && args.first().is_some_and(is_result);
     let is_free = is_step || FREE.contains(&func_name.as_str());
     let args = args.into_iter().map(if is_free { metered } else { charged }).collect();
@@ -100,7 +102,7 @@ fn is_library(expression: &Expression) -> bool {
     matches!(&expression.expr, Expr::Ident(name) if name == "optional")
 }
 
-/// How many nodes an expression has: what it costs to evaluate it once, its loops and its data aside.
+/// Number of nodes of an expression: the cost of one evaluation, without its loops and its data.
 pub(crate) fn nodes(expression: &Expression) -> usize {
     fn all<'e>(expressions: impl IntoIterator<Item = &'e Expression>) -> usize {
         expressions.into_iter().map(nodes).fold(0, usize::saturating_add)

@@ -1,4 +1,4 @@
-//! JSON as the values of `cel`, which borrow its texts.
+//! Converts JSON to values of `cel` that borrow its strings.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use cel::common::types::{CelBool, CelDouble, CelInt, CelList, CelMap, CelMapKey,
 use cel::common::value::Val;
 use serde_json::{Number, Value};
 
-/// A JSON value; whole numbers are of type int.
+/// Converts a JSON value; whole numbers become `int`.
 pub(crate) fn value(json: &Value) -> Box<dyn Val + '_> {
     match json {
         Value::Null => Box::new(CelNull),

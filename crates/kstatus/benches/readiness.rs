@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use jiff::Timestamp;
-use kstatus::{GroupKind, readiness};
+use kstatus::{GroupKindRef, readiness};
 use serde_json::json;
 
 fn ready(criterion: &mut Criterion) {
@@ -25,10 +25,10 @@ fn ready(criterion: &mut Criterion) {
     });
     let now = Timestamp::UNIX_EPOCH;
     criterion.bench_function("a Deployment", |bencher| {
-        bencher.iter(|| readiness(GroupKind::new("apps", "Deployment"), black_box(&deployment), now));
+        bencher.iter(|| readiness(GroupKindRef::new("apps", "Deployment"), black_box(&deployment), now));
     });
     criterion.bench_function("a custom resource", |bencher| {
-        bencher.iter(|| readiness(GroupKind::new("example.com", "Widget"), black_box(&custom), now));
+        bencher.iter(|| readiness(GroupKindRef::new("example.com", "Widget"), black_box(&custom), now));
     });
 }
 

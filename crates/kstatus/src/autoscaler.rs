@@ -1,4 +1,5 @@
-//! `HorizontalPodAutoscaler`s, beyond kstatus: as Argo CD's gitops-engine judges them, though not before metrics can be there.
+//! The rule for `HorizontalPodAutoscaler`s, beyond kstatus: as in Argo CD's gitops-engine, but a failure counts only
+//! once metrics can exist.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -7,14 +8,14 @@ use super::conditions::{Condition, conditions, conditions_in};
 use super::fields::text;
 use super::readiness::Readiness;
 
-/// Where `autoscaling/v1`, which has no conditions, keeps them.
+/// Annotation in which `autoscaling/v1`, which has no conditions, keeps them.
 const ANNOTATION: &str = "/metadata/annotations/autoscaling.alpha.kubernetes.io~1conditions";
 
-/// The usage of a new Pod is known only after the kubelet and the metrics server have looked at it twice, and a target that is created
-/// after its autoscaler is found 15 seconds later: for this long, such a failure is a matter of time.
+/// Time for which such a failure may pass by itself: the usage of a new Pod is known only after the kubelet and the
+/// metrics server have measured it twice, and a target that is created after its autoscaler is found 15 seconds later.
 const SETTLING: SignedDuration = SignedDuration::from_mins(2);
 
-/// A failure counts before a success, in whatever order the conditions are.
+/// Readiness of an autoscaler. A failure takes precedence over a success, in any order of the conditions.
 pub(super) fn horizontal_pod_autoscaler(autoscaler: &Value, now: Timestamp) -> Readiness {
     let annotated: Option<Value> = text(autoscaler, ANNOTATION).and_then(|json| serde_json::from_str(json).ok());
     let annotated = annotated.as_ref().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -33,8 +34,8 @@ pub(super) fn horizontal_pod_autoscaler(autoscaler: &Value, now: Timestamp) -> R
     }
 }
 
-/// Whether a condition reports a failure, and if so, whether that can be a matter of time. A target without replicas is not one: it
-/// was scaled to zero by somebody.
+/// The failure that a condition reports, if any: true if it may pass by itself. A target without replicas is not a
+/// failure: somebody scaled it to zero.
 fn failure(condition: &Condition<'_>) -> Option<bool> {
     let is_metric = |reason: &str| reason.starts_with("FailedGet") && reason.ends_with("Metric");
     match (condition.kind, condition.reason) {

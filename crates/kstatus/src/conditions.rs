@@ -1,4 +1,4 @@
-//! Conditions (`metav1.Condition`), and what `Ready` means for kinds without a rule of their own.
+//! Conditions (`metav1.Condition`), and the meaning of `Ready` for kinds without a rule of their own.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -6,9 +6,8 @@ use serde_json::Value;
 use super::fields::{int, list, sentence, text};
 use super::readiness::Readiness;
 
-/// Reasons for which controllers that set `Ready=False` do not try again until somebody changes something. There is no list of
-/// them in Kubernetes: these are what cert-manager, Gateway API, Cluster API, Crossplane, Flux and Argo write when they give up,
-/// by whole name, and by their ends.
+/// Reasons of `Ready=False` with which controllers stop retrying until somebody changes something. Kubernetes has no
+/// list of them: cert-manager, Gateway API, Cluster API, Crossplane, Flux and Argo write these when they give up.
 const TERMINAL: [&str; 12] = [
     "Aborted",
     "Denied",
@@ -24,16 +23,16 @@ const TERMINAL: [&str; 12] = [
     "Unsupported",
 ];
 
-/// Ends of such reasons, as in `ValidationFailed` or `ChartTerminalError`.
+/// Suffixes of such reasons, as in `ValidationFailed` or `ChartTerminalError`.
 const TERMINAL_ENDS: [&str; 4] = ["TerminalError", "UnrecoverableError", "ValidationFailed", "ValidationError"];
 
-/// One condition.
+/// One condition of an object.
 pub(super) struct Condition<'v> {
     pub kind: &'v str,
     status: &'v str,
     pub reason: &'v str,
     message: &'v str,
-    /// Cluster API: `Error` means that somebody has to step in.
+    /// Severity in Cluster API: `Error` means that manual intervention is needed.
     severity: &'v str,
     observed_generation: Option<i64>,
     last_transition: &'v str,
@@ -48,7 +47,7 @@ impl Condition<'_> {
         self.status == "False"
     }
 
-    /// The message with its reason, or what there is.
+    /// The message and the reason, as far as they are set.
     pub fn why(&self) -> String {
         match (self.message, self.reason) {
             ("", "") => format!("condition {} is {}", self.kind, self.status),
@@ -58,12 +57,12 @@ impl Condition<'_> {
         }
     }
 
-    /// Returns true if it was set for an older generation of the object, of which it says nothing any more.
+    /// Returns true if it was set for an older generation of the object, and so is outdated.
     pub fn is_old(&self, object: &Value) -> bool {
         self.observed_generation.zip(int(object, "/metadata/generation")).is_some_and(|(observed, now)| observed < now)
     }
 
-    /// For how long it has had its status, if it says so.
+    /// Time since the last change of its status, if known.
     pub fn age(&self, now: Timestamp) -> Option<SignedDuration> {
         self.last_transition.parse().ok().map(|since: Timestamp| now.duration_since(since))
     }
@@ -101,7 +100,7 @@ pub(super) fn condition<'v>(object: &'v Value, kind: &str) -> Option<Condition<'
     conditions(object).find(|condition| condition.kind == kind)
 }
 
-/// Rule 5.
+/// Rule 5: the readiness from the condition `Ready`.
 pub(super) fn ready(object: &Value) -> Option<Readiness> {
     let ready = condition(object, "Ready")?;
     Some(if ready.is_old(object) {

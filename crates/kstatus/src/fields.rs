@@ -1,8 +1,8 @@
-//! Reading fields that may be missing or of any type.
+//! Reads fields that may be missing or of any type.
 
 use serde_json::Value;
 
-/// Longest text of a controller in a message, in characters.
+/// Length of the longest controller text in a message, in characters.
 const LONGEST: usize = 400;
 
 pub(super) fn text<'v>(object: &'v Value, pointer: &str) -> Option<&'v str> {
@@ -13,7 +13,7 @@ pub(super) fn int(object: &Value, pointer: &str) -> Option<i64> {
     object.pointer(pointer).and_then(Value::as_i64)
 }
 
-/// A count of the status, which leaves zero out.
+/// A count in the status, where zero is left out.
 pub(super) fn count(object: &Value, pointer: &str) -> i64 {
     int(object, pointer).unwrap_or(0)
 }
@@ -28,7 +28,7 @@ pub(super) fn name_list(names: &[Value]) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// A controller's text on one line without a full stop, of bounded length.
+/// A controller's text on one line, without a full stop, and of bounded length.
 pub(super) fn sentence(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = line.trim_end_matches('.');

@@ -1,15 +1,15 @@
-//! Which kind an object is of.
+//! Kind of an object.
 
 /// The group and the kind of an object; versions do not matter here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GroupKind<'a> {
+pub struct GroupKindRef<'a> {
     /// The API group, empty for the core group.
     pub group: &'a str,
     /// The kind, as in `Deployment`.
     pub kind: &'a str,
 }
 
-impl<'a> GroupKind<'a> {
+impl<'a> GroupKindRef<'a> {
     /// A kind of a group.
     #[must_use]
     pub const fn new(group: &'a str, kind: &'a str) -> Self {

@@ -1,4 +1,4 @@
-//! Kinds that run no Pods.
+//! Rules for kinds that run no Pods.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -7,16 +7,16 @@ use super::conditions::{Condition, condition, holds};
 use super::fields::{list, text};
 use super::readiness::Readiness;
 
-/// There is nothing to wait for.
+/// Objects of these kinds have no status to wait for.
 pub(super) fn always(_: &Value, _: Timestamp) -> Readiness {
-    Readiness::current("it exists")
+    Readiness::current("it is ready once it exists")
 }
 
-/// A load balancer needs its cluster IP, and beyond kstatus the address at which it is reached.
+/// A load balancer needs its cluster IP and, beyond kstatus, its external address.
 pub(super) fn service(service: &Value, _: Timestamp) -> Readiness {
     let is_balanced = text(service, "/spec/type") == Some("LoadBalancer");
     if !is_balanced {
-        Readiness::current("it exists")
+        Readiness::current("it is ready once it exists")
     } else if text(service, "/spec/clusterIP").is_none() {
         Readiness::in_progress("it has no cluster IP yet")
     } else if list(service, "/status/loadBalancer/ingress").is_empty() {
@@ -26,7 +26,7 @@ pub(super) fn service(service: &Value, _: Timestamp) -> Readiness {
     }
 }
 
-/// Beyond kstatus: the address at which it is reached, which its controller writes once it serves it.
+/// Beyond kstatus: an Ingress needs its address, which its controller writes once it serves it.
 pub(super) fn ingress(ingress: &Value, _: Timestamp) -> Readiness {
     if list(ingress, "/status/loadBalancer/ingress").is_empty() {
         Readiness::in_progress("its controller has not given it an address yet")
@@ -56,7 +56,7 @@ pub(super) fn custom_resource_definition(definition: &Value, _: Timestamp) -> Re
     }
 }
 
-/// Beyond kstatus: objects of its kinds cannot be read before the server behind it answers.
+/// Beyond kstatus: the server behind it has to answer, as objects of its kinds cannot be read before.
 pub(super) fn api_service(service: &Value, _: Timestamp) -> Readiness {
     if holds(service, "Available") {
         Readiness::current("the server behind it answers")

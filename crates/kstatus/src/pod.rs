@@ -1,4 +1,4 @@
-//! The rule for a Pod, and what is wrong with it.
+//! The rule for a Pod, and its failures.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -7,43 +7,43 @@ use super::conditions::{condition, holds};
 use super::fields::{count, counted, int, list, sentence, text};
 use super::readiness::Readiness;
 
-/// A Pod that fits on no node has failed after this time, as kstatus has it.
+/// Time after which a Pod that fits on no node has failed, as in kstatus.
 const SCHEDULING: SignedDuration = SignedDuration::from_secs(15);
 
-/// What is wrong with a Pod, from bad to worse.
+/// Severity of a failure of a Pod, in increasing order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Severity {
-    /// It has failed as a whole, and another one may take its place.
+    /// The Pod has failed as a whole, and another one may replace it.
     Ended,
-    /// It fits on no node: a node may come.
+    /// The Pod fits on no node; a node may be added.
     Unschedulable,
-    /// A container ends again and again.
+    /// A container exits again and again.
     Crashing,
     /// A container cannot be started: its image or its configuration is missing.
     Stuck,
 }
 
-/// One thing that is wrong with a Pod.
+/// A failure of a Pod.
 pub(super) struct PodIssue {
     pub severity: Severity,
-    /// `ImagePullBackOff`
+    /// Machine-readable reason, such as `ImagePullBackOff`.
     pub reason: String,
-    /// In words, with the container and the reason.
-    pub words: String,
+    /// Description with the container and the reason.
+    pub description: String,
 }
 
-/// Beyond kstatus: a failed Pod has failed, and a container that cannot be started fails it, too.
+/// Beyond kstatus: a failed Pod has failed, and so has a Pod with a container that cannot be started.
 pub(super) fn pod(pod: &Value, now: Timestamp) -> Readiness {
     let phase = text(pod, "/status/phase");
-    let ailment = ailment(pod);
-    match (phase, ailment) {
+    let issue = issue(pod);
+    match (phase, issue) {
         (Some("Succeeded"), _) => Readiness::current("it has succeeded"),
-        (Some("Failed"), Some(ailment)) => Readiness::failed(ailment.words),
+        (Some("Failed"), Some(issue)) => Readiness::failed(issue.description),
         (Some("Running"), _) if holds(pod, "Ready") => Readiness::current("it is ready"),
-        (_, Some(ailment)) if ailment.severity == Severity::Unschedulable && is_young(pod, now) => {
-            Readiness::in_progress(ailment.words)
+        (_, Some(issue)) if issue.severity == Severity::Unschedulable && is_young(pod, now) => {
+            Readiness::in_progress(issue.description)
         }
-        (_, Some(ailment)) => Readiness::failing(ailment.words),
+        (_, Some(issue)) => Readiness::failing(issue.description),
         (Some("Running"), None) => Readiness::in_progress(unready(pod)),
         (Some("Pending"), None) => Readiness::in_progress("its containers are not started yet"),
         (Some("Unknown"), None) => Readiness::in_progress("its node does not report"),
@@ -70,39 +70,39 @@ fn quoted(name: &str) -> String {
     format!("`{name}`")
 }
 
-/// What is wrong with a Pod, the worst first.
-pub(super) fn ailment(pod: &Value) -> Option<PodIssue> {
+/// The most severe failure of a Pod.
+pub(super) fn issue(pod: &Value) -> Option<PodIssue> {
     let phase = text(pod, "/status/phase");
     if phase == Some("Failed") {
         let reason = text(pod, "/status/reason").unwrap_or("Failed").to_owned();
-        return Some(PodIssue { severity: Severity::Ended, words: why_failed(pod, &reason), reason });
+        return Some(PodIssue { severity: Severity::Ended, description: why_failed(pod, &reason), reason });
     }
     if phase == Some("Succeeded") {
         return None;
     }
     let waiting = ["/status/initContainerStatuses", "/status/containerStatuses"];
-    let waiting = waiting.iter().flat_map(|pointer| list(pod, pointer)).filter_map(of_container);
-    waiting.max_by_key(|ailment| ailment.severity).or_else(|| {
+    let waiting = waiting.iter().flat_map(|pointer| list(pod, pointer)).filter_map(container_issue);
+    waiting.max_by_key(|issue| issue.severity).or_else(|| {
         let scheduled = condition(pod, "PodScheduled")?;
         let stuck = scheduled.is_false() && scheduled.reason == "Unschedulable";
         stuck.then(|| PodIssue {
             severity: Severity::Unschedulable,
             reason: "Unschedulable".to_owned(),
-            words: format!("no node is suitable: {}", scheduled.why()),
+            description: format!("no node is suitable: {}", scheduled.why()),
         })
     })
 }
 
-/// What keeps a container waiting that is not just being started (kubelet `pkg/kubelet/images/types.go`,
-/// `kuberuntime_manager.go`): every such reason starts or ends like an error.
-fn of_container(container: &Value) -> Option<PodIssue> {
+/// The failure that keeps a container waiting, if it is not just being started (kubelet `pkg/kubelet/images/types.go`,
+/// `kuberuntime_manager.go`). The name of every such reason starts or ends like an error.
+fn container_issue(container: &Value) -> Option<PodIssue> {
     let name = text(container, "/name").unwrap_or_default();
     let reason = text(container, "/state/waiting/reason")?;
     if reason == "CrashLoopBackOff" {
         let restarts = counted(usize::try_from(count(container, "/restartCount")).unwrap_or(0), "restart");
         let end = ended(container, "/lastState/terminated").map(|end| format!(" with {end}")).unwrap_or_default();
-        let words = format!("container `{name}` keeps exiting{end} ({reason}, {restarts})");
-        return Some(PodIssue { severity: Severity::Crashing, reason: reason.to_owned(), words });
+        let description = format!("container `{name}` keeps exiting{end} ({reason}, {restarts})");
+        return Some(PodIssue { severity: Severity::Crashing, reason: reason.to_owned(), description });
     }
     let is_error = reason.starts_with("Err") || ["Error", "BackOff"].iter().any(|end| reason.ends_with(end));
     if !is_error && reason != "InvalidImageName" && reason != "RegistryUnavailable" {
@@ -111,8 +111,8 @@ fn of_container(container: &Value) -> Option<PodIssue> {
     let message = text(container, "/state/waiting/message").map(sentence);
     let image = text(container, "/image").map(|image| format!(" from image `{image}`")).unwrap_or_default();
     let because = message.map(|message| format!(": {message}")).unwrap_or_default();
-    let words = format!("container `{name}` cannot be started{image} ({reason}){because}");
-    Some(PodIssue { severity: Severity::Stuck, reason: reason.to_owned(), words })
+    let description = format!("container `{name}` cannot be started{image} ({reason}){because}");
+    Some(PodIssue { severity: Severity::Stuck, reason: reason.to_owned(), description })
 }
 
 fn why_failed(pod: &Value, reason: &str) -> String {
@@ -128,7 +128,7 @@ fn why_failed(pod: &Value, reason: &str) -> String {
     failed.unwrap_or_else(|| format!("it failed ({reason})"))
 }
 
-/// `exit code 137 (OOMKilled)`
+/// Describes the end of a container: `exit code 137 (OOMKilled)`.
 fn ended(container: &Value, pointer: &str) -> Option<String> {
     let terminated = container.pointer(pointer)?;
     let code = int(terminated, "/exitCode")?;

@@ -1,4 +1,4 @@
-//! What the Pods of a workload say about it.
+//! Readiness of a workload from its Pods.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use serde_json::Value;
 
 use super::fields::{counted, list, text};
 use super::generation::not_observed;
-use super::group_kind::GroupKind;
-use super::pod::{PodIssue, Severity, ailment};
+use super::group_kind::GroupKindRef;
+use super::pod::{PodIssue, Severity, issue};
 use super::readiness::{Readiness, State};
 use super::rules::readiness;
 
-/// The Deployment's own record of the revision that is rolled out, which its ReplicaSets carry, too.
+/// Annotation of a Deployment with the revision that is rolled out. Its ReplicaSets have it as well.
 const REVISION: &str = "/metadata/annotations/deployment.kubernetes.io~1revision";
 
-/// What the controllers of one namespace own, by the uid of the owner.
+/// Pods and ReplicaSets of one namespace, by the uid of their controller.
 #[derive(Clone, Debug, Default)]
 pub struct Owned<'a> {
     pods: BTreeMap<&'a str, Vec<&'a Value>>,
@@ -23,14 +23,14 @@ pub struct Owned<'a> {
 }
 
 impl<'a> Owned<'a> {
-    /// Adds a Pod. One without a controller belongs to no workload.
+    /// Adds a Pod. A Pod without a controller belongs to no workload.
     pub fn add_pod(&mut self, pod: &'a Value) {
         if let Some(owner) = controller(pod) {
             self.pods.entry(owner).or_default().push(pod);
         }
     }
 
-    /// Adds a ReplicaSet, through which a Deployment owns its Pods.
+    /// Adds a ReplicaSet. A Deployment owns its Pods through ReplicaSets.
     pub fn add_replica_set(&mut self, set: &'a Value) {
         if let Some(owner) = controller(set) {
             self.replica_sets.entry(owner).or_default().push(set);
@@ -42,9 +42,9 @@ impl<'a> Owned<'a> {
     }
 }
 
-/// The label selector of a workload in the form of a query.
+/// The label selector of a workload in the form of a query parameter.
 #[must_use]
-pub fn selector_of(kind: GroupKind<'_>, object: &Value) -> Option<String> {
+pub fn selector_of(kind: GroupKindRef<'_>, object: &Value) -> Option<String> {
     let pointer = if kind.group.is_empty() { "/spec/selector" } else { "/spec/selector/matchLabels" };
     let labels = object.pointer(pointer).and_then(Value::as_object).into_iter().flatten();
     let mut terms: Vec<String> =
@@ -64,16 +64,16 @@ pub fn selector_of(kind: GroupKind<'_>, object: &Value) -> Option<String> {
     (!terms.is_empty()).then(|| terms.join(","))
 }
 
-/// The readiness of a live object, with what is wrong with its Pods where it is a workload that is not ready.
+/// The readiness of a live object. For a workload that is not ready, it includes the failures of its Pods.
 #[must_use]
-pub fn readiness_with_pods(kind: GroupKind<'_>, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
+pub fn readiness_with_pods(kind: GroupKindRef<'_>, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
     let own = readiness(kind, object, now);
     if has_pods(kind) { explain(own, kind, object, owned, now) } else { own }
 }
 
 /// Returns true if objects of this kind run Pods of their own.
 #[must_use]
-pub fn has_pods(kind: GroupKind<'_>) -> bool {
+pub fn has_pods(kind: GroupKindRef<'_>) -> bool {
     matches!(
         (kind.group, kind.kind),
         ("apps" | "extensions", "Deployment" | "ReplicaSet" | "DaemonSet")
@@ -83,15 +83,15 @@ pub fn has_pods(kind: GroupKind<'_>) -> bool {
     )
 }
 
-/// Adds to the readiness of a workload what is wrong with the Pods of its current revision. A container that cannot be started or
-/// crashes fails the workload, long before its controller gives up; a Job's containers may crash as often as it allows. A Pod
-/// that fits on no node does not: autoscalers take minutes to bring one.
-fn explain(own: Readiness, kind: GroupKind<'_>, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
+/// Adds the failures of the Pods of the current revision to the readiness of a workload. A container that cannot be
+/// started or crashes fails the workload, long before its controller gives up; a Job's containers may crash as often as
+/// the Job allows. A Pod that fits on no node does not fail it: autoscalers take minutes to add a node.
+fn explain(own: Readiness, kind: GroupKindRef<'_>, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
     if !matches!(own.state, State::InProgress | State::Failed) || not_observed(object).is_some() {
         return own;
     }
-    let Some((severity, words)) = worst(&of_current_revision(kind, object, owned), now) else { return own };
-    let message = format!("{}: {words}", own.message);
+    let Some((severity, description)) = worst(&of_current_revision(kind, object, owned), now) else { return own };
+    let message = format!("{}: {description}", own.message);
     let is_job = kind.kind == "Job";
     let fails = severity == Severity::Stuck || severity == Severity::Crashing && !is_job;
     match own.state {
@@ -100,24 +100,24 @@ fn explain(own: Readiness, kind: GroupKind<'_>, object: &Value, owned: &Owned<'_
     }
 }
 
-/// The worst that is wrong with any of these Pods, in words.
+/// The most severe failure of these Pods, and its description.
 fn worst(pods: &[&Value], now: Timestamp) -> Option<(Severity, String)> {
-    let pod_kind = GroupKind::new("", "Pod");
-    let mut ill: Vec<(&str, PodIssue)> = Vec::new();
+    let pod_kind = GroupKindRef::new("", "Pod");
+    let mut issues: Vec<(&str, PodIssue)> = Vec::new();
     for pod in pods.iter().filter(|pod| text(pod, "/metadata/deletionTimestamp").is_none()) {
-        if let Some(ailment) = ailment(pod).filter(|_| !readiness(pod_kind, pod, now).is_current()) {
-            ill.push((text(pod, "/metadata/name").unwrap_or_default(), ailment));
+        if let Some(issue) = issue(pod).filter(|_| !readiness(pod_kind, pod, now).is_current()) {
+            issues.push((text(pod, "/metadata/name").unwrap_or_default(), issue));
         }
     }
-    ill.sort_by(|(a, one), (b, other)| other.severity.cmp(&one.severity).then(a.cmp(b)));
-    let (name, first) = ill.first()?;
-    let others = ill.iter().skip(1).filter(|(_, ailment)| ailment.reason == first.reason).count();
-    let more = if others > 0 { format!("; {} alike", counted(others, "more Pod")) } else { String::new() };
-    Some((first.severity, format!("Pod `{name}`: {}{more}", first.words)))
+    issues.sort_by(|(a, one), (b, other)| other.severity.cmp(&one.severity).then(a.cmp(b)));
+    let (name, first) = issues.first()?;
+    let others = issues.iter().skip(1).filter(|(_, issue)| issue.reason == first.reason).count();
+    let more = if others > 0 { format!("; the same for {}", counted(others, "more Pod")) } else { String::new() };
+    Some((first.severity, format!("Pod `{name}`: {}{more}", first.description)))
 }
 
-/// The Pods that belong to what the workload is now: those of old revisions are on their way out.
-fn of_current_revision<'a>(kind: GroupKind<'_>, object: &Value, owned: &Owned<'a>) -> Vec<&'a Value> {
+/// The Pods of the current revision of a workload. Those of old revisions are being replaced.
+fn of_current_revision<'a>(kind: GroupKindRef<'_>, object: &Value, owned: &Owned<'a>) -> Vec<&'a Value> {
     let Some(uid) = text(object, "/metadata/uid") else { return Vec::new() };
     let with_label = |label: &str, wanted: Option<&str>| -> Vec<&'a Value> {
         let is_current = |pod: &&&Value| {
@@ -143,7 +143,7 @@ fn of_current_revision<'a>(kind: GroupKind<'_>, object: &Value, owned: &Owned<'a
     }
 }
 
-/// The uid of the controller that an object belongs to.
+/// The uid of the controller that owns an object.
 fn controller(object: &Value) -> Option<&str> {
     let owners = list(object, "/metadata/ownerReferences");
     let owner = owners.iter().find(|owner| owner.get("controller") == Some(&Value::Bool(true)))?;

@@ -1,83 +1,83 @@
 use serde::{Deserialize, Serialize};
 
-/// How far an object is, in the words of kstatus (cli-utils `pkg/kstatus/status`).
+/// State of an object, with the names of kstatus (cli-utils `pkg/kstatus/status`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum State {
-    /// Ready: the cluster is as the object says.
+    /// Ready: the cluster has the state that the object asks for.
     Current,
-    /// On its way.
+    /// Being reconciled.
     InProgress,
-    /// It went wrong.
+    /// Reconciliation failed.
     Failed,
-    /// It is being deleted.
+    /// Being deleted.
     Terminating,
-    /// It does not exist.
+    /// Not found.
     NotFound,
-    /// It could not be read.
+    /// Not readable.
     Unknown,
 }
 
-/// Whether a failure can pass without anybody changing the object.
+/// Outlook of a failure: may it pass without a change of the object?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outlook {
-    /// Somebody in the cluster still tries: an image is pulled again, a container is started again.
+    /// It may pass: the cluster keeps trying, as it does to pull an image or to start a container.
     Open,
-    /// Nobody does.
+    /// It cannot pass.
     Final,
 }
 
 /// The readiness of one object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Readiness {
-    /// How far it is.
+    /// State of the object.
     pub state: State,
-    /// Why, in one sentence.
+    /// Reason for the state, in one sentence.
     pub message: String,
-    /// Of a failure: whether it can pass.
+    /// Outlook of a failure.
     #[serde(skip)]
     pub outlook: Outlook,
 }
 
 impl Readiness {
-    /// In some state.
+    /// Creates the readiness for a state.
     #[must_use]
     pub fn new(state: State, message: impl Into<String>) -> Self {
         Self { state, message: message.into(), outlook: Outlook::Open }
     }
 
-    /// Ready.
+    /// Creates the readiness of a ready object.
     #[must_use]
     pub fn current(message: impl Into<String>) -> Self {
         Self::new(State::Current, message)
     }
 
-    /// On its way.
+    /// Creates the readiness of an object that is being reconciled.
     #[must_use]
     pub fn in_progress(message: impl Into<String>) -> Self {
         Self::new(State::InProgress, message)
     }
 
-    /// Failed, and still tried.
+    /// Creates a failure that may pass.
     #[must_use]
     pub fn failing(message: impl Into<String>) -> Self {
         Self::new(State::Failed, message)
     }
 
-    /// Failed for good.
+    /// Creates a final failure.
     #[must_use]
     pub fn failed(message: impl Into<String>) -> Self {
         Self { outlook: Outlook::Final, ..Self::new(State::Failed, message) }
     }
 
-    /// Returns true if it is ready.
+    /// Returns true if the object is ready.
     #[must_use]
     pub fn is_current(&self) -> bool {
         self.state == State::Current
     }
 
-    /// Returns true if it failed, and only a change of the object helps.
+    /// Returns true if the object failed, and only a change of it helps.
     #[must_use]
     pub fn is_final_failure(&self) -> bool {
         self.state == State::Failed && self.outlook == Outlook::Final

@@ -1,4 +1,4 @@
-//! The rules, in the order in which they are asked.
+//! The rules, in the order in which they apply.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -6,31 +6,32 @@ use serde_json::Value;
 use super::conditions::{self, conditions};
 use super::fields::{list, name_list, text};
 use super::generation::not_observed;
-use super::group_kind::GroupKind;
+use super::group_kind::GroupKindRef;
 use super::readiness::{Readiness, State};
 use super::{autoscaler, kinds, pod, workloads};
 
-/// The rule of one kind: the object and the time in.
+/// The rule of a kind: a function of the object and the time.
 type Rule = fn(&Value, Timestamp) -> Readiness;
 
-/// The readiness of a live object, by what it says itself.
+/// The readiness of a live object, from the object alone.
 #[must_use]
-pub fn readiness(kind: GroupKind<'_>, object: &Value, now: Timestamp) -> Readiness {
+pub fn readiness(kind: GroupKindRef<'_>, object: &Value, now: Timestamp) -> Readiness {
     before_rules(object)
         .or_else(|| declared(object))
         .or_else(|| rule_of(kind).map(|rule| rule(object, now)))
         .or_else(|| conditions::ready(object))
-        .unwrap_or_else(|| Readiness::current("it exists"))
+        .unwrap_or_else(|| Readiness::current("it has no condition Ready to wait for"))
 }
 
-/// What precedes every rule about what a controller wrote, that of the kind and also one of the caller's own: rules 1 and 2.
+/// Rules 1 and 2, which precede every rule about fields that a controller writes: the rule of the kind, and a rule of
+/// the caller.
 #[must_use]
 pub fn before_rules(object: &Value) -> Option<Readiness> {
     terminating(object).or_else(|| not_observed(object))
 }
 
-/// The table of kinds.
-fn rule_of(kind: GroupKind<'_>) -> Option<Rule> {
+/// The rule of a kind, if it has one.
+fn rule_of(kind: GroupKindRef<'_>) -> Option<Rule> {
     Some(match (kind.group, kind.kind) {
         ("", "ConfigMap" | "Secret") | ("batch", "CronJob") | ("policy", "PodDisruptionBudget") => kinds::always,
         ("", "Service") => kinds::service,
@@ -49,7 +50,7 @@ fn rule_of(kind: GroupKind<'_>) -> Option<Rule> {
     })
 }
 
-/// Rule 1, with what holds the deletion up: finalizers, and of a Namespace what its conditions say.
+/// Rule 1, with the reason why the deletion takes time: finalizers, or the conditions of a Namespace.
 fn terminating(object: &Value) -> Option<Readiness> {
     text(object, "/metadata/deletionTimestamp")?;
     let finalizers = name_list(list(object, "/metadata/finalizers"));
@@ -65,7 +66,7 @@ fn terminating(object: &Value) -> Option<Readiness> {
     ))
 }
 
-/// Rule 3: the conditions that kstatus asks controllers to set. The first in the list wins.
+/// Rule 3: the conditions that kstatus asks controllers to set. The first in the list decides.
 fn declared(object: &Value) -> Option<Readiness> {
     let mut declared = conditions(object).filter(|condition| condition.is_true() && !condition.is_old(object));
     declared.find_map(|condition| match condition.kind {

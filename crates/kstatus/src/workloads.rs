@@ -1,4 +1,4 @@
-//! Kinds that run Pods, by their own status.
+//! Rules for kinds that run Pods, from their own status.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -7,12 +7,12 @@ use super::conditions::{Condition, condition, holds};
 use super::fields::{count, int, text};
 use super::readiness::Readiness;
 
-/// `spec.replicas`, which the server fills in with 1.
+/// `spec.replicas`; the server's default is 1.
 fn wanted(object: &Value) -> i64 {
     int(object, "/spec/replicas").unwrap_or(1)
 }
 
-/// The first count that falls short: `1 of 3 replicas are available`.
+/// Reports the first count that is too low: `1 of 3 replicas are available`.
 fn short(counts: &[(i64, i64, &str)]) -> Option<Readiness> {
     let (has, wants, what) = counts.iter().find(|(has, wants, _)| has < wants)?;
     let noun = if *wants == 1 { "replica is" } else { "replicas are" };
@@ -21,8 +21,8 @@ fn short(counts: &[(i64, i64, &str)]) -> Option<Readiness> {
 
 fn surplus(replicas: i64, wanted: i64, what: &str) -> Option<Readiness> {
     let extra = replicas.saturating_sub(wanted);
-    let noun = if extra == 1 { "replica has" } else { "replicas have" };
-    (extra > 0).then(|| Readiness::in_progress(format!("{extra} {what} {noun} still to end")))
+    let noun = if extra == 1 { "replica is" } else { "replicas are" };
+    (extra > 0).then(|| Readiness::in_progress(format!("{extra} {what} {noun} still terminating")))
 }
 
 fn all_ready(wanted: i64) -> Readiness {
@@ -35,8 +35,8 @@ fn all_ready(wanted: i64) -> Readiness {
 
 pub(super) fn deployment(deployment: &Value, _: Timestamp) -> Readiness {
     let wanted = wanted(deployment);
-    let of = |field: &str| count(deployment, &format!("/status/{field}"));
-    let (replicas, updated, available) = (of("replicas"), of("updatedReplicas"), of("availableReplicas"));
+    let status = |field: &str| count(deployment, &format!("/status/{field}"));
+    let (replicas, updated, available) = (status("replicas"), status("updatedReplicas"), status("availableReplicas"));
     let progressing = condition(deployment, "Progressing");
     if let Some(late) = progressing.as_ref().filter(|progressing| progressing.reason == "ProgressDeadlineExceeded") {
         return Readiness::failing(late.why());
@@ -44,7 +44,7 @@ pub(super) fn deployment(deployment: &Value, _: Timestamp) -> Readiness {
     let is_paused = deployment.pointer("/spec/paused") == Some(&Value::Bool(true));
     let unfinished = short(&[(replicas, wanted, "created"), (updated, wanted, "updated")])
         .or_else(|| surplus(replicas, wanted, "old"))
-        .or_else(|| short(&[(available, updated, "available"), (of("readyReplicas"), wanted, "ready")]));
+        .or_else(|| short(&[(available, updated, "available"), (status("readyReplicas"), wanted, "ready")]));
     if let Some(unfinished) = unfinished {
         let refused = condition(deployment, "ReplicaFailure").filter(Condition::is_true);
         return match refused {
@@ -53,11 +53,11 @@ pub(super) fn deployment(deployment: &Value, _: Timestamp) -> Readiness {
             None => unfinished,
         };
     }
-    // Without a deadline the controller doesn't report progress.
+    // Without a deadline, the controller does not report progress.
     let no_deadline = matches!(int(deployment, "/spec/progressDeadlineSeconds"), None | Some(2_147_483_647));
     let is_complete =
         progressing.is_some_and(|progressing| progressing.is_true() && progressing.reason == "NewReplicaSetAvailable");
-    // A rollout that is paused once it is done reports no progress either.
+    // A rollout that is paused after its completion reports no progress either.
     if !is_complete && !no_deadline && !is_paused {
         Readiness::in_progress("its new ReplicaSet is not complete yet")
     } else if !holds(deployment, "Available") {
@@ -69,24 +69,24 @@ pub(super) fn deployment(deployment: &Value, _: Timestamp) -> Readiness {
 
 pub(super) fn replica_set(set: &Value, _: Timestamp) -> Readiness {
     let wanted = wanted(set);
-    let of = |field: &str| count(set, &format!("/status/{field}"));
+    let status = |field: &str| count(set, &format!("/status/{field}"));
     if let Some(failure) = condition(set, "ReplicaFailure").filter(Condition::is_true) {
         return Readiness::in_progress(failure.why());
     }
     let unfinished = short(&[
-        (of("fullyLabeledReplicas"), wanted, "labelled"),
-        (of("availableReplicas"), wanted, "available"),
-        (of("readyReplicas"), wanted, "ready"),
+        (status("fullyLabeledReplicas"), wanted, "labelled"),
+        (status("availableReplicas"), wanted, "available"),
+        (status("readyReplicas"), wanted, "ready"),
     ]);
-    unfinished.or_else(|| surplus(of("replicas"), wanted, "extra")).unwrap_or_else(|| all_ready(wanted))
+    unfinished.or_else(|| surplus(status("replicas"), wanted, "extra")).unwrap_or_else(|| all_ready(wanted))
 }
 
-/// Beyond kstatus: with `OnDelete`, the Pods have to be there and ready, whatever their revision.
+/// Beyond kstatus: with `OnDelete`, the Pods have to exist and be ready, in any revision.
 pub(super) fn stateful_set(set: &Value, _: Timestamp) -> Readiness {
     let wanted = wanted(set);
-    let of = |field: &str| count(set, &format!("/status/{field}"));
-    let unfinished = short(&[(of("replicas"), wanted, "created"), (of("readyReplicas"), wanted, "ready")])
-        .or_else(|| surplus(of("replicas"), wanted, "extra"));
+    let status = |field: &str| count(set, &format!("/status/{field}"));
+    let unfinished = short(&[(status("replicas"), wanted, "created"), (status("readyReplicas"), wanted, "ready")])
+        .or_else(|| surplus(status("replicas"), wanted, "extra"));
     if let Some(unfinished) = unfinished {
         return unfinished;
     }
@@ -94,17 +94,18 @@ pub(super) fn stateful_set(set: &Value, _: Timestamp) -> Readiness {
         return all_ready(wanted);
     }
     if let Some(partition) = int(set, "/spec/updateStrategy/rollingUpdate/partition") {
-        let unfinished = short(&[(of("updatedReplicas"), wanted.saturating_sub(partition), "updated")]);
+        let unfinished = short(&[(status("updatedReplicas"), wanted.saturating_sub(partition), "updated")]);
         return unfinished.unwrap_or_else(|| all_ready(wanted));
     }
-    if let Some(unfinished) = short(&[(of("currentReplicas"), wanted, "current")]) {
+    if let Some(unfinished) = short(&[(status("currentReplicas"), wanted, "current")]) {
         return unfinished;
     }
     let is_old = text(set, "/status/currentRevision") != text(set, "/status/updateRevision");
     if is_old { Readiness::in_progress("its rollout is not complete yet") } else { all_ready(wanted) }
 }
 
-/// Beyond kstatus: with `OnDelete`, Pods are updated when somebody deletes them, so that nothing is to be waited for.
+/// Beyond kstatus: with `OnDelete`, Pods are updated only when somebody deletes them, so there is no rollout to wait
+/// for.
 pub(super) fn daemon_set(set: &Value, _: Timestamp) -> Readiness {
     if int(set, "/metadata/generation").is_none() || int(set, "/status/observedGeneration").is_none() {
         return Readiness::in_progress("its controller has not seen it yet");
@@ -112,25 +113,25 @@ pub(super) fn daemon_set(set: &Value, _: Timestamp) -> Readiness {
     let Some(wanted) = int(set, "/status/desiredNumberScheduled") else {
         return Readiness::in_progress("it is not known yet on how many nodes it has to run");
     };
-    let of = |field: &str| count(set, &format!("/status/{field}"));
+    let status = |field: &str| count(set, &format!("/status/{field}"));
     let manual = text(set, "/spec/updateStrategy/type") == Some("OnDelete");
-    let updated = if manual { wanted } else { of("updatedNumberScheduled") };
+    let updated = if manual { wanted } else { status("updatedNumberScheduled") };
     let unfinished = short(&[
-        (of("currentNumberScheduled"), wanted, "scheduled"),
+        (status("currentNumberScheduled"), wanted, "scheduled"),
         (updated, wanted, "updated"),
-        (of("numberAvailable"), wanted, "available"),
-        (of("numberReady"), wanted, "ready"),
+        (status("numberAvailable"), wanted, "available"),
+        (status("numberReady"), wanted, "ready"),
     ]);
     unfinished.unwrap_or_else(|| all_ready(wanted))
 }
 
-/// Beyond kstatus: a Job that runs is in progress.
+/// Beyond kstatus: a running Job is in progress.
 pub(super) fn job(job: &Value, _: Timestamp) -> Readiness {
     if let Some(failed) = condition(job, "Failed").filter(Condition::is_true) {
         return Readiness::failed(failed.why());
     }
     let is_suspended = job.pointer("/spec/suspend") == Some(&Value::Bool(true));
-    let of = |field: &str| count(job, &format!("/status/{field}"));
+    let status = |field: &str| count(job, &format!("/status/{field}"));
     if holds(job, "Complete") {
         Readiness::current("it is complete")
     } else if is_suspended && holds(job, "Suspended") {
@@ -141,8 +142,8 @@ pub(super) fn job(job: &Value, _: Timestamp) -> Readiness {
         Readiness::in_progress("it has not started yet")
     } else {
         let wanted = int(job, "/spec/completions").or_else(|| int(job, "/spec/parallelism")).unwrap_or(1);
-        let (done, failed) = (of("succeeded"), of("failed"));
+        let (done, failed) = (status("succeeded"), status("failed"));
         let failures = if failed > 0 { format!(", {failed} failed") } else { String::new() };
-        Readiness::in_progress(format!("{} running, {done} of {wanted} succeeded{failures}", of("active")))
+        Readiness::in_progress(format!("{} running, {done} of {wanted} succeeded{failures}", status("active")))
     }
 }

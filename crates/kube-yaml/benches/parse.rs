@@ -6,7 +6,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use kube_yaml::{Validation, read};
 
-/// Deployments and `ConfigMaps` with blocks of text, as people write them.
+/// Deployments and `ConfigMaps` with block scalars, like manifests written by hand.
 fn manifests(objects: usize) -> String {
     let mut text = String::new();
     for index in 0..objects {

@@ -1,8 +1,8 @@
 //! Anchors and the cost of their aliases.
 //!
-//! An anchored value is copied for each alias, so that a few lines can grow without limit. go-yaml counts its decoding steps
-//! and refuses a document in which too many of them come from aliases; the same count is kept here, and the size of the
-//! copies is taken from the budget of the run.
+//! An anchored value is copied for each alias, so that a few lines can grow without limit. go-yaml counts its decoding
+//! steps and rejects a document if too many of them come from aliases. This module keeps the same count, and charges
+//! the size of the copies to the budget of the run.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,24 +11,24 @@ use serde_json::Value;
 use super::budget::AliasBudget;
 use super::mapping::Kinds;
 use super::scalar::{KeyKind, Scalar};
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
-/// What a value takes beside its text, roughly.
+/// Approximate memory of a value without its text, in bytes.
 const VALUE_SIZE: usize = 256;
 
-/// A node with an anchor, complete.
+/// A complete node with an anchor.
 #[derive(Clone)]
 pub(super) struct Anchored {
     pub value: Value,
-    /// The key that the node makes if it is a scalar.
+    /// The key that the node is as a mapping key, if it is a scalar.
     pub key: Option<(String, KeyKind)>,
     pub kinds: Kinds,
     pub node: u32,
-    /// How many levels of collections are in it.
+    /// Number of levels of collections in it.
     pub height: usize,
-    /// go-yaml's steps to decode it.
+    /// Number of steps in which go-yaml decodes it.
     pub steps: usize,
-    /// Its size by the count of [`Cost`].
+    /// Its size as [`Cost`] counts it.
     pub size: usize,
 }
 
@@ -46,7 +46,7 @@ impl Anchored {
 /// The anchors of a document.
 #[derive(Default)]
 pub(super) struct Anchors {
-    /// Those that an alias refers to. The others are not kept.
+    /// Anchors that an alias refers to. The values of others are not kept.
     used: HashSet<usize>,
     complete: HashMap<usize, Anchored>,
 }
@@ -64,45 +64,45 @@ impl Anchors {
         self.complete.insert(anchor, anchored);
     }
 
-    /// The node of an anchor; nothing while the node is still open, which is where an alias would contain itself.
+    /// The node of an anchor; `None` while the node is still open, because an alias in it would contain itself.
     pub(super) fn get(&self, anchor: usize) -> Option<&Anchored> {
         self.complete.get(&anchor)
     }
 }
 
-/// The work and memory that a document took so far.
+/// The work and memory that a document has taken so far.
 #[derive(Debug)]
 pub(super) struct Cost<'b> {
     pub steps: usize,
     alias_steps: usize,
     pub size: usize,
     budget: &'b AliasBudget,
-    /// Whether a copy was asked for that the budget does not allow.
+    /// True if the budget did not allow a copy.
     is_refused: bool,
 }
 
-/// Why aliases grew the input too much.
+/// Limit that the aliases exceed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Excess {
-    /// By go-yaml's rule for one document.
+    /// The limit of go-yaml for one document.
     Document,
-    /// The copies of all documents need more than the budget of the run, in MiB.
+    /// The budget of the run for the copies of all documents, in MiB.
     Run { mebibytes: usize },
 }
 
 impl<'b> Cost<'b> {
-    /// The cost of a document before its first node, which go-yaml counts too.
+    /// The cost of a document before its first node, which go-yaml counts as well.
     pub(super) fn new(budget: &'b AliasBudget) -> Self {
         Self { steps: 1, alias_steps: 0, size: 0, budget, is_refused: false }
     }
 
-    /// Counts a node with a text of some length.
+    /// Counts a node with a text of this length.
     pub(super) fn node(&mut self, length: usize) {
         self.steps.advance(1);
         self.size.advance(length.saturating_add(VALUE_SIZE));
     }
 
-    /// Counts a copy of an anchored node, for an alias or to be kept for one, and returns whether it may be made.
+    /// Counts a copy of an anchored node, for an alias or to be kept for one. Returns true if the copy is allowed.
     pub(super) fn copy(&mut self, steps: usize, size: usize) -> bool {
         self.steps.advance(steps);
         self.alias_steps.advance(steps);
@@ -113,8 +113,9 @@ impl<'b> Cost<'b> {
         !self.is_refused
     }
 
-    /// Why aliases grew the input too much, if they did: the budget is exhausted, or go-yaml's rule (`decode.go`) refuses the
-    /// document, which allows from 99 % of the steps in small documents down to 10 % in large ones.
+    /// The limit that the aliases exceed, if any: the budget is exhausted, or go-yaml (`decode.go`) rejects the
+    /// document, because aliases take more than 99 % of the steps in a small document, or more than 10 % in a large
+    /// one.
     pub(super) fn excess(&self) -> Option<Excess> {
         const LOW: f64 = 400_000.0;
         const HIGH: f64 = 4_000_000.0;

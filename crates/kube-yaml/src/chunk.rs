@@ -1,9 +1,9 @@
-//! Chunks of an input that can be read by themselves, and therefore at the same time.
+//! Chunks of an input that can be read independently, and therefore in parallel.
 
 use super::{AliasBudget, MAX_INPUT, Mark, Stream, Validation, stream};
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
-/// Some documents of an input, or all of them.
+/// A run of documents of an input, or all of them.
 #[derive(Debug, Clone, Copy)]
 pub struct Chunk<'a> {
     content: Content<'a>,
@@ -11,20 +11,21 @@ pub struct Chunk<'a> {
 
 #[derive(Debug, Clone, Copy)]
 enum Content<'a> {
-    /// An input, in whatever it is written.
+    /// A whole input, in any format.
     Whole(&'a [u8]),
-    /// YAML documents, and where the first line is.
+    /// YAML documents, and the position of the first line.
     Documents(&'a [u8], Mark),
 }
 
 impl<'a> Chunk<'a> {
-    /// An input as one chunk.
+    /// Makes one chunk of an input.
     #[must_use]
     pub fn whole(input: &'a [u8]) -> Self {
         Self { content: Content::Whole(input) }
     }
 
-    /// Cuts an input at separators into chunks of a size or somewhat more. One that is not YAML in UTF-8 is one chunk.
+    /// Cuts an input at separators into chunks of `size` bytes or slightly more. An input that is not YAML in UTF-8 is
+    /// one chunk.
     #[must_use]
     pub fn of(input: &'a [u8], size: usize) -> Vec<Self> {
         if input.len() <= size || input.len() > MAX_INPUT || !stream::is_yaml(input) {
@@ -58,13 +59,13 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// The first separator behind an offset that ends one document and begins another: where its line begins, and the next one.
-/// One right below another is a part of the document that begins there.
+/// The first separator behind an offset that ends one document and begins another: the offsets of its line and of the
+/// next line. A separator directly below another belongs to the document that begins there.
 fn separator(input: &[u8], from: usize) -> Option<(usize, usize)> {
     let mut lines = input.get(from..)?.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
     let mut next = from;
     next.advance(lines.next()?.len());
-    // Whether the line above is no separator: not known of the one in which the search begins.
+    // True if the line above is not a separator; false for the line in which the search begins, as it is unknown there.
     let mut is_apart = false;
     for line in lines {
         let at = next;

@@ -1,33 +1,33 @@
-//! The problems of one document while it is read.
+//! The diagnostics of one document while it is read.
 
 use super::{Severity, SyntaxDiagnostic};
 
-/// How many problems of one document are listed; the rest of them would only repeat the cause.
-const MAX_PROBLEMS: usize = 100;
+/// Largest number of diagnostics for one document; more would only repeat the cause.
+const MAX_DIAGNOSTICS: usize = 100;
 
-/// A list of problems that does not grow without bound, and never misses that the document is refused.
+/// A bounded list of diagnostics that always shows if the document is refused.
 #[derive(Default)]
 pub(super) struct Collector {
-    problems: Vec<SyntaxDiagnostic>,
+    diagnostics: Vec<SyntaxDiagnostic>,
 }
 
 impl Collector {
-    pub(super) fn add(&mut self, problem: SyntaxDiagnostic) {
-        if self.has_room(problem.severity) {
-            self.problems.push(problem);
+    pub(super) fn add(&mut self, diagnostic: SyntaxDiagnostic) {
+        if self.has_room(diagnostic.severity) {
+            self.diagnostics.push(diagnostic);
         }
     }
 
-    /// Returns true if a problem would be listed; if not, there is no need to look for its places.
+    /// Returns true if a diagnostic of this severity would be added; if not, its marks need not be computed.
     pub(super) fn has_room(&self, severity: Severity) -> bool {
-        self.problems.len() < MAX_PROBLEMS || severity == Severity::Refused && !self.is_refused()
+        self.diagnostics.len() < MAX_DIAGNOSTICS || severity == Severity::Refused && !self.is_refused()
     }
 
-    pub(super) fn into_problems(self) -> Vec<SyntaxDiagnostic> {
-        self.problems
+    pub(super) fn into_diagnostics(self) -> Vec<SyntaxDiagnostic> {
+        self.diagnostics
     }
 
     fn is_refused(&self) -> bool {
-        self.problems.iter().any(|problem| problem.severity == Severity::Refused)
+        self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Refused)
     }
 }

@@ -9,14 +9,14 @@ use super::anchors::{Anchored, Anchors, Cost};
 use super::budget::AliasBudget;
 use super::collector::Collector;
 use super::events::{self, Event, EventKind, Parser};
-use super::mapping::{Kinds, Open, Pending, Places};
-use super::positions::{Hold, Keys, Nodes};
+use super::mapping::{KeyPositions, Kinds, Open, Pending};
+use super::positions::{Edge, Keys, Nodes};
 use super::scalar::{self, KeyKind, Scalar};
 use super::scan::{Failure, Spot, Style, Tag};
-use super::{MAX_DEPTH, Mark, SyntaxDiagnostic, mistakes, text};
-use crate::counting::Advance as _;
+use super::{MAX_DEPTH, Mark, SyntaxDiagnostic, diagnostics, text};
+use crate::advance::Advance as _;
 
-/// Returns true if a key is the merge key: `<<` without quotes, or with a tag that says so.
+/// Returns true if a key is the merge key: `<<` without quotes, or with its tag.
 fn is_merge(text: &str, style: Style, tag: Option<&Tag>) -> bool {
     text == "<<"
         && match tag {
@@ -40,11 +40,12 @@ enum Frame {
         open: Box<Open>,
         begun: Begun,
     },
-    /// A collection that is a key, or is inside of one; it is not read. The outermost one is told at its end.
+    /// A collection that is a key, or is inside of one; it is not read. The outermost one has a diagnostic, which is
+    /// reported at its end.
     Skipped(Option<SyntaxDiagnostic>),
 }
 
-/// What was counted when a node began, and how deep its deepest child is.
+/// Counters at the beginning of a node, and the height of its deepest child.
 #[derive(Clone, Copy, Default)]
 struct Begun {
     steps: usize,
@@ -57,16 +58,16 @@ struct Done {
     value: Value,
     kinds: Kinds,
     height: usize,
-    /// It is a copy of an anchored node.
+    /// True if it is a copy of an anchored node.
     alias: bool,
 }
 
-/// Follows the events of one document.
+/// Builds a value from the events of one document.
 pub(super) struct Composer<'t, 'k> {
     text: &'t str,
     start: Mark,
     keys: &'k mut Keys,
-    problems: &'k mut Collector,
+    diagnostics: &'k mut Collector,
     pub nodes: Nodes,
     frames: Vec<Frame>,
     anchors: Anchors,
@@ -81,14 +82,14 @@ impl<'t, 'k> Composer<'t, 'k> {
         start: Mark,
         budget: &'k AliasBudget,
         keys: &'k mut Keys,
-        problems: &'k mut Collector,
+        diagnostics: &'k mut Collector,
     ) -> Self {
         Self {
             text,
             start,
             nodes: Nodes::new(keys),
             keys,
-            problems,
+            diagnostics,
             frames: Vec::with_capacity(16),
             anchors: Anchors::new(events::aliased(text)),
             cost: Cost::new(budget),
@@ -97,7 +98,7 @@ impl<'t, 'k> Composer<'t, 'k> {
         }
     }
 
-    /// Reads the events up to the end of the document, and gives the place where it ends.
+    /// Reads the events up to the end of the document, and returns the offset of its end.
     pub(super) fn run(&mut self, parser: &mut Parser) -> Result<Option<usize>, Failure> {
         while let Some(event) = parser.next_event()? {
             if matches!(event.kind, EventKind::DocumentEnd) {
@@ -117,8 +118,8 @@ impl<'t, 'k> Composer<'t, 'k> {
             EventKind::Scalar(text, style) => self.scalar(text, style, tag.as_ref(), anchor, mark),
             EventKind::Alias(Some(anchor)) => self.alias(anchor, mark),
             EventKind::Alias(None) => {
-                self.report(mistakes::unknown_anchor(mark));
-                self.place_value(mark);
+                self.report(diagnostics::unknown_anchor(mark));
+                self.add_node(mark);
                 self.attach_unusable();
             }
             EventKind::SequenceStart => return self.open(anchor, spot, true),
@@ -127,7 +128,7 @@ impl<'t, 'k> Composer<'t, 'k> {
             EventKind::DocumentEnd => {}
         }
         if let Some(excess) = self.cost.excess() {
-            self.report(mistakes::too_many_aliases(mark, excess));
+            self.report(diagnostics::too_many_aliases(mark, excess));
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -145,13 +146,13 @@ impl<'t, 'k> Composer<'t, 'k> {
         self.cost.node(length);
         let scalar = self.resolve(text, style, tag, mark);
         let is_key = self.expects_key().is_some();
-        let node = if is_key { 0 } else { self.place_value(mark) };
+        let node = if is_key { 0 } else { self.add_node(mark) };
         self.define(anchor, begun, || Anchored::scalar(&scalar, node));
         if is_key {
             return self.key(scalar.into_key(), mark);
         }
         let value = scalar.into_value().unwrap_or_else(|| {
-            self.report(mistakes::not_a_number(mark));
+            self.report(diagnostics::not_a_number(mark));
             Value::Null
         });
         self.attach(Done { value, kinds: Kinds::new(), height: 0, alias: false });
@@ -167,24 +168,24 @@ impl<'t, 'k> Composer<'t, 'k> {
             return self.binary(&text, mark);
         }
         scalar::tagged(name, text).unwrap_or_else(|| {
-            self.report(mistakes::tag_mismatch(mark, name));
+            self.report(diagnostics::tag_mismatch(mark, name));
             Scalar::Null
         })
     }
 
     fn binary(&mut self, text: &str, mark: Mark) -> Scalar {
         let Some(bytes) = scalar::binary(text) else {
-            self.report(mistakes::not_base64(mark));
+            self.report(diagnostics::not_base64(mark));
             return Scalar::Null;
         };
         let replaced = text::replace_invalid(&bytes);
         if matches!(replaced, Cow::Owned(_)) {
-            self.report(mistakes::binary_loss(mark));
+            self.report(diagnostics::binary_loss(mark));
         }
         Scalar::Text(replaced.into_owned())
     }
 
-    /// The innermost mapping's state if its next node is a key.
+    /// The state of the innermost mapping if its next node is a key.
     fn expects_key(&mut self) -> Option<&mut Pending> {
         match self.frames.last_mut() {
             Some(Frame::Mapping { open, .. }) if matches!(open.pending, Pending::Key) => Some(&mut open.pending),
@@ -196,17 +197,17 @@ impl<'t, 'k> Composer<'t, 'k> {
         let Some(Frame::Mapping { open, .. }) = self.frames.last_mut() else { return };
         let Some((text, kind)) = key else {
             open.pending = Pending::Dropped;
-            return self.report(mistakes::unsupported_key(mark));
+            return self.report(diagnostics::unsupported_key(mark));
         };
-        let places = Places { nodes: &self.nodes, keys: self.keys };
-        open.check(&text, kind, mark, &places, self.problems);
+        let positions = KeyPositions { nodes: &self.nodes, keys: self.keys };
+        open.check(&text, kind, mark, &positions, self.diagnostics);
         open.pending = Pending::Value { text, kind, mark };
     }
 
     fn alias(&mut self, anchor: usize, mark: Mark) {
         let Some(target) = self.anchors.get(anchor) else {
-            self.report(mistakes::alias_in_itself(mark));
-            self.place_value(mark);
+            self.report(diagnostics::alias_in_itself(mark));
+            self.add_node(mark);
             return self.attach_unusable();
         };
         let (height, node, target_steps, target_size) = (target.height, target.node, target.steps, target.size);
@@ -216,17 +217,17 @@ impl<'t, 'k> Composer<'t, 'k> {
             return;
         }
         if self.frames.len().saturating_add(height) > MAX_DEPTH {
-            self.report(mistakes::too_deep(mark));
-            self.place_value(mark);
+            self.report(diagnostics::too_deep(mark));
+            self.add_node(mark);
             return self.attach_unusable();
         }
         if self.expects_key().is_some() {
             let key = self.anchors.get(anchor).and_then(|target| target.key.clone());
             return self.key(key, mark);
         }
-        let place = self.place_value(mark);
+        let alias = self.add_node(mark);
         if height > 0 {
-            self.nodes.link(place, node);
+            self.nodes.link(alias, node);
         }
         let Some(Anchored { value, kinds, .. }) = self.anchors.get(anchor).cloned() else { return };
         self.attach(Done { value, kinds, height, alias: true });
@@ -235,7 +236,7 @@ impl<'t, 'k> Composer<'t, 'k> {
     fn open(&mut self, anchor: usize, spot: Spot, sequence: bool) -> ControlFlow<()> {
         let mark = self.mark(spot);
         if self.frames.len() == MAX_DEPTH {
-            self.report(mistakes::too_deep(mark));
+            self.report(diagnostics::too_deep(mark));
             return ControlFlow::Break(());
         }
         if matches!(self.frames.last(), Some(Frame::Skipped(_))) {
@@ -247,7 +248,7 @@ impl<'t, 'k> Composer<'t, 'k> {
             let (before, rest) = self.text.split_at_checked(spot.at).unwrap_or_default();
             let template = before.ends_with('{') && rest.starts_with('{');
             let mark = if template { Mark { column: mark.column.saturating_sub(1), ..mark } } else { mark };
-            self.frames.push(Frame::Skipped(Some(mistakes::collection_as_key(mark, template))));
+            self.frames.push(Frame::Skipped(Some(diagnostics::collection_as_key(mark, template))));
             return ControlFlow::Continue(());
         }
         let begun = self.begin();
@@ -256,7 +257,7 @@ impl<'t, 'k> Composer<'t, 'k> {
         if !(sequence && merging) {
             self.cost.node(0);
         }
-        let node = self.place_value(mark);
+        let node = self.add_node(mark);
         self.frames.push(if sequence {
             Frame::Sequence { node, anchor, items: Vec::new(), begun, merge: merging.then(Kinds::new) }
         } else {
@@ -268,7 +269,7 @@ impl<'t, 'k> Composer<'t, 'k> {
     fn close(&mut self) {
         let (node, anchor, begun, value, kinds) = match self.frames.pop() {
             Some(Frame::Sequence { node, anchor, mut items, begun, merge }) => {
-                // Most sequences have one item or two, and growing made room for four.
+                // Most sequences have one or two items, but growing reserves four.
                 items.shrink_to_fit();
                 (node, anchor, begun, Value::Array(items), merge.unwrap_or_default())
             }
@@ -277,7 +278,9 @@ impl<'t, 'k> Composer<'t, 'k> {
                 let (value, kinds) = open.finish();
                 (node, anchor, begun, value, kinds)
             }
-            Some(Frame::Skipped(problem)) => return problem.into_iter().for_each(|problem| self.report(problem)),
+            Some(Frame::Skipped(diagnostic)) => {
+                return diagnostic.into_iter().for_each(|diagnostic| self.report(diagnostic));
+            }
             None => return,
         };
         self.nodes.close(node);
@@ -286,7 +289,7 @@ impl<'t, 'k> Composer<'t, 'k> {
         self.attach(Done { value, kinds, height, alias: false });
     }
 
-    /// Keeps the value of an anchor, if an alias refers to it and there is room.
+    /// Keeps the value of an anchor if an alias refers to it and the budget allows it.
     fn define(&mut self, anchor: usize, begun: Begun, anchored: impl FnOnce() -> Anchored) {
         let steps = self.cost.steps.saturating_sub(begun.steps);
         let size = self.cost.size.saturating_sub(begun.size);
@@ -295,7 +298,7 @@ impl<'t, 'k> Composer<'t, 'k> {
         }
     }
 
-    /// Puts a complete node where it belongs.
+    /// Adds a complete node to its collection.
     fn attach(&mut self, done: Done) {
         match self.frames.last_mut() {
             None => self.root = Some(done.value),
@@ -312,50 +315,50 @@ impl<'t, 'k> Composer<'t, 'k> {
                 match std::mem::replace(&mut open.pending, Pending::Key) {
                     Pending::Value { text, kind, .. } => open.insert(text, kind, done.value),
                     Pending::Merge { mark } => {
-                        let places = Places { nodes: &self.nodes, keys: self.keys };
-                        // Of aliases, only those of mappings can be merged.
+                        let positions = KeyPositions { nodes: &self.nodes, keys: self.keys };
+                        // Only aliases of mappings can be merged.
                         let value = if done.alias && done.value.is_array() { Value::Null } else { done.value };
-                        open.merge(value, &done.kinds, mark, &places, self.problems);
+                        open.merge(value, &done.kinds, mark, &positions, self.diagnostics);
                     }
                     Pending::Dropped => {}
-                    // A key that is no scalar.
+                    // A key that is not a scalar.
                     Pending::Key => open.pending = Pending::Dropped,
                 }
             }
         }
     }
 
-    /// Takes the place of a node that has no value.
+    /// Adds null for a node that cannot be used.
     fn attach_unusable(&mut self) {
         self.attach(Done { value: Value::Null, kinds: Kinds::new(), height: 0, alias: false });
     }
 
-    /// Notes the position of the next value.
-    fn place_value(&mut self, mark: Mark) -> u32 {
-        let hold = match self.frames.last() {
+    /// Adds the position of the next value.
+    fn add_node(&mut self, mark: Mark) -> u32 {
+        let edge = match self.frames.last() {
             None => {
                 self.root_mark = mark;
-                Hold::Item
+                Edge::Item
             }
             Some(Frame::Mapping { open, .. }) => match &open.pending {
-                Pending::Value { text, mark, .. } => Hold::Entry(text, *mark),
-                Pending::Merge { .. } => Hold::Merge,
-                Pending::Key | Pending::Dropped => Hold::Item,
+                Pending::Value { text, mark, .. } => Edge::Entry(text, *mark),
+                Pending::Merge { .. } => Edge::Merge,
+                Pending::Key | Pending::Dropped => Edge::Item,
             },
-            Some(_) => Hold::Item,
+            Some(_) => Edge::Item,
         };
-        self.nodes.open(self.keys, hold, mark)
+        self.nodes.open(self.keys, edge, mark)
     }
 
     fn begin(&self) -> Begun {
         Begun { steps: self.cost.steps, size: self.cost.size, height: 0 }
     }
 
-    fn report(&mut self, problem: SyntaxDiagnostic) {
-        self.problems.add(problem);
+    fn report(&mut self, diagnostic: SyntaxDiagnostic) {
+        self.diagnostics.add(diagnostic);
     }
 
-    /// A place in the document as a place in the input.
+    /// Converts a position in the document to a position in the input.
     fn mark(&self, spot: Spot) -> Mark {
         let lines = spot.line.saturating_sub(1);
         let before = if lines == 0 { self.start.column } else { 1 };

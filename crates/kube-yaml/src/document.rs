@@ -9,7 +9,7 @@ use super::content::Content;
 use super::events::Parser;
 use super::positions::{Keys, Nodes};
 use super::text::Cursor;
-use super::{Mark, mistakes, syntax, text};
+use super::{Mark, diagnostics, syntax, text};
 
 /// Reads the text between two separators.
 pub(super) fn read(
@@ -17,33 +17,34 @@ pub(super) fn read(
     start: Mark,
     budget: &AliasBudget,
     keys: &mut Keys,
-    problems: &mut Collector,
+    diagnostics: &mut Collector,
 ) -> Content {
-    let Some(text) = text::decode(bytes, start, problems) else {
+    let Some(text) = text::decode(bytes, start, diagnostics) else {
         return Content { value: None, start, nodes: Nodes::default() };
     };
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
-    // kubectl ends every line, the last one too.
+    // kubectl terminates every line, including the last one.
     let text = if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) };
     let mut parser = Parser::new(&text);
-    let mut composer = Composer::new(&text, start, budget, keys, problems);
+    let mut composer = Composer::new(&text, start, budget, keys, diagnostics);
     let end = composer.run(&mut parser);
     let Composer { root, root_mark, nodes, .. } = composer;
     match end {
-        Ok(Some(end)) => check_rest(&text, end, start, root_mark, problems),
+        Ok(Some(end)) => check_rest(&text, end, start, root_mark, diagnostics),
         Ok(None) => {}
-        Err(failure) => problems.add(syntax::explain(failure, &text, &parser, start)),
+        Err(failure) => diagnostics.add(syntax::explain(failure, &text, &parser, start)),
     }
     Content { value: root.filter(|value| !value.is_null() && end.is_ok()), start: root_mark, nodes }
 }
 
-/// kubectl reads one document only: what follows it without a separator, or behind the end marker `...`, is lost.
-fn check_rest(text: &str, end: usize, start: Mark, root: Mark, problems: &mut Collector) {
+/// Reports text that kubectl drops: it reads one document only, and ignores text that follows without a separator or
+/// behind the end marker `...`.
+fn check_rest(text: &str, end: usize, start: Mark, root: Mark, diagnostics: &mut Collector) {
     let Some(rest) = text.get(end..) else { return };
     let content = rest.strip_prefix("...").unwrap_or(rest);
     let Some(dropped) = syntax::first_content(content) else { return };
     let mut cursor = Cursor::new(text.as_bytes(), start);
     let marker = (content.len() < rest.len()).then(|| cursor.mark(end));
     let dropped = cursor.mark(text.len().saturating_sub(dropped.len()));
-    problems.add(mistakes::dropped(dropped, marker.unwrap_or(root)));
+    diagnostics.add(diagnostics::dropped(dropped, marker.unwrap_or(root)));
 }

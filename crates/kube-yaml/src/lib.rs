@@ -1,8 +1,9 @@
 //! Reads YAML and JSON exactly as kubectl does, with the line and column of every key and value.
 //!
-//! kubectl reads with `apimachinery/pkg/util/yaml`, `sigs.k8s.io/yaml` and `go.yaml.in/yaml/v2`: YAML 1.1 with corners of their
-//! own. `0644` is 420, `yes` is true, `on` as a key is `true`, and a stream is cut at lines that begin with `---` before any YAML
-//! is understood. Parsers of YAML 1.2 read such files differently, and none of them says where a value is.
+//! kubectl reads with `apimachinery/pkg/util/yaml`, `sigs.k8s.io/yaml` and `go.yaml.in/yaml/v2`: YAML 1.1 with their
+//! own corner cases. `0644` is 420, `yes` is true, `on` as a key is `true`, and a stream is cut at lines that begin
+//! with `---` before any YAML is parsed. Parsers of YAML 1.2 read such files differently, and none of them returns the
+//! positions of values.
 //!
 //! ```
 //! use kube_yaml::{Mark, Severity, Step, Validation, read};
@@ -26,9 +27,9 @@
 //!
 //! # Large and hostile inputs
 //!
-//! Nesting ([`MAX_DEPTH`]), documents ([`MAX_DOCUMENT`]), inputs ([`MAX_INPUT`]) and what aliases expand to ([`AliasBudget`]) are
-//! bounded, and time and memory grow with the input and no faster. A [`Chunk`] is a run of documents that can be read by itself,
-//! so that several threads can share one input.
+//! Nesting ([`MAX_DEPTH`]), documents ([`MAX_DOCUMENT`]), inputs ([`MAX_INPUT`]) and expanded aliases ([`AliasBudget`])
+//! are bounded, and time and memory are linear in the size of the input. A [`Chunk`] is a run of documents that can be
+//! read independently, so that several threads can share one input.
 //!
 //! # How it reads
 //!
@@ -38,7 +39,7 @@
 //!                               tokens   nodes     scalar · mapping · anchors      value + positions
 //! ```
 //!
-//! Each step does what the one of the same name does in go-yaml.
+//! Each step corresponds to the step of the same name in go-yaml.
 
 #![cfg_attr(
     not(test),
@@ -59,18 +60,18 @@
     )
 )]
 
+mod advance;
 mod anchors;
 mod budget;
 mod chunk;
 mod collector;
 mod compose;
 mod content;
-mod counting;
+mod diagnostics;
 mod document;
 mod events;
 mod json;
 mod mapping;
-mod mistakes;
 mod number;
 mod positions;
 mod scalar;
@@ -86,17 +87,17 @@ pub use chunk::Chunk;
 pub use number::json_number;
 pub use positions::{Positions, Step};
 
-/// The deepest nesting of mappings and sequences that is read.
+/// Deepest nesting of mappings and sequences that is read.
 pub const MAX_DEPTH: usize = 1_000;
-/// The largest document that is read, in bytes.
+/// Size of the largest document that is read, in bytes.
 pub const MAX_DOCUMENT: usize = 8 << 20;
-/// The largest input that is read, in bytes.
+/// Size of the largest input that is read, in bytes.
 pub const MAX_INPUT: usize = 1 << 30;
 
-/// How strictly input that kubectl would accept with a loss is treated.
+/// Treatment of documents that kubectl would accept with a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Validation {
-    /// A document that loses something is refused.
+    /// A document with a loss is refused.
     #[default]
     Strict,
     /// The document is read as kubectl reads it, and the losses are reported.
@@ -105,7 +106,7 @@ pub enum Validation {
     Ignore,
 }
 
-/// A place in the input: line and column, both from 1, the column in characters.
+/// A position in the input: line and column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark {
     /// The line, from 1.
@@ -127,39 +128,39 @@ impl Mark {
 /// One document of a stream.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// The position in the stream, from 1, counting the documents that are not empty.
+    /// The position in the stream, from 1, advance the documents that are not empty.
     pub number: usize,
-    /// Where its content starts.
+    /// Position at which its content starts.
     pub start: Mark,
-    /// What kubectl reads.
+    /// The value that kubectl reads.
     pub value: Value,
-    /// Where its parts are.
+    /// Positions of its keys and values.
     pub positions: Positions,
 }
 
-/// What a [`SyntaxDiagnostic`] means for the document.
+/// Effect of a [`SyntaxDiagnostic`] on its document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
-    /// kubectl refuses the document too, or a bound of this program is exceeded.
+    /// The document cannot be used: kubectl refuses it as well, or it exceeds a bound of this crate.
     Refused,
     /// kubectl accepts the document, but loses a part of it or decides at random.
     Lossy,
 }
 
-/// Something in the input that cannot be read, or not without a loss.
+/// A part of the input that cannot be read, or only with a loss.
 ///
-/// The texts name keys and structural signs only, never a scalar value: it may be secret.
+/// The texts quote keys and structural characters only, never a scalar value, as it may be secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxDiagnostic {
-    /// Where it is.
+    /// Position of the error.
     pub mark: Mark,
-    /// The second place that is involved, such as the first of two equal keys.
+    /// A second position, such as that of the first of two equal keys.
     pub also: Option<Mark>,
     /// One sentence, lowercase, without a full stop.
     pub message: String,
-    /// What to do about it.
+    /// A suggestion to fix it.
     pub hint: Option<String>,
-    /// What it means for the document.
+    /// Effect on the document.
     pub severity: Severity,
 }
 
@@ -183,22 +184,22 @@ impl SyntaxDiagnostic {
     }
 }
 
-/// Everything that was read from one input.
+/// The documents and diagnostics of one input.
 #[derive(Debug, Default)]
 pub struct Stream {
     /// The documents that can be used, in order.
     pub documents: Vec<Document>,
-    /// What is wrong with the documents, in order.
+    /// The diagnostics of the documents, in order.
     pub diagnostics: Vec<SyntaxDiagnostic>,
-    /// How many documents are not empty, those that cannot be used included.
+    /// Number of documents that are not empty, including those that cannot be used.
     pub count: usize,
 }
 
 /// Reads a whole input: YAML documents, JSON documents, or JSON followed by YAML, as kubectl tells them apart.
 ///
-/// The problems of all documents are collected; a broken document does not hide the others. Under [`Validation::Strict`] a
-/// document with a problem is not returned, under the others one that is merely [`Severity::Lossy`] is, read as kubectl
-/// reads it.
+/// The diagnostics of all documents are collected; a broken document does not hide the others. With
+/// [`Validation::Strict`], a document with a diagnostic is not returned. With the others, a document that is only
+/// [`Severity::Lossy`] is returned as kubectl reads it.
 #[must_use]
 pub fn read(input: &[u8], validation: Validation) -> Stream {
     Chunk::whole(input).read(validation, &AliasBudget::for_input(input.len()))

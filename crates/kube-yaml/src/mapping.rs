@@ -9,10 +9,10 @@ use super::positions::{Keys, Nodes};
 use super::scalar::KeyKind;
 use super::{Mark, Severity, SyntaxDiagnostic};
 
-/// The keys of a mapping that are not text in YAML (`1`, `yes`).
+/// The kinds of the keys of a mapping that are not text in YAML (`1`, `yes`).
 pub(super) type Kinds = HashMap<String, KeyKind>;
 
-/// What the next node of the mapping is.
+/// Role of the next node of the mapping.
 pub(super) enum Pending {
     Key,
     Value {
@@ -34,12 +34,12 @@ pub(super) struct Open {
     pub pending: Pending,
     entries: Map<String, Value>,
     kinds: Kinds,
-    /// The keys that came with a merge and were not written since.
+    /// The keys that a merge added and that have not been written since.
     merged: HashSet<String>,
 }
 
-/// What an entry needs to look up the place of an earlier one.
-pub(super) struct Places<'a> {
+/// Finds the position of an earlier key in a mapping.
+pub(super) struct KeyPositions<'a> {
     pub nodes: &'a Nodes,
     pub keys: &'a Keys,
 }
@@ -49,18 +49,25 @@ impl Open {
         Self { node, anchor, pending: Pending::Key, entries: Map::new(), kinds: Kinds::new(), merged: HashSet::new() }
     }
 
-    /// Checks a key against those that are there, before its value is read.
-    pub(super) fn check(&mut self, text: &str, kind: KeyKind, mark: Mark, places: &Places, found: &mut Collector) {
+    /// Checks a key against the earlier ones, before its value is read.
+    pub(super) fn check(
+        &mut self,
+        text: &str,
+        kind: KeyKind,
+        mark: Mark,
+        positions: &KeyPositions,
+        diagnostics: &mut Collector,
+    ) {
         if !self.entries.contains_key(text) {
             return;
         }
         let present = self.kind(text);
-        // A key behind a merge that brings it overrides it: that is what merges are for.
-        if self.merged.remove(text) && present == kind || !found.has_room(Severity::Lossy) {
+        // A key behind a merge intentionally overrides the merged one.
+        if self.merged.remove(text) && present == kind || !diagnostics.has_room(Severity::Lossy) {
             return;
         }
-        let first = places.nodes.key_in(places.keys, self.node, text);
-        found.add(if present == kind { duplicate(mark, first, text) } else { confused(mark, first, text) });
+        let first = positions.nodes.key_in(positions.keys, self.node, text);
+        diagnostics.add(if present == kind { duplicate(mark, first, text) } else { confused(mark, first, text) });
     }
 
     /// Adds the value of a key.
@@ -75,19 +82,26 @@ impl Open {
         self.entries.insert(text, value);
     }
 
-    /// Adds the entries of a merged mapping, over those that are there (go-yaml decodes it into the same map).
-    pub(super) fn merge(&mut self, value: Value, kinds: &Kinds, mark: Mark, places: &Places, found: &mut Collector) {
+    /// Adds the entries of a merged mapping, which override earlier ones (go-yaml decodes it into the same map).
+    pub(super) fn merge(
+        &mut self,
+        value: Value,
+        kinds: &Kinds,
+        mark: Mark,
+        positions: &KeyPositions,
+        diagnostics: &mut Collector,
+    ) {
         let Some(merged) = merged_entries(value) else {
-            return found.add(not_mergeable(mark));
+            return diagnostics.add(not_mergeable(mark));
         };
-        // One problem tells enough.
+        // One diagnostic is enough.
         let mut overrides = false;
         for (key, value) in merged {
             let kind = kinds.get(&key).copied().unwrap_or(KeyKind::Text);
-            if self.entries.contains_key(&key) && !overrides && found.has_room(Severity::Lossy) {
+            if self.entries.contains_key(&key) && !overrides && diagnostics.has_room(Severity::Lossy) {
                 overrides = true;
-                let first = places.nodes.key_in(places.keys, self.node, &key);
-                found.add(
+                let first = positions.nodes.key_in(positions.keys, self.node, &key);
+                diagnostics.add(
                     SyntaxDiagnostic::lossy(
                         mark,
                         format!("this merge overrides the key `{key}`, which is set before it"),
@@ -110,7 +124,7 @@ impl Open {
     }
 }
 
-/// The entries that the value of a merge key brings; of several mappings the first one wins.
+/// The entries that the value of a merge key adds; if several mappings have a key, the first one wins.
 fn merged_entries(value: Value) -> Option<Map<String, Value>> {
     match value {
         Value::Object(entries) => Some(entries),
@@ -126,7 +140,7 @@ fn merged_entries(value: Value) -> Option<Map<String, Value>> {
     }
 }
 
-/// Two equal keys in one mapping.
+/// Diagnostic for two equal keys in one mapping.
 pub(super) fn duplicate(mark: Mark, first: Option<Mark>, key: &str) -> SyntaxDiagnostic {
     SyntaxDiagnostic::lossy(mark, format!("the key `{key}` is set twice in this mapping"))
         .also(first)
@@ -142,7 +156,7 @@ fn confused(mark: Mark, first: Option<Mark>, key: &str) -> SyntaxDiagnostic {
     .hint("kubectl picks one of them at random: keep one, and quote it")
 }
 
-/// Only mappings, aliases of mappings and sequences of both can be merged.
+/// Diagnostic for a merge of anything else than mappings, aliases of mappings and sequences of both.
 fn not_mergeable(mark: Mark) -> SyntaxDiagnostic {
     SyntaxDiagnostic::refused(mark, "the value of the merge key `<<` is not a mapping or a sequence of mappings")
         .hint("merge an alias of a mapping, such as `<<: *name`, or quote the key to use it as such")

@@ -2,14 +2,14 @@
 
 use serde_json::Number;
 
-/// `strconv.ParseInt(text, 0, 64)` and, where that overflows, `strconv.ParseUint(text, 0, 64)`.
+/// Result of `strconv.ParseInt(text, 0, 64)` or, if that overflows, of `strconv.ParseUint(text, 0, 64)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Integer {
     Signed(i64),
     Unsigned(u64),
 }
 
-/// An integer with Go's prefixes: `0x`, `0o` or `0`, `0b`. The text has no underscores any more.
+/// Parses an integer with Go's prefixes: `0x`, `0o` or `0`, `0b`. Underscores have been removed from the text.
 pub(super) fn parse_integer(text: &str) -> Option<Integer> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (digits, radix) = match unsigned.split_at_checked(2) {
@@ -22,12 +22,12 @@ pub(super) fn parse_integer(text: &str) -> Option<Integer> {
     let magnitude = parse_digits(digits, radix)?;
     match signed(magnitude, text.starts_with('-')) {
         Some(value) => Some(Integer::Signed(value)),
-        // ParseUint takes no sign.
+        // `ParseUint` accepts no sign.
         None => (unsigned.len() == text.len()).then_some(Integer::Unsigned(magnitude)),
     }
 }
 
-/// What go-yaml tries for `0b` when nothing else fits: a sign after the prefix (`0b-11`).
+/// Parses the form that go-yaml tries last for `0b`: a sign after the prefix (`0b-11`).
 pub(super) fn parse_signed_binary(text: &str) -> Option<Integer> {
     let digits = text.strip_prefix("0b")?;
     let magnitude = parse_digits(digits.strip_prefix(['+', '-'])?, 2)?;
@@ -38,13 +38,13 @@ fn signed(magnitude: u64, negative: bool) -> Option<i64> {
     if negative { 0_i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() }
 }
 
-/// Digits without a sign, which `from_str_radix` would allow.
+/// Parses digits without a sign, which `from_str_radix` would accept.
 fn parse_digits(digits: &str, radix: u32) -> Option<u64> {
     if digits.starts_with(['+', '-']) { None } else { u64::from_str_radix(digits, radix).ok() }
 }
 
-/// A decimal float as go-yaml's pattern allows it: `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`; one that
-/// overflows is none.
+/// Parses a decimal float as go-yaml's pattern allows it: `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`. `None`
+/// if it overflows.
 pub(super) fn parse_float(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
@@ -60,7 +60,7 @@ pub(super) fn parse_float(text: &str) -> Option<f64> {
     if shape { text.parse().ok().filter(|value: &f64| value.is_finite()) } else { None }
 }
 
-/// `strconv.ParseFloat` for text that starts with a dot: underscores may stand between two digits.
+/// Parses like `strconv.ParseFloat`, for text that starts with a dot: underscores are allowed between two digits.
 pub(super) fn parse_dotted_float(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     let between_digits = |at: usize| {
@@ -72,9 +72,9 @@ pub(super) fn parse_dotted_float(text: &str) -> Option<f64> {
     if sound { parse_float(&text.replace('_', "")) } else { None }
 }
 
-/// The number that is left after kubectl or the API server has written a float as JSON and read it back: whole numbers below 1e21
-/// are written with their shortest digits and come back as integers. None for what is no number (Go `encoding/json`,
-/// `floatEncoder`).
+/// The number that kubectl or the API server gets by writing a float as JSON and reading it back: whole numbers below
+/// 1e21 are written with their shortest digits and are read as integers. `None` for NaN and infinities (Go
+/// `encoding/json`, `floatEncoder`).
 #[must_use]
 pub fn json_number(value: f64) -> Option<Number> {
     if value.abs() < 1e21 && value.fract() == 0.0 {
@@ -89,7 +89,7 @@ pub fn json_number(value: f64) -> Option<Number> {
     Number::from_f64(value)
 }
 
-/// `strconv.FormatFloat(value, 'g', -1, 32)`: how a float becomes a key.
+/// Formats a float as a key: `strconv.FormatFloat(value, 'g', -1, 32)`.
 pub(super) fn format_key(value: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "kubectl writes float keys with 32 bits")]
     let value = value as f32;

@@ -1,8 +1,9 @@
-//! Where the parts of a document stand.
+//! Positions of the keys and values of a document.
 //!
-//! A document's nodes lie in one array in the order of the text, each with the index behind its subtree, so that a sibling
-//! is one step away and nothing but the array is allocated. Keys are numbers into a table that all documents of an input
-//! share, since manifests repeat the same few keys. Nearly all documents are so small that 16 bits hold each number.
+//! The nodes of a document are in one array in the order of the text, each with the index behind its subtree, so that
+//! the next sibling is one step away and only the array is allocated. Keys are indices into a table that all documents
+//! of an input share, since manifests repeat the same few keys. Nearly all documents are so small that 16 bits hold
+//! each number.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,7 +20,7 @@ pub enum Step<'a> {
     Index(usize),
 }
 
-/// A key's number in the table, or one of the two below.
+/// Index of a key in the table, or one of the two values below.
 type Symbol = u32;
 /// The node is an item of a sequence, or the document itself.
 const NO_KEY: Symbol = u32::MAX;
@@ -35,7 +36,7 @@ struct Node {
     end: u32,
 }
 
-/// A node in half the room; its lines count from the document's first one.
+/// A node in half the memory; its lines count from the first line of the document.
 #[derive(Clone, Copy)]
 struct SmallNode {
     value: (u16, u16),
@@ -45,7 +46,7 @@ struct SmallNode {
 }
 
 impl SmallNode {
-    /// How far the two symbols that are no keys lie below the largest number.
+    /// Difference between the two special symbols in 32 bits and in 16 bits.
     const SPECIAL: u32 = Symbol::MAX - u16::MAX as u32;
 
     fn new(node: &Node, line: u32) -> Option<Self> {
@@ -75,7 +76,7 @@ impl SmallNode {
 /// The nodes of a document.
 #[derive(Clone)]
 enum Table {
-    /// With the document's first line.
+    /// Small nodes, with the first line of the document.
     Small(Arc<[SmallNode]>, u32),
     Large(Arc<[Node]>),
 }
@@ -96,11 +97,11 @@ impl Table {
     }
 }
 
-/// Where the values and keys of a document, or of a part of it, stand.
+/// Positions of the keys and values of a document, or of a part of it.
 #[derive(Clone)]
 pub struct Positions {
     nodes: Table,
-    /// Aliases: the index of the alias and of the node it stands for, in the order of the first.
+    /// Aliases: the index of the alias and that of the node it refers to, ordered by the former.
     links: Arc<[(u32, u32)]>,
     keys: Arc<[Arc<str>]>,
     root: u32,
@@ -112,7 +113,7 @@ impl fmt::Debug for Positions {
     }
 }
 
-/// Those of an object that nobody wrote: all of it is at the start.
+/// Positions of an object that is in no file: all of it is at the start.
 impl Default for Positions {
     fn default() -> Self {
         let root = Node { value: Mark::START, key_mark: Mark::START, key: NO_KEY, end: 1 };
@@ -121,14 +122,14 @@ impl Default for Positions {
 }
 
 impl Positions {
-    /// Where the value at a path is. A part that comes from an anchor is where the anchor's text is; the alias
-    /// itself is at its `*`.
+    /// The position of the value at a path. Values inside an anchored node are at the anchor's text; the alias itself
+    /// is at its `*`.
     #[must_use]
     pub fn value_at(&self, path: &[Step]) -> Option<Mark> {
         self.find(path).map(|node| self.node(node).value)
     }
 
-    /// The position of the key of the value at a path; nothing for items of a sequence.
+    /// The position of the key of the value at a path; `None` for items of a sequence.
     #[must_use]
     pub fn key_at(&self, path: &[Step]) -> Option<Mark> {
         let node = self.node(self.find(path)?);
@@ -144,7 +145,7 @@ impl Positions {
             .unwrap_or(Mark::START)
     }
 
-    /// The positions below a path, as those of a document of its own; nothing is copied.
+    /// The positions below a path, as those of a separate document; nothing is copied.
     #[must_use]
     pub fn descend(&self, path: &[Step]) -> Option<Self> {
         Some(Self { root: self.find(path)?, ..self.clone() })
@@ -171,7 +172,7 @@ impl Positions {
         })
     }
 
-    /// The node that an alias stands for, or the node itself.
+    /// The node that an alias refers to, or the node itself.
     fn target(&self, node: u32) -> u32 {
         match self.links.binary_search_by_key(&node, |link| link.0) {
             Ok(found) => self.links[found].1,
@@ -189,7 +190,8 @@ impl Positions {
         })
     }
 
-    /// The entry that wins: the last one written, merged entries included; of several merged mappings the first.
+    /// The entry that takes precedence: the last one written, including merged entries; if several merged mappings have
+    /// the key, that of the first.
     fn entry(&self, mapping: u32, key: &str) -> Option<u32> {
         let mut found = None;
         for child in self.children(mapping) {
@@ -217,9 +219,9 @@ impl Positions {
 pub(super) struct Keys {
     symbols: HashMap<Arc<str>, Symbol>,
     texts: Vec<Arc<str>>,
-    /// The last symbol of the keys with some hash, since the same few keys come again and again.
+    /// Cache of symbols by the hash of the key, since the same few keys repeat.
     recent: [Symbol; Self::RECENT],
-    /// The room in which the nodes of the last document grew.
+    /// The buffer of the last document's nodes, for reuse.
     room: Vec<Node>,
 }
 
@@ -262,12 +264,12 @@ impl Keys {
     }
 }
 
-/// How a node hangs on the one above it.
+/// Relation of a node to its parent.
 #[derive(Clone, Copy)]
-pub(super) enum Hold<'a> {
+pub(super) enum Edge<'a> {
     /// An item of a sequence, or the document.
     Item,
-    /// The value of a key at a place.
+    /// The value of a key, and the position of the key.
     Entry(&'a str, Mark),
     /// The value of a merge key.
     Merge,
@@ -286,11 +288,11 @@ impl Nodes {
     }
 
     /// Adds a node and returns its index.
-    pub(super) fn open(&mut self, keys: &mut Keys, hold: Hold, value: Mark) -> u32 {
-        let (key, key_mark) = match hold {
-            Hold::Item => (NO_KEY, value),
-            Hold::Entry(key, mark) => (keys.symbol(key), mark),
-            Hold::Merge => (MERGE, value),
+    pub(super) fn open(&mut self, keys: &mut Keys, edge: Edge, value: Mark) -> u32 {
+        let (key, key_mark) = match edge {
+            Edge::Item => (NO_KEY, value),
+            Edge::Entry(key, mark) => (keys.symbol(key), mark),
+            Edge::Merge => (MERGE, value),
         };
         let node = index(self.nodes.len());
         self.nodes.push(Node { value, key_mark, key, end: behind(node) });
@@ -303,7 +305,7 @@ impl Nodes {
         self.nodes[node as usize].end = end;
     }
 
-    /// Lets an alias stand for an earlier node.
+    /// Links an alias to an earlier node.
     pub(super) fn link(&mut self, alias: u32, target: u32) {
         self.links.push((alias, target));
     }
@@ -321,7 +323,7 @@ impl Nodes {
         found
     }
 
-    /// The nodes in as little room as they need; the room in which they grew is free for the next document.
+    /// The nodes in as little memory as they need; their buffer is reused for the next document.
     pub(super) fn seal(mut self, keys: &mut Keys) -> Sealed {
         let nodes = Table::new(&self.nodes);
         self.nodes.clear();
@@ -330,7 +332,7 @@ impl Nodes {
     }
 }
 
-/// The positions of a document that is read, until the table of keys is finished.
+/// The positions of a complete document before the table of keys is complete.
 pub(super) struct Sealed {
     nodes: Table,
     links: Arc<[(u32, u32)]>,
@@ -342,12 +344,12 @@ impl Sealed {
     }
 }
 
-/// The index behind a node: that of its first child, if it has one.
+/// The index after a node: that of its first child, if it has one.
 fn behind(node: u32) -> u32 {
     node.saturating_add(1)
 }
 
-/// Documents are bounded far below what 32 bits count.
+/// Converts a length to 32 bits; the bound of documents is far below.
 fn index(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(MERGE - 1)
 }

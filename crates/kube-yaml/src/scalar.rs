@@ -1,4 +1,4 @@
-//! What a scalar means: the resolver of go-yaml v2 (`resolve.go`), which is YAML 1.1 with corners of its own.
+//! Resolves scalars as go-yaml v2 does (`resolve.go`): YAML 1.1 with its own corner cases.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde_json::{Number, Value};
 use super::number::{self, Integer};
 use super::text;
 
-/// Go's `base64.StdEncoding`, which does not look at the bits that are left over.
+/// Go's `base64.StdEncoding`, which ignores trailing bits.
 const BASE64: GeneralPurpose =
     GeneralPurpose::new(&STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 
@@ -25,7 +25,7 @@ pub(super) enum Scalar {
     Text(String),
 }
 
-/// What makes two keys of the same text different keys for go-yaml, though not for JSON.
+/// Type of a key. Keys of the same text and different types are different keys for go-yaml, but not for JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyKind {
     Text,
@@ -48,7 +48,7 @@ impl Scalar {
         Self::Text(text.into_owned())
     }
 
-    /// The value in JSON; nothing for infinities and NaN, which JSON does not have.
+    /// The value in JSON; `None` for infinities and NaN, which JSON does not have.
     pub(super) fn into_value(self) -> Option<Value> {
         Some(match self {
             Self::Null => Value::Null,
@@ -60,27 +60,27 @@ impl Scalar {
         })
     }
 
-    /// The text of the key that the scalar makes; nothing for null and integers above 63 bits, which `sigs.k8s.io/yaml`
-    /// refuses as keys.
+    /// The text of the scalar as a key; `None` for null and integers above 63 bits, which `sigs.k8s.io/yaml` refuses as
+    /// keys.
     pub(super) fn into_key(self) -> Option<(String, KeyKind)> {
         Some(match self {
             Self::Null | Self::Unsigned(_) => return None,
             Self::Bool(value) => (value.to_string(), KeyKind::Bool),
             Self::Signed(value) => (value.to_string(), KeyKind::Integer),
-            // Go takes 0 and -0 for the same key.
+            // In Go, 0 and -0 are the same key.
             Self::Float(value) => (number::format_key(value), KeyKind::Float((value + 0.0).to_bits())),
             Self::Text(text) => (text, KeyKind::Text),
         })
     }
 }
 
-/// An unquoted scalar without a tag.
+/// Resolves an unquoted scalar without a tag.
 pub(super) fn plain(text: Cow<str>) -> Scalar {
     resolve(&text).unwrap_or_else(|| Scalar::text(text))
 }
 
-/// A scalar with one of YAML's own tags (`!!name`), quoted or not; all but a few of them leave the text alone. `!!binary` is
-/// [`binary`].
+/// Resolves a scalar with one of YAML's own tags (`!!name`), quoted or not; most of them keep the text. `!!binary` is
+/// read by [`binary`].
 pub(super) fn tagged(name: &str, text: Cow<str>) -> Option<Scalar> {
     let resolved = match name {
         "bool" | "int" | "float" | "null" => resolve(&text),
@@ -98,13 +98,13 @@ pub(super) fn tagged(name: &str, text: Cow<str>) -> Option<Scalar> {
     }
 }
 
-/// The bytes of a `!!binary` scalar; nothing if it is not base64.
+/// The bytes of a `!!binary` scalar; `None` if it is not base64.
 pub(super) fn binary(text: &str) -> Option<Vec<u8>> {
     let digits: String = text.chars().filter(|character| !matches!(character, '\r' | '\n')).collect();
     BASE64.decode(digits).ok()
 }
 
-/// Everything but text. Timestamps stay text, and base 60 numbers are not supported.
+/// Resolves any scalar but text. Timestamps stay text, and base 60 numbers are not supported.
 fn resolve(text: &str) -> Option<Scalar> {
     let first = match text.as_bytes().first() {
         None => return Some(Scalar::Null),

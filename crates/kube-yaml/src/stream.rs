@@ -1,22 +1,22 @@
-//! Splits an input into documents as kubectl does (`apimachinery/pkg/util/yaml/decoder.go`): an input that starts with `{`
-//! is a sequence of JSON values until one of the first two is none; the rest is cut at lines that begin with `---`, before
-//! any YAML is understood.
+//! Splits an input into documents as kubectl does (`apimachinery/pkg/util/yaml/decoder.go`): an input that starts with
+//! `{` is a sequence of JSON values, until one of the first two is not JSON; the rest is cut at lines that begin with
+//! `---`, before any YAML is parsed.
 
 use serde_json::Value;
 
 use super::budget::AliasBudget;
 use super::collector::Collector;
 use super::content::Content;
-use super::mistakes::too_large;
+use super::diagnostics::too_large;
 use super::positions::{Keys, Sealed};
 use super::text::{self, Cursor};
 use super::{Document, MAX_DOCUMENT, MAX_INPUT, Mark, Severity, Stream, SyntaxDiagnostic, Validation};
 use super::{document, json};
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
-/// How far kubectl looks for the brace that makes an input JSON.
+/// Number of bytes in which kubectl looks for the brace that makes an input JSON.
 const GUESS_LENGTH: usize = 4096;
-/// What begins the line between two documents.
+/// Beginning of a line between two documents.
 pub(super) const SEPARATOR: &[u8] = b"---";
 
 /// A document that can be used.
@@ -33,29 +33,29 @@ struct Reader<'b> {
     budget: &'b AliasBudget,
     keys: Keys,
     documents: Vec<Read>,
-    problems: Vec<SyntaxDiagnostic>,
-    /// How many documents were not empty so far.
+    diagnostics: Vec<SyntaxDiagnostic>,
+    /// Number of documents so far that were not empty.
     count: usize,
 }
 
 pub(super) fn read(input: &[u8], validation: Validation, budget: &AliasBudget) -> Stream {
     let mut reader = Reader::new(validation, budget);
     if input.len() > MAX_INPUT {
-        reader.problems.push(
+        reader.diagnostics.push(
             SyntaxDiagnostic::refused(Mark::START, "the input is larger than 1 GiB")
                 .hint("split it into several inputs"),
         );
     } else {
         match text::decode_utf16(input) {
             Some(Ok(text)) => reader.input(text.as_bytes()),
-            Some(Err(problem)) => reader.problems.push(problem),
+            Some(Err(diagnostic)) => reader.diagnostics.push(diagnostic),
             None => reader.input(input.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(input)),
         }
     }
     reader.finish()
 }
 
-/// Reads YAML documents, the first of which begins at a place.
+/// Reads YAML documents; the first one begins at `start`.
 pub(super) fn read_documents(text: &[u8], start: Mark, validation: Validation, budget: &AliasBudget) -> Stream {
     let mut reader = Reader::new(validation, budget);
     reader.yaml(text, start);
@@ -73,7 +73,7 @@ pub(super) fn is_separator(line: &[u8]) -> bool {
     line.strip_prefix(SEPARATOR).is_some_and(is_blank_or_comment)
 }
 
-/// Returns true if the first character that is no space is a brace (`GuessJSONStream`).
+/// Returns true if the first character that is not white space is a brace (`GuessJSONStream`).
 fn starts_like_json(input: &[u8]) -> bool {
     let beginning = String::from_utf8_lossy(&input[..input.len().min(GUESS_LENGTH)]);
     beginning.trim_start().starts_with('{')
@@ -81,7 +81,7 @@ fn starts_like_json(input: &[u8]) -> bool {
 
 impl<'b> Reader<'b> {
     fn new(validation: Validation, budget: &'b AliasBudget) -> Self {
-        Self { validation, budget, keys: Keys::default(), documents: Vec::new(), problems: Vec::new(), count: 0 }
+        Self { validation, budget, keys: Keys::default(), documents: Vec::new(), diagnostics: Vec::new(), count: 0 }
     }
 
     fn input(&mut self, input: &[u8]) {
@@ -92,21 +92,21 @@ impl<'b> Reader<'b> {
         let mut scanner = json::Scanner::new(input);
         let mut values = 0_usize;
         loop {
-            let mut found = Collector::default();
+            let mut diagnostics = Collector::default();
             let from = scanner.offset();
-            match scanner.next_document(&mut self.keys, &mut found) {
+            match scanner.next_document(&mut self.keys, &mut diagnostics) {
                 Some(Ok(content)) => {
                     values.advance(1);
-                    self.add(content, found);
+                    self.add(content, diagnostics);
                 }
-                Some(Err(problem)) => {
-                    // After one value at most, what follows may still be YAML; kubectl needs four more bytes to see it.
+                Some(Err(diagnostic)) => {
+                    // After at most one value, the rest may still be YAML; kubectl needs four more bytes to detect it.
                     match after_blank_line(&input[from..]) {
                         Some(rest) if values <= 1 => {
                             let read = input.len().saturating_sub(rest.len());
                             self.yaml(rest, Cursor::new(input, Mark::START).mark(read));
                         }
-                        _ => self.refuse(problem),
+                        _ => self.refuse(diagnostic),
                     }
                     return;
                 }
@@ -146,7 +146,7 @@ impl<'b> Reader<'b> {
         }
     }
 
-    /// Reads the text between two separators, as long as there is something left of the budget.
+    /// Reads the text between two separators, unless the budget is exhausted.
     fn document(&mut self, bytes: &[u8], start: Mark) {
         if self.budget.is_exhausted() {
             return;
@@ -154,35 +154,37 @@ impl<'b> Reader<'b> {
         if bytes.len() > MAX_DOCUMENT {
             return self.refuse(too_large(start));
         }
-        let mut found = Collector::default();
-        let content = document::read(bytes, start, self.budget, &mut self.keys, &mut found);
-        self.add(content, found);
+        let mut diagnostics = Collector::default();
+        let content = document::read(bytes, start, self.budget, &mut self.keys, &mut diagnostics);
+        self.add(content, diagnostics);
     }
 
     /// Counts a document, and keeps it if it can be used.
-    fn add(&mut self, content: Content, found: Collector) {
-        let mut found = found.into_problems();
-        if content.value.is_none() && found.is_empty() {
+    fn add(&mut self, content: Content, diagnostics: Collector) {
+        let mut diagnostics = diagnostics.into_diagnostics();
+        if content.value.is_none() && diagnostics.is_empty() {
             return;
         }
         self.count.advance(1);
         if self.validation == Validation::Ignore {
-            found.retain(|problem| problem.severity == Severity::Refused);
+            diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Refused);
         }
         let refused = match self.validation {
-            Validation::Strict => !found.is_empty(),
-            Validation::Warn | Validation::Ignore => found.iter().any(|problem| problem.severity == Severity::Refused),
+            Validation::Strict => !diagnostics.is_empty(),
+            Validation::Warn | Validation::Ignore => {
+                diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Refused)
+            }
         };
-        self.problems.append(&mut found);
+        self.diagnostics.append(&mut diagnostics);
         if let Some(value) = content.value.filter(|_| !refused) {
             let (number, start, positions) = (self.count, content.start, content.nodes.seal(&mut self.keys));
             self.documents.push(Read { number, start, value, positions });
         }
     }
 
-    fn refuse(&mut self, problem: SyntaxDiagnostic) {
+    fn refuse(&mut self, diagnostic: SyntaxDiagnostic) {
         self.count.advance(1);
-        self.problems.push(problem);
+        self.diagnostics.push(diagnostic);
     }
 
     fn finish(self) -> Stream {
@@ -191,7 +193,7 @@ impl<'b> Reader<'b> {
             let positions = positions.finish(&keys);
             Document { number, start, value, positions }
         });
-        Stream { documents: documents.collect(), diagnostics: self.problems, count: self.count }
+        Stream { documents: documents.collect(), diagnostics: self.diagnostics, count: self.count }
     }
 }
 
@@ -207,8 +209,8 @@ fn is_blank_or_comment(rest: &[u8]) -> bool {
     rest.is_empty() || rest.starts_with('#')
 }
 
-/// What is behind the white space that kubectl skips between JSON and YAML: up to a line break and with it. Nothing if the
-/// input ends within the four bytes it reads ahead.
+/// The input behind the white space that kubectl skips between JSON and YAML: up to a line break, inclusive. `None` if
+/// the input ends within the four bytes it reads ahead.
 fn after_blank_line(mut rest: &[u8]) -> Option<&[u8]> {
     loop {
         let text = String::from_utf8_lossy(rest.get(..4)?);

@@ -1,12 +1,12 @@
-//! The input as text: encodings, the characters that YAML allows, and places in it.
+//! The input as text: encodings, the characters that YAML allows, and positions.
 
 use std::borrow::Cow;
 
 use super::collector::Collector;
 use super::{Mark, SyntaxDiagnostic};
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
-/// Follows a text and tells the place of ever later bytes; all steps together look at each byte once.
+/// Converts increasing offsets in a text to positions; all calls together read each byte once.
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -18,14 +18,14 @@ impl<'a> Cursor<'a> {
         Self { bytes, at: 0, mark: start }
     }
 
-    /// The place of the byte at an offset that is not before the last one asked for.
+    /// The position of the byte at an offset, which must not be before that of the last call.
     pub(super) fn mark(&mut self, offset: usize) -> Mark {
         let end = offset.min(self.bytes.len());
         let passed = self.bytes.get(self.at..end).unwrap_or_default();
         for byte in passed {
             match byte {
                 b'\n' => self.mark = self.mark.next_line(),
-                // The later bytes of a character.
+                // Continuation bytes of a character.
                 0x80..=0xBF => {}
                 _ => self.mark.column.advance(1),
             }
@@ -35,7 +35,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The text of an input in UTF-16, which a byte order mark tells.
+/// The text of an input in UTF-16, which is recognised by its byte order mark.
 pub(super) fn decode_utf16(input: &[u8]) -> Option<Result<String, SyntaxDiagnostic>> {
     let unit: fn([u8; 2]) -> u16 = match input {
         [0xFF, 0xFE, ..] => u16::from_le_bytes,
@@ -53,20 +53,20 @@ pub(super) fn decode_utf16(input: &[u8]) -> Option<Result<String, SyntaxDiagnost
     Some(if rest.is_empty() { Ok(text) } else { Err(not_utf16(&text)) })
 }
 
-/// A document as text, if it has only characters that YAML allows. kubectl reads the bytes that are not UTF-8 as U+FFFD.
-pub(super) fn decode<'a>(document: &'a [u8], start: Mark, problems: &mut Collector) -> Option<Cow<'a, str>> {
+/// A document as text, if it has only characters that YAML allows. kubectl reads bytes that are not UTF-8 as U+FFFD.
+pub(super) fn decode<'a>(document: &'a [u8], start: Mark, diagnostics: &mut Collector) -> Option<Cow<'a, str>> {
     let text = match std::str::from_utf8(document) {
         Ok(text) => Cow::Borrowed(text),
         Err(error) => {
             let mark = Cursor::new(document, start).mark(error.valid_up_to());
-            problems.add(
+            diagnostics.add(
                 SyntaxDiagnostic::lossy(mark, "a byte here is not valid UTF-8, and kubectl replaces it")
                     .hint("save the file as UTF-8; put binary data into `binaryData` or `data` as base64"),
             );
             String::from_utf8_lossy(document)
         }
     };
-    // Nearly all documents are printable ASCII, which is quick to see.
+    // Nearly all documents are printable ASCII, which is checked quickly.
     let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r');
     if text.as_bytes().iter().fold(true, |all, byte| all & plain(byte)) {
         return Some(text);
@@ -75,7 +75,7 @@ pub(super) fn decode<'a>(document: &'a [u8], start: Mark, problems: &mut Collect
         return Some(text);
     };
     let mark = Cursor::new(text.as_bytes(), start).mark(at);
-    problems.add(
+    diagnostics.add(
         SyntaxDiagnostic::refused(mark, format!("the control character U+{:04X} is not allowed", u32::from(character)))
             .hint("remove it, or write it as an escape in double quotes"),
     );
@@ -93,8 +93,8 @@ fn is_printable(character: char) -> bool {
         '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
 }
 
-/// The bytes as text with U+FFFD for each byte that is not UTF-8, as Go's JSON package writes them. (Bytes of the input
-/// come through a decoder that writes one for each sequence that is cut off, as [`String::from_utf8_lossy`] does.)
+/// The bytes as text with U+FFFD for each byte that is not UTF-8, as Go's JSON package writes them. (The decoder of the
+/// input writes one U+FFFD for each truncated sequence, as [`String::from_utf8_lossy`] does.)
 pub(super) fn replace_invalid(mut bytes: &[u8]) -> Cow<'_, str> {
     let mut text = String::new();
     loop {
@@ -111,7 +111,8 @@ pub(super) fn replace_invalid(mut bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Returns true if go-yaml takes a text for a timestamp: a date, or a date and a time, where all but the year may have one digit.
+/// Returns true if go-yaml reads a text as a timestamp: a date, or a date and a time, in which all parts but the year
+/// may have one digit.
 pub(super) fn is_timestamp(text: &str) -> bool {
     let Some((year, rest)) = text.split_once('-') else { return false };
     let Some((month, rest)) = rest.split_once('-') else { return false };
@@ -145,7 +146,7 @@ fn digits(text: &str, length: std::ops::RangeInclusive<usize>) -> Option<u32> {
     if sound { text.parse().ok() } else { None }
 }
 
-/// A time with a zone: `Z` or `±hh:mm`.
+/// Returns true for a time with a zone: `Z` or `±hh:mm`.
 fn zoned(text: &str) -> bool {
     if let Some(time) = text.strip_suffix('Z') {
         return clock(time);
@@ -155,7 +156,7 @@ fn zoned(text: &str) -> bool {
     matches!(zone, Some((Some(0..=24), Some(0..=60)))) && clock(time)
 }
 
-/// `h:m:s` with a fraction of a second after a dot or a comma.
+/// Returns true for `h:m:s` with a fraction of a second after a dot or a comma.
 fn clock(text: &str) -> bool {
     let (time, fraction) = match text.split_once(['.', ',']) {
         Some((time, fraction)) => (time, Some(fraction)),

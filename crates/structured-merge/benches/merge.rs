@@ -35,9 +35,10 @@ fn deployment(replicas: u32) -> Value {
 
 fn merge(criterion: &mut Criterion) {
     let gvk = GroupVersionKind::new("apps/v1", "Deployment");
-    let (of, kind) = (builtin().object(&gvk).expect("a built-in kind"), builtin_kind(&gvk).expect("a built-in kind"));
+    let (schema, kind) =
+        (builtin().object(&gvk).expect("a built-in kind"), builtin_kind(&gvk).expect("a built-in kind"));
     let (manifest, drifted) = (deployment(3), deployment(4));
-    let claims = field_set(&manifest, of, Some(kind)).to_fields_v1();
+    let claims = field_set(&manifest, schema, Some(kind)).to_fields_v1();
     let mut live = manifest.clone();
     live["metadata"]["managedFields"] = json!([{
         "manager": MANAGER, "operation": "Apply", "apiVersion": "apps/v1", "time": "2026-01-01T00:00:00Z",
@@ -47,19 +48,19 @@ fn merge(criterion: &mut Criterion) {
         bencher.iter(|| Ownership::of(black_box(&live), MANAGER));
     });
     let live = ManagedObject::new(live, MANAGER);
-    assert_eq!(prove(&manifest, &live, of, kind, MANAGER), Proof::Proven);
+    assert_eq!(prove(&manifest, &live, schema, kind, MANAGER), Proof::Proven);
 
     criterion.bench_function("prove: in sync", |bencher| {
-        bencher.iter(|| prove(black_box(&manifest), black_box(&live), of, kind, MANAGER));
+        bencher.iter(|| prove(black_box(&manifest), black_box(&live), schema, kind, MANAGER));
     });
     criterion.bench_function("prove: drifted", |bencher| {
-        bencher.iter(|| prove(black_box(&drifted), black_box(&live), of, kind, MANAGER));
+        bencher.iter(|| prove(black_box(&drifted), black_box(&live), schema, kind, MANAGER));
     });
     criterion.bench_function("predict: drifted", |bencher| {
-        bencher.iter(|| predict(black_box(&drifted), black_box(&live), of, Some(kind), MANAGER));
+        bencher.iter(|| predict(black_box(&drifted), black_box(&live), schema, Some(kind), MANAGER));
     });
     criterion.bench_function("field set of a manifest", |bencher| {
-        bencher.iter(|| field_set(black_box(&manifest), of, Some(kind)));
+        bencher.iter(|| field_set(black_box(&manifest), schema, Some(kind)));
     });
     criterion.bench_function("field set from FieldsV1", |bencher| {
         bencher.iter(|| FieldSet::from_fields_v1(black_box(&claims)));

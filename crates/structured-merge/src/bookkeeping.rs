@@ -1,5 +1,5 @@
-//! What the API server itself counts up or copies when something else changes: no change of ours, nor of anybody. Like
-//! `metadata.generation`, it is left out of comparisons.
+//! Fields that the API server itself counts up or copies when another field changes. Nobody wrote such a change, so
+//! comparisons leave it out, as they do `metadata.generation`.
 
 use serde_json::Value;
 
@@ -8,7 +8,8 @@ use crate::claimants::step;
 use crate::object::{FieldPath, FieldSet, GroupVersionKind, PathElement};
 use crate::schema::{Shape, TypeRef, builtin_kind};
 
-/// Annotations that are made from fields of the object, by group, kind and key; what a manifest says there is disregarded.
+/// Annotations that the server makes from fields of the object, by group, kind and key. The server ignores their values
+/// in a manifest.
 const MADE: [(&str, &str, &str); 3] = [
     // `pkg/registry/apps/daemonset/strategy.go` counts up with every change of the template, `pkg/apis/apps/v1/conversion.go`
     // serves the number as an annotation.
@@ -18,7 +19,7 @@ const MADE: [(&str, &str, &str); 3] = [
     ("autoscaling", "HorizontalPodAutoscaler", "autoscaling.alpha.kubernetes.io/current-metrics"),
 ];
 
-/// Two fields of a struct with one meaning: who sets one of them sets both. The second is the one that counts.
+/// Two fields of a struct with one meaning: setting one sets both. The second one takes precedence.
 const TWINS: [(&str, &str); 4] = [
     // `pkg/apis/core/v1/conversion.go`, `Convert_core_PodSpec_To_v1_PodSpec`
     ("serviceAccount", "serviceAccountName"),
@@ -30,16 +31,16 @@ const TWINS: [(&str, &str); 4] = [
     ("dataSourceRef", "dataSource"),
 ];
 
-/// Leaves out the changes that only follow from the server's own bookkeeping.
-pub fn leave_out_bookkeeping(changes: &mut Vec<Change>, gvk: &GroupVersionKind, manifest: &Value, of: TypeRef<'_>) {
+/// Removes the changes that only follow from the server's own bookkeeping.
+pub fn leave_out_bookkeeping(changes: &mut Vec<Change>, gvk: &GroupVersionKind, manifest: &Value, schema: TypeRef<'_>) {
     if builtin_kind(gvk).is_none() {
         return;
     }
     let differs: FieldSet = changes.iter().map(|change| change.path.clone()).collect();
     changes.retain(|change| {
         !is_made(gvk, &change.path)
-            && !is_nothing_both_times(change, of)
-            && !is_copy(&change.path, &differs, manifest, of)
+            && !is_nothing_both_times(change, schema)
+            && !is_copy(&change.path, &differs, manifest, schema)
     });
 }
 
@@ -50,44 +51,43 @@ fn is_made(gvk: &GroupVersionKind, path: &FieldPath) -> bool {
     MADE.iter().any(is_it)
 }
 
-/// Returns true if a list or a map without entries is served as null once and as empty then: Go tells a nil slice from an empty one
-/// as long as the object is in memory (`rules` of a Role, which is always served), and stores both alike.
-fn is_nothing_both_times(change: &Change, of: TypeRef<'_>) -> bool {
+/// Returns true if a list or a map without entries is null in one object and empty in the other. In memory, Go
+/// distinguishes a nil slice from an empty one (`rules` of a Role, which is always served); stored, both are the same.
+fn is_nothing_both_times(change: &Change, schema: TypeRef<'_>) -> bool {
     let (from, to) = (change.from.as_ref(), change.to.as_ref());
     let is_null = |value: Option<&Value>| value.is_some_and(Value::is_null);
     if !is_null(from) && !is_null(to) {
         return false;
     }
-    let of = change.path.elements().iter().fold(of, |of, element| step(of, element));
+    let schema = change.path.elements().iter().fold(schema, |schema, element| step(schema, element));
     let is_nothing = |value: Option<&Value>| match value {
         None | Some(Value::Null) => true,
-        Some(Value::Array(items)) => items.is_empty() && matches!(of.shape(), Shape::List(..)),
-        Some(Value::Object(map)) => map.is_empty() && of.is_free_map(),
+        Some(Value::Array(items)) => items.is_empty() && matches!(schema.shape(), Shape::List(..)),
+        Some(Value::Object(map)) => map.is_empty() && schema.is_free_map(),
         Some(_) => false,
     };
     is_nothing(from) && is_nothing(to)
 }
 
-/// Returns true if a path is in the twin that the manifest leaves out, and the other one changes as well.
-fn is_copy(path: &FieldPath, differs: &FieldSet, manifest: &Value, of: TypeRef<'_>) -> bool {
-    let mut of = of;
+/// Returns true if a path is in the twin that the manifest leaves out, and its twin changes as well.
+fn is_copy(path: &FieldPath, differs: &FieldSet, manifest: &Value, mut schema: TypeRef<'_>) -> bool {
     for (at, element) in path.elements().iter().enumerate() {
         if let PathElement::Field(name) = element
             && let Some((twin, is_second)) = twin_of(name)
-            && of.declares(name)
-            && of.declares(twin)
+            && schema.declares(name)
+            && schema.declares(twin)
         {
             let parent = FieldPath::from(path.elements().get(..at).unwrap_or_default().to_vec());
             let wants = |name: &str| parent.value_in(manifest).is_some_and(|parent| parent.get(name).is_some());
             let is_left_to_server = !wants(name) && (wants(twin) || !is_second);
             return is_left_to_server && differs.overlaps(&parent.field(twin));
         }
-        of = step(of, element);
+        schema = step(schema, element);
     }
     false
 }
 
-/// The other of two twins, and whether the name is that of the second.
+/// The twin of a field, and true if the field is the second of the two.
 fn twin_of(name: &str) -> Option<(&'static str, bool)> {
     TWINS.iter().find_map(|(first, second)| match name {
         _ if name == *first => Some((*second, false)),
@@ -103,13 +103,13 @@ mod tests {
     use crate::schema::builtin;
     use serde_json::json;
 
-    /// The paths that are left of the changes from one object to another.
+    /// The paths that remain of the changes from one object to another.
     #[track_caller]
     fn left(api_version: &str, kind: &str, manifest: &Value, from: &Value, to: &Value) -> Vec<String> {
         let gvk = GroupVersionKind::new(api_version, kind);
-        let of = builtin().object(&gvk).unwrap_or(TypeRef::untyped());
-        let mut found = changes(from, to, of, true);
-        leave_out_bookkeeping(&mut found, &gvk, manifest, of);
+        let schema = builtin().object(&gvk).unwrap_or(TypeRef::untyped());
+        let mut found = changes(from, to, schema, true);
+        leave_out_bookkeeping(&mut found, &gvk, manifest, schema);
         found.iter().map(|change| change.path.to_string()).collect()
     }
 
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(shown(pod(json!({"serviceAccount": "a"}))), [at("serviceAccount")]);
         assert_eq!(shown(both("a")), [at("serviceAccount"), at("serviceAccountName")]);
         assert_eq!(shown(pod(json!({}))), [at("serviceAccountName")]);
-        // Alone it is the server's answer to a manifest that contradicts itself.
+        // Alone, it is how the server resolves a manifest that contradicts itself.
         let (from, to) = (pod(json!({"serviceAccount": "b"})), pod(json!({"serviceAccount": "a"})));
         assert_eq!(left("apps/v1", "Deployment", &json!({}), &from, &to), [at("serviceAccount")]);
         let service = |ip: &str| json!({"spec": {"clusterIP": ip, "clusterIPs": [ip]}});
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(left(kind.0, kind.1, &json!({}), &json!({}), &role(json!(null))), [""; 0]);
         let rules = json!([{"verbs": ["get"], "resources": ["pods"]}]);
         assert_eq!(left(kind.0, kind.1, &json!({}), &role(json!(null)), &role(rules)), ["rules"]);
-        // A pointer to a struct that is there or not.
+        // A pointer to a struct, nil or not.
         let policy = |peer: Value| json!({"spec": {"template": {"spec": {"securityContext": peer}}}});
         assert_eq!(left("apps/v1", "Deployment", &json!({}), &policy(json!(null)), &policy(json!({}))).len(), 1);
     }

@@ -1,4 +1,4 @@
-//! Field by field: what differs between two objects. Items of keyed lists are matched by key, never by position.
+//! Compares two objects field by field. Items of keyed lists are matched by key, never by position.
 
 use std::collections::BTreeMap;
 
@@ -9,27 +9,27 @@ use crate::object::{FieldPath, PathElement, SERVER_METADATA, Scalar};
 use crate::path_stack::PathStack;
 use crate::schema::{ListKind, TypeRef, item_element};
 
-/// How a value differs.
+/// Kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Op {
-    /// Only the second object has it.
+    /// Only the second object has the value.
     Add,
-    /// Both have it, and it differs.
+    /// Both objects have the value, and it differs.
     Change,
-    /// Only the first object has it.
+    /// Only the first object has the value.
     Remove,
-    /// The items are the same and stand in another order.
+    /// The items are the same, in another order.
     Move,
 }
 
 /// One difference between two objects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// Where.
+    /// Path of the value.
     pub path: FieldPath,
-    /// How.
+    /// Kind of the change.
     pub op: Op,
     /// The value in the first object.
     pub from: Option<Value>,
@@ -37,33 +37,33 @@ pub struct Change {
     pub to: Option<Value>,
 }
 
-/// What differs between two versions of an object, by path; what the server owns is left out, `status` too when the kind
-/// has it as a subresource.
+/// The changes between two versions of an object, by path. Fields that only the server writes are left out, and so is
+/// `status` if `has_status_subresource`.
 #[must_use]
-pub fn changes(from: &Value, to: &Value, of: TypeRef<'_>, status_is_apart: bool) -> Vec<Change> {
+pub fn changes(from: &Value, to: &Value, schema: TypeRef<'_>, has_status_subresource: bool) -> Vec<Change> {
     let mut found = Vec::new();
     let strip = |object: &Value| {
         let mut object = object.clone();
         if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
             metadata.retain(|name, _| !SERVER_METADATA.contains(&name.as_str()));
         }
-        if let (true, Value::Object(fields)) = (status_is_apart, &mut object) {
+        if let (true, Value::Object(fields)) = (has_status_subresource, &mut object) {
             fields.remove("status");
         }
         object
     };
-    walk(&PathStack::root(), Some(&strip(from)), Some(&strip(to)), of, &mut found);
+    walk(&PathStack::root(), Some(&strip(from)), Some(&strip(to)), schema, &mut found);
     found
 }
 
-fn walk(at: &PathStack<'_>, from: Option<&Value>, to: Option<&Value>, of: TypeRef<'_>, found: &mut Vec<Change>) {
+fn walk(at: &PathStack<'_>, from: Option<&Value>, to: Option<&Value>, schema: TypeRef<'_>, found: &mut Vec<Change>) {
     match (from, to) {
         (Some(a), Some(b)) if a == b => {}
-        (Some(Value::Object(a)), Some(Value::Object(b))) => fields(at, a, b, of, found),
-        (Some(Value::Array(a)), Some(Value::Array(b))) => items(at, a, b, of, found),
-        // An entry of a free map (a label, a file of a ConfigMap) has a life and an owner of its own.
-        (None, Some(Value::Object(b))) if is_free_map(b, of) => fields(at, &Map::new(), b, of, found),
-        (Some(Value::Object(a)), None) if is_free_map(a, of) => fields(at, a, &Map::new(), of, found),
+        (Some(Value::Object(a)), Some(Value::Object(b))) => fields(at, a, b, schema, found),
+        (Some(Value::Array(a)), Some(Value::Array(b))) => items(at, a, b, schema, found),
+        // An entry of a free map (a label, a file of a ConfigMap) is created and owned separately.
+        (None, Some(Value::Object(b))) if is_free_map(b, schema) => fields(at, &Map::new(), b, schema, found),
+        (Some(Value::Object(a)), None) if is_free_map(a, schema) => fields(at, a, &Map::new(), schema, found),
         (None, None) => {}
         (from, to) => {
             let op = match (from, to) {
@@ -76,31 +76,31 @@ fn walk(at: &PathStack<'_>, from: Option<&Value>, to: Option<&Value>, of: TypeRe
     }
 }
 
-fn is_free_map(value: &Map<String, Value>, of: TypeRef<'_>) -> bool {
-    !value.is_empty() && value.keys().all(|name| !of.declares(name)) && value.values().all(|v| !v.is_object())
+fn is_free_map(value: &Map<String, Value>, schema: TypeRef<'_>) -> bool {
+    !value.is_empty() && value.keys().all(|name| !schema.declares(name)) && value.values().all(|v| !v.is_object())
 }
 
 fn fields(
     at: &PathStack<'_>,
     from: &Map<String, Value>,
     to: &Map<String, Value>,
-    of: TypeRef<'_>,
+    schema: TypeRef<'_>,
     found: &mut Vec<Change>,
 ) {
     let mut names: Vec<&String> = from.keys().chain(to.keys()).collect();
     names.sort();
     names.dedup();
     for name in names {
-        walk(&at.field(name), from.get(name), to.get(name), of.field(name), found);
+        walk(&at.field(name), from.get(name), to.get(name), schema.field(name), found);
     }
 }
 
-fn items(at: &PathStack<'_>, from: &[Value], to: &[Value], of: TypeRef<'_>, found: &mut Vec<Change>) {
-    if let (Some(before), Some(after)) = (elements(from, of), elements(to, of)) {
-        keyed(at, &before, &after, of, found);
+fn items(at: &PathStack<'_>, from: &[Value], to: &[Value], schema: TypeRef<'_>, found: &mut Vec<Change>) {
+    if let (Some(before), Some(after)) = (elements(from, schema), elements(to, schema)) {
+        keyed(at, &before, &after, schema, found);
     } else if from.len() == to.len() {
         for (index, (a, b)) in from.iter().zip(to).enumerate() {
-            walk(&at.index(index), Some(a), Some(b), of.item(), found);
+            walk(&at.index(index), Some(a), Some(b), schema.item(), found);
         }
     } else {
         let (from, to) = (Value::from(from), Value::from(to));
@@ -110,13 +110,13 @@ fn items(at: &PathStack<'_>, from: &[Value], to: &[Value], of: TypeRef<'_>, foun
 
 type Item<'v> = (PathElement, &'v Value);
 
-/// The items of a keyed list or of a set with their elements; none for an atomic list, or where an item has no key or
-/// one key is used twice, which leaves nothing but positions.
-fn elements<'v>(items: &'v [Value], of: TypeRef<'_>) -> Option<Vec<Item<'v>>> {
-    if *of.list_kind() == ListKind::Atomic {
+/// The items of a keyed list or of a set with their path elements. `None` for an atomic list, and for a list in which
+/// an item has no key or two items have the same one: such items only have positions.
+fn elements<'v>(items: &'v [Value], schema: TypeRef<'_>) -> Option<Vec<Item<'v>>> {
+    if *schema.list_kind() == ListKind::Atomic {
         return None;
     }
-    let elements: Option<Vec<Item<'v>>> = items.iter().map(|item| Some((item_element(item, of)?, item))).collect();
+    let elements: Option<Vec<Item<'v>>> = items.iter().map(|item| Some((item_element(item, schema)?, item))).collect();
     let elements = elements?;
     let mut seen: Vec<&PathElement> = elements.iter().map(|(element, _)| element).collect();
     seen.sort();
@@ -124,12 +124,12 @@ fn elements<'v>(items: &'v [Value], of: TypeRef<'_>) -> Option<Vec<Item<'v>>> {
     unique.then_some(elements)
 }
 
-fn keyed(at: &PathStack<'_>, from: &[Item<'_>], to: &[Item<'_>], of: TypeRef<'_>, found: &mut Vec<Change>) {
+fn keyed(at: &PathStack<'_>, from: &[Item<'_>], to: &[Item<'_>], schema: TypeRef<'_>, found: &mut Vec<Change>) {
     let (before, after) = (by_element(from), by_element(to));
     for (element, item) in from {
-        walk(&at.item(element), Some(item), after.get(element).copied(), of.item(), found);
+        walk(&at.item(element), Some(item), after.get(element).copied(), schema.item(), found);
     }
-    // A new item is shown whole.
+    // A new item is one change.
     for (element, item) in to.iter().filter(|(element, _)| !before.contains_key(element)) {
         found.push(Change { path: at.item(element).path(), op: Op::Add, from: None, to: Some((*item).clone()) });
     }
@@ -146,7 +146,7 @@ fn by_element<'i, 'v>(items: &'i [Item<'v>]) -> BTreeMap<&'i PathElement, &'v Va
     items.iter().map(|(element, value)| (element, *value)).collect()
 }
 
-/// An item's name in a list whose order changed: its key's value, or its keys when there are several.
+/// The name of an item in a list whose order changed: the value of its key, or all keys if it has several.
 fn name_of(element: &PathElement) -> Value {
     match element {
         PathElement::Member(member) => member.to_json(),

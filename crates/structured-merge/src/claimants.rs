@@ -1,54 +1,53 @@
-//! Who claims a field: the sets of many managers in one tree, so that a question costs no walk through all of them.
+//! The claims of many managers in one tree, so that finding the owners of a field does not walk through every set.
 
 use std::collections::BTreeMap;
 
 use crate::object::{FieldPath, FieldSet, ManagedFieldsEntry, PathElement};
 use crate::schema::{Shape, TypeRef};
 
-/// How many managers of one field are named at most, the latest of them. The API server merges updates of more than ten
-/// managers into one entry (`managedfields/internal/capmanagers.go`); appliers are not bounded.
+/// Largest number of managers that are named for one field; the latest are named. The API server merges updates of more
+/// than ten managers into one entry (`managedfields/internal/capmanagers.go`); appliers are not bounded.
 const NAMED: usize = 20;
 
-/// How sure it is that a manager owns a field.
+/// Strength of a manager's claim on a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClaimStrength {
-    /// It does not.
+    /// The manager does not claim the field.
     None,
-    /// It claims only a map or a list that the field is in. Where entries have owners of their own, that says nothing of the
-    /// field, and an exact claim of another manager counts more.
+    /// The manager claims only a map or a list around the field. Where entries have owners of their own, this does not
+    /// include the field, and an exact claim of another manager takes precedence.
     Above,
-    /// It claims the field, something in it, or a value around it that is replaced as a whole.
+    /// The manager claims the field, a field in it, or a value around it that is replaced as a whole.
     Own,
 }
 
-/// How a set of fields claims a path in an object of a type.
+/// Strength of a field set's claim on a path in an object with this schema.
 #[must_use]
-pub fn claim_strength(set: &FieldSet, path: &FieldPath, of: TypeRef<'_>) -> ClaimStrength {
-    let (mut set, mut of) = (set, of);
+pub fn claim_strength(mut set: &FieldSet, path: &FieldPath, mut schema: TypeRef<'_>) -> ClaimStrength {
     let mut elements = path.elements().iter().peekable();
     while let Some(element) = elements.next() {
         let Some((is_member, below)) = set.step(element) else { return ClaimStrength::None };
-        of = step(of, element);
+        schema = step(schema, element);
         match elements.peek() {
-            Some(next) if below.is_empty() => return if is_member { above(of, next) } else { ClaimStrength::None },
+            Some(next) if below.is_empty() => return if is_member { above(schema, next) } else { ClaimStrength::None },
             _ => set = below,
         }
     }
     ClaimStrength::Own
 }
 
-/// What a claim on a value of this type says of the fields in it.
-fn above(of: TypeRef<'_>, next: &PathElement) -> ClaimStrength {
+/// Strength that a claim on a value of this type has for the fields in it.
+fn above(schema: TypeRef<'_>, next: &PathElement) -> ClaimStrength {
     // Positions occur only in lists that are replaced as a whole.
-    let is_whole = of.is_atomic_type() || *of.shape() == Shape::Opaque || matches!(next, PathElement::Index(_));
+    let is_whole = schema.is_atomic_type() || *schema.shape() == Shape::Opaque || matches!(next, PathElement::Index(_));
     if is_whole { ClaimStrength::Own } else { ClaimStrength::Above }
 }
 
-/// The type of what is one step below.
-pub(crate) fn step<'t>(of: TypeRef<'t>, element: &PathElement) -> TypeRef<'t> {
+/// The type one step down.
+pub(crate) fn step<'t>(schema: TypeRef<'t>, element: &PathElement) -> TypeRef<'t> {
     match element {
-        PathElement::Field(name) => of.field(name),
-        _ => of.item(),
+        PathElement::Field(name) => schema.field(name),
+        _ => schema.item(),
     }
 }
 
@@ -61,15 +60,15 @@ pub struct Claimants<'e> {
 
 #[derive(Debug, Default)]
 struct Node<'e> {
-    /// Whose sets have this path or one below it.
+    /// Managers whose sets have this path or one below it.
     here: Vec<usize>,
-    /// Whose sets end here.
+    /// Managers whose sets end here.
     ends: Vec<usize>,
     below: BTreeMap<&'e PathElement, Node<'e>>,
 }
 
 impl<'e> Claimants<'e> {
-    /// Puts the managers' sets together.
+    /// Builds the tree from the entries of `managedFields`.
     #[must_use]
     pub fn of(entries: &'e [ManagedFieldsEntry]) -> Self {
         let mut root = Node::default();
@@ -79,7 +78,7 @@ impl<'e> Claimants<'e> {
         Self { entries, root }
     }
 
-    /// Returns true if anybody claims the path, or something above it that has no claims in it.
+    /// Returns true if a manager claims the path, or a value above it without claiming anything in that value.
     #[must_use]
     pub fn is_claimed(&self, path: &FieldPath) -> bool {
         let mut node = &self.root;
@@ -95,19 +94,19 @@ impl<'e> Claimants<'e> {
         !self.entries.is_empty()
     }
 
-    /// Who has the best claim on a path, the latest claims only, and how good it is.
+    /// The strongest claim on a path, and the managers that have it, latest first.
     #[must_use]
-    pub fn best(&self, path: &FieldPath, of: TypeRef<'_>) -> (ClaimStrength, Vec<&'e ManagedFieldsEntry>) {
+    pub fn best(&self, path: &FieldPath, mut schema: TypeRef<'_>) -> (ClaimStrength, Vec<&'e ManagedFieldsEntry>) {
         let (mut own, mut around): (Vec<&[usize]>, Vec<&[usize]>) = (Vec::new(), Vec::new());
-        let (mut node, mut of) = (&self.root, of);
+        let mut node = &self.root;
         let mut elements = path.elements().iter().peekable();
         while let Some(element) = elements.next() {
             let Some(child) = node.below.get(element) else { break };
-            of = step(of, element);
+            schema = step(schema, element);
             node = child;
             match elements.peek() {
                 None => own.push(&node.here),
-                Some(next) if above(of, next) == ClaimStrength::Own => own.push(&node.ends),
+                Some(next) if above(schema, next) == ClaimStrength::Own => own.push(&node.ends),
                 Some(_) => around.push(&node.ends),
             }
         }
@@ -155,8 +154,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn best(entries: &[ManagedFieldsEntry], path: &FieldPath, of: TypeRef<'_>) -> (ClaimStrength, Vec<String>) {
-        let (strength, found) = Claimants::of(entries).best(path, of);
+    fn best(entries: &[ManagedFieldsEntry], path: &FieldPath, schema: TypeRef<'_>) -> (ClaimStrength, Vec<String>) {
+        let (strength, found) = Claimants::of(entries).best(path, schema);
         (strength, found.into_iter().map(|entry| entry.manager.clone()).collect())
     }
 

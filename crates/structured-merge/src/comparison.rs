@@ -1,5 +1,5 @@
-//! Which fields a write adds, modifies and removes, as structured-merge-diff counts them to tell who loses a field
-//! (`typed/compare.go`).
+//! The fields that a write adds, modifies and removes, as structured-merge-diff computes them to find the managers that
+//! lose a field (`typed/compare.go`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,13 +18,13 @@ pub(crate) struct Comparison {
 }
 
 /// Compares two objects of one type.
-pub(crate) fn compare(before: &Value, after: &Value, of: TypeRef<'_>) -> Comparison {
+pub(crate) fn compare(before: &Value, after: &Value, schema: TypeRef<'_>) -> Comparison {
     let mut comparison = Comparison::default();
-    comparison.value(&PathStack::root(), Some(before), Some(after), of);
+    comparison.value(&PathStack::root(), Some(before), Some(after), schema);
     comparison
 }
 
-/// What a value is handled as.
+/// Category in which a value is compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Atom {
     Map,
@@ -35,8 +35,8 @@ enum Atom {
 }
 
 impl Atom {
-    fn of(value: Option<&Value>, of: TypeRef<'_>) -> Self {
-        match (of.shape(), value) {
+    fn of(value: Option<&Value>, schema: TypeRef<'_>) -> Self {
+        match (schema.shape(), value) {
             (Shape::Map(_), _) | (Shape::Opaque | Shape::Untyped, Some(Value::Object(_))) => Self::Map,
             (Shape::List(..), _) | (Shape::Opaque | Shape::Untyped, Some(Value::Array(_))) => Self::List,
             (Shape::Opaque | Shape::Untyped, None | Some(Value::Null)) => Self::Any,
@@ -46,15 +46,15 @@ impl Atom {
 }
 
 impl Comparison {
-    fn value(&mut self, at: &PathStack<'_>, before: Option<&Value>, after: Option<&Value>, of: TypeRef<'_>) {
-        let (left, right) = (Atom::of(before, of), Atom::of(after, of));
+    fn value(&mut self, at: &PathStack<'_>, before: Option<&Value>, after: Option<&Value>, schema: TypeRef<'_>) {
+        let (left, right) = (Atom::of(before, schema), Atom::of(after, schema));
         let is_leaf = match (before, after) {
-            (_, None) => self.handle(left, at, before, after, of),
+            (_, None) => self.handle(left, at, before, after, schema),
             (Some(_), Some(_)) if left != right => {
-                self.handle(left, at, before, after, of);
-                self.handle(right, at, before, after, of)
+                self.handle(left, at, before, after, schema);
+                self.handle(right, at, before, after, schema)
             }
-            _ => self.handle(right, at, before, after, of),
+            _ => self.handle(right, at, before, after, schema),
         };
         match (before, after) {
             _ if is_leaf => {}
@@ -71,12 +71,12 @@ impl Comparison {
         at: &PathStack<'_>,
         before: Option<&Value>,
         after: Option<&Value>,
-        of: TypeRef<'_>,
+        schema: TypeRef<'_>,
     ) -> bool {
-        let is_whole = match of.shape() {
+        let is_whole = match schema.shape() {
             Shape::Opaque => true,
             Shape::Untyped => atom == Atom::List,
-            _ => of.is_atomic_type(),
+            _ => schema.is_atomic_type(),
         };
         match atom {
             Atom::Map | Atom::Any if !is_whole => {
@@ -86,7 +86,7 @@ impl Comparison {
                 if left.is_empty() && right.is_empty() {
                     return self.leaf(at, before, after);
                 }
-                self.fields(at, left, right, of);
+                self.fields(at, left, right, schema);
                 false
             }
             Atom::List if !is_whole => {
@@ -95,7 +95,7 @@ impl Comparison {
                 if left.is_empty() && right.is_empty() {
                     return self.leaf(at, before, after);
                 }
-                self.items(at, left, right, of);
+                self.items(at, left, right, schema);
                 false
             }
             _ => self.leaf(at, before, after),
@@ -112,29 +112,35 @@ impl Comparison {
         true
     }
 
-    fn fields(&mut self, at: &PathStack<'_>, before: &Map<String, Value>, after: &Map<String, Value>, of: TypeRef<'_>) {
+    fn fields(
+        &mut self,
+        at: &PathStack<'_>,
+        before: &Map<String, Value>,
+        after: &Map<String, Value>,
+        schema: TypeRef<'_>,
+    ) {
         let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
         for name in names {
-            self.value(&at.field(name), before.get(name), after.get(name), of.field(name));
+            self.value(&at.field(name), before.get(name), after.get(name), schema.field(name));
         }
     }
 
-    fn items(&mut self, at: &PathStack<'_>, before: &[Value], after: &[Value], of: TypeRef<'_>) {
+    fn items(&mut self, at: &PathStack<'_>, before: &[Value], after: &[Value], schema: TypeRef<'_>) {
         let mut elements: BTreeMap<PathElement, [Vec<&Value>; 2]> = BTreeMap::new();
         for item in before {
-            let Some(element) = item_element(item, of) else { continue };
+            let Some(element) = item_element(item, schema) else { continue };
             let [left, _] = elements.entry(element).or_default();
             left.push(item);
         }
         for item in after {
-            let Some(element) = item_element(item, of) else { continue };
+            let Some(element) = item_element(item, schema) else { continue };
             let [_, right] = elements.entry(element).or_default();
             right.push(item);
         }
         for (element, [left, right]) in &elements {
             let at = at.item(element);
             match (left.as_slice(), right.as_slice()) {
-                ([] | [_], [] | [_]) => self.value(&at, left.first().copied(), right.first().copied(), of.item()),
+                ([] | [_], [] | [_]) => self.value(&at, left.first().copied(), right.first().copied(), schema.item()),
                 // Items with one key are compared as a whole.
                 ([_, _, ..], [_, _, ..]) => {
                     let is_equal = left.len() == right.len() && left.iter().zip(right).all(|(a, b)| is_same(a, b));
@@ -144,13 +150,13 @@ impl Comparison {
                 }
                 ([_, _, ..], _) => {
                     if let Some(only) = right.first() {
-                        self.value(&at, None, Some(only), of.item());
+                        self.value(&at, None, Some(only), schema.item());
                     }
                     self.removed.insert(&at.path());
                 }
                 (_, [_, _, ..]) => {
                     if let Some(only) = left.first() {
-                        self.value(&at, Some(only), None, of.item());
+                        self.value(&at, Some(only), None, schema.item());
                     }
                     self.added.insert(&at.path());
                 }
@@ -159,7 +165,7 @@ impl Comparison {
     }
 }
 
-/// Returns true if two values are equal, numbers however they are written (`value/value.go`, `Equals`).
+/// Returns true if two values are equal. Numbers are compared by value (`value/value.go`, `Equals`).
 fn is_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(_), Value::Number(_)) => Scalar::from_json(a) == Scalar::from_json(b),
@@ -180,9 +186,9 @@ mod tests {
 
     /// The fields of a Pod that are added, modified and removed.
     fn compared(before: &Value, after: &Value) -> [Vec<String>; 3] {
-        let of = builtin().object(&GroupVersionKind::new("v1", "Pod")).unwrap();
+        let schema = builtin().object(&GroupVersionKind::new("v1", "Pod")).unwrap();
         let spec = |value: &Value| json!({"spec": value});
-        let found = compare(&spec(before), &spec(after), of);
+        let found = compare(&spec(before), &spec(after), schema);
         [found.added, found.modified, found.removed].map(|set| set.paths().iter().map(ToString::to_string).collect())
     }
 
@@ -214,10 +220,10 @@ mod tests {
 
     #[test]
     fn a_value_that_becomes_another_sort_of_value_loses_what_was_in_it() {
-        let of = TypeRef::untyped();
-        let found = compare(&json!({"a": {"b": 1}}), &json!({"a": "x"}), of);
+        let schema = TypeRef::untyped();
+        let found = compare(&json!({"a": {"b": 1}}), &json!({"a": "x"}), schema);
         let texts = |set: &FieldSet| set.paths().iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!((texts(&found.modified), texts(&found.removed)), (vec!["a".to_owned()], vec!["a.b".to_owned()]));
-        assert_eq!(compare(&json!({"a": 1}), &json!({"a": 1.0}), of), Comparison::default());
+        assert_eq!(compare(&json!({"a": 1}), &json!({"a": 1.0}), schema), Comparison::default());
     }
 }

@@ -1,9 +1,9 @@
 //! Server-side apply, computed by the client: what sigs.k8s.io/structured-merge-diff and `metadata.managedFields` are to the API
 //! server, in Rust and without a server.
 //!
-//! The crate answers these questions about a manifest and a live object: which fields does an apply claim? What would it change,
-//! and whose fields would it take? Would it change anything at all? It does no I/O: OpenAPI documents and objects come in as
-//! JSON values.
+//! The crate answers these questions about a manifest and a live object: which fields does an apply claim? What would
+//! it change, and which fields would it take from other managers? Would it change anything at all? It does no I/O:
+//! OpenAPI documents and objects are passed as JSON values.
 //!
 //! ```
 //! use serde_json::json;
@@ -33,7 +33,7 @@
 //! let gvk = GroupVersionKind::new("example.com/v1", "Gateway");
 //! let (kind, schema) = (types.kind(&gvk).unwrap(), types.object(&gvk).unwrap());
 //!
-//! // What an apply claims: items of an associative list by their keys, whatever their position.
+//! // The fields that an apply claims: items of an associative list by their keys, not by their positions.
 //! let gateway = |port: u16| json!({
 //!     "apiVersion": "example.com/v1", "kind": "Gateway", "metadata": {"name": "edge"},
 //!     "spec": {"listeners": [{"name": "web", "port": port}]},
@@ -60,15 +60,15 @@
 //! assert_eq!(changed[0].path.to_string(), "spec.listeners[name=web].port");
 //! assert_eq!(changed[0].to, Some(json!(8080)));
 //!
-//! // No other manager loses a field: there would be no conflict.
+//! // No other manager loses a field, so there is no conflict.
 //! assert!(live.owners.taken(&after.owners).is_empty());
 //! # Ok::<(), structured_merge::CompileError>(())
 //! ```
 //!
-//! # The parts
+//! # Overview
 //!
 //! ```text
-//! OpenAPI v3 ─compile─▶ TypeTable ─▶ TypeRef (steps down beside a value)
+//! OpenAPI v3 ─compile─▶ TypeTable ─▶ TypeRef (steps down along a value)
 //!                                      │
 //! manifest ─────field_set──────────────┼─▶ FieldSet ⇄ FieldsV1
 //! manifest, live ─prove────────────────┼─▶ Proof: an apply changes neither a value nor a claim
@@ -86,8 +86,8 @@
 //!
 //! # What a prediction cannot know
 //!
-//! Admission plugins, conversion webhooks and most defaults run in the server only. [`prove`] says [`Proof::Inconclusive`] where
-//! they may matter, and never guesses; [`predict`] guesses, and is meant for where no server can be asked.
+//! Admission plugins, conversion webhooks and most defaults run in the server only. [`prove`] never guesses: where they
+//! may matter, it returns [`Proof::Inconclusive`]. [`predict`] guesses, and is meant for comparisons without a server.
 
 #![cfg_attr(
     not(test),

@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use crate::ownership::Ownership;
 
-/// An object and the owners of its fields, as it is or as an apply would leave it.
+/// An object with the owners of its fields: a live one, or the prediction of an apply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ManagedObject {
     /// The object.
@@ -12,7 +12,7 @@ pub struct ManagedObject {
 }
 
 impl ManagedObject {
-    /// A live object with the owners that its `metadata.managedFields` names; `manager` is the applier's.
+    /// Reads the owners of a live object from its `metadata.managedFields`; `manager` is that of the applier.
     #[must_use]
     pub fn new(object: Value, manager: &str) -> Self {
         let owners = Ownership::of(&object, manager);

@@ -7,111 +7,114 @@ use serde_json::{Map, Value};
 use crate::object::PathElement;
 use crate::schema::{self, ListKind, ScalarKind, TypeRef, equivalent_offline, is_default, item_element};
 
-/// Which values a merge has: those that structured-merge-diff computes, or those that the server serves afterwards.
+/// Form of the merged values: as structured-merge-diff computes them, or as the server serves them afterwards.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Values {
     /// As the manifest has them.
     Sent,
-    /// As Go types keep them: empty values are left out, and there are no nulls. Where the manifest and the live object mean the
-    /// same, the live spelling stays.
+    /// As Go types keep them: empty values are left out, and there are no nulls. Where manifest and live object have
+    /// the same meaning, the live spelling stays.
     Served,
 }
 
-/// Merges a manifest over the live object. Where both mean the same, the live spelling stays.
+/// Merges a manifest over the live object. Where both have the same meaning, the live spelling stays.
 #[must_use]
-pub fn merge(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
-    merge_to(Values::Served, manifest, live, of)
+pub fn merge(manifest: &Value, live: &Value, schema: TypeRef<'_>) -> Value {
+    merge_to(Values::Served, manifest, live, schema)
 }
 
-pub(crate) fn merge_to(values: Values, manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
+pub(crate) fn merge_to(values: Values, manifest: &Value, live: &Value, schema: TypeRef<'_>) -> Value {
     match (manifest, live) {
         (Value::Null, _) => live.clone(),
-        (Value::Object(wanted), Value::Object(found)) if !of.is_atomic(manifest) => {
-            // What is merged further down isn't copied here as well, level by level.
+        (Value::Object(wanted), Value::Object(found)) if !schema.is_atomic(manifest) => {
+            // Fields that are merged below are not copied here, so that no level copies all levels under it.
             let others = found.iter().filter(|(name, _)| !wanted.contains_key(*name));
             let mut merged: Map<String, Value> = others.map(|(name, there)| (name.clone(), there.clone())).collect();
             for (name, value) in wanted {
                 match found.get(name) {
-                    there if value.is_null() => nulled(values, &mut merged, name, there, of),
+                    there if value.is_null() => nulled(values, &mut merged, name, there, schema),
                     Some(there) => {
-                        merged.insert(name.clone(), merge_to(values, value, there, of.field(name)));
+                        merged.insert(name.clone(), merge_to(values, value, there, schema.field(name)));
                     }
-                    None if values == Values::Served && schema::is_omitted_when_empty(value, name, of) => {}
+                    None if values == Values::Served && schema::is_omitted_when_empty(value, name, schema) => {}
                     None => drop(merged.insert(name.clone(), value.clone())),
                 }
             }
             Value::Object(merged)
         }
-        (Value::Array(wanted), Value::Array(found)) if *of.list_kind() != ListKind::Atomic => {
-            merge_items(values, wanted, found, of).map_or_else(|| manifest.clone(), Value::Array)
+        (Value::Array(wanted), Value::Array(found)) if *schema.list_kind() != ListKind::Atomic => {
+            merge_items(values, wanted, found, schema).map_or_else(|| manifest.clone(), Value::Array)
         }
         _ if values == Values::Sent => manifest.clone(),
-        _ if equivalent_offline(manifest, live, of) => live.clone(),
-        _ => completed(manifest, live, of),
+        _ if equivalent_offline(manifest, live, schema) => live.clone(),
+        _ => completed(manifest, live, schema),
     }
 }
 
-/// A value that is replaced as a whole, with the defaults that the live one has in the same places.
-fn completed(manifest: &Value, live: &Value, of: TypeRef<'_>) -> Value {
+/// A value that is replaced as a whole, with the defaults that the live value has at the same paths.
+fn completed(manifest: &Value, live: &Value, schema: TypeRef<'_>) -> Value {
     match (manifest, live) {
         (Value::Object(wanted), Value::Object(found)) => {
             let defaults =
-                found.iter().filter(|(name, there)| !wanted.contains_key(*name) && is_default(there, name, of));
+                found.iter().filter(|(name, there)| !wanted.contains_key(*name) && is_default(there, name, schema));
             let defaults = defaults.map(|(name, there)| (name.clone(), there.clone()));
             let wanted = wanted.iter().map(|(name, value)| {
                 let there = found.get(name).unwrap_or(&Value::Null);
-                (name.clone(), completed(value, there, of.field(name)))
+                (name.clone(), completed(value, there, schema.field(name)))
             });
             wanted.chain(defaults).collect()
         }
         (Value::Array(wanted), Value::Array(found)) => {
             let there = found.iter().chain(std::iter::repeat(&Value::Null));
-            wanted.iter().zip(there).map(|(item, there)| completed(item, there, of.item())).collect()
+            wanted.iter().zip(there).map(|(item, there)| completed(item, there, schema.item())).collect()
         }
         _ => manifest.clone(),
     }
 }
 
-/// Returns true if a value is replaced as a whole: a scalar, or an atomic map or list. A null keeps what is in any other.
-pub(crate) fn is_one_value(value: &Value, of: TypeRef<'_>) -> bool {
-    !(value.is_object() || value.is_array()) || of.is_atomic(value)
+/// Returns true if a value is replaced as a whole: a scalar, or an atomic map or list. In any other value, a null keeps
+/// the entries.
+pub(crate) fn is_one_value(value: &Value, schema: TypeRef<'_>) -> bool {
+    !(value.is_object() || value.is_array()) || schema.is_atomic(value)
 }
 
-/// What a null makes of a field. The entries that others have in a map or a list stay.
-fn nulled(values: Values, map: &mut Map<String, Value>, name: &str, there: Option<&Value>, of: TypeRef<'_>) {
-    let is_kept = values == Values::Sent || of.stores_as_sent();
+/// Merges a null into a field. The entries that other managers have in a map or a list stay.
+fn nulled(values: Values, map: &mut Map<String, Value>, name: &str, there: Option<&Value>, schema: TypeRef<'_>) {
+    let is_kept = values == Values::Sent || schema.stores_as_sent();
     match there {
-        Some(there) if !(is_one_value(there, of.field(name)) || is_kept && schema::is_nothing(there)) => {
+        Some(there) if !(is_one_value(there, schema.field(name)) || is_kept && schema::is_nothing(there)) => {
             map.insert(name.to_owned(), there.clone());
         }
         _ if values == Values::Sent => drop(map.insert(name.to_owned(), Value::Null)),
-        _ if of.stores_as_sent() => {
-            map.insert(name.to_owned(), of.default_of_null(name).cloned().unwrap_or_default());
+        _ if schema.stores_as_sent() => {
+            map.insert(name.to_owned(), schema.default_of_null(name).cloned().unwrap_or_default());
         }
         Some(Value::Null) => drop(map.insert(name.to_owned(), Value::Null)),
-        _ => emptied(map, name, of),
+        _ => emptied(map, name, schema),
     }
 }
 
-/// What a null makes of a field of a Go type: an entry of a map of texts is empty then, and anything else takes its default.
-fn emptied(map: &mut Map<String, Value>, name: &str, of: TypeRef<'_>) {
-    if of.is_free_map() && of.field(name).scalar() == ScalarKind::Text {
+/// Merges a null into a field of a Go type: an entry of a map of strings becomes empty, and any other field takes its
+/// default.
+fn emptied(map: &mut Map<String, Value>, name: &str, schema: TypeRef<'_>) {
+    if schema.is_free_map() && schema.field(name).scalar() == ScalarKind::Text {
         map.insert(name.to_owned(), Value::from(""));
-    } else if let Some(default) = of.default_of(name).filter(|default| default.as_str() != Some("")) {
+    } else if let Some(default) = schema.default_of(name).filter(|default| default.as_str() != Some("")) {
         map.insert(name.to_owned(), default.clone());
     } else {
         map.remove(name);
     }
 }
 
-/// Live items stay where they are, and new ones come behind them where the manifest has them, unless shared items stand in another
-/// order in the manifest, which then holds (structured-merge-diff `typed/merge.go`, `visitListItems`).
-fn merge_items(values: Values, wanted: &[Value], found: &[Value], of: TypeRef<'_>) -> Option<Vec<Value>> {
-    let elements = |items: &[Value]| items.iter().map(|item| item_element(item, of)).collect::<Option<Vec<_>>>();
+/// Merges the items of a list. Live items keep their positions, and new items follow them where the manifest has them.
+/// If the manifest has the shared items in another order, its order wins (structured-merge-diff `typed/merge.go`,
+/// `visitListItems`).
+fn merge_items(values: Values, wanted: &[Value], found: &[Value], schema: TypeRef<'_>) -> Option<Vec<Value>> {
+    let elements = |items: &[Value]| items.iter().map(|item| item_element(item, schema)).collect::<Option<Vec<_>>>();
     let (wanted_keys, found_keys) = (elements(wanted)?, elements(found)?);
     let mut there: BTreeMap<&PathElement, &Value> = BTreeMap::new();
     for (key, item) in found_keys.iter().zip(found) {
-        // Of several live items with one key, none is merged.
+        // If several live items have one key, none of them is merged.
         there.entry(key).and_modify(|several| *several = &Value::Null).or_insert(item);
     }
     let in_manifest: BTreeSet<&PathElement> = wanted_keys.iter().collect();
@@ -139,7 +142,9 @@ fn merge_items(values: Values, wanted: &[Value], found: &[Value], of: TypeRef<'_
         }
         if let Some((key, item)) = own.next() {
             done.insert(key);
-            result.push(there.get(key).map_or_else(|| item.clone(), |there| merge_to(values, item, there, of.item())));
+            result.push(
+                there.get(key).map_or_else(|| item.clone(), |there| merge_to(values, item, there, schema.item())),
+            );
             if next_shared == Some(key) {
                 next_shared = shared.next();
             }
@@ -157,17 +162,17 @@ mod tests {
 
     /// The order in which an apply of some items leaves a list that has others.
     fn merged(wanted: &str, found: &str) -> String {
-        let of = builtin().object(&GroupVersionKind::new("v1", "Pod")).unwrap();
+        let schema = builtin().object(&GroupVersionKind::new("v1", "Pod")).unwrap();
         let pod = |names: &str| {
             let items: Vec<Value> = names.chars().map(|name| json!({"name": name.to_string()})).collect();
             json!({"spec": {"containers": items}})
         };
-        let merged = merge(&pod(wanted), &pod(found), of);
+        let merged = merge(&pod(wanted), &pod(found), schema);
         let items = merged["spec"]["containers"].as_array().unwrap().clone();
         items.iter().filter_map(|item| item["name"].as_str()).collect()
     }
 
-    /// A kind of a CustomResourceDefinition.
+    /// A kind that a CustomResourceDefinition defines.
     fn gauges() -> crate::schema::TypeTable {
         let (text, number) = (json!({"type": "string"}), json!({"type": "integer"}));
         let item = json!({"type": "object", "properties": {"name": text, "port": number, "on": {"type": "boolean"}}});
@@ -184,8 +189,8 @@ mod tests {
 
     fn merged_gauge(wanted: &Value, found: &Value) -> Value {
         let types = gauges();
-        let of = types.object(&GroupVersionKind::new("example.com/v1", "Gauge")).unwrap();
-        merge(&json!({"spec": wanted}), &json!({"spec": found}), of)["spec"].clone()
+        let schema = types.object(&GroupVersionKind::new("example.com/v1", "Gauge")).unwrap();
+        merge(&json!({"spec": wanted}), &json!({"spec": found}), schema)["spec"].clone()
     }
 
     #[test]
@@ -210,10 +215,10 @@ mod tests {
 
     #[test]
     fn of_several_live_items_with_one_key_none_is_merged() {
-        let of = builtin().object(&GroupVersionKind::new("v1", "Pod")).unwrap();
+        let schema = builtin().object(&GroupVersionKind::new("v1", "Pod")).unwrap();
         let pod = |env: Value| json!({"spec": {"containers": [{"name": "a", "env": env}]}});
         let live = pod(json!([{"name": "A", "value": "1"}, {"name": "B"}, {"name": "A", "value": "2"}]));
-        let after = merge(&pod(json!([{"name": "A"}])), &live, of);
+        let after = merge(&pod(json!([{"name": "A"}])), &live, schema);
         assert_eq!(after, pod(json!([{"name": "A"}, {"name": "B"}])));
     }
 

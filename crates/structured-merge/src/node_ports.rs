@@ -1,8 +1,9 @@
-//! The node ports of a Service that its manifest leaves to the server (`nodePort:` without a value).
+//! Node ports that the manifest of a Service leaves to the server (`nodePort:` without a value).
 //!
-//! The server gives a port without a number the one that the live port of the same *name* has
-//! (`pkg/registry/core/service/storage/alloc.go`, `patchAllocatedValues`), and another where there is none: an apply that puts a
-//! name right would move the node port as well. So an apply states the number that it has.
+//! The server gives a port without a number the node port of the live port of the same *name*
+//! (`pkg/registry/core/service/storage/alloc.go`, `patchAllocatedValues`), and a new one if there is no such port. So
+//! an apply that only renames a port would change its node port as well. To avoid this, the apply states the live
+//! number.
 
 use std::borrow::Cow;
 
@@ -16,11 +17,12 @@ const NODE_PORT: &str = "nodePort";
 
 /// Returns true if a field of a type is the node port of a Service's port.
 #[must_use]
-pub(crate) fn is_node_port(name: &str, of: TypeRef<'_>) -> bool {
-    name == NODE_PORT && of.declares("targetPort")
+pub(crate) fn is_node_port(name: &str, schema: TypeRef<'_>) -> bool {
+    name == NODE_PORT && schema.declares("targetPort")
 }
 
-/// Returns true if a Service has node ports now and after an apply of the manifest, each of its own.
+/// Returns true if a Service has node ports before and after an apply of the manifest, with a different number for each
+/// port.
 #[must_use]
 pub(crate) fn keeps_node_ports(manifest: &Value, live: &Value, gvk: &GroupVersionKind) -> bool {
     if !gvk.group.is_empty() || gvk.kind != "Service" {
@@ -43,12 +45,12 @@ pub(crate) fn keeps_node_ports(manifest: &Value, live: &Value, gvk: &GroupVersio
     allocates && wanted("type") == found("type") && is_same("allocateLoadBalancerNodePorts") && numbers.len() == count
 }
 
-/// The manifest with the live numbers of the node ports that it leaves to the server, where they are to stay.
+/// The manifest with the live numbers of the node ports that it leaves to the server, if these are kept.
 #[must_use]
-pub fn with_node_ports<'m>(manifest: Cow<'m, Value>, live: &Value, of: TypeRef<'_>) -> Cow<'m, Value> {
+pub fn with_node_ports<'m>(manifest: Cow<'m, Value>, live: &Value, schema: TypeRef<'_>) -> Cow<'m, Value> {
     let text = |name: &str| manifest.get(name).and_then(Value::as_str).unwrap_or_default();
     let gvk = GroupVersionKind::new(text("apiVersion"), text("kind"));
-    let list = of.field("spec").field("ports");
+    let list = schema.field("spec").field("ports");
     let Some(found) = live.pointer("/spec/ports").and_then(Value::as_array) else { return manifest };
     if !keeps_node_ports(&manifest, live, &gvk) {
         return manifest;
@@ -65,12 +67,12 @@ pub fn with_node_ports<'m>(manifest: Cow<'m, Value>, live: &Value, of: TypeRef<'
     Cow::Owned(manifest)
 }
 
-/// Returns true if a port of a Service has no target of its own in the manifest, so that the server sends to the port itself
+/// Returns true if a port of a Service has no `targetPort` in the manifest, so that the server fills in the port itself
 /// (`SetDefaults_Service`).
-pub(crate) fn is_filled_from_port(name: &str, wanted: &Value, found: &Map<String, Value>, of: TypeRef<'_>) -> bool {
+pub(crate) fn is_filled_from_port(name: &str, wanted: &Value, found: &Map<String, Value>, schema: TypeRef<'_>) -> bool {
     let is_none = || wanted.is_null() || wanted.as_i64() == Some(0) || wanted.as_str() == Some("");
     name == "targetPort"
-        && of.declares("nodePort")
+        && schema.declares("nodePort")
         && is_none()
         && found.get("port").is_some_and(|port| found.get("targetPort") == Some(port))
 }

@@ -1,4 +1,4 @@
-//! Whose field is it? The owners that an object's `managedFields` name, and what passes from one to another.
+//! The owners that an object's `managedFields` name, and the claims that pass from one owner to another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,28 +14,28 @@ use crate::object::{
 use crate::schema::{self, Shape, TypeRef};
 use crate::string_data::with_string_data;
 
-/// The owners of an object: our own entry, and everybody else's.
+/// The owners of an object: our own entry, and the entries of all others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ownership {
     /// Our Apply entry.
     pub ours: Option<ManagedFieldsEntry>,
     /// All other entries, in the API's order.
     pub others: Vec<ManagedFieldsEntry>,
-    /// The managers of entries that cannot be read: with any of them, nothing can be said about the object.
+    /// The managers of entries that cannot be read. If there is one, the ownership of the object is unknown.
     pub unreadable: Vec<String>,
 }
 
-/// What one owner loses.
+/// The fields that one owner loses.
 #[derive(Clone, Debug)]
 pub struct LostFields<'a> {
-    /// The owner.
+    /// Entry of the owner.
     pub entry: &'a ManagedFieldsEntry,
     /// The fields, in the version of the entry.
     pub fields: FieldSet,
 }
 
 impl<'a> LostFields<'a> {
-    /// Those that are among `ours` or above one of them.
+    /// The lost fields that are in `ours`, or above a path in it.
     #[must_use]
     pub fn taken_by(&self, ours: &FieldSet) -> Vec<(FieldPath, &'a ManagedFieldsEntry)> {
         let mut taken = Vec::new();
@@ -49,7 +49,7 @@ impl<'a> LostFields<'a> {
 }
 
 impl Ownership {
-    /// Reads an object's owners.
+    /// Reads the owners of an object; `manager` is us.
     #[must_use]
     pub fn of(object: &Value, manager: &str) -> Self {
         let is_ours = |entry: &ManagedFieldsEntry| {
@@ -71,15 +71,15 @@ impl Ownership {
         self.ours.as_ref().map(|entry| entry.fields.clone()).unwrap_or_default()
     }
 
-    /// The fields that others lose on the way to `after` because we take them: conflicts, as the server would name them.
-    /// The paths that an entry loses, and that are in our entry afterwards or above a path in it.
+    /// The conflicts of a change to `after`, as the server would name them: the fields that others lose because we take
+    /// them. These are the paths that an entry loses, and that are in our entry afterwards or above a path in it.
     #[must_use]
     pub fn taken(&self, after: &Self) -> Vec<(FieldPath, &ManagedFieldsEntry)> {
         let ours = after.our_fields();
         self.lost(after).iter().flat_map(|lost| lost.taken_by(&ours)).collect()
     }
 
-    /// All that others lose on the way to `after`, because we take it or because it goes.
+    /// All fields that others lose in a change to `after`, because we take them or because they are removed.
     #[must_use]
     pub fn lost(&self, after: &Self) -> Vec<LostFields<'_>> {
         let kept: BTreeMap<_, &FieldSet> =
@@ -91,14 +91,14 @@ impl Ownership {
         self.others_that_count().map(|entry| LostFields { entry, fields: lost(entry) }).collect()
     }
 
-    /// The entries of others that the server counts: of several entries of one owner, the last (apimachinery
+    /// The entries of others that the server uses: if one owner has several entries, the last one (apimachinery
     /// `managedfields/internal/managedfields.go`, `decodeManagedFields`).
     fn others_that_count(&self) -> impl Iterator<Item = &ManagedFieldsEntry> {
         let last = self.last_of_each();
         self.others.iter().enumerate().filter(move |(index, _)| last.contains(index)).map(|(_, entry)| entry)
     }
 
-    /// Leaves out the entries of others that the server does not count.
+    /// Removes the entries of others that the server does not use.
     pub(crate) fn leave_out_repeated(&mut self) {
         let last = self.last_of_each();
         let mut index = 0..;
@@ -111,19 +111,19 @@ impl Ownership {
         last.into_values().collect()
     }
 
-    /// Ownership after the claims that the applier takes over have passed to it, on its own fields and on those of the manifest;
-    /// none if no claim passes. If such an owner is client-side apply, and the applier owns nothing yet, what was last applied to the
-    /// `live` object passes as well, as that is the manifest's former state.
+    /// Ownership after the claims that the applier takes over have passed to it, on its own fields and on those of the
+    /// manifest; `None` if no claim passes. If such an owner is client-side apply, and the applier owns nothing yet,
+    /// the fields that were last applied to the `live` object pass as well: they are the former state of the manifest.
     #[must_use]
     pub fn with_claims_transferred(
         &self,
         live: &Value,
-        of: TypeRef<'_>,
+        schema: TypeRef<'_>,
         manifest: &FieldSet,
         api_version: &str,
         applier: &(impl Applier + ?Sized),
     ) -> Option<Self> {
-        // Fields of another version may be named otherwise: the apply itself brings our entry to this version first.
+        // Fields may have other names in another version; the apply itself first converts our entry to this version.
         let other_version = self.ours.as_ref().is_some_and(|entry| entry.api_version != api_version);
         if other_version {
             return None;
@@ -137,10 +137,10 @@ impl Ownership {
                 others.push(entry.clone());
                 continue;
             }
-            // In another version, fields that are named alike are the same ones.
+            // Across versions, fields of the same name are the same field.
             let is_former = self.ours.is_none() && owns_last_applied(&entry.fields);
             let pass = if is_former && entry.api_version == api_version {
-                fields_applied(&entry.fields, live, of, &claimed)
+                fields_applied(&entry.fields, live, schema, &claimed)
             } else {
                 entry.fields.intersection(&claimed)
             };
@@ -170,7 +170,7 @@ impl Ownership {
         Some(Self { ours: Some(ours), others, unreadable: Vec::new() })
     }
 
-    /// The fields at a path and below it, if all their owners are such that their claims pass to the applier; none if another
+    /// The fields at a path and below it, if the claims of all their owners pass to the applier; `None` if another
     /// owner has one of them, or nobody owns any.
     #[must_use]
     pub fn transferable_fields(&self, at: &FieldPath, applier: &(impl Applier + ?Sized)) -> Option<FieldSet> {
@@ -191,52 +191,55 @@ impl Ownership {
         adopted.into_iter().any(|entry| !entry.fields.intersection(claims).is_empty())
     }
 
-    /// All that others own.
+    /// All fields that others own.
     #[must_use]
     pub fn fields_of_others(&self) -> FieldSet {
         self.others.iter().fold(FieldSet::new(), |fields, entry| fields.union(&entry.fields))
     }
 
-    /// As `metadata.managedFields` for an update of an object, whose entries stay as they are written where they do not change.
+    /// Writes `metadata.managedFields` for an update of an object. Entries that do not change stay exactly as they are
+    /// there.
     #[must_use]
     pub fn to_json(&self, object: &Value) -> Value {
         managed_fields_for(object, self.entries())
     }
 }
 
-/// What client-side apply owns of the manifest as it has last seen it, and of `claimed`. Its entry holds more where it made the
-/// object: the server's defaults, and what admission put in (the limits of a `LimitRange`), which no manifest ever had. Those
-/// only go where all that the manifest had around them goes. A copy that cannot be read speaks for nothing, so that nothing goes
-/// that somebody else may have put there (client-go `csaupgrade.UpgradeManagedFields` takes over everything in any case).
-fn fields_applied(fields: &FieldSet, live: &Value, of: TypeRef<'_>, claimed: &FieldSet) -> FieldSet {
-    let applied = fields_last_applied(live, of).unwrap_or_default();
+/// The fields that client-side apply owns of the manifest it last applied, and of `claimed`. If it created the object,
+/// its entry has more fields: the server's defaults, and values that admission added (the limits of a `LimitRange`),
+/// which no manifest ever had. Those are only removed together with everything that the manifest had around them. If
+/// the copy of the manifest cannot be read, no field is assumed to be from it, so that nothing is removed that another
+/// manager may have added (client-go `csaupgrade.UpgradeManagedFields` takes over everything in any case).
+fn fields_applied(fields: &FieldSet, live: &Value, schema: TypeRef<'_>, claimed: &FieldSet) -> FieldSet {
+    let applied = fields_last_applied(live, schema).unwrap_or_default();
     let claimed = with_string_data(&GroupVersionKind::of(live), claimed.clone(), &[]);
     let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
     let mut passing = FieldSet::new();
     fields.visit(&mut |path, below| {
-        // An empty map of the manifest does not speak for what admission put into it.
+        // An empty map in the manifest does not include the entries that admission added to it.
         let is_applied = below.is_empty() && applied.contains(path);
-        if is_applied || claimed.contains(path) || *path == copy || is_dropped(path, of, &applied, &claimed) {
+        if is_applied || claimed.contains(path) || *path == copy || is_dropped(path, schema, &applied, &claimed) {
             passing.insert(path);
         }
     });
     passing
 }
 
-/// Returns true if a path is in something that the one set speaks of and the other does not: an item, a struct, a value. Entries of maps
-/// and items of lists each stand for themselves, and so does each field of the object's own metadata, which no manifest is without.
-fn is_dropped(path: &FieldPath, of: TypeRef<'_>, applied: &FieldSet, claimed: &FieldSet) -> bool {
+/// Returns true if a path is in a value (an item, a struct, a scalar) that `applied` covers and `claimed` does not.
+/// Entries of maps and items of lists are separate values, and so is each field of the object's own metadata, as every
+/// manifest has metadata.
+fn is_dropped(path: &FieldPath, schema: TypeRef<'_>, applied: &FieldSet, claimed: &FieldSet) -> bool {
     let metadata = FieldPath::of(&["metadata"]);
     let nothing = FieldSet::new();
-    let (mut of, mut applied, mut claimed) = (of, applied, Some(claimed));
+    let (mut schema, mut applied, mut claimed) = (schema, applied, Some(claimed));
     for (depth, element) in path.elements().iter().enumerate() {
         let Some((_, below)) = applied.step(element) else { return false };
-        of = step(of, element);
+        schema = step(schema, element);
         claimed = claimed.and_then(|set| set.step(element)).map(|(_, below)| below);
         if depth == 0 && metadata.is_prefix_of(path) {
             claimed = claimed.or(Some(&nothing));
         }
-        let is_many = of.is_free_map() || matches!(of.shape(), Shape::List(..));
+        let is_many = schema.is_free_map() || matches!(schema.shape(), Shape::List(..));
         if claimed.is_none() && !is_many && !below.is_empty() {
             return true;
         }
@@ -245,19 +248,19 @@ fn is_dropped(path: &FieldPath, of: TypeRef<'_>, applied: &FieldSet, claimed: &F
     false
 }
 
-/// The fields of the manifest as client-side apply has last seen it, where its copy can be read.
+/// The fields of the manifest that client-side apply last applied, if its copy can be read.
 #[must_use]
-pub fn fields_last_applied(live: &Value, of: TypeRef<'_>) -> Option<FieldSet> {
+pub fn fields_last_applied(live: &Value, schema: TypeRef<'_>) -> Option<FieldSet> {
     let applied = last_applied(live)?;
-    Some(with_string_data(&GroupVersionKind::of(live), schema::fields_of(&applied, of), &[]))
+    Some(with_string_data(&GroupVersionKind::of(live), schema::fields_of(&applied, schema), &[]))
 }
 
-/// The manifest as client-side apply has last seen it.
+/// The manifest that client-side apply last applied.
 pub(crate) fn last_applied(live: &Value) -> Option<Value> {
     serde_json::from_str(live.annotation(LAST_APPLIED)?).ok()
 }
 
-/// Returns true if an owner is client-side apply, which keeps a copy of what it applied last.
+/// Returns true if an owner is client-side apply, which stores a copy of the manifest it last applied.
 #[must_use]
 pub fn owns_last_applied(fields: &FieldSet) -> bool {
     fields.contains(&FieldPath::of(&["metadata", "annotations", LAST_APPLIED]))

@@ -1,6 +1,6 @@
 use crate::object::{FieldPath, PathElement};
 
-/// Where a walk stands: cheap to extend on the way down, and a path only where somebody asks.
+/// Current path of a walk: cheap to extend on the way down, and converted to a [`FieldPath`] only on request.
 #[derive(Clone, Copy)]
 pub(crate) struct PathStack<'a> {
     above: Option<&'a PathStack<'a>>,

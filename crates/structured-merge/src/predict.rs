@@ -1,4 +1,4 @@
-//! Predicts what an apply would leave without asking a server.
+//! Predicts the result of an apply without a server.
 
 use std::borrow::Cow;
 
@@ -16,11 +16,11 @@ use crate::schema::{self, KindInfo, TypeRef};
 use crate::spelling::with_live_spelling;
 use crate::string_data::{with_string_data, with_string_data_folded};
 
-/// The name of the owner that the server invents where there is no record.
+/// Name of the owner that the server adds to an object without `managedFields`.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
-/// Predicts an apply: merges the manifest over the live object by the rules of its type, and removes what the applier applied
-/// before and the manifest no longer has.
+/// Predicts an apply: merges the manifest over the live object by the rules of its type, and removes what the applier
+/// applied before and the manifest no longer has. `kind` is `None` for an unknown kind.
 #[must_use]
 pub fn predict(
     manifest: &Value,
@@ -32,44 +32,44 @@ pub fn predict(
     predict_displacing(manifest, live, schema, kind, applier, &FieldSet::new())
 }
 
-/// Predicts an apply that also removes fields of others which would make the server reject the result, once they have passed to
-/// the applier.
+/// Predicts an apply that also removes `displaced`: fields of others that would make the server reject the result, and
+/// whose claims have passed to the applier.
 #[must_use]
 pub fn predict_displacing(
     manifest: &Value,
     ManagedObject { object: live, owners }: &ManagedObject,
-    of: TypeRef<'_>,
+    schema: TypeRef<'_>,
     kind: Option<&KindInfo>,
     applier: &(impl Applier + ?Sized),
-    in_the_way: &FieldSet,
+    displaced: &FieldSet,
 ) -> ManagedObject {
     let api_version = manifest.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-    let claims = schema::field_set(manifest, of, kind);
-    let before = up_to_date(owners.clone(), of);
+    let claims = schema::field_set(manifest, schema, kind);
+    let before = up_to_date(owners.clone(), schema);
     let settled = before
-        .with_claims_transferred(live, of, &claims.clone().union(in_the_way), api_version, applier)
+        .with_claims_transferred(live, schema, &claims.clone().union(displaced), api_version, applier)
         .unwrap_or_else(|| before.clone());
     let gvk = GroupVersionKind::of(manifest);
-    let invented = unrecorded(live, of, kind, api_version);
+    let invented = unrecorded(live, schema, kind, api_version);
     let mut applied_before = settled.our_fields();
     if let Some(last) = last_applied(live) {
-        // The entry of client-side apply holds the server's defaults as well, which would come back.
+        // The entry of client-side apply also has the server's defaults, which would come back.
         let own = before.ours.map(|entry| entry.fields).unwrap_or_default();
-        let last = schema::field_set(&last, of, kind).union(&own);
+        let last = schema::field_set(&last, schema, kind).union(&own);
         let last = with_string_data(&gvk, last, &[]);
         applied_before = applied_before.filter(|path| last.contains_at_or_below(path) || last.covers(path));
-        applied_before = applied_before.union(in_the_way);
+        applied_before = applied_before.union(displaced);
     }
-    let stays = schema::fields_of(manifest, of);
+    let stays = schema::fields_of(manifest, schema);
     let unclaimed = invented.as_ref().map(|entry| entry.fields.clone()).unwrap_or_default();
     let managed = settled.fields_of_others().union(&stays).union(&unclaimed);
     let written = |values: Values, manifest: Cow<'_, Value>| {
-        let mut object = merge_to(values, &with_node_ports(manifest, live, of), live, of);
+        let mut object = merge_to(values, &with_node_ports(manifest, live, schema), live, schema);
         for name in kind.map(KindInfo::resets).unwrap_or_default() {
             keep(name, live, &mut object);
         }
-        object = prune_to(values, &object, of, &applied_before, &managed);
-        // An update of a Namespace leaves its finalizers alone (`pkg/registry/core/namespace/strategy.go`).
+        object = prune_to(values, &object, schema, &applied_before, &managed);
+        // An update of a Namespace keeps its `spec.finalizers` (`pkg/registry/core/namespace/strategy.go`).
         if gvk.is_namespace() && live.get("spec").is_some() {
             keep("spec", live, &mut object);
         }
@@ -77,13 +77,13 @@ pub fn predict_displacing(
     };
     // The server moves `stringData` into `data` after it has pruned that.
     let object = with_string_data_folded(&written(Values::Served, Cow::Borrowed(manifest))).into_owned();
-    // The server finds out who loses what from the fields as they are sent.
-    let sent = written(Values::Sent, Cow::Owned(with_live_spelling(manifest, live, of)));
-    let changed = compare(live, &sent, of);
+    // The server computes the lost fields from the values as they are sent.
+    let sent = written(Values::Sent, Cow::Owned(with_live_spelling(manifest, live, schema)));
+    let changed = compare(live, &sent, schema);
     let taken = changed.added.union(&changed.modified);
     let taken_or_removed = taken.clone().union(&changed.removed);
     let left = |entry: ManagedFieldsEntry| {
-        // Claims that pass to the applier are recorded as theirs until it takes them over.
+        // Claims that pass to the applier are recorded for their former owner until then.
         let lost = if applier.takes_over(&entry) { &taken } else { &taken_or_removed };
         let fields = entry.fields.difference(lost);
         (!fields.is_empty()).then_some(ManagedFieldsEntry { fields, ..entry })
@@ -100,17 +100,17 @@ pub fn predict_displacing(
     ManagedObject { object, owners: Ownership { ours: Some(ours), others, unreadable: Vec::new() } }
 }
 
-/// The owners with their fields in the form that any write gives them (structured-merge-diff `merge/update.go`,
+/// The owners with their fields in the form in which any write leaves them (structured-merge-diff `merge/update.go`,
 /// `reconcileManagedFieldsWithSchemaChanges`).
-fn up_to_date(mut owners: Ownership, of: TypeRef<'_>) -> Ownership {
+fn up_to_date(mut owners: Ownership, schema: TypeRef<'_>) -> Ownership {
     owners.leave_out_repeated();
     for entry in owners.ours.iter_mut().chain(&mut owners.others) {
-        entry.fields = schema::brought_up_to_date(&entry.fields, of);
+        entry.fields = schema::brought_up_to_date(&entry.fields, schema);
     }
     owners
 }
 
-/// Puts a field back to what it is in the live object.
+/// Restores a field to its value in the live object.
 fn keep(name: &str, live: &Value, object: &mut Value) {
     let Some(fields) = object.as_object_mut() else { return };
     match live.get(name) {
@@ -119,12 +119,12 @@ fn keep(name: &str, live: &Value, object: &mut Value) {
     }
 }
 
-/// The owner that the server invents for all that is in an object without a record of owners, when it is applied for the first time:
-/// as if somebody had made it of a new object of its Go type (apimachinery `managedfields/internal/skipnonapplied.go`).
+/// The owner that the server adds for all fields of an object without `managedFields` at its first apply: as if a
+/// manager had set them in a new object of the Go type (apimachinery `managedfields/internal/skipnonapplied.go`).
 #[must_use]
 pub fn unrecorded(
     live: &Value,
-    of: TypeRef<'_>,
+    schema: TypeRef<'_>,
     kind: Option<&KindInfo>,
     api_version: &str,
 ) -> Option<ManagedFieldsEntry> {
@@ -132,7 +132,7 @@ pub fn unrecorded(
         return None;
     }
     let new = kind.map_or_else(|| Value::Object(Map::new()), |kind| schema::new_object(&kind.gvk));
-    let written = compare(&new, live, of);
+    let written = compare(&new, live, schema);
     let mut fields = schema::without_stripped(written.added.union(&written.modified));
     for name in kind.map(KindInfo::resets).unwrap_or_default() {
         fields.remove_subtree(&[name]);
@@ -166,9 +166,9 @@ mod tests {
     fn others(manifest: &Value, live: &Value) -> Vec<(String, Value)> {
         let text = |name: &str| manifest[name].as_str().unwrap();
         let gvk = GroupVersionKind::new(text("apiVersion"), text("kind"));
-        let of = builtin().object(&gvk).unwrap();
+        let schema = builtin().object(&gvk).unwrap();
         let live = ManagedObject::new(live.clone(), "us");
-        let after = predict(manifest, &live, of, builtin().kind(&gvk), "us");
+        let after = predict(manifest, &live, schema, builtin().kind(&gvk), "us");
         after.owners.others.iter().map(|entry| (entry.manager.clone(), entry.fields.to_fields_v1())).collect()
     }
 
@@ -185,8 +185,8 @@ mod tests {
         let owned = |api_version: &str, kind: &str, spec: &Value| {
             let live = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, "spec": spec});
             let gvk = GroupVersionKind::new(api_version, kind);
-            let of = builtin().object(&gvk).unwrap();
-            let entry = unrecorded(&live, of, builtin().kind(&gvk), api_version);
+            let schema = builtin().object(&gvk).unwrap();
+            let entry = unrecorded(&live, schema, builtin().kind(&gvk), api_version);
             entry.map_or(Value::Null, |entry| entry.fields.to_fields_v1())
         };
         assert_eq!(owned("v1", "LimitRange", &json!({"limits": null})), json!(null));
@@ -195,7 +195,7 @@ mod tests {
         // A pointer.
         let selector = json!({"f:spec": {"f:selector": {}}});
         assert_eq!(owned("policy/v1", "PodDisruptionBudget", &json!({"selector": {}})), selector);
-        // The list is there before, and its items are not.
+        // The new object already has the list, without items.
         let containers = json!({"f:spec": {"f:containers": {"k:{\"name\":\"a\"}": {".": {}, "f:name": {}}}}});
         assert_eq!(owned("v1", "Pod", &json!({"containers": [{"name": "a"}]})), containers);
     }
@@ -206,7 +206,7 @@ mod tests {
         let live = config_map(&json!({"a": "1", "b": "2"}), &json!([theirs]));
         let manifest = config_map(&json!({"a": "x", "b": "2"}), &json!(null));
         assert_eq!(others(&manifest, &live), [("them".to_owned(), json!({"f:data": {"f:b": {}}}))]);
-        // The map around our last entry goes with it.
+        // The map is removed together with our last entry in it.
         let ours = entry("us", "Apply", &json!({"f:data": {"f:a": {}}}));
         let theirs = entry("them", "Update", &json!({"f:data": {".": {}}, "f:immutable": {}}));
         let mut live = config_map(&json!({"a": "1"}), &json!([ours, theirs]));

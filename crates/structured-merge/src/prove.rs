@@ -1,9 +1,10 @@
-//! Proves from the live object alone that an apply by us would change nothing, neither a value nor a record of owners.
+//! Proves from the live object alone that an apply by us would change neither a value nor `managedFields`.
 //!
-//! When a field is in our Apply entry, no other request has touched it since our last apply, as that would have taken it
-//! out of the entry (structured-merge-diff `merge/update.go`). So: our entry equals the fields of the manifest, hence
-//! nothing to gain and nothing to prune; and every value of the manifest is there, as admission may have changed one
-//! without a record. What cannot be proven is asked of the server; nothing is guessed.
+//! If a field is in our Apply entry, no other request has changed it since our last apply, as that would have removed
+//! it from the entry (structured-merge-diff `merge/update.go`). So there are two conditions. Our entry equals the
+//! fields of the manifest: there is nothing to claim and nothing to prune. And every value of the manifest is in the
+//! live object, as admission may have changed one without a record. If there is no proof, the server has to be asked;
+//! nothing is guessed.
 
 mod null;
 #[cfg(test)]
@@ -22,17 +23,17 @@ use crate::schema::{self, KindInfo, TypeRef};
 pub use unproven::Unproven;
 use walk::Walk;
 
-/// Whether the live object is what an apply would leave.
+/// Result of [`prove`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// It is, for certain.
+    /// The apply would change nothing.
     Proven,
     /// The server has to be asked, for this reason.
     Inconclusive(Unproven),
 }
 
-/// Tries to prove that applying `manifest` changes nothing. `kind` is what the server says of the kind;
-/// whether it is built in decides if empty values may be missing from the live object.
+/// Tries to prove that applying `manifest` changes nothing. In built-in kinds, empty values may be missing from the
+/// live object.
 #[must_use]
 pub fn prove(
     manifest: &Value,
@@ -48,11 +49,11 @@ pub fn prove(
     }
 }
 
-/// Returns true if the server keeps or completes a value whatever an apply says: tolerations that admission adds to every pod
-/// (`DefaultTolerationSeconds`), and the address of a service.
+/// Returns true if the server keeps or completes a value regardless of an apply: tolerations that admission adds to
+/// every Pod (`DefaultTolerationSeconds`), and the address of a Service.
 fn is_servers_own(path: &FieldPath, kind: &KindInfo) -> bool {
     const KEPT: [(&str, [&str; 2]); 2] = [("Pod", ["spec", "tolerations"]), ("Service", ["spec", "clusterIP"])];
-    let is_kept = |(of, at): &(&str, [&str; 2])| kind.gvk.kind == *of && FieldPath::of(at).is_prefix_of(path);
+    let is_kept = |(name, at): &(&str, [&str; 2])| kind.gvk.kind == *name && FieldPath::of(at).is_prefix_of(path);
     kind.gvk.group.is_empty() && KEPT.iter().any(is_kept)
 }
 
@@ -60,14 +61,14 @@ fn is_servers_own(path: &FieldPath, kind: &KindInfo) -> bool {
 fn check(
     manifest: &Value,
     ManagedObject { object: live, owners }: &ManagedObject,
-    of: TypeRef<'_>,
+    schema: TypeRef<'_>,
     kind: &KindInfo,
     applier: &(impl Applier + ?Sized),
 ) -> Result<(), Unproven> {
     if let Some(manager) = owners.unreadable.first() {
         return Err(Unproven::Unreadable(manager.clone()));
     }
-    let claims = schema::field_set(manifest, of, Some(kind));
+    let claims = schema::field_set(manifest, schema, Some(kind));
     match owners.ours.as_slice() {
         [entry] if manifest.get("apiVersion").and_then(Value::as_str) != Some(&entry.api_version) => {
             return Err(Unproven::OtherVersion(entry.api_version.clone()));
@@ -78,48 +79,48 @@ fn check(
             return Err(Unproven::OtherFields(odd.first().unwrap_or_default()));
         }
         // A manifest that claims nothing, such as a Namespace with only a name, leaves no entry. (An apply would still
-        // write where there is no record at all: the server then invents one for those who came before.)
-        [] if claims.is_empty() && !drops_any(owners, manifest, live, of, applier) => {}
+        // write to an object without `managedFields`: the server then adds an entry for the earlier writers.)
+        [] if claims.is_empty() && !drops_any(owners, manifest, live, schema, applier) => {}
         _ => return Err(Unproven::NoEntry),
     }
     if owners.is_adopting(&claims, applier) {
         return Err(Unproven::Adopting);
     }
     for entry in &owners.others {
-        if !is_kept(entry, manifest, of, kind) {
+        if !is_kept(entry, manifest, schema, kind) {
             return Err(Unproven::OldRecord(entry.manager.clone()));
         }
     }
     let Value::Object(fields) = manifest else { return Err(Unproven::Absent(FieldPath::root())) };
     let built_in = schema::builtin_kind(&kind.gvk).is_some();
     let keeps_node_ports = keeps_node_ports(manifest, live, &kind.gvk);
-    Walk::new(owners, built_in, keeps_node_ports).object(fields, live, of, kind)
+    Walk::new(owners, built_in, keeps_node_ports).object(fields, live, schema, kind)
 }
 
-/// Returns true if a manifest that claims nothing has dropped what client-side apply had applied before.
+/// Returns true if a manifest that claims nothing has dropped fields that client-side apply had applied before.
 fn drops_any(
     owners: &Ownership,
     manifest: &Value,
     live: &Value,
-    of: TypeRef<'_>,
+    schema: TypeRef<'_>,
     applier: &(impl Applier + ?Sized),
 ) -> bool {
     let api_version = manifest.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
     let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
-    let settled = owners.with_claims_transferred(live, of, &FieldSet::new(), api_version, applier);
+    let settled = owners.with_claims_transferred(live, schema, &FieldSet::new(), api_version, applier);
     settled.is_some_and(|settled| !settled.our_fields().filter(|path| *path != copy).is_empty())
 }
 
-/// Returns true if an apply, whoever sends it, leaves the record of an owner as it is.
-fn is_kept(entry: &ManagedFieldsEntry, manifest: &Value, of: TypeRef<'_>, kind: &KindInfo) -> bool {
-    // What `scale` leaves where there was no record at all.
+/// Returns true if an apply by any manager leaves the entry of an owner as it is.
+fn is_kept(entry: &ManagedFieldsEntry, manifest: &Value, schema: TypeRef<'_>, kind: &KindInfo) -> bool {
+    // The subresource `scale` leaves such an entry in an object that had no `managedFields`.
     if entry.operation == Operation::Update && entry.time.is_none() {
         return false;
     }
     if manifest.get("apiVersion").and_then(Value::as_str) == Some(&entry.api_version) {
-        return schema::is_current(&entry.fields, of);
+        return schema::is_current(&entry.fields, schema);
     }
-    // Records in versions that the server doesn't know any more are dropped.
+    // The server drops entries in versions that it no longer knows.
     let theirs = GroupVersionKind::new(&entry.api_version, &kind.gvk.kind);
-    schema::builtin().object(&theirs).is_some_and(|of| schema::is_current(&entry.fields, of))
+    schema::builtin().object(&theirs).is_some_and(|schema| schema::is_current(&entry.fields, schema))
 }

@@ -1,4 +1,4 @@
-//! `stringData` of a Secret: plain text that the server keeps in `data`, where nobody is recorded as its owner.
+//! `stringData` of a Secret: plain text that the server stores in `data`, without an owner there.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::claimants::Claimants;
 use crate::object::{FieldPath, FieldSet, GroupVersionKind, ManagedFieldsEntry, PathElement};
 
-/// `stringData` of a Secret as `data`: what the server makes of it.
+/// A Secret with its `stringData` moved into `data`, as the server stores it.
 #[must_use]
 pub fn with_string_data_folded(manifest: &Value) -> Cow<'_, Value> {
     let text = |name: &str| manifest.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -30,13 +30,13 @@ pub fn with_string_data_folded(manifest: &Value) -> Cow<'_, Value> {
     Cow::Owned(manifest)
 }
 
-/// A text of `stringData` as it is in `data`.
+/// Encodes a text of `stringData` as it is in `data`.
 pub(crate) fn encoded(text: &str) -> String {
     STANDARD.encode(text)
 }
 
-/// Keys that a manifest sets through `stringData` live in `data`, where nobody is recorded as their owner until one of the others
-/// writes them.
+/// Adds `data.KEY` for each `stringData.KEY` in the fields of a Secret. Such keys are stored in `data`, where they have
+/// no recorded owner until another manager writes them.
 #[must_use]
 pub fn with_string_data(gvk: &GroupVersionKind, fields: FieldSet, others: &[ManagedFieldsEntry]) -> FieldSet {
     if !gvk.is_secret() {

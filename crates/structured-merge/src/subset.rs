@@ -1,4 +1,4 @@
-//! The part of an object that a set of fields names: left out of it, or put into another one (structured-merge-diff
+//! Removes the fields of a set from an object, or copies them into another one (structured-merge-diff
 //! `typed/remove.go`, `RemoveItems` and `ExtractItems`).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,36 +9,37 @@ use crate::claimants::step;
 use crate::object::{FieldPath, FieldSet, PathElement};
 use crate::schema::{ListKind, TypeRef, item_element};
 
-/// The outermost value around a path that is replaced as a whole, such as an atomic list; the path itself where there is none.
+/// The outermost value around a path that is replaced as a whole, such as an atomic list; the path itself if there is
+/// none.
 #[must_use]
-pub fn whole_value(path: &FieldPath, of: TypeRef<'_>) -> FieldPath {
-    let mut of = of;
+pub fn whole_value(path: &FieldPath, mut schema: TypeRef<'_>) -> FieldPath {
     for (depth, element) in path.elements().iter().enumerate() {
-        if depth > 0 && (of.is_atomic_type() || matches!(element, PathElement::Index(_))) {
+        if depth > 0 && (schema.is_atomic_type() || matches!(element, PathElement::Index(_))) {
             return FieldPath::from(path.elements().iter().take(depth).cloned().collect::<Vec<_>>());
         }
-        of = step(of, element);
+        schema = step(schema, element);
     }
     path.clone()
 }
 
-/// An object without the values at these paths. Structs, maps and lists go when nothing is left in them; the keys of list items stay.
+/// An object without the values at these paths. Structs, maps and lists that become empty are removed; the keys of list
+/// items stay.
 #[must_use]
-pub fn without_fields(object: &Value, fields: &FieldSet, of: TypeRef<'_>) -> Value {
-    left(object, fields, of).unwrap_or_else(|| Value::Object(Map::new()))
+pub fn without_fields(object: &Value, fields: &FieldSet, schema: TypeRef<'_>) -> Value {
+    left(object, fields, schema).unwrap_or_else(|| Value::Object(Map::new()))
 }
 
-fn left(value: &Value, gone: &FieldSet, of: TypeRef<'_>) -> Option<Value> {
+fn left(value: &Value, gone: &FieldSet, schema: TypeRef<'_>) -> Option<Value> {
     if gone.is_empty() {
         return Some(value.clone());
     }
     match value {
-        _ if of.is_atomic(value) => None,
+        _ if schema.is_atomic(value) => None,
         Value::Object(map) => {
             let field = |(name, child): (&String, &Value)| {
                 let kept = match gone.step(&PathElement::Field(name.clone())) {
                     Some((true, _)) => None,
-                    Some((false, below)) => left(child, below, of.field(name)),
+                    Some((false, below)) => left(child, below, schema.field(name)),
                     None => Some(child.clone()),
                 };
                 Some((name.clone(), kept?))
@@ -48,10 +49,10 @@ fn left(value: &Value, gone: &FieldSet, of: TypeRef<'_>) -> Option<Value> {
         }
         Value::Array(items) => {
             let item = |item: &Value| {
-                let element = item_element(item, of);
+                let element = item_element(item, schema);
                 match element.as_ref().and_then(|element| gone.step(element)) {
                     Some((true, _)) => None,
-                    Some((false, below)) => left(item, &without_keys(below, of), of.item()),
+                    Some((false, below)) => left(item, &without_keys(below, schema), schema.item()),
                     None => Some(item.clone()),
                 }
             };
@@ -62,7 +63,7 @@ fn left(value: &Value, gone: &FieldSet, of: TypeRef<'_>) -> Option<Value> {
     }
 }
 
-/// A set of fields of an item without those that tell the item from others.
+/// The fields of an item without its keys.
 fn without_keys(fields: &FieldSet, list: TypeRef<'_>) -> FieldSet {
     let ListKind::Keyed(keys) = list.list_kind() else { return fields.clone() };
     let is_key = |path: &FieldPath| match path.elements().first() {
@@ -72,22 +73,22 @@ fn without_keys(fields: &FieldSet, list: TypeRef<'_>) -> FieldSet {
     fields.filter(|path| !is_key(path))
 }
 
-/// An object with these fields as another object of its type has them, in place of its own. What the other one does not have stays as
-/// it is; list items that come in are put where the other one has them.
+/// An object in which these fields are replaced by those of another object of its type. Fields that the other object
+/// does not have stay; added list items are inserted where the other object has them.
 #[must_use]
-pub fn with_fields_of(object: &Value, other: &Value, fields: &FieldSet, of: TypeRef<'_>) -> Value {
-    put(Some(object), other, fields, of).unwrap_or_else(|| object.clone())
+pub fn with_fields_of(object: &Value, other: &Value, fields: &FieldSet, schema: TypeRef<'_>) -> Value {
+    put(Some(object), other, fields, schema).unwrap_or_else(|| object.clone())
 }
 
-fn put(value: Option<&Value>, other: &Value, fields: &FieldSet, of: TypeRef<'_>) -> Option<Value> {
+fn put(value: Option<&Value>, other: &Value, fields: &FieldSet, schema: TypeRef<'_>) -> Option<Value> {
     match other {
-        _ if of.is_atomic(other) => Some(other.clone()),
+        _ if schema.is_atomic(other) => Some(other.clone()),
         Value::Object(source) => {
             let mut map = value.and_then(Value::as_object).cloned().unwrap_or_default();
             for (element, _, below) in fields.nodes() {
                 if let PathElement::Field(name) = element
                     && let Some(there) = source.get(name)
-                    && let Some(child) = put(map.get(name), there, below, of.field(name))
+                    && let Some(child) = put(map.get(name), there, below, schema.field(name))
                 {
                     map.insert(name.clone(), child);
                 }
@@ -96,38 +97,40 @@ fn put(value: Option<&Value>, other: &Value, fields: &FieldSet, of: TypeRef<'_>)
         }
         Value::Array(source) => {
             let items = value.and_then(Value::as_array).cloned().unwrap_or_default();
-            let items = put_items(items, source, fields, of);
-            // An empty list of items claims nothing.
+            let items = put_items(items, source, fields, schema);
+            // An empty list claims nothing.
             (!items.is_empty()).then_some(Value::Array(items))
         }
         scalar => Some(scalar.clone()),
     }
 }
 
-fn put_items(mut items: Vec<Value>, source: &[Value], fields: &FieldSet, of: TypeRef<'_>) -> Vec<Value> {
+fn put_items(mut items: Vec<Value>, source: &[Value], fields: &FieldSet, schema: TypeRef<'_>) -> Vec<Value> {
     let places = |items: &[Value]| -> BTreeMap<PathElement, usize> {
         let elements = items.iter().enumerate().rev();
-        elements.filter_map(|(index, item)| Some((item_element(item, of)?, index))).collect()
+        elements.filter_map(|(index, item)| Some((item_element(item, schema)?, index))).collect()
     };
     let here = places(&items);
-    // What comes in is put behind the item that comes before it in the other object, so that no order changes.
+    // Each added item is inserted behind its predecessor in the other object, so that no order changes.
     let mut coming: BTreeMap<Option<usize>, Vec<Value>> = BTreeMap::new();
     let (mut before, mut seen) = (None, BTreeSet::new());
     for other in source {
-        // Of several items with one key, the first counts.
-        let Some(element) = item_element(other, of).filter(|element| seen.insert(element.clone())) else { continue };
+        // If several items have one key, the first one counts.
+        let Some(element) = item_element(other, schema).filter(|element| seen.insert(element.clone())) else {
+            continue;
+        };
         let claimed = fields.step(&element).map(|(_, below)| below);
         match (here.get(&element), claimed) {
             (Some(index), claimed) => {
                 before = Some(*index);
                 if let (Some(below), Some(item)) = (claimed, items.get_mut(*index))
-                    && let Some(now) = put(Some(item), other, below, of.item())
+                    && let Some(now) = put(Some(item), other, below, schema.item())
                 {
                     *item = now;
                 }
             }
             (None, Some(below)) => {
-                let item = put(Some(&key_of(other, below, of)), other, below, of.item());
+                let item = put(Some(&key_of(other, below, schema)), other, below, schema.item());
                 coming.entry(before).or_default().extend(item);
             }
             (None, None) => {}
@@ -141,7 +144,7 @@ fn put_items(mut items: Vec<Value>, source: &[Value], fields: &FieldSet, of: Typ
     result
 }
 
-/// What an item has to have to be the same: its keys, but for those that are not claimed and have a default.
+/// The fields that identify an item: its keys, except those that are not claimed and have a default.
 fn key_of(item: &Value, claimed: &FieldSet, list: TypeRef<'_>) -> Value {
     let ListKind::Keyed(keys) = list.list_kind() else { return item.clone() };
     let is_needed = |key: &&String| {
@@ -181,7 +184,7 @@ mod tests {
 
     #[test]
     fn what_is_left_keeps_keys_and_no_empty_shells() {
-        let of = deployment();
+        let schema = deployment();
         let object = pod_spec(
             &json!({"containers": [{"name": "app", "image": "a:1", "resources": {"limits": {"cpu": "1"}}}], "nodeSelector": {"disk": "ssd"}}),
         );
@@ -189,7 +192,7 @@ mod tests {
         let app = |rest: &[&str]| {
             in_pod([containers.clone(), item("app")].into_iter().chain(rest.iter().map(|name| field(name))).collect())
         };
-        let without = |paths: Vec<FieldPath>| without_fields(&object, &paths.into_iter().collect(), of);
+        let without = |paths: Vec<FieldPath>| without_fields(&object, &paths.into_iter().collect(), schema);
         let spec = |value: &Value| value.pointer("/spec/template/spec").cloned();
         let left =
             without(vec![app(&["resources", "limits", "cpu"]), app(&["name"]), in_pod(vec![field("nodeSelector")])]);
@@ -204,7 +207,7 @@ mod tests {
 
     #[test]
     fn fields_come_in_where_the_other_object_has_them() {
-        let of = deployment();
+        let schema = deployment();
         let env = |names: &[&str]| -> Value {
             let items = names.iter().map(|name| json!({"name": name, "value": "x"}));
             pod_spec(&json!({"containers": [{"name": "app", "env": items.collect::<Vec<_>>()}]}))
@@ -214,19 +217,22 @@ mod tests {
             let items = object.pointer("/spec/template/spec/containers/0/env").and_then(Value::as_array).unwrap();
             items.iter().map(|item| item["name"].as_str().unwrap().to_owned()).collect()
         };
-        let all = field_set(&live, of, None);
+        let all = field_set(&live, schema, None);
         let of_items =
             |wanted: &[&str]| all.filter(|path| wanted.iter().any(|name| path.elements().contains(&item(name))));
-        assert_eq!(names(&with_fields_of(&env(&["b", "d"]), &live, &of_items(&["a", "c"]), of)), ["a", "b", "c", "d"]);
-        assert_eq!(names(&with_fields_of(&env(&["z"]), &live, &of_items(&["c", "b"]), of)), ["b", "c", "z"]);
+        assert_eq!(
+            names(&with_fields_of(&env(&["b", "d"]), &live, &of_items(&["a", "c"]), schema)),
+            ["a", "b", "c", "d"]
+        );
+        assert_eq!(names(&with_fields_of(&env(&["z"]), &live, &of_items(&["c", "b"]), schema)), ["b", "c", "z"]);
         let bare = pod_spec(&json!({}));
-        let whole = with_fields_of(&bare, &live, &all, of);
-        assert_eq!(field_set(&whole, of, None), all, "what comes in claims what was named, and nothing else");
+        let whole = with_fields_of(&bare, &live, &all, schema);
+        assert_eq!(field_set(&whole, schema, None), all, "what comes in claims what was named, and nothing else");
     }
 
     #[test]
     fn keys_with_defaults_are_not_claimed_anew() {
-        let of = deployment();
+        let schema = deployment();
         let port = |protocol: Option<&str>| {
             let mut port = json!({"containerPort": 80, "name": "http"});
             if let Some(protocol) = protocol {
@@ -234,9 +240,9 @@ mod tests {
             }
             pod_spec(&json!({"containers": [{"name": "app", "ports": [port]}]}))
         };
-        let claimed = field_set(&port(None), of, None);
+        let claimed = field_set(&port(None), schema, None);
         let live = port(Some("TCP"));
-        let sent = with_fields_of(&pod_spec(&json!({})), &live, &claimed, of);
+        let sent = with_fields_of(&pod_spec(&json!({})), &live, &claimed, schema);
         assert_eq!(sent, {
             let mut sent = port(None);
             sent["metadata"] = pod_spec(&json!({}))["metadata"].clone();
@@ -246,12 +252,12 @@ mod tests {
 
     #[test]
     fn a_path_in_an_atomic_value_stands_for_all_of_it() {
-        let of = deployment();
+        let schema = deployment();
         let args = in_pod(vec![field("containers"), item("app"), field("args")]);
-        assert_eq!(whole_value(&args.child(PathElement::Index(1)), of), args);
+        assert_eq!(whole_value(&args.child(PathElement::Index(1)), schema), args);
         let selector = in_pod(vec![field("nodeSelector")]);
-        assert_eq!(whole_value(&selector.field("disk"), of), selector);
+        assert_eq!(whole_value(&selector.field("disk"), schema), selector);
         let replicas = FieldPath::of(&["spec", "replicas"]);
-        assert_eq!(whole_value(&replicas, of), replicas);
+        assert_eq!(whole_value(&replicas, schema), replicas);
     }
 }

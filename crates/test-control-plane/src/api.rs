@@ -1,4 +1,4 @@
-//! Blocking requests to the API server, as the administrator, for what tests prepare and look at.
+//! Blocking requests to the API server as the administrator, with which tests prepare and read objects.
 
 use std::sync::LazyLock;
 use std::thread;
@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 pub(super) static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Runtime::new().expect("a runtime for the requests of the tests"));
 
-/// The types that discovery names in one answer; see KEP-3352.
+/// Media type of aggregated discovery; see KEP-3352.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /// A connection to an API server.
@@ -40,7 +40,7 @@ impl Api {
         RUNTIME.block_on(async {
             let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
             let mut config = config.map_err(|error| failed(&error))?;
-            // What the server answers is what a test is to see, at once and unchanged.
+            // A test has to see the server's answers at once and unchanged.
             config.default_retry = false;
             config.disable_compression = true;
             let client = Client::try_from(config);
@@ -48,23 +48,23 @@ impl Api {
         })
     }
 
-    /// Passes a request on.
+    /// Sends a request.
     pub(super) async fn send(&self, request: Request<Body>) -> kube::Result<Response<Body>> {
         self.client.send(request).await
     }
 
-    /// Returns true if `/readyz` answers, within a second, that it is.
+    /// Returns true if `/readyz` reports within a second that the server is ready.
     pub fn is_ready(&self) -> bool {
         let request = Request::get("/readyz").body(Vec::new()).expect("a request");
         let answer = self.client.request_text(request);
         RUNTIME.block_on(async { matches!(tokio::time::timeout(Duration::from_secs(1), answer).await, Ok(Ok(_))) })
     }
 
-    /// The object or list at `path`, or nothing when the server knows none.
+    /// The object or list at `path`; `None` if it does not exist.
     pub fn find(&self, path: &str) -> Option<Value> {
         let request = || Request::get(path).body(Vec::new()).expect("a request");
         let mut answer = RUNTIME.block_on(self.client.request(request()));
-        // The storage of a kind that another test has just changed.
+        // Retry while the storage of a kind that another test has just changed is restarted.
         while matches!(&answer, Err(kube::Error::Api(status)) if status.code == 429) {
             thread::sleep(Duration::from_millis(200));
             answer = RUNTIME.block_on(self.client.request(request()));
@@ -128,14 +128,14 @@ impl Resource {
         }
     }
 
-    /// The path of the collection, in `namespace` when the resource is namespaced.
+    /// The path of the collection, in `namespace` if the resource is namespaced.
     pub fn path(&self, namespace: &str) -> String {
         let Resource { group, version, plural, .. } = self;
         let root = if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
         if self.namespaced { format!("{root}/namespaces/{namespace}/{plural}") } else { format!("{root}/{plural}") }
     }
 
-    /// `Deployment`, `deployments` or, where that is not clear enough, `Deployment.apps`.
+    /// Returns true for the names `Deployment`, `deployments` or, if that is ambiguous, `Deployment.apps`.
     pub fn is_called(&self, name: &str) -> bool {
         let (kind, group) = name.split_once('.').map_or((name, None), |(kind, group)| (kind, Some(group)));
         (self.kind.eq_ignore_ascii_case(kind) || self.plural == kind) && group.is_none_or(|group| group == self.group)

@@ -1,4 +1,4 @@
-//! What the API server was asked: its audit log, a witness that owes nothing to our own counting.
+//! The requests that the API server received, from its audit log: independent of the program's own counters.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::api::Api;
 
-/// Who asked for what and what came of it, without bodies.
+/// Audit policy: user, request and status, without bodies.
 pub const POLICY: &str = r#"{"apiVersion": "audit.k8s.io/v1", "kind": "Policy",
     "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata"}]}"#;
 
@@ -28,7 +28,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns true if it could have changed something: no dry-run, and no question put as a `create` (an access review).
+    /// Returns true if it could have changed something: it is not a dry run, and not a query in the form of a `create`
+    /// (an access review).
     pub fn is_write(&self) -> bool {
         !["get", "list", "watch"].contains(&self.verb.as_str())
             && !self.is_dry_run()
@@ -48,14 +49,14 @@ impl Request {
 pub struct Audit(pub PathBuf);
 
 impl Audit {
-    /// The result of `action`, and the requests that were made meanwhile by `user` or in `namespace`.
+    /// The result of `action`, and the requests during it by `user` or in `namespace`.
     pub fn during<T>(&self, api: &Api, user: &str, namespace: &str, action: impl FnOnce() -> T) -> (T, Vec<Request>) {
         let (result, mut requests) = self.all_during(api, action);
         requests.retain(|request| request.concerns(user, namespace));
         (result, requests)
     }
 
-    /// The result of `action`, and all requests that were made meanwhile, by controllers as well.
+    /// The result of `action`, and all requests during it, including those of controllers.
     pub fn all_during<T>(&self, api: &Api, action: impl FnOnce() -> T) -> (T, Vec<Request>) {
         let start = self.mark(api).1;
         let result = action();
@@ -67,8 +68,8 @@ impl Audit {
         (result, log.lines().map(parse).collect())
     }
 
-    /// Makes a request that can be told from all others and waits for its line: whatever was answered before is logged by then.
-    /// Gives the positions where that line starts and ends.
+    /// Makes a unique request and waits for its line in the log: all earlier answers are logged by then. Returns the
+    /// positions where that line starts and ends.
     fn mark(&self, api: &Api) -> (u64, u64) {
         static MARKS: AtomicUsize = AtomicUsize::new(0);
         let mark = format!("/version?mark={}.", MARKS.fetch_add(1, Ordering::Relaxed));

@@ -1,4 +1,4 @@
-//! Where the programs of the control plane come from: a folder that is given, or a build of the pinned Kubernetes sources.
+//! The programs of the control plane: from a given folder, or built from the pinned Kubernetes sources.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -13,23 +13,24 @@ use std::time::{Duration, Instant};
 use super::component::Component;
 use super::target::target;
 
-/// What an API server needs; the ecosystem's convention for the contents of `KUBEBUILDER_ASSETS`.
+/// Programs that an API server needs; by convention, the contents of `KUBEBUILDER_ASSETS`.
 const SERVER: [&str; 3] = ["etcd", "kube-apiserver", "kubectl"];
-/// What makes Deployments become ready, besides.
+/// Further programs, with which Deployments become ready.
 const NODES: [&str; 4] = ["kube-controller-manager", "kube-scheduler", "kwok", STAGES];
-/// The folder of kwok's stage files: how fake nodes and pods come to life.
+/// The folder of kwok's stage files, which define the life cycle of fake nodes and Pods.
 const STAGES: &str = "kwok-stages";
 const STAGE_SOURCES: [&str; 3] = ["node/fast", "node/heartbeat", "pod/fast"];
-/// Names the version of Kubernetes to build instead of the newest, such as `1.30`: a folder of `versions`.
+/// Environment variable for the version of Kubernetes to build instead of the newest, such as `1.30`: a folder of
+/// `versions`.
 const OTHER_VERSION: &str = "TEST_KUBERNETES";
-/// Goes up when the contents of a built folder change for the same versions.
+/// Increases when the contents of a built folder change for the same versions.
 const RECIPE: u32 = 2;
 const KUBECTL: &str = "k8s.io/kubernetes/cmd/kubectl";
 
 const MISSING_GO: &str = "the tests need a real Kubernetes API server: install Go 1.26 or newer (https://go.dev/dl/), \
     or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kubectl";
 
-/// Returns true, and says so, if the tests run against a version before `1.minor` of Kubernetes, where something is different.
+/// Returns true if the tests run against a version of Kubernetes before `1.minor`, and prints `what` differs there.
 #[must_use]
 pub fn is_before(minor: u32, what: &str) -> bool {
     let version = env::var(OTHER_VERSION).unwrap_or_default();
@@ -45,13 +46,13 @@ pub fn is_before(minor: u32, what: &str) -> bool {
 pub struct Binaries(PathBuf);
 
 impl Binaries {
-    /// The programs of an API server: from `KUBEBUILDER_ASSETS`, or else built, once for all test runs.
+    /// The programs of an API server: from `KUBEBUILDER_ASSETS`, or built once for all test runs.
     pub fn server() -> Result<&'static Binaries, String> {
         static FOUND: OnceLock<Result<Binaries, String>> = OnceLock::new();
         FOUND.get_or_init(|| find(&SERVER)).as_ref().map_err(Clone::clone)
     }
 
-    /// The programs of a whole control plane; built unless `KUBEBUILDER_ASSETS` holds them all.
+    /// The programs of a whole control plane; built unless `KUBEBUILDER_ASSETS` has all of them.
     pub fn full() -> Result<&'static Binaries, String> {
         static FOUND: OnceLock<Result<Binaries, String>> = OnceLock::new();
         let all = || find(&[&SERVER[..], &NODES[..]].concat());
@@ -86,7 +87,7 @@ fn find(names: &[&str]) -> Result<Binaries, String> {
     Err(format!("KUBEBUILDER_ASSETS is {}, where etcd, kube-apiserver or kubectl is missing", given.0.display()))
 }
 
-/// The folder of our own build, made now unless an earlier run has made it.
+/// The folder of the build, which is built now unless an earlier run has done so.
 fn built() -> Result<Binaries, String> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     BUILT.get_or_init(|| build_once(&Sources::chosen()?)).clone().map(Binaries)
@@ -94,14 +95,15 @@ fn built() -> Result<Binaries, String> {
 
 /// The Go modules that declare the programs.
 struct Sources {
-    /// Declares everything, of the newest version.
+    /// Declares all programs in the newest version.
     newest: PathBuf,
-    /// Declares the programs of another version of Kubernetes. etcd, kwok and the kubectl that we compare with are always the newest.
+    /// Declares the programs of another version of Kubernetes. etcd, kwok and the kubectl of the comparisons are always
+    /// the newest.
     other: Option<PathBuf>,
 }
 
 impl Sources {
-    /// What `TEST_KUBERNETES` chooses.
+    /// The sources that `TEST_KUBERNETES` selects.
     fn chosen() -> Result<Self, String> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let newest = here.join("go");
@@ -130,7 +132,7 @@ impl Sources {
         fs::rename(folder.join("server"), folder.join("etcd")).map_err(|error| format!("failed to name etcd: {error}"))
     }
 
-    /// What the programs are built from.
+    /// Hash of the sources of the programs.
     fn hash(&self) -> Result<u64, String> {
         let mut hasher = DefaultHasher::new();
         RECIPE.hash(&mut hasher);
@@ -169,7 +171,8 @@ fn build_once(sources: &Sources) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// `k8s.io/kubernetes v1.36.3` of `go.mod`: the programs report it as their own version, which a build of sources lacks.
+/// The version in `k8s.io/kubernetes v1.36.3` of `go.mod`. The programs report it as their own version, which a build
+/// from sources does not have.
 fn kubernetes_version(module: &Path) -> Result<String, String> {
     let go_mod = read(module, "go.mod")?;
     let mut words = go_mod.lines().map(|line| line.trim().trim_start_matches("require ").split(' '));
@@ -220,7 +223,7 @@ fn build(module: &Path, programs: &[&str], folder: &Path) -> Result<(), String> 
     Ok(())
 }
 
-/// Copies kwok's stage files out of the module cache, so that a finished folder needs no Go any more.
+/// Copies kwok's stage files from the module cache, so that a complete folder does not need Go.
 fn copy_stages(module: &Path, folder: &Path) -> Result<(), String> {
     let kwok = go(&["list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kwok"], module)?;
     let failed = |error: io::Error| format!("failed to copy the stage files of kwok: {error}");
@@ -237,7 +240,7 @@ fn copy_stages(module: &Path, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// What a `go` command prints, run where the control plane is declared.
+/// The output of a `go` command in the folder of a module.
 fn go(arguments: &[&str], module: &Path) -> Result<String, String> {
     let output = Command::new("go").args(arguments).current_dir(module).stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("failed to run `go`: {error}"))?;
@@ -247,7 +250,7 @@ fn go(arguments: &[&str], module: &Path) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Writes to the real standard error: the test runner holds back what the print macros write until a test has failed.
+/// Writes to the real standard error: the test runner buffers the output of the print macros until a test fails.
 fn say(message: &str) {
     let _ = writeln!(io::stderr(), "control plane: {message}");
 }

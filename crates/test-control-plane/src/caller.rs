@@ -1,4 +1,4 @@
-//! One way of calling a program in a workspace: as whom, through what, with what input.
+//! Calls of a program in a workspace, with a user, a URL and an input.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::running::{Expected, Running};
 use super::target;
 use super::workspace::Workspace;
 
-/// The commands of ours that have a report.
+/// Commands of the program that have a report.
 const REPORTING: [&str; 3] = ["diff", "apply", "status"];
 
 /// Runs programs in a workspace. Each method that adds something returns the caller with it.
@@ -40,25 +40,25 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// With another URL for the API server: that of a `Relay` or `Proxy` before it.
+    /// Sets the URL of the API server: that of a `Relay` or `Proxy` in front of it.
     pub fn through(mut self, url: &str) -> Caller<'a> {
         url.clone_into(&mut self.server);
         self
     }
 
-    /// With this text on standard input, where `$NS` is the namespace.
+    /// Sets the text of standard input, in which `$NS` is the namespace.
     pub fn stdin(mut self, text: &str) -> Caller<'a> {
         self.stdin = self.workspace.fill_in(text);
         self
     }
 
-    /// On a terminal, where standard input is typed, and standard error is shown.
+    /// Runs the program with standard input and standard error on a terminal.
     pub fn on_terminal(mut self) -> Caller<'a> {
         self.on_terminal = true;
         self
     }
 
-    /// The same with standard output: all that is shown counts as standard error.
+    /// Runs the program with standard output on the terminal as well: all text on it counts as standard error.
     pub fn printing_on_terminal(mut self) -> Caller<'a> {
         self.prints_on_terminal = true;
         self.on_terminal()
@@ -75,7 +75,7 @@ impl<'a> Caller<'a> {
         self.start_kubectl(arguments).finish()
     }
 
-    /// Starts `kubectl`, for what is to happen meanwhile.
+    /// Starts `kubectl` without waiting for its end.
     pub fn start_kubectl<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Running {
         let program = self.workspace.plane().kubectl();
         self.start("kubectl", &program, &self.fill_in(arguments), Expected::default())
@@ -83,14 +83,14 @@ impl<'a> Caller<'a> {
 
     /// Runs our program; `$NS` in an argument is the namespace.
     ///
-    /// The commands that have a report are asked for it in a file, unless the arguments have it printed. Nothing that is printed or
-    /// written may show a registered secret, unless that is what `--include-secrets` asks for.
+    /// Commands with a report write it to a file, unless the arguments print it. No output or file may contain a
+    /// registered secret, unless `--include-secrets` asks for it.
     #[track_caller]
     pub fn reconcile<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
         self.start_reconcile(arguments).finish()
     }
 
-    /// Starts our program, for what is to happen meanwhile.
+    /// Starts our program without waiting for its end.
     pub fn start_reconcile<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Running {
         let mut arguments = self.fill_in(arguments);
         let keeps_secrets = !arguments.iter().any(|argument| argument == "--include-secrets");
@@ -139,7 +139,7 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// The values of `-o` and `--output`, in each of their spellings.
+/// The values of `-o` and `--output`, in all spellings.
 fn outputs(arguments: &[String]) -> impl Iterator<Item = &str> {
     let next = arguments.iter().skip(1).map(String::as_str).chain([""]);
     arguments.iter().zip(next).filter_map(|(argument, next)| match argument.strip_prefix("--output") {
@@ -150,7 +150,7 @@ fn outputs(arguments: &[String]) -> impl Iterator<Item = &str> {
     })
 }
 
-/// For names of files that no other run uses.
+/// A number for names of files that no other run uses.
 fn next_number() -> usize {
     static LAST: AtomicUsize = AtomicUsize::new(0);
     LAST.fetch_add(1, Ordering::Relaxed)

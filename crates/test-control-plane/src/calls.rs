@@ -1,4 +1,4 @@
-//! The calls that tests make in a workspace: of our program, and of `kubectl`.
+//! Calls of our program and of `kubectl` in a workspace.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ impl Workspace {
         self.as_user(ADMIN).env(name, value)
     }
 
-    /// Calls with another URL for the API server: that of a `Relay` or `Proxy` before it.
+    /// Calls with another URL of the API server: that of a `Relay` or `Proxy` in front of it.
     pub fn through(&self, url: &str) -> Caller<'_> {
         self.as_user(ADMIN).through(url)
     }
@@ -39,7 +39,8 @@ impl Workspace {
         self.as_user(ADMIN).kubectl(arguments)
     }
 
-    /// Lets a user do `verbs` (comma-separated) with `resources` (likewise, as in `configmaps,deployments.apps`) in the namespace.
+    /// Allows a user `verbs` on `resources` in the namespace. Both are comma-separated lists, as in
+    /// `configmaps,deployments.apps`.
     #[track_caller]
     pub fn allow(&self, user: &str, verbs: &str, resources: &str) {
         let role = format!("{user}-{verbs}-{resources}").replace(['.', ',', '/', '*'], "-");
@@ -47,7 +48,7 @@ impl Workspace {
         self.kubectl(["create", "rolebinding", &role, "--role", &role, "--user", user]).exits_with(0);
     }
 
-    /// Server-side apply of a manifest by another manager, which takes what it wants.
+    /// Server-side apply of a manifest by another manager, with force.
     #[track_caller]
     pub fn apply_as(&self, manager: &str, manifest: &str) {
         let flags = ["apply", "--server-side", "--force-conflicts", "--field-manager", manager, "-f", "-"];

@@ -9,17 +9,17 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a start may take before it counts as failed; it takes 2 s on an idle machine.
+/// Time after which a start has failed; it takes 2 s on an idle machine.
 const START_DEADLINE: Duration = Duration::from_mins(2);
 
 /// Runs a command and ends it, by its own process id, when the supervisor's standard input closes.
 ///
-/// The test process holds the other end of that pipe, so the kernel closes it however the test process ends: values in statics are
-/// never dropped, and after SIGKILL nobody is left to tidy up. The supervisor is in a process group of its own, so that Ctrl-C on
-/// a terminal reaches the test process alone.
+/// The test process holds the other end of that pipe, so the kernel closes it even if the test process is killed.
+/// Values in statics are never dropped, and after SIGKILL no code runs. The supervisor has its own process group, so
+/// that Ctrl-C on a terminal only reaches the test process.
 ///
-/// `$1` is the folder of the component, removed once the component was ended this way (a component that ends by itself leaves its
-/// log behind to be read); `$2` is the log. The folder above goes as well when it is empty by then.
+/// `$1` is the folder of the component, which is removed after the component was ended in this way (a component that
+/// ends by itself leaves its log); `$2` is the log. The parent folder is removed as well if it is empty.
 const SUPERVISOR: &str = r#"
 folder=$1 log=$2
 shift 2
@@ -55,7 +55,7 @@ pub struct Component {
 }
 
 impl Component {
-    /// Starts `program` with `folder` (made when missing) for its log and data.
+    /// Starts `program` with `folder` for its log and data, and creates the folder if necessary.
     pub fn start<S: AsRef<OsStr>>(
         name: &str,
         folder: PathBuf,
@@ -86,12 +86,12 @@ impl Component {
         &self.folder
     }
 
-    /// How the component ended, when it has ended by itself.
+    /// Exit status of the component if it has ended by itself.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.supervisor.try_wait().ok().flatten()
     }
 
-    /// Leaves the folder of a component that has ended by itself in place.
+    /// Keeps the folder of a component that has ended by itself.
     pub fn keep_folder(&mut self) {
         self.keep_folder = true;
     }
@@ -100,7 +100,7 @@ impl Component {
         fs::read(self.folder.join("log")).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
     }
 
-    /// The end of the log under a heading, for the message of a failed start.
+    /// The last lines of the log with a heading, for the message of a failed start.
     pub fn log_tail(&self) -> String {
         let log = self.log();
         let lines: Vec<&str> = log.lines().collect();
@@ -108,7 +108,7 @@ impl Component {
     }
 }
 
-/// Starts a command below a supervisor of its own.
+/// Starts a command with its own supervisor.
 fn supervised(name: &str, folder: &Path, command: &[OsString]) -> Result<(Child, Option<ChildStdin>, u32), String> {
     let failed = |error: std::io::Error| format!("failed to start {name}: {error}");
     fs::create_dir_all(folder).map_err(failed)?;
@@ -135,7 +135,7 @@ impl Drop for Component {
     fn drop(&mut self) {
         let ended_by_itself = self.ended().is_some();
         drop(self.lifeline.take());
-        // Waiting matters: data must not be removed, nor a port taken for free, while the process still lives.
+        // Wait, because data must not be removed, nor the port be reused, while the process is running.
         let _ = self.supervisor.wait();
         if ended_by_itself && !self.keep_folder {
             let _ = fs::remove_dir_all(&self.folder);
@@ -143,7 +143,8 @@ impl Drop for Component {
     }
 }
 
-/// Waits until `condition` holds; fails when a component ends before that or the deadline passes, with the ends of the logs.
+/// Waits until `condition` holds. Fails with the last lines of the logs if a component ends before, or the deadline
+/// passes.
 pub fn wait_until(what: &str, components: &mut [&mut Component], condition: impl Fn() -> bool) -> Result<(), String> {
     let started = Instant::now();
     let logs = |components: &[&mut Component]| components.iter().map(|c| c.log_tail()).collect::<String>();

@@ -1,4 +1,4 @@
-//! Who may talk to the API server: a certificate authority, tokens and kubeconfigs, all made up for one run.
+//! Credentials for the API server: a certificate authority, tokens and kubeconfigs, generated for one run.
 
 use std::fs;
 use std::path::Path;
@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::secrets;
 
-/// The users that the server knows by token. They may do nothing until a workspace allows it.
+/// Users with tokens. They have no permissions until a workspace allows some.
 const USERS: [&str; 3] = ["reader", "editor", "limited"];
-/// The user who may do everything: known by a client certificate, and in each namespace by another name.
+/// The administrator: has a client certificate, with another name in each namespace.
 pub const ADMIN: &str = "admin";
 
 /// The secrets of one control plane.
@@ -23,8 +23,8 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// Makes the certificate authority and writes the files that the components read into `folder`:
-    /// `ca.crt`, `server.crt`, `server.key`, `service-accounts.key`, `service-accounts.pub` and `tokens.csv`.
+    /// Generates the certificate authority and writes the files that the components read into `folder`: `ca.crt`,
+    /// `server.crt`, `server.key`, `service-accounts.key`, `service-accounts.pub` and `tokens.csv`.
     pub fn write(folder: &Path) -> Result<Credentials, String> {
         let failed = |error: Error| format!("failed to make a certificate: {error}");
         let authority = make_authority().map_err(failed)?;
@@ -59,12 +59,12 @@ impl Credentials {
         self.kubeconfig_with(&credential, user, server, namespace)
     }
 
-    /// The certificate and the key that the server shows, for who stands in for it.
+    /// The certificate and the key of the server, for a proxy in front of it.
     pub fn server_identity(&self) -> (&str, &str) {
         (&self.server.0, &self.server.1)
     }
 
-    /// A kubeconfig that trusts the server but says nothing about who is calling.
+    /// A kubeconfig that trusts the server but has no credentials.
     pub fn anonymous_kubeconfig(&self, server: &str) -> String {
         self.kubeconfig_with(&json!({}), "anonymous", server, "default")
     }
@@ -110,7 +110,7 @@ fn server_certificate(authority: &CertifiedIssuer<'static, KeyPair>) -> Result<(
     Ok((parameters.signed_by(&key, authority)?.pem(), key.serialize_pem()))
 }
 
-/// The token of a user, which no output may show either.
+/// The token of a user, which is registered as a secret.
 fn token(user: &str) -> String {
     secrets::register(&format!("bearer-token-of-{user}"))
 }

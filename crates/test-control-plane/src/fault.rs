@@ -1,4 +1,4 @@
-//! What can go wrong between a client and the API server, and the answers that come of it.
+//! Faults between a client and the API server, and the resulting answers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,43 +16,46 @@ use kube::client::Body;
 pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 pub(super) type Answer = Response<UnsyncBoxBody<Bytes, BoxError>>;
 
-/// Another answer in the place of the server's: the head may be changed, and this is its body.
+/// Replaces an answer of the server: changes the head, and returns the new body.
 pub type Rewrite = Arc<dyn Fn(&mut Parts, &[u8]) -> Vec<u8> + Send + Sync>;
 
-/// What goes wrong with a request.
+/// A fault of a request.
 #[derive(Clone)]
 pub enum Fault {
-    /// It never reaches the server, and this is the answer: status, headers and body.
+    /// The request does not reach the server, and this is the answer: status, headers and body.
     Answer(u16, Vec<(&'static str, String)>, String),
-    /// It never reaches the server, and the answer is a body without an end.
+    /// The request does not reach the server, and the answer is an endless body.
     Endless,
-    /// It never reaches the server, and no answer ever comes.
+    /// The request does not reach the server, and there is no answer.
     Silence,
-    /// It never reaches the server: the connection is closed.
+    /// The request does not reach the server: the connection is closed.
     Refused,
-    /// It never reaches the server: the connection is reset.
+    /// The request does not reach the server: the connection is reset.
     Reset,
-    /// It never reaches the server: its connection is closed, and this happens to the next connections, as often as is said.
+    /// The request does not reach the server: its connection is closed, and this number of following connections have
+    /// the fault.
     Disconnected(ConnectionFault, usize),
-    /// It never reaches the server: all connections break, and nobody listens for this long, as when the server is restarted.
+    /// The request does not reach the server: all connections are closed, and new ones are refused for this time, as
+    /// when the server is restarted.
     Outage(Duration),
-    /// The server acts on it, but the connection is closed before an answer.
+    /// The server handles the request, but the connection is closed before the answer.
     AnswerLost,
-    /// The server acts on it, but the connection is closed in the middle of the answer's body.
+    /// The server handles the request, but the connection is closed in the middle of the answer's body.
     AnswerCut,
-    /// The answer's body comes as the server sends it, and the connection is closed after this long.
+    /// The answer's body arrives as the server sends it, and the connection is closed after this time.
     AnswerCutAfter(Duration),
-    /// The server acts on it, but the answer stops in the middle of its body, and the connection stays open.
+    /// The server handles the request, but the answer stops in the middle of its body, and the connection stays open.
     AnswerStalled,
-    /// The server acts on it, but another answer arrives.
+    /// The server handles the request, but another answer arrives.
     Rewritten(Rewrite),
-    /// The server is asked for plain JSON, whatever the client accepts: older servers know no other documents.
+    /// The server is asked for plain JSON, regardless of what the client accepts: older servers have no other
+    /// documents.
     PlainJson,
-    /// Something happens just before the server sees it.
+    /// This closure runs just before the server receives the request.
     After(Arc<dyn Fn() + Send + Sync>),
 }
 
-/// What goes wrong with a new connection, before it carries a request.
+/// A fault of a new connection, before its first request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ConnectionFault {
     /// It is reset at once.
@@ -61,11 +64,11 @@ pub enum ConnectionFault {
     HandshakeCut,
     /// It does not speak TLS.
     PlainText,
-    /// Its certificate is somebody else's.
+    /// Its certificate is for another server.
     OtherCertificate,
 }
 
-/// The answer of a fault that keeps the request from the server.
+/// An answer without the server.
 pub(super) fn made_up(status: u16, headers: Vec<(&'static str, String)>, body: String) -> Result<Answer, BoxError> {
     let mut response = Response::builder().status(status);
     for (name, value) in headers {
@@ -74,7 +77,7 @@ pub(super) fn made_up(status: u16, headers: Vec<(&'static str, String)>, body: S
     Ok(response.body(full(body.into()))?)
 }
 
-/// A body without an end.
+/// An endless body.
 pub(super) fn endless() -> Result<Answer, BoxError> {
     let spaces = Bytes::from(vec![b' '; 256 << 10]);
     let frames = futures::stream::repeat_with(move || Ok(Frame::data(spaces.clone())));
@@ -83,12 +86,12 @@ pub(super) fn endless() -> Result<Answer, BoxError> {
         .body(StreamBody::new(frames).boxed_unsync())?)
 }
 
-/// The answer as it is.
+/// The unchanged answer.
 pub(super) fn whole(response: Response<Body>) -> Answer {
     response.map(|body| body.map_err(Into::into).boxed_unsync())
 }
 
-/// Half of the answer, and then what `end` says.
+/// Half of the answer, with this end.
 pub(super) async fn half(response: Response<Body>, end: End) -> Result<Answer, BoxError> {
     let (parts, body) = response.into_parts();
     let whole = body.collect().await?.to_bytes();
@@ -100,16 +103,16 @@ pub(super) async fn half(response: Response<Body>, end: End) -> Result<Answer, B
     Ok(Response::from_parts(parts, body))
 }
 
-/// How half an answer ends.
+/// End of half an answer.
 #[derive(Clone, Copy)]
 pub(super) enum End {
     /// The connection is closed.
     Cut,
-    /// Nothing more comes.
+    /// No more bytes arrive.
     Stall,
 }
 
-/// The answer until this time is over; then the connection is closed.
+/// The answer for this time; then the connection is closed.
 pub(super) fn cut_after(response: Response<Body>, time: Duration) -> Answer {
     let (parts, body) = response.into_parts();
     let frames = body.into_data_stream().map(|data| data.map(Frame::data).map_err(BoxError::from));
@@ -117,7 +120,7 @@ pub(super) fn cut_after(response: Response<Body>, time: Duration) -> Answer {
     Response::from_parts(parts, StreamBody::new(frames).boxed_unsync())
 }
 
-/// Another answer, of the length that it has.
+/// The rewritten answer, with its own length.
 pub(super) async fn rewritten(response: Response<Body>, rewrite: &Rewrite) -> Result<Answer, BoxError> {
     let (mut parts, body) = response.into_parts();
     let body = body.collect().await?.to_bytes();

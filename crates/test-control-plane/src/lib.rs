@@ -1,4 +1,5 @@
-//! The real Kubernetes that tests and benches run against: etcd, the API server, controllers and fake nodes, built from Go modules.
+//! A real Kubernetes control plane for tests and benches: etcd, the API server, controllers and fake nodes, built from
+//! Go modules.
 //!
 //! ```text
 //! binaries ──▶ component (supervised process) ──▶ server: etcd + kube-apiserver ──▶ nodes: controllers, scheduler, fake node
@@ -6,7 +7,7 @@
 //!                       workspace: a namespace, a folder of manifests, and callers that run kubectl and our program there
 //! ```
 //!
-//! A scenario starts with a workspace and needs to know nothing else:
+//! A scenario only needs a workspace:
 //!
 //! ```text
 //! let ws = Workspace::new();
@@ -23,7 +24,6 @@ mod component;
 mod credentials;
 mod fault;
 mod nodes;
-mod patience;
 mod port;
 mod proxy;
 mod reference;
@@ -37,6 +37,7 @@ mod secrets;
 mod server;
 mod target;
 pub mod terminal;
+mod wait;
 mod workspace;
 
 pub use api::{Api, Resource};
@@ -45,7 +46,6 @@ pub use binaries::is_before;
 pub use caller::Caller;
 pub use component::Component;
 pub use fault::{ConnectionFault, Fault};
-pub use patience::wait_until;
 pub use proxy::{PREFIX, Proxy};
 pub use reference::structured_merge;
 pub use relay::Relay;
@@ -56,6 +56,7 @@ pub use running::Running;
 pub use secrets::{base64, leaked_secret};
 pub use server::ControlPlane;
 pub use target::program;
+pub use wait::wait_until;
 pub use workspace::Workspace;
 
 use std::path::PathBuf;

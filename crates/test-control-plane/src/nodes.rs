@@ -1,4 +1,4 @@
-//! What makes workloads run, or seem to: controllers, a scheduler, and kwok with a fake node.
+//! Controllers, a scheduler, and kwok with a fake node, on which workloads appear to run.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub fn start(
         Component::start(name, folder.join(name), &binaries.program(name), arguments)
     };
     let file = |name: &str| server_folder.join(name).display().to_string();
-    // Neither needs a port of its own, nor a rival to be elected against.
+    // They need neither a port nor leader election.
     let alone = || vec!["--leader-elect=false".to_owned(), "--secure-port=0".to_owned()];
     let mut controllers = alone();
     controllers.extend([

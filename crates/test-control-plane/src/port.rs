@@ -1,4 +1,4 @@
-//! Ports that nobody else is given, also while nobody listens on them.
+//! Ports that are reserved even while no program listens on them.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::os::fd::OwnedFd;
@@ -6,10 +6,11 @@ use std::os::fd::OwnedFd;
 use rustix::net::sockopt::set_socket_reuseport;
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
 
-/// A port of 127.0.0.1 for programs that listen with `SO_REUSEPORT`: others can listen on it beside this value, which does not.
+/// A port of 127.0.0.1 for programs that listen with `SO_REUSEPORT`. This value binds it without listening, so that
+/// they can listen on it.
 ///
-/// A port that is only known to be free is given away again: to the next who asks for one, and, while a server is restarted, to any
-/// outgoing connection on the machine.
+/// The system could assign a port that is only known to be free to another process, or, while a server is restarted, to
+/// any outgoing connection.
 #[derive(Debug)]
 pub struct Port {
     number: u16,

@@ -1,4 +1,4 @@
-//! An HTTP proxy before the API server that makes things go wrong, once or more often, for the requests that a test picks.
+//! An HTTP proxy in front of the API server, which injects faults into the requests that a test selects.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -27,11 +27,11 @@ use super::credentials::ADMIN;
 use super::fault::{self, Answer, BoxError, ConnectionFault, End, Fault, Injected};
 use super::workspace::Workspace;
 
-/// A path under which the same server is found as well, as behind a gateway of many clusters.
+/// A path prefix under which the same server is available, as behind a gateway for several clusters.
 pub const PREFIX: &str = "/k8s/clusters/c-1";
 
-/// A proxy with the certificate of the API server. It passes tokens on, and asks as the administrator where there is none: who owns a
-/// client certificate cannot be passed on.
+/// A proxy with the certificate of the API server. It forwards tokens. Requests without a token are sent as the
+/// administrator, because a client certificate cannot be forwarded.
 pub struct Proxy {
     address: SocketAddr,
     state: Arc<State>,
@@ -44,9 +44,9 @@ struct State {
     anyone: Api,
     seen: Mutex<Vec<String>>,
     rules: Mutex<Vec<Rule>>,
-    /// What happens to the next connections.
+    /// Faults of the next connections.
     connections: Mutex<Vec<ConnectionFault>>,
-    /// How long the next outage takes; each change is one.
+    /// Duration of the next outage; each change is an outage.
     outages: watch::Sender<Duration>,
 }
 
@@ -59,7 +59,7 @@ struct Rule {
 }
 
 impl Proxy {
-    /// A proxy before the API server of a workspace.
+    /// Starts a proxy in front of the API server of a workspace.
     pub fn new(workspace: &Workspace) -> Proxy {
         let plane = workspace.plane();
         let connect = |kubeconfig: &str| Api::new(kubeconfig).unwrap_or_else(|error| panic!("{error}"));
@@ -83,14 +83,14 @@ impl Proxy {
         format!("https://{}", self.address)
     }
 
-    /// Lets the next `times` requests of `method` (`*` for any) go wrong whose path and query hold all words of `pattern`, and none of
-    /// its words that start with `!`: `configmaps/banner !dryRun`.
+    /// Injects a fault into the next `times` requests with this `method` (`*` for any) whose path and query contain all
+    /// words of `pattern`, and none of those after a `!`: `configmaps/banner !dryRun`.
     pub fn inject(&self, times: usize, method: &str, pattern: &str, fault: Fault) {
         let rule = Rule { method: method.to_owned(), pattern: pattern.to_owned(), times, hits: 0, fault };
         lock(&self.state.rules).push(rule);
     }
 
-    /// Forgets all faults, also those of connections. Answers with those that never happened, as `METHOD pattern`.
+    /// Removes all faults, also those of connections. Returns those that did not occur, as `METHOD pattern`.
     pub fn clear(&self) -> Vec<String> {
         lock(&self.state.connections).clear();
         let rules = std::mem::take(&mut *lock(&self.state.rules));
@@ -111,7 +111,7 @@ impl Drop for Proxy {
 }
 
 impl State {
-    /// Notes the request, and gives the fault that is meant for it.
+    /// Records the request, and returns its fault.
     fn fault_for(&self, method: &str, uri: &str) -> Option<Fault> {
         lock(&self.seen).push(format!("{method} {uri}"));
         let mut rules = lock(&self.rules);
@@ -204,7 +204,7 @@ async fn converse(stream: TcpStream, tls: TlsAcceptor, state: Arc<State>) {
     let Ok(stream) = tls.accept(stream).await else { return };
     let resets = Arc::<AtomicBool>::default();
     let service = service_fn(|request| Box::pin(answer(Arc::clone(&state), Arc::clone(&resets), request)));
-    // A failing service closes the connection without an answer, which is what some faults are about.
+    // A failing service closes the connection without an answer, as some faults require.
     let mut connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
     let _ = std::future::poll_fn(|context| connection.poll_without_shutdown(context)).await;
     let mut stream = connection.into_parts().io.into_inner();

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use super::target::target;
 
-/// What the program is built from, in the folder `structured-merge` of this crate.
+/// Sources of the program, in the folder `structured-merge` of this crate.
 const SOURCES: [&str; 3] = ["go.mod", "go.sum", "main.go"];
 
 /// The program that applies objects as the API server's field manager does (`structured-merge/main.go`), built once for all test
@@ -31,7 +31,7 @@ fn build() -> Result<PathBuf, String> {
         return Ok(program);
     }
     fs::create_dir_all(&folder).map_err(|error| format!("failed to create {}: {error}", folder.display()))?;
-    // Two test processes may build it at the same time: each under its own name.
+    // Two test processes may build it at the same time, each under its own name.
     let unfinished = folder.join(format!("unfinished-{}", std::process::id()));
     let mut go = Command::new("go");
     go.arg("-C").arg(&module).args(["build", "-buildvcs=false", "-o"]).arg(&unfinished).stdin(Stdio::null());

@@ -1,4 +1,4 @@
-//! A network between client and server: each byte arrives later, and none is lost.
+//! A network with latency between client and server.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What is under way in one direction may be this many chunks of 64 KiB: delay must not limit bandwidth.
+/// Largest number of chunks of 64 KiB in transit in one direction: the delay must not limit the bandwidth.
 const CHUNKS_UNDER_WAY: usize = 1024;
 
 /// A TCP relay with a delay in each direction, as between distant places.
@@ -20,7 +20,8 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Relays to `upstream`, an `https://` URL without a path; each direction takes `delay`, and so a round trip twice that.
+    /// Starts a relay to `upstream`, an `https://` URL without a path. Each direction takes `delay`, so a round trip
+    /// takes twice that.
     pub fn new(upstream: &str, delay: Duration) -> Relay {
         let upstream = upstream.strip_prefix("https://").expect("the URL of an API server").to_owned();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port for the relay");
@@ -35,24 +36,24 @@ impl Relay {
                 }
                 connections.fetch_add(1, Ordering::Relaxed);
                 let (upstream, bytes) = (upstream.clone(), Arc::clone(&bytes));
-                // Without a connection to the server, dropping the client's tells it so.
+                // If the server cannot be reached, the client's connection is closed.
                 thread::spawn(move || connect(client, &upstream, delay, &bytes));
             }
         });
         relay
     }
 
-    /// Where clients connect to.
+    /// The URL for clients.
     pub fn url(&self) -> String {
         format!("https://{}", self.address)
     }
 
-    /// How many connections were made so far.
+    /// Number of connections so far.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::Relaxed)
     }
 
-    /// How many bytes came from either side so far.
+    /// Number of bytes from both sides so far.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -70,7 +71,7 @@ fn connect(client: TcpStream, upstream: &str, delay: Duration, bytes: &Arc<Atomi
     let server = TcpStream::connect(upstream)?;
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
-    // The local handshake took no time; over the distance it takes a round trip.
+    // The local handshake took no time; over a real network it takes a round trip.
     thread::sleep(2 * delay);
     relay(client.try_clone()?, server.try_clone()?, delay, Arc::clone(bytes));
     relay(server, client, delay, Arc::clone(bytes));
@@ -84,7 +85,7 @@ fn relay(from: TcpStream, to: TcpStream, delay: Duration, bytes: Arc<AtomicU64>)
     thread::spawn(move || deliver(to, &receiver));
 }
 
-/// Reads chunks and notes when each is due at the other end. An empty chunk is the end.
+/// Reads chunks and sends them with the time at which they are due at the other end. An empty chunk is the end.
 fn receive(mut from: TcpStream, sender: &SyncSender<(Instant, Vec<u8>)>, delay: Duration, bytes: &AtomicU64) {
     let mut buffer = vec![0; 64 * 1024];
     loop {

@@ -1,11 +1,11 @@
-//! Random choices that a seed repeats (xorshift64*).
+//! Random choices that are repeatable with a seed (xorshift64*).
 
 /// A source of choices.
 pub struct Rng(u64);
 
 impl Rng {
     pub fn new(seed: u64) -> Rng {
-        // Neighbouring seeds are to differ from the first choice on, and zero is no state.
+        // Similar seeds have to differ from the first choice on, and the state must not be zero.
         let mut rng = Rng(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         for _ in 0..4 {
             rng.next();

@@ -1,4 +1,4 @@
-//! What a program has printed and how it ended.
+//! Output and exit code of a program.
 
 use serde_json::Value;
 
@@ -7,11 +7,11 @@ use serde_json::Value;
 pub struct Run {
     /// The command line, for messages.
     pub command: String,
-    /// The exit code; the negative number of the signal that ended it otherwise.
+    /// The exit code, or the negative number of the signal that ended it.
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
-    /// The JSON document that was printed, or else written as the report that each run of ours is asked for.
+    /// The JSON document that was printed, or that our program wrote as its report.
     pub report: Option<Value>,
 }
 
@@ -23,13 +23,13 @@ impl Run {
         self
     }
 
-    /// The report; fails the test when there is none.
+    /// The report; fails the test if there is none.
     #[track_caller]
     pub fn report(&self) -> &Value {
         self.report.as_ref().unwrap_or_else(|| panic!("no report from {self}"))
     }
 
-    /// The object of the report with this kind and name; fails the test when there is none.
+    /// The object of the report with this kind and name; fails the test if there is none.
     #[track_caller]
     pub fn object(&self, kind: &str, name: &str) -> &Value {
         let objects = self.report()["objects"].as_array().map_or(&[][..], Vec::as_slice);
@@ -47,7 +47,7 @@ impl Run {
             .collect()
     }
 
-    /// The change of an object at `path`; fails the test when there is none.
+    /// The change of an object at `path`; fails the test if there is none.
     #[track_caller]
     pub fn change(&self, kind: &str, name: &str, path: &str) -> &Value {
         let changes = self.object(kind, name)["changes"].as_array().map_or(&[][..], Vec::as_slice);
@@ -66,7 +66,7 @@ impl Run {
         objects.iter().map(line).collect()
     }
 
-    /// How many requests the run says that it wrote with.
+    /// Number of writing requests that the run reports.
     #[track_caller]
     pub fn writes(&self) -> u64 {
         self.report()["requests"]["write"].as_u64().unwrap_or_else(|| panic!("no count of writes from {self}"))

@@ -1,4 +1,4 @@
-//! A program under way in a workspace.
+//! A running program in a workspace.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -14,17 +14,17 @@ use super::run::Run;
 use super::secrets::leaked_secret;
 use super::terminal;
 
-/// A program that runs for longer than this hangs.
+/// Time after which a program is assumed to hang.
 const DEADLINE: Duration = Duration::from_mins(3);
 
-/// What is known beforehand about what a program leaves behind.
+/// Files that a program is expected to write.
 #[derive(Default)]
 pub struct Expected {
-    /// Where it writes its JSON report, when it does not print it.
+    /// File for its JSON report, if it does not print it.
     pub report: Option<PathBuf>,
-    /// All files that it writes.
+    /// Files that it writes.
     pub written: Vec<PathBuf>,
-    /// Whether a registered secret in its output or its files fails the test.
+    /// True if a registered secret in its output or its files fails the test.
     pub keeps_secrets: bool,
 }
 
@@ -39,19 +39,19 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a command whose line is `name` in messages.
+    /// Starts a command that is called `name` in messages.
     pub(super) fn start(name: String, command: &mut Command, stdin: String, expected: Expected) -> Running {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("failed to run `{name}`: {error}"));
         let mut input = child.stdin.take().expect("a pipe");
-        // Who does not read what it is given may be gone already.
+        // A program that does not read its input may have ended already.
         thread::spawn(move || input.write_all(stdin.as_bytes()).is_ok());
         let stdout = child.stdout.take().map(|pipe| thread::spawn(|| read(pipe)));
         let stderr = child.stderr.take().map(|pipe| thread::spawn(|| read(pipe)));
         Running { command: name, child, stdout, stderr, expected }
     }
 
-    /// The same on a terminal: standard input and standard error are one. Standard output is one with them or apart.
+    /// Starts a command with standard input and standard error on a terminal, and standard output on it or captured.
     pub(super) fn start_on_terminal(
         name: String,
         command: &mut Command,
@@ -64,7 +64,7 @@ impl Running {
         let stdout = if has_stdout { end() } else { Stdio::piped() };
         let child = command.stdin(end()).stdout(stdout).stderr(end()).spawn();
         let mut child = child.unwrap_or_else(|error| panic!("failed to run `{name}`: {error}"));
-        // What is shown ends with the last holder of the other end.
+        // The output ends when the last process closes the terminal.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         ours.write_all(stdin.as_bytes()).expect("a terminal that is typed on");
         let stdout = child.stdout.take().map(|pipe| thread::spawn(|| read(pipe)));
@@ -75,24 +75,24 @@ impl Running {
         self.child.id()
     }
 
-    /// What Ctrl-C does.
+    /// Sends SIGINT, as Ctrl-C does.
     pub fn interrupt(&self) {
         self.signal("INT");
     }
 
-    /// What pipelines do to end a job.
+    /// Sends SIGTERM, as pipelines do to end a job.
     pub fn terminate(&self) {
         self.signal("TERM");
     }
 
-    /// What happens to a program whose terminal is closed.
+    /// Sends SIGHUP, as closing the terminal does.
     pub fn hang_up(&self) {
         self.signal("HUP");
     }
 
-    /// Ends it on the spot, whatever it is doing.
+    /// Sends SIGKILL.
     pub fn kill(&mut self) {
-        // It may have come to its end already.
+        // It may have ended already.
         let _ = self.child.kill();
     }
 
@@ -101,7 +101,7 @@ impl Running {
         assert!(sent.is_ok_and(|status| status.success()), "`{}` has ended already", self.command);
     }
 
-    /// Waits for the end.
+    /// Waits for the end, and returns the result.
     #[track_caller]
     pub fn finish(mut self) -> Run {
         let status = self.wait();
@@ -131,7 +131,7 @@ impl Running {
         run
     }
 
-    /// Waits for the end, or kills what has not ended by the deadline.
+    /// Waits for the end, and kills the program at the deadline.
     fn wait(&mut self) -> Option<ExitStatus> {
         let started = Instant::now();
         while started.elapsed() < DEADLINE {

@@ -1,4 +1,4 @@
-//! A server in this process that answers each request as a script says, rightly or wrongly.
+//! A server in this process that answers each request by a script, correctly or not.
 
 use std::{
     net::SocketAddr,
@@ -16,7 +16,7 @@ use tokio::{
 };
 use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
 
-/// A request as it arrived.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Seen {
     /// The number of its connection, from 0.
@@ -25,7 +25,7 @@ pub struct Seen {
     pub line: String,
     headers: Vec<(String, String)>,
     pub body: String,
-    /// The client showed a certificate.
+    /// True if the client presented a certificate.
     pub certified: bool,
 }
 
@@ -36,18 +36,18 @@ impl Seen {
     }
 }
 
-/// What the server does with a request.
+/// Action of the server for a request.
 #[derive(Clone, Debug)]
 pub enum Act {
-    /// Writes these bytes and waits for the next request.
+    /// Writes these bytes, and waits for the next request.
     Answer(Vec<u8>),
-    /// Writes these bytes after a while, and waits for the next request.
+    /// Writes these bytes after this time, and waits for the next request.
     AnswerLater(Duration, Vec<u8>),
     /// Writes these bytes and closes the connection.
     AnswerAndClose(Vec<u8>),
-    /// Writes the start, then a byte every 20 ms without end.
+    /// Writes these bytes, then one byte every 20 ms without end.
     Trickle(Vec<u8>),
-    /// Writes the start and then zeros without end.
+    /// Writes these bytes, then zeros without end.
     Flood(Vec<u8>),
     /// Resets the connection.
     Reset,
@@ -61,7 +61,7 @@ pub fn answer(status: &str, headers: &[&str], body: &str) -> Act {
     Act::Answer(format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}", body.len()).into_bytes())
 }
 
-/// The usual answer.
+/// The answer `200 OK` with an empty JSON object.
 pub fn ok() -> Act {
     answer("200 OK", &["content-type: application/json"], "{}")
 }
@@ -74,7 +74,7 @@ pub struct Server {
     task: JoinHandle<()>,
 }
 
-/// Requests that were not answered yet.
+/// Counts the requests that are not answered yet.
 #[derive(Default)]
 struct InFlight {
     now: AtomicUsize,
@@ -89,7 +89,7 @@ impl InFlight {
     }
 }
 
-/// One of them, until it is dropped.
+/// A request in flight, until it is dropped.
 struct Pending(Arc<InFlight>);
 
 impl Drop for Pending {
@@ -107,7 +107,7 @@ impl Drop for Server {
 type Script = dyn Fn(usize, &Seen) -> Act + Send + Sync;
 
 impl Server {
-    /// Serves plain HTTP. The script gets the number of the request, from 0.
+    /// Serves plain HTTP. The first argument of the script is the number of the request, from 0.
     pub async fn start(script: impl Fn(usize, &Seen) -> Act + Send + Sync + 'static) -> Self {
         Self::serve(None, script).await
     }
@@ -147,17 +147,17 @@ impl Server {
         self.address.to_string()
     }
 
-    /// The most requests that were waiting for their answers at one moment.
+    /// Largest number of requests that were waiting for an answer at the same time.
     pub fn most_in_flight(&self) -> usize {
         self.in_flight.most.load(Ordering::SeqCst)
     }
 
-    /// What arrived so far.
+    /// The requests so far.
     pub fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
 
-    /// The first lines of what arrived so far.
+    /// The first lines of the requests so far.
     pub fn lines(&self) -> Vec<String> {
         self.seen().into_iter().map(|seen| seen.line).collect()
     }
@@ -239,7 +239,7 @@ async fn converse(
     }
 }
 
-/// Reads the head and the body of the next request; `None` when the client is done.
+/// Reads the head and the body of the next request; `None` if the client closed the connection.
 async fn read(connection: usize, stream: &mut (impl AsyncRead + Unpin)) -> Option<Seen> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {

@@ -1,4 +1,4 @@
-//! etcd and kube-apiserver, started on ports of their own.
+//! etcd and kube-apiserver on their own ports.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,33 +15,33 @@ use super::nodes;
 use super::port::Port;
 use super::target::scratch;
 
-/// The place of the API server among the components.
+/// Index of the API server in the components.
 const SERVER: usize = 1;
 
-/// A running API server, with controllers and a fake node when it is a full one.
+/// A running API server; a full one has controllers and a fake node.
 pub struct ControlPlane {
     url: String,
     credentials: Credentials,
     binaries: &'static Binaries,
     api: Api,
     audit: Audit,
-    /// In the order of their start, etcd and the API server first; they end in the reverse order.
+    /// The components in the order of their start, etcd and the API server first; they end in the reverse order.
     components: Mutex<Vec<Component>>,
-    /// Those of the API server and etcd, which stay theirs while the server is restarted.
+    /// Ports of the API server and etcd, which stay reserved while the server is restarted.
     _ports: Vec<Port>,
 }
 
-/// What a control plane consists of.
+/// Components of a control plane.
 #[derive(Clone, Copy, PartialEq)]
 enum Extent {
-    /// etcd and the API server: nothing changes unless a test changes it.
+    /// etcd and the API server: only tests change objects.
     Server,
-    /// With the controllers, the scheduler and one fake node: Deployments become ready.
+    /// Also the controllers, the scheduler and one fake node: Deployments become ready.
     Full,
 }
 
 impl ControlPlane {
-    /// The API server that all scenarios share, each in a namespace of its own.
+    /// The API server that all scenarios share, each in its own namespace.
     #[track_caller]
     pub fn shared() -> Arc<ControlPlane> {
         static SHARED: OnceLock<Result<Arc<ControlPlane>, String>> = OnceLock::new();
@@ -55,13 +55,13 @@ impl ControlPlane {
         or_panic(FULL.get_or_init(|| ControlPlane::start(Extent::Full).map(Arc::new)))
     }
 
-    /// An API server of the caller's own, for scenarios that change what others would notice.
+    /// A separate API server, for scenarios that would affect others.
     #[track_caller]
     pub fn private() -> Arc<ControlPlane> {
         or_panic(&ControlPlane::start(Extent::Server).map(Arc::new))
     }
 
-    /// A control plane of the caller's own, with controllers, a scheduler and a fake node.
+    /// A separate control plane with controllers, a scheduler and a fake node.
     #[track_caller]
     pub fn private_full() -> Arc<ControlPlane> {
         or_panic(&ControlPlane::start(Extent::Full).map(Arc::new))
@@ -76,7 +76,7 @@ impl ControlPlane {
         &self.api
     }
 
-    /// What the server was asked.
+    /// The audit log of the server.
     pub fn audit(&self) -> &Audit {
         &self.audit
     }
@@ -86,7 +86,7 @@ impl ControlPlane {
         self.binaries.program("kubectl")
     }
 
-    /// The text of a kubeconfig; `server` is [`ControlPlane::url`] or something before it.
+    /// The text of a kubeconfig; `server` is [`ControlPlane::url`], or the URL of a proxy in front of it.
     pub fn kubeconfig(&self, user: &str, server: &str, namespace: &str) -> String {
         self.credentials.kubeconfig(user, server, namespace)
     }
@@ -96,7 +96,7 @@ impl ControlPlane {
         self.credentials.anonymous_kubeconfig(&self.url)
     }
 
-    /// The certificate and the key that the server shows, in PEM.
+    /// The certificate and the key of the server, in PEM.
     pub fn server_identity(&self) -> (&str, &str) {
         self.credentials.server_identity()
     }
@@ -106,7 +106,8 @@ impl ControlPlane {
         self.components().iter().map(Component::pid).collect()
     }
 
-    /// Ends the API server with a signal, such as `KILL`, and starts it again on the same port and etcd. Returns when it is ready.
+    /// Ends the API server with a signal, such as `KILL`, and starts it again on the same port with the same etcd.
+    /// Returns when it is ready.
     #[track_caller]
     pub fn restart_server(&self, signal: &str) {
         let mut components = self.components();
@@ -126,7 +127,7 @@ impl ControlPlane {
             Extent::Server => Binaries::server()?,
             Extent::Full => Binaries::full()?,
         };
-        // The supervisors remove it: nobody else is left when the test process is killed.
+        // The supervisors remove it, as they still run when the test process is killed.
         let folder = TempDir::with_prefix_in("control-plane-", scratch()).map(TempDir::keep);
         let folder = &folder.map_err(|error| format!("failed to make a folder: {error}"))?;
         let ports = [Port::reserve()?, Port::reserve()?, Port::reserve()?];
@@ -141,7 +142,7 @@ impl ControlPlane {
             .map_err(|error| format!("failed to write the audit policy: {error}"))?;
         let mut arguments = server_arguments(&server_folder, secure, &etcd_url);
         if extent == Extent::Server {
-            // Without the controller that makes a service account in each namespace, no Pod would pass this check.
+            // Without the controller that creates a service account in each namespace, no Pod would pass this check.
             arguments.push("--disable-admission-plugins=ServiceAccount".to_owned());
         }
         let program = binaries.program("kube-apiserver");
@@ -188,7 +189,7 @@ fn start_etcd(binaries: &Binaries, folder: &Path, clients: &Port, peers: &Port) 
         "--unsafe-no-fsync".to_owned(),
         "--log-level=warn".to_owned(),
     ];
-    // The API server waits for etcd by itself; an etcd that ends at once makes that wait useless.
+    // The API server waits for etcd by itself, but not usefully if etcd ends at once.
     let mut etcd = Component::start("etcd", data, &binaries.program("etcd"), arguments)?;
     let address = clients.trim_start_matches("http://").to_owned();
     wait_until("etcd listens", &mut [&mut etcd], || std::net::TcpStream::connect(&address).is_ok())?;
@@ -209,14 +210,14 @@ fn server_arguments(folder: &Path, port: &Port, etcd: &str) -> Vec<String> {
         format!("--token-auth-file={}", file("tokens.csv")),
         format!("--audit-policy-file={}", file("audit-policy.json")),
         format!("--audit-log-path={}", file("audit.log")),
-        // In megabytes: the log stays one file, however long the tests run.
+        // In megabytes, so that the log stays one file.
         "--audit-log-maxsize=100000".to_owned(),
         "--authorization-mode=RBAC".to_owned(),
         "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
         format!("--service-account-key-file={}", file("service-accounts.pub")),
         format!("--service-account-signing-key-file={}", file("service-accounts.key")),
         "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
-        // The endpoints of the `kubernetes` Service may not be a loopback address; nobody asks for them here.
+        // The endpoints of the `kubernetes` Service must not be a loopback address; the tests do not need them.
         "--endpoint-reconciler-type=none".to_owned(),
         "--allow-privileged=true".to_owned(),
     ]

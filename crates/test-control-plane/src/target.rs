@@ -1,4 +1,4 @@
-//! Cargo's target folder, as a test or bench that runs from it finds it.
+//! Cargo's target folder, found by a test or bench that runs from it.
 
 use std::env;
 use std::fs;
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 /// Cargo writes this file into the target folder.
 const TAG: &str = "CACHEDIR.TAG";
 
-/// The target folder, wherever it is: the test is a program in it.
+/// The target folder: the test is a program in it.
 pub fn target() -> &'static Path {
     static TARGET: LazyLock<PathBuf> = LazyLock::new(|| {
         let test = running();
@@ -18,15 +18,15 @@ pub fn target() -> &'static Path {
     &TARGET
 }
 
-/// The folder for everything that lives as long as one test run.
+/// The folder for data of one test run.
 pub fn scratch() -> PathBuf {
     let scratch = target().join("tmp");
     fs::create_dir_all(&scratch).expect("a folder in the target folder");
     scratch
 }
 
-/// A program of the package under test, which Cargo builds before its tests and benches: the folder of its profile is the one
-/// above theirs.
+/// A program of the package under test, which Cargo builds before its tests and benches. It is in the parent of their
+/// folder.
 pub fn program(name: &str) -> PathBuf {
     let test = running();
     let profile = test.parent().and_then(Path::parent).expect("tests are in a folder of a profile");

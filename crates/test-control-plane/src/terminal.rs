@@ -1,11 +1,11 @@
-//! A terminal for a program that wants one.
+//! A pseudoterminal for a program.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// Both ends of a terminal: ours, and the one that a program has as its standard input and standard error.
+/// Opens a terminal and returns both ends: ours, and the one for standard input and standard error of a program.
 pub fn open() -> io::Result<(File, File)> {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
     grantpt(&ours)?;

@@ -1,4 +1,4 @@
-//! A place for one scenario: a namespace, a folder of manifests and a home folder, all its own.
+//! A workspace for one scenario: its own namespace, folder of manifests and home folder.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,10 +17,10 @@ use super::secrets;
 use super::server::ControlPlane;
 use super::target::scratch;
 
-/// Objects of these kinds come and go by themselves.
+/// Kinds whose objects change without a test.
 const RESTLESS: [&str; 2] = ["Event", "Lease"];
 
-/// A namespace that nobody else uses, and the folders that go with it.
+/// A namespace of one scenario, with its folders.
 pub struct Workspace {
     plane: Arc<ControlPlane>,
     namespace: String,
@@ -28,16 +28,16 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// A workspace on the shared API server.
+    /// Creates a workspace on the shared API server.
     #[track_caller]
     pub fn new() -> Workspace {
         Workspace::on(&ControlPlane::shared())
     }
 
-    /// A workspace on a control plane of the test's choice.
+    /// Creates a workspace on this control plane.
     pub fn on(plane: &Arc<ControlPlane>) -> Workspace {
         static MADE: AtomicUsize = AtomicUsize::new(1);
-        // Always of the same length, so that columns line up alike in every run.
+        // The length is constant, so that columns are equally wide in every run.
         let namespace = format!("ns-{:04}", MADE.fetch_add(1, Ordering::Relaxed));
         plane.api().create("/api/v1/namespaces", &json!({"metadata": {"name": namespace}}));
         let folders = TempDir::with_prefix_in("workspace-", scratch()).expect("a folder for the workspace");
@@ -79,7 +79,7 @@ impl Workspace {
         text.replace("$NS", &self.namespace)
     }
 
-    /// Registers a value that no output of the program may show from now on, in any test.
+    /// Registers a value that no output of the program may contain from now on, in any test.
     pub fn secret(&self, value: &str) -> String {
         secrets::register(value)
     }
@@ -101,23 +101,24 @@ impl Workspace {
         }
     }
 
-    /// The result of `action`, and the requests that it led to: those of this workspace's administrator, to anything, and those of
+    /// The result of `action`, and the requests during it: all those of this workspace's administrator, and those of
     /// others in this namespace.
     pub fn requests_during<T>(&self, action: impl FnOnce() -> T) -> (T, Vec<Request>) {
         self.plane.audit().during(self.plane.api(), &admin_of(&self.namespace), &self.namespace, action)
     }
 
-    /// The result of `action`, and the requests of everybody that were made meanwhile.
+    /// The result of `action`, and all requests during it.
     pub fn all_requests_during<T>(&self, action: impl FnOnce() -> T) -> (T, Vec<Request>) {
         self.plane.audit().all_during(self.plane.api(), action)
     }
 
-    /// The user that the workspace's programs are for the server.
+    /// The user as which the workspace's programs run.
     pub fn admin(&self) -> String {
         admin_of(&self.namespace)
     }
 
-    /// The live object, managed fields included, or nothing. `kind` is `Deployment`, `deployments` or `Deployment.apps`.
+    /// The live object with its managed fields, if it exists. `kind` is `Deployment`, `deployments` or
+    /// `Deployment.apps`.
     #[track_caller]
     pub fn find(&self, kind: &str, name: &str) -> Option<Value> {
         let resources = self.plane.api().resources();
@@ -126,7 +127,7 @@ impl Workspace {
         self.plane.api().find(&format!("{}/{}", resource.path(&self.namespace), self.fill_in(name)))
     }
 
-    /// The live object, managed fields included; fails the test when there is none.
+    /// The live object with its managed fields; fails the test if it does not exist.
     #[track_caller]
     pub fn get(&self, kind: &str, name: &str) -> Value {
         self.find(kind, name).unwrap_or_else(|| panic!("{kind} {name} does not exist in {}", self.namespace))
@@ -137,8 +138,8 @@ impl Workspace {
         resource_version(&self.get(kind, name))
     }
 
-    /// The resource version of everything in the namespace, and of cluster-wide objects that have its name in theirs, by kind and
-    /// name. Equal maps before and after mean that nothing was written.
+    /// The resource versions of all objects in the namespace, and of cluster-scoped objects whose names contain its
+    /// name, by kind and name. If the maps before and after are equal, nothing was written.
     pub fn all_resource_versions(&self) -> BTreeMap<String, String> {
         let mut versions = BTreeMap::new();
         let settled = |kind: &str| !RESTLESS.contains(&kind);

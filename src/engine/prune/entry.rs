@@ -139,6 +139,6 @@ mod tests {
         let why = "kept because no parent of the apply set lists it";
         assert_eq!(kept(false), format!("{why} (`--applyset-recover` deletes it)"));
         assert_eq!(kept(true), format!("{why} yet (`--applyset-recover` deletes it now)"));
-        assert_eq!(kept_because(&Reason::LeftTheSet), "kept because it left the apply set meanwhile");
+        assert_eq!(kept_because(&Reason::LeftTheSet), "kept because it is no longer in the apply set");
     }
 }

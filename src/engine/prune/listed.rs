@@ -1,6 +1,6 @@
 //! The second state: the members are listed.
 
-use apply_set::{DesiredMembers, GroupKind, Member, Rules, Trust};
+use apply_set::{DesiredMembers, GroupKind, Member, PruneRules, Trust};
 use serde_json::Value;
 use structured_merge::{Applier as _, ManagedFieldsEntry, ObjectKey};
 
@@ -37,7 +37,7 @@ impl Listed {
     /// Decides which members are deleted, after the redactor has shown all objects of the manifests.
     pub fn judge(self, targets: &[&Target], policy: &Policy, redactor: &Redactor, events: &dyn EventSink) -> Judged {
         let Self { parent, coverage, members, unseen, unreadable, recovers, pruned_by, notes } = self;
-        let rules = Rules { trust: trust(policy), keep: KEEP, recover: recovers, unseen };
+        let rules = PruneRules { trust: trust(policy), keep: KEEP, recover: recovers, unseen };
         let mut desired = DesiredMembers::new(&parent.set, rules);
         for target in targets {
             // An object that the API would refuse now may be a member from an earlier run.

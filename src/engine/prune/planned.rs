@@ -112,7 +112,7 @@ impl Planned {
 
     fn plan_listed(&mut self, discovery: &Discovery, state: &ParentState) {
         let Coverage { listed, mentioned } = &mut self.coverage;
-        listed.namespaces = state.vouched_namespaces(mentioned);
+        listed.namespaces = state.trusted_namespaces(mentioned);
         let scope = Scope::Namespaces(state.namespaces.iter().cloned().collect());
         let kinds: BTreeSet<GroupKind> = match &state.listed {
             ListedKinds::Unknown => return,
@@ -122,7 +122,7 @@ impl Planned {
             }
         };
         for kind in kinds {
-            let counts = state.vouches_for_kind(&kind, mentioned);
+            let counts = state.trusts_kind(&kind, mentioned);
             match discovery.resolve_kind(&kind) {
                 // A kind that only the input defines has no objects yet.
                 Resolution::Known(resource) if resource.pending => {}

@@ -1,7 +1,7 @@
 //! The rules of readiness (the crate `kstatus`), for kinds as the rest of the program names them, and those of the configuration.
 
 use jiff::Timestamp;
-use kstatus::GroupKind;
+use kstatus::GroupKindRef;
 pub use kstatus::Owned;
 use serde_json::Value;
 use structured_merge::GroupVersionKind;
@@ -9,8 +9,8 @@ use structured_merge::GroupVersionKind;
 use crate::live::readiness::{Readiness, State};
 use crate::rules::ReadinessRule;
 
-fn group_kind(gvk: &GroupVersionKind) -> GroupKind<'_> {
-    GroupKind::new(&gvk.group, &gvk.kind)
+fn group_kind(gvk: &GroupVersionKind) -> GroupKindRef<'_> {
+    GroupKindRef::new(&gvk.group, &gvk.kind)
 }
 
 /// The readiness of a live object, by what it says itself.

@@ -122,7 +122,7 @@ fn a_namespace_with_wanted_objects_and_a_kind_with_wanted_objects_are_kept() {
     remove(&ws, "ns");
     remove(&ws, "crd");
     let diff = run(&ws, "diff").exits_with(0);
-    is_kept(&diff, "Namespace", &ws.fill_in("$NS-b"), &ws.fill_in("Widget $NS-b/it lives in it"));
+    is_kept(&diff, "Namespace", &ws.fill_in("$NS-b"), &ws.fill_in("Widget $NS-b/it is in it"));
     let definition = ws.fill_in("widgets.$NS.example.com");
     is_kept(&diff, "CustomResourceDefinition", &definition, "defines the kind of Widget");
     run(&ws, "apply").exits_with(0);
@@ -168,8 +168,8 @@ fn a_parent_may_be_a_member_of_another_set() {
 #[test]
 fn a_member_that_leaves_the_set_or_is_to_be_kept_meanwhile_stays() {
     for (patch, reason) in [
-        (json!({"metadata": {"labels": {PART_OF: null}}}), "left the apply set"),
-        (json!({"metadata": {"labels": {PART_OF: "applyset-other-v1"}}}), "left the apply set"),
+        (json!({"metadata": {"labels": {PART_OF: null}}}), "no longer in the apply set"),
+        (json!({"metadata": {"labels": {PART_OF: "applyset-other-v1"}}}), "no longer in the apply set"),
         (json!({"metadata": {"annotations": {"kubectl-reconcile/prune": "keep"}}}), "kubectl-reconcile/prune: keep"),
     ] {
         let ws = Arc::new(applied());

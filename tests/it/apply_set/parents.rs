@@ -115,7 +115,7 @@ fn an_object_that_exists_becomes_a_parent_once_it_says_so_and_keeps_what_it_hold
     let before = ws.all_resource_versions();
     for command in ["diff", "apply"] {
         let refused = run(&ws, command).exits_with(2);
-        assert!(refused.stderr.contains("exists, and is not the parent of an apply set"), "{refused}");
+        assert!(refused.stderr.contains("exists, but is not the parent of an apply set"), "{refused}");
     }
     assert_eq!(ws.all_resource_versions(), before);
     make_parent(&ws, "secret", "set");

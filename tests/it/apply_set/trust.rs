@@ -258,7 +258,7 @@ fn a_label_that_nobody_is_recorded_to_have_set_makes_no_member() {
     ws.kubectl(["patch", "configmap", "b", "--type=merge", "-p", r#"{"metadata":{"managedFields":[{}]}}"#])
         .exits_with(0);
     remove(&ws, "b");
-    is_kept(&run(&ws, "apply").exits_with(0), "ConfigMap", "b", "it is not recorded who set the label");
+    is_kept(&run(&ws, "apply").exits_with(0), "ConfigMap", "b", "`managedFields` does not record who set the label");
     assert!(ws.find("ConfigMap", "b").is_some());
 }
 
@@ -282,7 +282,7 @@ fn a_namespace_of_the_set_stays_with_what_others_put_in_it_under_the_label() {
         &apply,
         "Namespace",
         &ws.fill_in("$NS-data"),
-        "ConfigMap $NS-data/theirs lives in it".replaced("$NS", ws.namespace()).as_str(),
+        "ConfigMap $NS-data/theirs is in it".replaced("$NS", ws.namespace()).as_str(),
     );
     assert_eq!(apply.object("ConfigMap", "ours")["outcome"], "deleted");
     is_alive(&ws, &ws.fill_in("$NS-data"));

@@ -69,7 +69,7 @@ fn a_custom_resource_is_as_ready_as_it_says() {
         (
             json!({"observedGeneration": 7, "conditions": [ready("True", "Up")]}),
             5,
-            ("inProgress", "its controller has not seen generation 1 yet, but 7"),
+            ("inProgress", "its controller has not seen generation 1 yet, only 7"),
         ),
     ] {
         set_status(&ws, "widget.$NS.example.com/it", &status);

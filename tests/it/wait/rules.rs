@@ -62,7 +62,7 @@ fn the_configuration_says_when_a_custom_resource_is_ready() {
     controller_says(&ws, &json!({"phase": "Ready", "observedGeneration": 7}));
     assert_eq!(
         readiness(&status(&ws, 5), "Widget", "it"),
-        ("inProgress", "its controller has not seen generation 1 yet, but 7")
+        ("inProgress", "its controller has not seen generation 1 yet, only 7")
     );
     let without = ws.reconcile(["status", "-f", "it.yaml", "--no-config"]).exits_with(5);
     assert_eq!(readiness(&without, "Widget", "it").0, "inProgress");
@@ -124,7 +124,7 @@ fn an_object_that_nobody_reports_on_is_followed_where_a_rule_asks_for_it() {
     ws.kubectl(["patch", "configmap/gate", "--type=merge", "-p", r#"{"data": {"open": "yes"}}"#]).exits_with(0);
     let apply = apply.finish().exits_with(0);
     assert_eq!(readiness(&apply, "ConfigMap", "gate"), ("current", "as the configuration says: current"));
-    assert_eq!(readiness(&apply, "ConfigMap", "other"), ("current", "it exists"));
+    assert_eq!(readiness(&apply, "ConfigMap", "other"), ("current", "it is ready once it exists"));
 }
 
 #[test]

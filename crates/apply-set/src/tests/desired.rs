@@ -23,9 +23,9 @@ fn member(kind: &str, metadata: &Value) -> Member {
     Member::new(GroupVersionKind::new(api_version, kind), object)
 }
 
-fn rules() -> Rules {
+fn rules() -> PruneRules {
     let trust = Box::new(|entry: &ManagedFieldsEntry| entry.manager == "us");
-    Rules { trust, keep: (KEEP, "keep"), recover: false, unseen: Vec::new() }
+    PruneRules { trust, keep: (KEEP, "keep"), recover: false, unseen: Vec::new() }
 }
 
 fn desired() -> DesiredMembers {
@@ -40,7 +40,7 @@ fn pruned(member: &Member) -> PruneDecision {
     PruneDecision::Prune(Prunable::of(member))
 }
 
-/// Why a member is kept, as text.
+/// The reason why a member is kept, as text.
 #[track_caller]
 fn kept(decision: &PruneDecision) -> String {
     match decision {
@@ -73,15 +73,15 @@ fn what_only_a_search_beyond_the_list_found_stays_unless_it_is_asked_for() {
     let found = [beyond(member("ConfigMap", &json!({}))), beyond(member("Namespace", &json!({"name": "b"})))];
     let why = Unlisted::NoParent;
     let namespace = PruneDecision::Spare(Reason::UnlistedContainer { why: why.clone(), gvk: found[1].key.gvk.clone() });
-    let text = "no parent of the apply set lists it, as it has to before a Namespace is deleted";
+    let text = "no parent of the apply set lists it, and a Namespace is only deleted if it does";
     assert_eq!(namespace.reason().unwrap().to_string(), text);
     let config_map = |is_next| PruneDecision::Spare(Reason::Unlisted { why: why.clone(), is_next });
     let mut wanted = desired();
     assert_eq!(wanted.decide_all(&found), [config_map(false), namespace.clone()]);
     assert_eq!(*wanted.inventory(), Inventory::default(), "it is not listed from then on");
-    let mut wanted = DesiredMembers::new(&set(), Rules { recover: true, ..rules() });
+    let mut wanted = DesiredMembers::new(&set(), PruneRules { recover: true, ..rules() });
     assert_eq!(wanted.decide_all(&found), [pruned(&found[0]), namespace]);
-    // What the parent is about to list is the next pass's to delete.
+    // The next pass deletes members that the parent is about to list.
     let mut wanted = desired();
     wanted.keep(&found[0].key);
     assert_eq!(wanted.decide_all(&found[..1]), [config_map(true)]);
@@ -92,7 +92,7 @@ fn a_namespace_stays_with_what_is_spared_in_it() {
     let mut namespace = member("Namespace", &json!({"name": "data"}));
     namespace.key.namespace = None;
     let found = decisions(&[namespace, member("ConfigMap", &json!({"managedFields": []}))]);
-    assert_eq!(kept(&found[0]), "ConfigMap data/it lives in it");
+    assert_eq!(kept(&found[0]), "ConfigMap data/it is in it");
     assert_eq!(found[1], PruneDecision::Spare(Reason::LabelOwnerUnknown));
 }
 
@@ -103,12 +103,12 @@ fn what_holds_a_kept_member_is_kept() {
     namespace.key.namespace = None;
     let of_parent = member("Namespace", &json!({"name": "shop"}));
     let found = decisions(&[namespace.clone(), of_parent, member("ConfigMap", &keep)]);
-    assert_eq!(kept(&found[0]), "ConfigMap data/it lives in it");
-    assert_eq!(kept(&found[1]), "Secret shop/set lives in it");
+    assert_eq!(kept(&found[0]), "ConfigMap data/it is in it");
+    assert_eq!(kept(&found[1]), "Secret shop/set is in it");
     assert_eq!(decisions(std::slice::from_ref(&namespace)), [pruned(&namespace)]);
     let unsure = |kind: &str, place: Option<&str>| {
         let unseen = vec![(GroupKind::parse(kind), place.map(ToOwned::to_owned))];
-        DesiredMembers::new(&set(), Rules { unseen, ..rules() })
+        DesiredMembers::new(&set(), PruneRules { unseen, ..rules() })
     };
     for (place, is_kept) in [(None, true), (Some("data"), true), (Some("elsewhere"), false)] {
         let decision = unsure("Secret", place).decide(&namespace);
@@ -133,10 +133,16 @@ fn what_is_being_deleted_is_not_kept_any_more() {
 
 #[test]
 fn an_object_that_is_served_twice_is_unwanted_once_and_wanted_under_either_name() {
-    let of = |kind: &str, uid: &str| member(kind, &json!({"uid": uid}));
+    let present = |kind: &str, uid: &str| member(kind, &json!({"uid": uid}));
     let mut wanted = desired();
-    wanted.add(&of("Ingress", "1").key, true);
-    let found = vec![of("Zebra", "3"), of("Ingress", "1"), of("OldIngress", "1"), of("Event", "2"), of("Zebra", "3")];
+    wanted.add(&present("Ingress", "1").key, true);
+    let found = vec![
+        present("Zebra", "3"),
+        present("Ingress", "1"),
+        present("OldIngress", "1"),
+        present("Event", "2"),
+        present("Zebra", "3"),
+    ];
     let left: Vec<String> = wanted.unwanted(found).into_iter().map(|member| member.key.gvk.kind).collect();
     assert_eq!(left, ["Event", "Zebra"]);
 }

@@ -19,7 +19,7 @@ fn set(api_version: &str, kind: &str, namespace: Option<&str>, name: &str) -> Ap
     ApplySet::of(ObjectKey { gvk, namespace: namespace.map(ToOwned::to_owned), name: name.to_owned() })
 }
 
-/// An entry of `managedFields` of who wrote these annotations.
+/// The entry of `managedFields` for the manager that wrote these annotations.
 fn written_by(manager: &str, annotations: &[&str]) -> Value {
     let fields: serde_json::Map<String, Value> =
         annotations.iter().map(|name| (format!("f:{name}"), json!({}))).collect();
@@ -125,7 +125,7 @@ fn what_somebody_else_lists_counts_only_as_far_as_the_manifests_name_it() {
     let mallory = written_by("mallory", &[KINDS, NAMESPACES]);
     assert_eq!(contents(json!([mallory, ours])), found("ConfigMap,Namespace", "data,finance,shop", None));
     assert_eq!(contents(json!([mallory])), found("ConfigMap", "data,shop", Some("`mallory`")));
-    assert_eq!(contents(json!([])), found("ConfigMap", "data,shop", Some("somebody unknown")));
+    assert_eq!(contents(json!([])), found("ConfigMap", "data,shop", Some("an unknown manager")));
     let kinds = written_by("kubectl-reconcile-applyset", &[KINDS]);
     let namespaces = written_by("kubectl-edit", &[NAMESPACES]);
     let edited = found("ConfigMap,Namespace", "data,shop", Some("`kubectl-edit`"));

@@ -1,16 +1,16 @@
-//! What tries to take all time, all memory or the whole stack.
+//! Expressions that try to exhaust time, memory or the stack.
 
 use std::time::{Duration, Instant};
 
 use super::*;
 
-/// Far more than any of these takes, also on a busy machine and without optimisation.
+/// Far more time than any of these takes, also on a busy machine and without optimisation.
 const SOON: Duration = Duration::from_secs(5);
 
 #[track_caller]
 fn is_too_costly(text: &str, object: &Value) {
     let start = Instant::now();
-    assert_eq!(of(text, object), Err(EvaluationError::TooCostly), "{text}");
+    assert_eq!(evaluate(text, object), Err(EvaluationError::TooCostly), "{text}");
     assert!(start.elapsed() < SOON, "{text}: {:?}", start.elapsed());
 }
 
@@ -32,7 +32,7 @@ fn what_grows_exponentially_is_cut_off() {
 fn loops_in_loops_are_cut_off_before_they_begin() {
     let object = many(1000);
     is_too_costly("list.all(a, list.all(b, list.all(c, a == b)))", &object);
-    // Errors do not make it go on: `||` and `exists` absorb them.
+    // The evaluation ends although `||` and `exists` absorb errors.
     is_too_costly("list.exists(a, list.exists(b, list.exists(c, c.x)) || a.x) || true", &object);
     is_too_costly(
         "true || list.all(a, list.all(b, list.all(c, a == b))) ? list.all(a, list.all(b, a == b)) : true",
@@ -63,7 +63,7 @@ fn what_people_write_costs_little() {
         "status.conditions.exists(c, c.type == 'Ready') && status.conditions.all(c, c.status == 'True')",
         "status.items.all(i, i.c.exists(c, c.type == 'Ready' && c.status == 'True'))",
     ] {
-        assert_eq!(of(text, &object), Ok(true), "{text}");
+        assert_eq!(evaluate(text, &object), Ok(true), "{text}");
     }
 }
 
@@ -117,7 +117,7 @@ fn the_largest_expressions_need_little_stack() {
             assert!(start.elapsed() < SOON, "{text}: {:?}", start.elapsed());
         }
     };
-    // As much as the threads of an asynchronous runtime have.
+    // The stack size of the threads of an asynchronous runtime.
     let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(work);
     thread.unwrap().join().unwrap();
 }

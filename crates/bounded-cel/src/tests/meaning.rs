@@ -1,4 +1,4 @@
-//! Expressions as people write them, and as Flux evaluates them (`runtime/cel` of fluxcd/pkg).
+//! Typical expressions, with the results of Flux (`runtime/cel` of fluxcd/pkg).
 
 use super::*;
 
@@ -52,26 +52,26 @@ fn expressions_are_true_or_false_of_an_object() {
         ("type(status.phase) == string", true),
         ("status\n  .phase // a comment (\n == 'Ready'", true),
     ] {
-        assert_eq!(of(text, &object()), Ok(expected), "{text}");
+        assert_eq!(evaluate(text, &object()), Ok(expected), "{text}");
     }
 }
 
 #[test]
 fn a_missing_field_is_an_error_unless_the_answer_does_not_depend_on_it() {
     let missing = |name: &str| Err(EvaluationError::Missing(Some(name.to_owned())));
-    assert_eq!(of("status.phase == 'Ready'", &json!({})), missing("status"));
-    assert_eq!(of("status.phase == 'Ready'", &json!({"status": {}})), missing("phase"));
-    assert_eq!(of("has(status.phase)", &json!({})), missing("status"), "as in Flux");
-    assert_eq!(of("has(status.phase)", &json!({"status": {}})), Ok(false));
-    assert_eq!(of("status.error == 'x' || true", &object()), Ok(true));
-    assert_eq!(of("status.error == 'x' && false", &object()), Ok(false));
-    assert_eq!(of("status.conditions.exists(c, c.reason == 'x')", &object()), missing("reason"));
+    assert_eq!(evaluate("status.phase == 'Ready'", &json!({})), missing("status"));
+    assert_eq!(evaluate("status.phase == 'Ready'", &json!({"status": {}})), missing("phase"));
+    assert_eq!(evaluate("has(status.phase)", &json!({})), missing("status"), "as in Flux");
+    assert_eq!(evaluate("has(status.phase)", &json!({"status": {}})), Ok(false));
+    assert_eq!(evaluate("status.error == 'x' || true", &object()), Ok(true));
+    assert_eq!(evaluate("status.error == 'x' && false", &object()), Ok(false));
+    assert_eq!(evaluate("status.conditions.exists(c, c.reason == 'x')", &object()), missing("reason"));
     assert_eq!(
-        of("status.conditions.filter(c, c.type == 'Ready').all(c, c.status == 'True')", &json!({"status": {}})),
+        evaluate("status.conditions.filter(c, c.type == 'Ready').all(c, c.status == 'True')", &json!({"status": {}})),
         missing("conditions")
     );
     let none = json!({"status": {"conditions": []}});
-    assert_eq!(of("status.conditions.all(c, c.status == 'True')", &none), Ok(true));
+    assert_eq!(evaluate("status.conditions.all(c, c.status == 'True')", &none), Ok(true));
 }
 
 #[test]
@@ -91,10 +91,10 @@ fn an_error_tells_its_kind_and_no_value() {
         ("9223372036854775807 + spec.replicas > 0", EvaluationError::Range),
         ("metadata.labels[status.phase] == 'c'", EvaluationError::Missing(None)),
     ] {
-        let error = of(text, &object()).expect_err(text);
+        let error = evaluate(text, &object()).expect_err(text);
         assert_eq!(error, expected, "{text}");
         assert!(!error.to_string().contains("Ready"), "{error}");
     }
-    assert_eq!(of("true", &json!([])), Ok(true));
-    assert_eq!(of("a == 1", &json!("a")), Err(EvaluationError::Missing(Some("a".to_owned()))));
+    assert_eq!(evaluate("true", &json!([])), Ok(true));
+    assert_eq!(evaluate("a == 1", &json!("a")), Err(EvaluationError::Missing(Some("a".to_owned()))));
 }

@@ -1,14 +1,14 @@
 mod bounds;
+mod invalid;
 mod meaning;
-mod mistakes;
 
 use serde_json::{Value, json};
 
 use super::*;
 
-/// What an expression is of an object.
+/// The result of an expression for an object.
 #[track_caller]
-fn of(text: &str, object: &Value) -> Result<bool, EvaluationError> {
+fn evaluate(text: &str, object: &Value) -> Result<bool, EvaluationError> {
     Condition::parse(text).unwrap_or_else(|error| panic!("{text}: {error}")).holds(object)
 }
 

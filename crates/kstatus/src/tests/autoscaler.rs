@@ -2,8 +2,9 @@
 
 use super::*;
 
-/// Two hours before the tests look, and half a minute before.
+/// Two hours before the time of the tests.
 const LONG_AGO: &str = "2026-11-20T08:00:00Z";
+/// Half a minute before the time of the tests.
 const JUST_NOW: &str = "2026-11-20T09:59:30Z";
 
 fn since(time: &str, kind: &str, status: &str, reason: &str, message: &str) -> Value {
@@ -27,7 +28,7 @@ fn without_metrics(time: &str, reason: &str) -> Value {
 
 fn autoscaler(conditions: &Value) -> Readiness {
     let object = json!({"status": {"currentReplicas": 1, "desiredReplicas": 1, "conditions": conditions}});
-    of("autoscaling/v2", "HorizontalPodAutoscaler", &object)
+    readiness_of("autoscaling/v2", "HorizontalPodAutoscaler", &object)
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn the_first_version_keeps_its_conditions_in_an_annotation() {
     let annotated = |conditions: &str| {
         let annotations = json!({"autoscaling.alpha.kubernetes.io/conditions": conditions});
         let object = json!({"metadata": {"annotations": annotations}, "status": {"currentReplicas": 1}});
-        of("autoscaling/v1", "HorizontalPodAutoscaler", &object).state
+        readiness_of("autoscaling/v1", "HorizontalPodAutoscaler", &object).state
     };
     assert_eq!(annotated(&json!([able()]).to_string()), State::Current);
     let failing = json!([able(), without_metrics(LONG_AGO, "FailedGetResourceMetric")]);

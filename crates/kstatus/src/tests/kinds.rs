@@ -10,13 +10,17 @@ fn what_only_has_to_exist_is_current() {
         ("v1", "Namespace"),
         ("rbac.authorization.k8s.io/v1", "Role"),
     ] {
-        is(&of(api_version, kind, &json!({"metadata": {"generation": 1}})), State::Current, "it exists");
+        is(
+            &readiness_of(api_version, kind, &json!({"metadata": {"generation": 1}})),
+            State::Current,
+            "it is ready once it exists",
+        );
     }
 }
 
 #[test]
 fn a_load_balancer_needs_its_address() {
-    let service = |spec: Value, status: Value| of("v1", "Service", &json!({"spec": spec, "status": status}));
+    let service = |spec: Value, status: Value| readiness_of("v1", "Service", &json!({"spec": spec, "status": status}));
     assert_eq!(service(json!({"type": "ClusterIP"}), json!({"loadBalancer": {}})).state, State::Current);
     assert_eq!(service(json!({"type": "NodePort"}), json!({})).state, State::Current);
     let balanced = |ip: &str| json!({"type": "LoadBalancer", "clusterIP": ip});
@@ -30,19 +34,24 @@ fn a_load_balancer_needs_its_address() {
 #[test]
 fn an_ingress_needs_its_address() {
     for group in ["networking.k8s.io/v1", "extensions/v1beta1"] {
-        let ingress = |status: Value| of(group, "Ingress", &json!({"metadata": {"generation": 1}, "status": status}));
+        let ingress =
+            |status: Value| readiness_of(group, "Ingress", &json!({"metadata": {"generation": 1}, "status": status}));
         let message = "its controller has not given it an address yet";
         is(&ingress(json!({"loadBalancer": {}})), State::InProgress, message);
         is(&ingress(json!({"loadBalancer": {"ingress": []}})), State::InProgress, message);
         let ready = json!({"loadBalancer": {"ingress": [{"hostname": "edge.example.com"}]}});
         is(&ingress(ready), State::Current, "it has an address");
     }
-    assert_eq!(of("example.com/v1", "Ingress", &json!({})).state, State::Current, "another kind of this name");
+    assert_eq!(
+        readiness_of("example.com/v1", "Ingress", &json!({})).state,
+        State::Current,
+        "another kind of this name"
+    );
 }
 
 #[test]
 fn a_claim_needs_its_volume() {
-    let claim = |phase: &str| of("v1", "PersistentVolumeClaim", &json!({"status": {"phase": phase}}));
+    let claim = |phase: &str| readiness_of("v1", "PersistentVolumeClaim", &json!({"status": {"phase": phase}}));
     is(&claim("Pending"), State::InProgress, "it is not bound to a volume yet");
     is(&claim("Bound"), State::Current, "it is bound to its volume");
     assert!(claim("Lost").is_final_failure());
@@ -52,7 +61,7 @@ fn a_claim_needs_its_volume() {
 fn a_definition_is_current_when_its_kind_is_served() {
     let definition = |conditions: Value| {
         let object = json!({"status": {"conditions": conditions}});
-        of("apiextensions.k8s.io/v1", "CustomResourceDefinition", &object)
+        readiness_of("apiextensions.k8s.io/v1", "CustomResourceDefinition", &object)
     };
     is(&definition(json!([])), State::InProgress, "its kind is not served yet");
     let refused = condition("NamesAccepted", "False", "ListKindConflict", "taken");
@@ -70,7 +79,7 @@ fn a_definition_is_current_when_its_kind_is_served() {
 #[test]
 fn an_api_service_has_to_be_available() {
     let service = |conditions: Value| {
-        of("apiregistration.k8s.io/v1", "APIService", &json!({"status": {"conditions": conditions}}))
+        readiness_of("apiregistration.k8s.io/v1", "APIService", &json!({"status": {"conditions": conditions}}))
     };
     assert_eq!(service(json!([])).state, State::InProgress);
     let missing = condition("Available", "False", "ServiceNotFound", "no such service");

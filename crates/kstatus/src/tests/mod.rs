@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// The time at which all tests look.
+/// The current time of all tests.
 const NOW: &str = "2026-11-20T10:00:00Z";
 
 fn now() -> Timestamp {
@@ -18,12 +18,12 @@ fn now() -> Timestamp {
 }
 
 /// The readiness of an object without Pods.
-fn of(api_version: &str, kind: &str, object: &Value) -> Readiness {
+fn readiness_of(api_version: &str, kind: &str, object: &Value) -> Readiness {
     readiness(group_kind(api_version, kind), object, now())
 }
 
-fn group_kind<'a>(api_version: &'a str, kind: &'a str) -> GroupKind<'a> {
-    GroupKind::new(api_version.split_once('/').map_or("", |(group, _)| group), kind)
+fn group_kind<'a>(api_version: &'a str, kind: &'a str) -> GroupKindRef<'a> {
+    GroupKindRef::new(api_version.split_once('/').map_or("", |(group, _)| group), kind)
 }
 
 /// Checks state and message.
@@ -39,7 +39,11 @@ fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Value {
 
 /// An object of a kind without a rule, with these conditions.
 fn custom(conditions: &Value) -> Readiness {
-    of("example.com/v1", "Widget", &json!({"metadata": {"generation": 2}, "status": {"conditions": conditions}}))
+    readiness_of(
+        "example.com/v1",
+        "Widget",
+        &json!({"metadata": {"generation": 2}, "status": {"conditions": conditions}}),
+    )
 }
 
 #[test]
@@ -48,8 +52,8 @@ fn what_is_being_deleted_is_terminating_whatever_else_it_says() {
         json!({"metadata": {"deletionTimestamp": NOW, "finalizers": finalizers, "generation": 2},
             "status": {"observedGeneration": 1, "conditions": [condition("Stalled", "True", "", "")]}})
     };
-    is(&of("v1", "ConfigMap", &object(json!([]))), State::Terminating, "it is being deleted");
-    let held = of("v1", "ConfigMap", &object(json!(["example.com/a", "b"])));
+    is(&readiness_of("v1", "ConfigMap", &object(json!([]))), State::Terminating, "it is being deleted");
+    let held = readiness_of("v1", "ConfigMap", &object(json!(["example.com/a", "b"])));
     is(&held, State::Terminating, "it is being deleted, and waits for its finalizers `example.com/a`, `b`");
 }
 
@@ -61,7 +65,7 @@ fn a_namespace_that_is_being_deleted_says_what_is_left_in_it() {
     ]);
     let namespace = json!({"metadata": {"deletionTimestamp": NOW}, "status": {"conditions": conditions}});
     let message = "it is being deleted: a in 2 resource instances (SomeFinalizersRemain)";
-    is(&of("v1", "Namespace", &namespace), State::Terminating, message);
+    is(&readiness_of("v1", "Namespace", &namespace), State::Terminating, message);
 }
 
 #[test]
@@ -70,10 +74,10 @@ fn a_generation_that_was_not_observed_is_in_progress() {
         json!({"metadata": {"generation": generation}, "status": {"observedGeneration": observed,
             "conditions": [condition("Stalled", "True", "", "")]}})
     };
-    let late = of("example.com/v1", "Widget", &object(json!(2), json!(1)));
-    is(&late, State::InProgress, "its controller has not seen generation 2 yet, but 1");
+    let late = readiness_of("example.com/v1", "Widget", &object(json!(2), json!(1)));
+    is(&late, State::InProgress, "its controller has not seen generation 2 yet, only 1");
     for (generation, observed) in [(json!(2), json!(2)), (json!(null), json!(1)), (json!(2), json!(null))] {
-        assert_eq!(of("example.com/v1", "Widget", &object(generation, observed)).state, State::Failed);
+        assert_eq!(readiness_of("example.com/v1", "Widget", &object(generation, observed)).state, State::Failed);
     }
 }
 
@@ -90,13 +94,13 @@ fn the_first_of_reconciling_and_stalled_counts() {
     let mut old = condition("Stalled", "True", "BadSpec", "of the spec before");
     old["observedGeneration"] = json!(1);
     let object = json!({"metadata": {"generation": 2}, "status": {"conditions": [old]}});
-    assert_eq!(of("example.com/v1", "Widget", &object).state, State::Current);
+    assert_eq!(readiness_of("example.com/v1", "Widget", &object).state, State::Current);
 }
 
 #[test]
 fn a_kind_without_a_rule_is_as_ready_as_its_condition_says() {
-    is(&of("example.com/v1", "Widget", &json!({})), State::Current, "it exists");
-    is(&custom(&json!([])), State::Current, "it exists");
+    is(&readiness_of("example.com/v1", "Widget", &json!({})), State::Current, "it has no condition Ready to wait for");
+    is(&custom(&json!([])), State::Current, "it has no condition Ready to wait for");
     is(&custom(&json!([condition("Ready", "True", "", "")])), State::Current, "it is ready");
     is(&custom(&json!([condition("Ready", "True", "Up", "all is up")])), State::Current, "all is up (Up)");
     is(
@@ -136,7 +140,7 @@ fn a_condition_of_an_older_generation_says_nothing() {
 fn what_is_not_what_it_should_be_is_read_without_harm() {
     for status in [json!("odd"), json!({"conditions": "odd"}), json!({"conditions": [1, null, {"type": 3}]}), json!([])]
     {
-        assert_eq!(of("example.com/v1", "Widget", &json!({"status": status})).state, State::Current);
+        assert_eq!(readiness_of("example.com/v1", "Widget", &json!({"status": status})).state, State::Current);
         for (api_version, kind) in [
             ("apps/v1", "Deployment"),
             ("apps/v1", "DaemonSet"),
@@ -146,7 +150,11 @@ fn what_is_not_what_it_should_be_is_read_without_harm() {
             ("networking.k8s.io/v1", "Ingress"),
             ("autoscaling/v2", "HorizontalPodAutoscaler"),
         ] {
-            assert_eq!(of(api_version, kind, &json!({"status": status})).state, State::InProgress, "{kind} {status}");
+            assert_eq!(
+                readiness_of(api_version, kind, &json!({"status": status})).state,
+                State::InProgress,
+                "{kind} {status}"
+            );
         }
     }
 }

@@ -14,7 +14,7 @@ fn pod(phase: &str, containers: &[Value], conditions: &[Value], seconds: i64) ->
 }
 
 fn of_pod(phase: &str, containers: &[Value], conditions: &[Value], seconds: i64) -> Readiness {
-    of("v1", "Pod", &pod(phase, containers, conditions, seconds))
+    readiness_of("v1", "Pod", &pod(phase, containers, conditions, seconds))
 }
 
 #[test]
@@ -41,9 +41,9 @@ fn a_failed_pod_has_failed_for_good() {
     assert!(failed.is_final_failure());
     let mut evicted = pod("Failed", &[], &[], 60);
     evicted["status"]["reason"] = json!("Evicted");
-    is(&of("v1", "Pod", &evicted), State::Failed, "it failed (Evicted)");
+    is(&readiness_of("v1", "Pod", &evicted), State::Failed, "it failed (Evicted)");
     evicted["status"]["message"] = json!("The node was low on memory.");
-    is(&of("v1", "Pod", &evicted), State::Failed, "it failed: The node was low on memory (Evicted)");
+    is(&readiness_of("v1", "Pod", &evicted), State::Failed, "it failed: The node was low on memory (Evicted)");
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_container_that_crashes_or_cannot_start_fails_its_pod_and_may_recover() {
     }
     let mut init = pod("Pending", &[waiting("web", "PodInitializing", "")], &[], 5);
     init["status"]["initContainerStatuses"] = json!([waiting("migrate", "CrashLoopBackOff", "")]);
-    assert!(of("v1", "Pod", &init).message.starts_with("container `migrate` keeps exiting"));
+    assert!(readiness_of("v1", "Pod", &init).message.starts_with("container `migrate` keeps exiting"));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_pod_without_a_node_has_failed_after_fifteen_seconds() {
     assert_eq!(failed.outlook, Outlook::Open, "a node may come");
 }
 
-/// A Pod of the owner with this uid, in trouble for this reason.
+/// A Pod of the owner with this uid, which fails for this reason.
 fn owned(name: &str, owner: &str, labels: &Value, reason: &str) -> Value {
     let phase = if reason == "Failed" { "Failed" } else { "Pending" };
     let container = if reason == "Failed" {
@@ -111,9 +111,9 @@ fn deployment() -> Value {
 #[test]
 fn a_deployment_fails_early_with_the_pods_of_its_new_replica_set_only() {
     let sets = [replica_set("old", "1"), replica_set("new", "2")];
-    let of = |pods: &[Value]| explained("apps/v1", "Deployment", &deployment(), pods, &sets);
+    let readiness = |pods: &[Value]| explained("apps/v1", "Deployment", &deployment(), pods, &sets);
     let old = owned("web-a", "old", &json!({}), "CrashLoopBackOff");
-    is(&of(std::slice::from_ref(&old)), State::InProgress, "0 of 3 replicas are updated");
+    is(&readiness(std::slice::from_ref(&old)), State::InProgress, "0 of 3 replicas are updated");
     let pods = [
         old,
         owned("web-c", "new", &json!({}), "ImagePullBackOff"),
@@ -121,9 +121,9 @@ fn a_deployment_fails_early_with_the_pods_of_its_new_replica_set_only() {
         owned("web-d", "new", &json!({}), "CrashLoopBackOff"),
         owned("web-e", "somebody", &json!({}), "InvalidImageName"),
     ];
-    let failed = of(&pods);
+    let failed = readiness(&pods);
     let message = "0 of 3 replicas are updated: Pod `web-b`: container `web` cannot be started from image `shop/web:9` \
-        (ImagePullBackOff); 1 more Pod alike";
+        (ImagePullBackOff); the same for 1 more Pod";
     is(&failed, State::Failed, message);
     assert_eq!(failed.outlook, Outlook::Open);
 }
@@ -178,10 +178,11 @@ fn stateful_sets_and_daemon_sets_tell_revisions_by_labels() {
 #[test]
 fn a_replica_set_fails_with_its_pods_but_not_with_those_that_were_replaced() {
     let set = json!({"metadata": {"uid": "set"}, "spec": {"replicas": 1}, "status": {}});
-    let of = |reason| explained("apps/v1", "ReplicaSet", &set, &[owned("set-a", "set", &json!({}), reason)], &[]);
-    assert_eq!(of("CrashLoopBackOff").state, State::Failed);
+    let readiness =
+        |reason| explained("apps/v1", "ReplicaSet", &set, &[owned("set-a", "set", &json!({}), reason)], &[]);
+    assert_eq!(readiness("CrashLoopBackOff").state, State::Failed);
     is(
-        &of("Failed"),
+        &readiness("Failed"),
         State::InProgress,
         "0 of 1 replica is labelled: Pod `set-a`: container `web` ended with exit code 1",
     );
@@ -190,12 +191,13 @@ fn a_replica_set_fails_with_its_pods_but_not_with_those_that_were_replaced() {
 #[test]
 fn a_job_may_crash_as_often_as_it_allows_but_needs_its_image() {
     let job = json!({"metadata": {"uid": "job"}, "status": {"startTime": NOW, "active": 1}});
-    let of = |job: &Value, reason| explained("batch/v1", "Job", job, &[owned("job-a", "job", &json!({}), reason)], &[]);
-    assert_eq!(of(&job, "CrashLoopBackOff").state, State::InProgress);
-    assert_eq!(of(&job, "ErrImagePull").state, State::Failed);
+    let readiness =
+        |job: &Value, reason| explained("batch/v1", "Job", job, &[owned("job-a", "job", &json!({}), reason)], &[]);
+    assert_eq!(readiness(&job, "CrashLoopBackOff").state, State::InProgress);
+    assert_eq!(readiness(&job, "ErrImagePull").state, State::Failed);
     let mut failed = job;
     failed["status"]["conditions"] = json!([condition("Failed", "True", "BackoffLimitExceeded", "too often")]);
-    let failed = of(&failed, "Failed");
+    let failed = readiness(&failed, "Failed");
     let message = "too often (BackoffLimitExceeded): Pod `job-a`: container `web` ended with exit code 1";
     is(&failed, State::Failed, message);
     assert!(failed.is_final_failure());
@@ -203,13 +205,16 @@ fn a_job_may_crash_as_often_as_it_allows_but_needs_its_image() {
 
 #[test]
 fn selectors_are_written_as_queries() {
-    let of = |api_version, kind, spec: Value| selector_of(group_kind(api_version, kind), &json!({"spec": spec}));
+    let selector = |api_version, kind, spec: Value| selector_of(group_kind(api_version, kind), &json!({"spec": spec}));
     let labels = json!({"selector": {"matchLabels": {"app": "web", "tier": ""}, "matchExpressions": [
         {"key": "a", "operator": "In", "values": ["x", "y"]}, {"key": "b", "operator": "NotIn", "values": ["z"]},
         {"key": "c", "operator": "Exists"}, {"key": "d", "operator": "DoesNotExist"}]}});
-    assert_eq!(of("apps/v1", "Deployment", labels).as_deref(), Some("app=web,tier=,a in (x,y),b notin (z),c,!d"));
-    assert_eq!(of("v1", "ReplicationController", json!({"selector": {"app": "web"}})).as_deref(), Some("app=web"));
+    assert_eq!(selector("apps/v1", "Deployment", labels).as_deref(), Some("app=web,tier=,a in (x,y),b notin (z),c,!d"));
+    assert_eq!(
+        selector("v1", "ReplicationController", json!({"selector": {"app": "web"}})).as_deref(),
+        Some("app=web")
+    );
     let strange = json!({"selector": {"matchExpressions": [{"key": "a", "operator": "Near"}]}});
-    assert_eq!(of("apps/v1", "Deployment", strange), None);
-    assert_eq!(of("batch/v1", "Job", json!({})), None);
+    assert_eq!(selector("apps/v1", "Deployment", strange), None);
+    assert_eq!(selector("batch/v1", "Job", json!({})), None);
 }

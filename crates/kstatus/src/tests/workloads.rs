@@ -8,7 +8,7 @@ fn with(base: &Value, field: &str, value: Value) -> Value {
 }
 
 fn deployment(spec: &Value, status: &Value) -> Readiness {
-    of("apps/v1", "Deployment", &json!({"spec": spec, "status": status}))
+    readiness_of("apps/v1", "Deployment", &json!({"spec": spec, "status": status}))
 }
 
 fn rolled_out() -> Value {
@@ -24,8 +24,8 @@ fn a_deployment_counts_its_replicas() {
     for (field, value, message) in [
         ("replicas", 2, "2 of 3 replicas are created"),
         ("updatedReplicas", 1, "1 of 3 replicas are updated"),
-        ("replicas", 4, "1 old replica has still to end"),
-        ("replicas", 5, "2 old replicas have still to end"),
+        ("replicas", 4, "1 old replica is still terminating"),
+        ("replicas", 5, "2 old replicas are still terminating"),
         ("availableReplicas", 0, "0 of 3 replicas are available"),
         ("readyReplicas", 2, "2 of 3 replicas are ready"),
     ] {
@@ -74,20 +74,21 @@ fn a_deployment_says_why_it_has_no_pods() {
 
 #[test]
 fn a_replica_set_counts_its_replicas() {
-    let set = |status: Value| of("apps/v1", "ReplicaSet", &json!({"spec": {"replicas": 2}, "status": status}));
+    let set =
+        |status: Value| readiness_of("apps/v1", "ReplicaSet", &json!({"spec": {"replicas": 2}, "status": status}));
     let done = json!({"replicas": 2, "fullyLabeledReplicas": 2, "availableReplicas": 2, "readyReplicas": 2});
     is(&set(done.clone()), State::Current, "all 2 replicas are ready");
     for (field, value, message) in [
         ("fullyLabeledReplicas", 1, "1 of 2 replicas are labelled"),
         ("availableReplicas", 1, "1 of 2 replicas are available"),
         ("readyReplicas", 0, "0 of 2 replicas are ready"),
-        ("replicas", 3, "1 extra replica has still to end"),
+        ("replicas", 3, "1 extra replica is still terminating"),
     ] {
         is(&set(with(&done, field, json!(value))), State::InProgress, message);
     }
     let failure = json!([condition("ReplicaFailure", "True", "FailedCreate", "no")]);
     is(&set(with(&done, "conditions", failure)), State::InProgress, "no (FailedCreate)");
-    let controller = of("v1", "ReplicationController", &json!({"status": {}}));
+    let controller = readiness_of("v1", "ReplicationController", &json!({"status": {}}));
     is(&controller, State::InProgress, "0 of 1 replica is labelled");
 }
 
@@ -95,7 +96,7 @@ fn a_replica_set_counts_its_replicas() {
 fn a_stateful_set_counts_its_replicas_and_compares_its_revisions() {
     let set = |strategy: Value, status: &Value| {
         let spec = json!({"replicas": 3, "updateStrategy": strategy});
-        of("apps/v1", "StatefulSet", &json!({"spec": spec, "status": status}))
+        readiness_of("apps/v1", "StatefulSet", &json!({"spec": spec, "status": status}))
     };
     let rolling = || json!({"type": "RollingUpdate"});
     let done = json!({"replicas": 3, "readyReplicas": 3, "currentReplicas": 3, "updatedReplicas": 3,
@@ -104,7 +105,7 @@ fn a_stateful_set_counts_its_replicas_and_compares_its_revisions() {
     for (field, value, message) in [
         ("replicas", json!(1), "1 of 3 replicas are created"),
         ("readyReplicas", json!(2), "2 of 3 replicas are ready"),
-        ("replicas", json!(4), "1 extra replica has still to end"),
+        ("replicas", json!(4), "1 extra replica is still terminating"),
         ("currentReplicas", json!(2), "2 of 3 replicas are current"),
         ("currentRevision", json!("a"), "its rollout is not complete yet"),
     ] {
@@ -124,7 +125,7 @@ fn a_stateful_set_counts_its_replicas_and_compares_its_revisions() {
 fn a_daemon_set_counts_its_nodes() {
     let set = |strategy: &str, status: &Value| {
         let spec = json!({"updateStrategy": {"type": strategy}});
-        of("apps/v1", "DaemonSet", &json!({"metadata": {"generation": 1}, "spec": spec, "status": status}))
+        readiness_of("apps/v1", "DaemonSet", &json!({"metadata": {"generation": 1}, "spec": spec, "status": status}))
     };
     let rolling = "RollingUpdate";
     let done = json!({"observedGeneration": 1, "desiredNumberScheduled": 2, "currentNumberScheduled": 2,
@@ -141,13 +142,13 @@ fn a_daemon_set_counts_its_nodes() {
         is(&set(rolling, &with(&done, field, value)), State::InProgress, message);
     }
     assert_eq!(set("OnDelete", &with(&done, "updatedNumberScheduled", json!(0))).state, State::Current);
-    let unseen = of("apps/v1", "DaemonSet", &json!({"status": done}));
+    let unseen = readiness_of("apps/v1", "DaemonSet", &json!({"status": done}));
     is(&unseen, State::InProgress, "its controller has not seen it yet");
 }
 
 #[test]
 fn a_job_is_current_when_it_is_complete_and_in_progress_before() {
-    let job = |spec: Value, status: Value| of("batch/v1", "Job", &json!({"spec": spec, "status": status}));
+    let job = |spec: Value, status: Value| readiness_of("batch/v1", "Job", &json!({"spec": spec, "status": status}));
     let spec = || json!({"completions": 3});
     is(&job(spec(), json!({})), State::InProgress, "it has not started yet");
     let active = json!({"startTime": NOW, "active": 2, "succeeded": 1});
@@ -168,7 +169,11 @@ fn a_job_is_current_when_it_is_complete_and_in_progress_before() {
 #[test]
 fn versions_and_the_old_group_do_not_matter() {
     for api_version in ["apps/v1beta2", "extensions/v1beta1", "apps/v9"] {
-        assert_eq!(of(api_version, "Deployment", &json!({})).state, State::InProgress, "{api_version}");
+        assert_eq!(readiness_of(api_version, "Deployment", &json!({})).state, State::InProgress, "{api_version}");
     }
-    assert_eq!(of("example.com/v1", "Deployment", &json!({})).state, State::Current, "somebody else's Deployment");
+    assert_eq!(
+        readiness_of("example.com/v1", "Deployment", &json!({})).state,
+        State::Current,
+        "somebody else's Deployment"
+    );
 }

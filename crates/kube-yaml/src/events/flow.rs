@@ -24,7 +24,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Passes the `,` before an entry that is not the first.
+    /// Skips the `,` before an entry that is not the first.
     pub(super) fn separator(&mut self, flow: Flow, is_end: fn(&TokenKind) -> bool) -> Result<(), Failure> {
         if flow == Flow::Bracket {
             return Ok(());
@@ -44,7 +44,7 @@ impl<'t> Parser<'t> {
         let spot = token.spot;
         self.then(Stage::PairValue);
         match self.scanner.peek()?.kind {
-            // go-yaml passes the token, so that it is missed later on.
+            // go-yaml skips the token, and reports it as missing later.
             TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowSequenceEnd => {
                 self.scanner.take();
                 Ok(empty(spot))
@@ -75,7 +75,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The value of a pair inside brackets, or nothing in its place.
+    /// The value of a pair inside brackets, or an empty node.
     pub(super) fn flow_value(&mut self, then: Stage, is_end: fn(&TokenKind) -> bool) -> Result<Event<'t>, Failure> {
         let token = self.scanner.peek()?;
         let spot = token.spot;

@@ -1,5 +1,5 @@
-//! The events of a document, as go-yaml v2 makes them of tokens (`parserc.go`): one for each node, and one for each end of a
-//! collection.
+//! The events of a document, which are made from tokens as in go-yaml v2 (`parserc.go`): one for each node, and one for
+//! each end of a collection.
 
 mod flow;
 mod stage;
@@ -10,22 +10,22 @@ use std::collections::{HashMap, HashSet};
 use stage::{Flow, Stage};
 
 use super::scan::{Cause, Failure, Quoted, Scanner, Spot, Style, Tag, TokenKind};
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
-/// What an event tells.
+/// Kind of an event.
 pub(super) enum EventKind<'t> {
     Scalar(Cow<'t, str>, Style),
-    /// An alias, with the number of its anchor; nothing if there is none.
+    /// An alias, with the number of its anchor; `None` if the anchor does not exist.
     Alias(Option<usize>),
     SequenceStart,
     MappingStart,
     /// The end of the innermost collection.
     End,
-    /// The end of the document. What follows is not read.
+    /// The end of the document. Text behind it is not read.
     DocumentEnd,
 }
 
-/// An event with its place: that of the node behind its anchor and tag.
+/// An event with its position: that of the node behind its anchor and tag.
 pub(super) struct Event<'t> {
     pub spot: Spot,
     /// The number of the anchor, 0 if there is none.
@@ -34,11 +34,11 @@ pub(super) struct Event<'t> {
     pub kind: EventKind<'t>,
 }
 
-/// Makes events of the tokens of a document.
+/// Makes events from the tokens of a document.
 pub(super) struct Parser<'t> {
     scanner: Scanner<'t>,
     stages: Vec<Stage>,
-    /// Where the brackets are that are open.
+    /// Offsets of the open brackets.
     brackets: Vec<usize>,
     anchors: HashMap<&'t str, usize>,
     anchor_count: usize,
@@ -59,29 +59,29 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The innermost bracket that is open.
+    /// Offset of the innermost open bracket.
     pub(super) fn bracket(&self) -> Option<usize> {
         self.brackets.last().copied()
     }
 
-    /// The last text in quotes that ends before a place.
+    /// The last quoted text that ends before an offset.
     pub(super) fn quoted_before(&self, at: usize) -> Option<Quoted> {
         self.scanner.quoted_before(at)
     }
 
-    /// Where the last node begins.
+    /// Offset of the last node.
     pub(super) fn last_node(&self) -> usize {
         self.last_node
     }
 
-    /// The next event; nothing behind the end of the document.
+    /// The next event; `None` behind the end of the document.
     pub(super) fn next_event(&mut self) -> Result<Option<Event<'t>>, Failure> {
         let Some(stage) = self.stages.last().copied() else { return Ok(None) };
         let event = match stage {
             Stage::DocumentStart => return self.document(),
             Stage::DocumentEnd => {
                 let spot = self.scanner.peek()?.spot;
-                // This far go-yaml reads ahead, and it does not get over a wrong name.
+                // go-yaml reads ahead this far, and fails at an invalid name.
                 if let Some(alias) = self.scanner.wrong_name() {
                     return Err(Failure::new(alias, Cause::Name));
                 }
@@ -114,7 +114,7 @@ impl<'t> Parser<'t> {
         Ok(Some(event))
     }
 
-    /// The root; nothing if there is no content.
+    /// The root; `None` if there is no content.
     fn document(&mut self) -> Result<Option<Event<'t>>, Failure> {
         self.then(Stage::DocumentEnd);
         let token = self.scanner.peek()?;
@@ -196,7 +196,7 @@ impl<'t> Parser<'t> {
         self.block_content(spot)
     }
 
-    /// The key or value of a block mapping behind its sign.
+    /// The key or value of a block mapping behind its indicator.
     fn block_content(&mut self, spot: Spot) -> Result<Event<'t>, Failure> {
         match self.scanner.peek()?.kind {
             TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => Ok(empty(spot)),
@@ -263,7 +263,7 @@ impl<'t> Parser<'t> {
         Ok(Event { spot, anchor, tag, kind })
     }
 
-    /// Takes the token that opens a collection.
+    /// Consumes the token that opens a collection.
     fn open(&mut self, spot: Spot, stage: Stage) -> EventKind<'t> {
         self.scanner.take();
         self.stages.push(stage);
@@ -277,7 +277,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Takes the token that ends a collection.
+    /// Consumes the token that ends a collection.
     fn end(&mut self, spot: Spot) -> Event<'t> {
         self.scanner.take();
         if matches!(self.stages.pop(), Some(Stage::FlowEntry(_) | Stage::FlowKey(_))) {
@@ -293,7 +293,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// The numbers of the anchors that aliases refer to. Only their values are worth a copy: keeping those of all anchors would
+/// The numbers of the anchors that aliases refer to. Only their values are copied: copying those of all anchors would
 /// be quadratic for anchors inside each other.
 pub(super) fn aliased(text: &str) -> HashSet<usize> {
     let mut aliased = HashSet::new();
@@ -313,7 +313,7 @@ fn event(spot: Spot, kind: EventKind) -> Event {
     Event { spot, anchor: 0, tag: None, kind }
 }
 
-/// A node of which nothing is written.
+/// An empty node.
 fn empty<'t>(spot: Spot) -> Event<'t> {
     event(spot, EventKind::Scalar(Cow::Borrowed(""), Style::Plain))
 }

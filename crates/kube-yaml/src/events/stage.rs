@@ -1,13 +1,13 @@
-//! Where in its collections the parser is.
+//! States of the parser.
 
-/// What may come next, one for each collection that is open.
+/// State of an open collection: the next expected node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     DocumentStart,
     /// Behind the root.
     DocumentEnd,
     BlockEntry,
-    /// An entry of a sequence that is no deeper than its key.
+    /// An entry of a sequence that is not indented more than its key.
     IndentlessEntry,
     BlockKey,
     BlockValue,
@@ -18,11 +18,11 @@ pub(super) enum Stage {
     PairEnd,
     FlowKey(Flow),
     FlowValue,
-    /// The value of a key that has none, as no `:` follows or is known to follow.
+    /// The empty value of a key without a `:`, or without a known one.
     NoFlowValue,
 }
 
-/// What is before the next entry in brackets.
+/// Text before the next entry in brackets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flow {
     /// The bracket.

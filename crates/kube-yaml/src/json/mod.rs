@@ -6,15 +6,15 @@ use std::ops::ControlFlow;
 
 use serde_json::{Map, Value};
 
+use crate::advance::Advance as _;
 use crate::collector::Collector;
 use crate::content::Content;
-use crate::counting::Advance as _;
-use crate::mistakes::too_large;
-use crate::positions::{Hold, Keys, Nodes};
+use crate::diagnostics::too_large;
+use crate::positions::{Edge, Keys, Nodes};
 use crate::text::Cursor;
-use crate::{MAX_DEPTH, MAX_DOCUMENT, Mark, Severity, SyntaxDiagnostic, mapping, mistakes};
+use crate::{MAX_DEPTH, MAX_DOCUMENT, Mark, Severity, SyntaxDiagnostic, diagnostics, mapping};
 
-/// Reads the JSON values of an input one after the other.
+/// Reads the JSON values of an input in sequence.
 pub(crate) struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -27,7 +27,7 @@ enum Frame {
     Object { node: u32, entries: Map<String, Value>, key: String, key_mark: Mark },
 }
 
-/// Why a value ends before its text does.
+/// Reason for which a value is not read to its end.
 enum Stop {
     /// The text is not JSON.
     Syntax(SyntaxDiagnostic),
@@ -36,8 +36,8 @@ enum Stop {
 }
 
 impl From<SyntaxDiagnostic> for Stop {
-    fn from(problem: SyntaxDiagnostic) -> Self {
-        Self::Syntax(problem)
+    fn from(diagnostic: SyntaxDiagnostic) -> Self {
+        Self::Syntax(diagnostic)
     }
 }
 
@@ -47,7 +47,7 @@ struct Document<'a> {
     frames: Vec<Frame>,
     nodes: Nodes,
     keys: &'a mut Keys,
-    problems: &'a mut Collector,
+    diagnostics: &'a mut Collector,
 }
 
 impl<'a> Scanner<'a> {
@@ -55,30 +55,31 @@ impl<'a> Scanner<'a> {
         Self { bytes, at: 0, cursor: Cursor::new(bytes, Mark::START) }
     }
 
-    /// Where the last value ended.
+    /// Offset at which the last value ended.
     pub(crate) fn offset(&self) -> usize {
         self.at
     }
 
-    /// The next value; an error if what follows is not JSON, nothing at the end. `null` is no content.
+    /// The next value; an error if the input continues with something else than JSON, and `None` at the end. `null` is
+    /// an empty document.
     pub(crate) fn next_document(
         &mut self,
         keys: &mut Keys,
-        problems: &mut Collector,
+        diagnostics: &mut Collector,
     ) -> Option<Result<Content, SyntaxDiagnostic>> {
         self.skip_blank();
         self.peek()?;
         let start = self.here();
-        let mut document = Document { start: self.at, frames: Vec::new(), nodes: Nodes::new(keys), keys, problems };
+        let mut document = Document { start: self.at, frames: Vec::new(), nodes: Nodes::new(keys), keys, diagnostics };
         let value = match self.value(&mut document) {
             Ok(Value::Null) => None,
             Ok(value) => Some(value),
-            Err(Stop::Syntax(problem)) => return Some(Err(problem)),
-            Err(Stop::Bound(problem)) => {
-                if let Err(problem) = self.skip(document.frames.len()) {
-                    return Some(Err(problem));
+            Err(Stop::Syntax(diagnostic)) => return Some(Err(diagnostic)),
+            Err(Stop::Bound(diagnostic)) => {
+                if let Err(diagnostic) = self.skip(document.frames.len()) {
+                    return Some(Err(diagnostic));
                 }
-                document.problems.add(problem);
+                document.diagnostics.add(diagnostic);
                 None
             }
         };
@@ -89,7 +90,7 @@ impl<'a> Scanner<'a> {
     fn value(&mut self, document: &mut Document) -> Result<Value, Stop> {
         loop {
             let mut done = self.start_value(document)?;
-            // Hang a finished value on the collection above it, which may finish that one too.
+            // Add a finished value to its collection, which may be finished then as well.
             while let Some(value) = done {
                 match self.finish_value(document, value)? {
                     ControlFlow::Break(value) => return Ok(value),
@@ -99,21 +100,21 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads a scalar, or opens a collection and returns nothing unless it is empty.
+    /// Reads a scalar, or opens a collection. Returns `None` for a collection that is not empty.
     fn start_value(&mut self, document: &mut Document) -> Result<Option<Value>, Stop> {
         self.skip_blank();
         let mark = self.here();
         if self.at.saturating_sub(document.start) > MAX_DOCUMENT {
             return Err(Stop::Bound(too_large(Mark::START)));
         }
-        let hold = match document.frames.last() {
-            Some(Frame::Object { key, key_mark, .. }) => Hold::Entry(key, *key_mark),
-            _ => Hold::Item,
+        let edge = match document.frames.last() {
+            Some(Frame::Object { key, key_mark, .. }) => Edge::Entry(key, *key_mark),
+            _ => Edge::Item,
         };
-        let node = document.nodes.open(document.keys, hold, mark);
+        let node = document.nodes.open(document.keys, edge, mark);
         let value = match self.peek() {
             Some(b'{' | b'[') if document.frames.len() == MAX_DEPTH => {
-                return Err(Stop::Bound(mistakes::too_deep(mark)));
+                return Err(Stop::Bound(diagnostics::too_deep(mark)));
             }
             Some(b'{') => {
                 self.at.advance(1);
@@ -132,11 +133,11 @@ impl<'a> Scanner<'a> {
                 document.frames.push(Frame::Array { node, items: Vec::new() });
                 return Ok(None);
             }
-            Some(b'"') => Value::String(self.string(document.problems)?),
+            Some(b'"') => Value::String(self.string(document.diagnostics)?),
             Some(b't') => self.word("true", Value::Bool(true))?,
             Some(b'f') => self.word("false", Value::Bool(false))?,
             Some(b'n') => self.word("null", Value::Null)?,
-            Some(b'-' | b'0'..=b'9') => self.number(document.problems)?,
+            Some(b'-' | b'0'..=b'9') => self.number(document.diagnostics)?,
             _ => return Err(self.unexpected("a value").into()),
         };
         Ok(Some(value))
@@ -190,21 +191,21 @@ impl<'a> Scanner<'a> {
         if self.peek() != Some(b'"') {
             return Err(self.unexpected("a key in double quotes").into());
         }
-        let text = self.string(document.problems)?;
+        let text = self.string(document.diagnostics)?;
         if !self.take_after_blank(b':') {
             return Err(self.unexpected("`:`").into());
         }
         if let Some(Frame::Object { node, entries, key, key_mark }) = document.frames.last_mut() {
-            if entries.contains_key(&text) && document.problems.has_room(Severity::Lossy) {
+            if entries.contains_key(&text) && document.diagnostics.has_room(Severity::Lossy) {
                 let first = document.nodes.key_in(document.keys, *node, &text);
-                document.problems.add(mapping::duplicate(mark, first, &text));
+                document.diagnostics.add(mapping::duplicate(mark, first, &text));
             }
             (*key, *key_mark) = (text, mark);
         }
         Ok(())
     }
 
-    /// Passes over the rest of a value of which some collections are open.
+    /// Skips the rest of a value with `open` open collections.
     fn skip(&mut self, mut open: usize) -> Result<(), SyntaxDiagnostic> {
         loop {
             match self.peek() {
@@ -232,7 +233,7 @@ impl<'a> Scanner<'a> {
         self.at.advance(blank);
     }
 
-    /// What is not read yet.
+    /// The input that is not read yet.
     fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }

@@ -6,12 +6,12 @@ use serde_json::{Number, Value};
 
 use super::Scanner;
 use crate::SyntaxDiagnostic;
+use crate::advance::Advance as _;
 use crate::collector::Collector;
-use crate::counting::Advance as _;
 
 impl Scanner<'_> {
-    /// Reads a string; the first quote is known to be there.
-    pub(super) fn string(&mut self, problems: &mut Collector) -> Result<String, SyntaxDiagnostic> {
+    /// Reads a string that begins with a quote.
+    pub(super) fn string(&mut self, diagnostics: &mut Collector) -> Result<String, SyntaxDiagnostic> {
         let start = self.here();
         let (mut text, mut lost) = (String::new(), false);
         self.at.advance(1);
@@ -40,7 +40,7 @@ impl Scanner<'_> {
         }
         self.at.advance(1);
         if lost {
-            problems.add(
+            diagnostics.add(
                 SyntaxDiagnostic::lossy(
                     start,
                     "this string is not valid Unicode, and kubectl replaces the invalid parts",
@@ -51,7 +51,7 @@ impl Scanner<'_> {
         Ok(text)
     }
 
-    /// Reads an escape; nothing for half of a surrogate pair.
+    /// Reads an escape; `None` for half of a surrogate pair.
     fn escape(&mut self) -> Result<Option<char>, SyntaxDiagnostic> {
         let character = match self.rest().get(1) {
             Some(b'b') => '\u{8}',
@@ -83,14 +83,14 @@ impl Scanner<'_> {
         Ok(pair)
     }
 
-    /// The number of the `\uXXXX` that is here.
+    /// The number of the `\uXXXX` at the current offset.
     fn hexadecimal(&self) -> Option<u16> {
         let digits = std::str::from_utf8(self.rest().strip_prefix(b"\\u")?.get(..4)?).ok()?;
         if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) { u16::from_str_radix(digits, 16).ok() } else { None }
     }
 
-    /// Reads a number: with a dot or an exponent it stays a float, even if it is whole.
-    pub(super) fn number(&mut self, problems: &mut Collector) -> Result<Value, SyntaxDiagnostic> {
+    /// Reads a number. One with a dot or an exponent stays a float, even if it is whole.
+    pub(super) fn number(&mut self, diagnostics: &mut Collector) -> Result<Value, SyntaxDiagnostic> {
         let (mark, from) = (self.here(), self.at);
         self.take(b'-');
         if !self.take(b'0') {
@@ -115,7 +115,7 @@ impl Scanner<'_> {
         let number = integer.or_else(|| Number::from_f64(text.parse().ok()?));
         Ok(number.map_or_else(
             || {
-                problems.add(SyntaxDiagnostic::refused(mark, "this number is too large"));
+                diagnostics.add(SyntaxDiagnostic::refused(mark, "this number is too large"));
                 Value::Null
             },
             Value::Number,

@@ -1,11 +1,11 @@
-//! Text behind `|` and `>`.
+//! Block scalars: text behind `|` and `>`.
 
 use std::borrow::Cow;
 
 use super::{Cause, Failure, Scanner, Spot, Style, TokenKind};
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
-/// What becomes of the line breaks at the end.
+/// Treatment of the line breaks at the end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Chomping {
     /// One stays.
@@ -25,7 +25,7 @@ impl Scanner<'_> {
         let mut indentation = told.map(|told| self.indent.max(0).saturating_add(told));
         self.scratch.clear();
         let mut breaks = self.blank_lines(&mut indentation)?;
-        // Whether a line ended before, and whether it began with a blank.
+        // True if there was a line before; true if it began with a blank.
         let (mut has_line, mut was_blank) = (false, false);
         let mut end = self.at;
         let content = if end < self.bytes.len() { self.spot() } else { spot };
@@ -59,7 +59,8 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Reads the signs behind `|` or `>` and the rest of the line; gives the indentation that they tell.
+    /// Reads the indicators behind `|` or `>` and the rest of the line. Returns the chomping, and the indentation if it
+    /// is stated.
     fn block_header(&mut self, spot: Spot) -> Result<(Chomping, Option<i32>), Failure> {
         let wrong = Failure::new(spot.at, Cause::BlockHeader);
         let (mut chomping, mut told) = (None, None);
@@ -86,8 +87,8 @@ impl Scanner<'_> {
         Ok((chomping.unwrap_or(Chomping::Clip), told))
     }
 
-    /// Passes blank lines and the indentation of the next line, and counts the lines. The first line that is not blank
-    /// tells the indentation if the header did not.
+    /// Skips blank lines and the indentation of the next line, and counts the lines. If the header did not state the
+    /// indentation, the first line that is not blank determines it.
     fn blank_lines(&mut self, indentation: &mut Option<i32>) -> Result<usize, Failure> {
         let (mut breaks, mut deepest) = (0, 0);
         loop {

@@ -1,14 +1,14 @@
-//! What the characters of a text are to the scanner.
+//! Classes of characters for the scanner.
 
 /// Characters that are line breaks in YAML 1.1 only.
 pub(super) const OLD_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
-/// What a text has beside printable ASCII.
+/// Characters of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Characters {
-    /// Nothing: a character is a byte.
+    /// Only ASCII: a character is a byte.
     Ascii,
-    /// Characters of more than one byte.
+    /// Characters of several bytes as well.
     Wide,
     /// [`OLD_BREAKS`] as well.
     OldBreaks,

@@ -1,58 +1,58 @@
-/// Why a text is no YAML as go-yaml reads it, or none that a person means.
+/// Reason for which go-yaml does not accept a text as YAML, or reads it differently than its author meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// A tab where indentation is.
+    /// A tab in indentation.
     Tab,
-    /// A character that begins nothing.
+    /// A character that cannot begin a token.
     NoToken(char),
-    /// `- ` where no list can begin.
+    /// `- ` at a position where no list can begin.
     EntryNotAllowed,
-    /// `? ` where no key can stand.
+    /// `? ` at a position where a key is not allowed.
     KeyNotAllowed,
-    /// `: ` where no mapping can begin.
+    /// `: ` at a position where no mapping can begin.
     ValueNotAllowed,
-    /// A line that has to be a key, at its beginning.
+    /// A line that has to be a key but has no colon; the failure is at its beginning.
     KeyWithoutColon,
     /// `&` or `*` without a name.
     NoName,
-    /// A name of an anchor that does not end where it should.
+    /// A name of an anchor with characters that are not allowed.
     Name,
-    /// A tag that is none.
+    /// A `!` that does not begin a valid tag.
     Tag,
     /// A tag with a handle that is not declared.
     TagHandle,
-    /// A quote that is not closed, at the opening one.
+    /// A quote that is not closed; the failure is at the opening one.
     UnclosedQuote,
-    /// An escape that does not exist, at the opening quote.
+    /// An unknown escape; the failure is at the opening quote.
     Escape,
-    /// An escape without its digits, at the opening quote.
+    /// An escape without its digits; the failure is at the opening quote.
     EscapeDigits,
-    /// What follows `|` or `>` on its line.
+    /// Unexpected text behind `|` or `>` on its line.
     BlockHeader,
     /// `%` at the start of a line.
     Directive,
-    /// A sign that begins unquoted text inside brackets, or is in it.
+    /// An indicator at the beginning of unquoted text inside brackets, or in it.
     SignInFlow(char),
-    /// A colon inside brackets that go-yaml takes for a part of the text.
+    /// A colon inside brackets that go-yaml reads as part of the text.
     ColonInFlow,
-    /// A line break of YAML 1.1 that no editor shows as one.
+    /// A line break of YAML 1.1 that editors do not show as one.
     OldBreak(char),
-    /// Something that is no entry of the block mapping around it.
+    /// A node that is not an entry of the block mapping around it.
     NoBlockKey,
-    /// Something that is no item of the block sequence around it.
+    /// A node that is not an item of the block sequence around it.
     NoBlockEntry,
-    /// Something inside brackets where they should go on or end.
+    /// A node inside brackets instead of a `,` or the closing bracket.
     NoFlowSeparator,
     /// A key inside brackets that is too long, or on several lines.
     LateFlowValue,
-    /// Something that is no value.
+    /// A token instead of a value.
     NoNode,
 }
 
-/// Where a text is no YAML, and why.
+/// Position and reason of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// The offset in bytes.
+    /// Offset in bytes.
     pub at: usize,
     pub cause: Cause,
 }

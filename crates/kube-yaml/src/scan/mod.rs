@@ -1,18 +1,17 @@
-//! The tokens of a document, as go-yaml v2 tells them apart (`scannerc.go`): YAML 1.1, with that scanner's own limits.
+//! The tokens of a document, as go-yaml v2 scans them (`scannerc.go`): YAML 1.1, with the limits of that scanner.
 //!
-//! The text is looked at byte by byte, once. Tokens borrow from it where they can; a scalar is copied only where it has
-//! escapes or several lines. A token that may turn out to be a key waits in a queue until its `:` has come, or cannot come
-//! any more.
+//! The text is read byte by byte, once. Tokens borrow from it; a scalar is copied only if it has escapes or several
+//! lines. A token that may turn out to be a key waits in a queue until its `:` follows, or can no longer follow.
 
 mod block;
 mod characters;
+mod cursor;
 mod failure;
-mod keys;
 mod level;
-mod place;
 mod plain;
 mod properties;
 mod quoted;
+mod simple_keys;
 mod token;
 
 use std::collections::VecDeque;
@@ -21,7 +20,7 @@ use characters::Characters;
 use level::Level;
 use token::column;
 
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
 pub(super) use failure::{Cause, Failure};
 pub(super) use level::MAX_KEY;
@@ -32,32 +31,32 @@ pub(super) struct Scanner<'t> {
     text: &'t str,
     bytes: &'t [u8],
     at: usize,
-    /// From 1.
+    /// The line, from 1.
     line: u32,
     line_start: usize,
-    /// An offset on this line and its column, where characters are not bytes.
+    /// An offset on this line and its column, if characters are not bytes.
     counted: (usize, u32),
     characters: Characters,
-    /// The column of the innermost block collection, -1 outside of all; and those around it.
+    /// The column of the innermost block collection; -1 outside of all collections.
     indent: i32,
     indents: Vec<i32>,
-    /// Whether a token that begins here may be a key. Tabs may not stand where it may.
+    /// True if a token that begins here may be a key. Then tabs are not allowed.
     key_allowed: bool,
-    /// The block first, then the brackets that are open.
+    /// The block first, then the open brackets.
     levels: Vec<Level>,
     tokens: VecDeque<Token<'t>>,
-    /// How many tokens were taken from the queue.
+    /// Number of tokens that were taken from the queue.
     taken: usize,
-    /// Whether the first token in the queue is known to be what it is.
+    /// True if the kind of the first token in the queue is final.
     is_settled: bool,
-    /// The last texts in quotes, the latest first.
+    /// The last quoted texts, the latest first.
     last_quoted: [Option<Quoted>; 2],
-    /// Where scalars are put together.
+    /// Buffer in which scalars are assembled.
     scratch: String,
 }
 
 impl<'t> Scanner<'t> {
-    /// A scanner of a text that ends with a line break, and has no byte order mark.
+    /// Creates a scanner for a text that ends with a line break and has no byte order mark.
     pub(super) fn new(text: &'t str) -> Self {
         Self {
             text,
@@ -79,7 +78,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The next token, which stays. At the end it is [`TokenKind::StreamEnd`].
+    /// Returns the next token without consuming it; [`TokenKind::StreamEnd`] at the end.
     pub(super) fn peek(&mut self) -> Result<&Token<'t>, Failure> {
         if !self.is_settled {
             while self.tokens.is_empty() || self.may_be_key()? {
@@ -90,25 +89,25 @@ impl<'t> Scanner<'t> {
         Ok(&self.tokens[0])
     }
 
-    /// Takes the token that [`Self::peek`] showed.
+    /// Consumes the token that [`Self::peek`] returned.
     pub(super) fn take(&mut self) -> Option<Token<'t>> {
         self.is_settled = false;
         self.taken.advance(1);
         self.tokens.pop_front()
     }
 
-    /// An alias with a name that no anchor can have, among the tokens that were read ahead.
+    /// Offset of an alias with an invalid name, if there is one in the tokens that were read ahead.
     pub(super) fn wrong_name(&self) -> Option<usize> {
         let wrong = self.tokens.iter().find(|token| matches!(token.kind, TokenKind::Alias(_, false)));
         wrong.map(|token| token.spot.at)
     }
 
-    /// The last text in quotes that ends before a place.
+    /// The last quoted text that ends before an offset.
     pub(super) fn quoted_before(&self, at: usize) -> Option<Quoted> {
         self.last_quoted.iter().flatten().find(|quoted| quoted.end <= at).copied()
     }
 
-    /// Reads on up to the next token, and adds it to the queue with what it implies.
+    /// Reads the next token, and adds it to the queue with the tokens that it implies.
     fn fetch(&mut self) -> Result<(), Failure> {
         self.skip_to_token()?;
         let spot = self.spot();
@@ -146,7 +145,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Passes blanks, comments and line breaks.
+    /// Skips blanks, comments and line breaks.
     fn skip_to_token(&mut self) -> Result<(), Failure> {
         let start = self.at;
         loop {
@@ -223,7 +222,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// A `?`.
+    /// Scans a `?`.
     fn key(&mut self, spot: Spot) -> Result<(), Failure> {
         if self.in_block() {
             if !self.key_allowed {
@@ -238,7 +237,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// A `:`. What was scanned before it turns out to be a key, or a `?` stood there.
+    /// Scans a `:`. The token before it turns out to be a key, or a `?` preceded it.
     fn value(&mut self, spot: Spot) -> Result<(), Failure> {
         let innermost = self.levels.len().saturating_sub(1);
         if self.can_be_key(innermost)?
@@ -262,7 +261,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// Begins a block collection if it is deeper than the one around it.
+    /// Begins a block collection if it is indented more than the one around it.
     fn roll(&mut self, spot: Spot, before: Option<usize>, kind: TokenKind<'t>) {
         if self.in_block() && self.indent < column(spot) {
             self.indents.push(self.indent);
@@ -271,7 +270,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Ends the block collections that stand deeper than a column.
+    /// Ends the block collections that are indented more than a column.
     fn unroll(&mut self, column: i32, spot: Spot) {
         if !self.in_block() {
             return;

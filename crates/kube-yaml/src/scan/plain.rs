@@ -1,10 +1,10 @@
-//! Unquoted text.
+//! Plain scalars: unquoted text.
 
 use std::borrow::Cow;
 
 use super::characters::is_blank_or_break;
 use super::{Cause, Failure, Scanner, Spot, Style, TokenKind};
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
 /// The bytes at which unquoted text may end.
 const MAY_END: [bool; 256] = {
@@ -23,7 +23,7 @@ impl Scanner<'_> {
         self.note_key(spot)?;
         self.key_allowed = false;
         self.scratch.clear();
-        // The part of the text that is not in the scratch yet, and the line breaks behind it.
+        // The part of the text that is not in the buffer yet, and the number of line breaks behind it.
         let (mut from, mut end, mut breaks) = (self.at, self.at, 0);
         loop {
             if self.byte(0) == Some(b'#') || self.at_indicator() {
@@ -47,7 +47,7 @@ impl Scanner<'_> {
                 break;
             }
         }
-        // A key may follow on the line where the text ended.
+        // A key is allowed if the text ended on an earlier line.
         self.key_allowed = breaks > 0;
         self.check_old_breaks(spot.at, end)?;
         let text = if self.scratch.is_empty() {
@@ -60,7 +60,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Where the text up to the next blank ends.
+    /// End of the text up to the next blank.
     fn words_end(&self) -> Result<usize, Failure> {
         let (mut rest, in_block) = (&self.bytes[self.at..], self.in_block());
         loop {
@@ -79,7 +79,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Passes blanks and line breaks, and counts the breaks with those before.
+    /// Skips blanks and line breaks, and adds the breaks to `breaks`.
     fn blanks_behind_words(&mut self, mut breaks: usize) -> Result<usize, Failure> {
         loop {
             match self.byte(0) {
@@ -93,13 +93,13 @@ impl Scanner<'_> {
         }
     }
 
-    /// How many blanks stand before the place on its line, where nothing else does.
+    /// Number of blanks before the current offset on its line, if there is nothing else.
     pub(super) fn indentation(&self) -> i32 {
         i32::try_from(self.passed()).unwrap_or(i32::MAX)
     }
 }
 
-/// What line breaks inside of a text mean: a space, or all but the first of them.
+/// Folds line breaks inside a text: one is a space; of several, all but the first are kept.
 pub(super) fn fold(text: &mut String, breaks: usize) {
     if breaks == 1 {
         text.push(' ');

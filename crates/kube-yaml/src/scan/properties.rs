@@ -1,7 +1,7 @@
 //! Anchors, aliases and tags.
 
 use super::{Cause, Failure, Scanner, Spot, Tag, TokenKind};
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
 /// The prefix of YAML's own tags.
 const CORE: &str = "tag:yaml.org,2002:";
@@ -20,7 +20,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// An alias; one with a name that no anchor can have stays, since it is told best as one without an anchor.
+    /// Scans an alias. One with an invalid name is kept, since "no anchor" is the clearest diagnostic for it.
     pub(super) fn alias(&mut self, spot: Spot) -> Result<(), Failure> {
         self.note_key(spot)?;
         self.key_allowed = false;
@@ -33,11 +33,12 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// Reads a name, and tells whether it is one by go-yaml's rules; if not, it goes up to the next blank or bracket.
+    /// Reads a name. Returns true with it if go-yaml accepts the name; if not, the name extends to the next blank or
+    /// bracket.
     fn name(&mut self) -> (&'t str, bool) {
         self.at.advance(1);
         let (start, rest) = (self.at, &self.bytes[self.at..]);
-        let length = |of: fn(u8) -> bool| rest.iter().take_while(|byte| of(**byte)).count();
+        let length = |is_part: fn(u8) -> bool| rest.iter().take_while(|byte| is_part(**byte)).count();
         let name = length(is_word);
         let is_ended = rest.get(name).is_none_or(|byte| b" \t\n\r?:,]}%@`".contains(byte));
         let is_sound = name > 0 && is_ended;
@@ -83,7 +84,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// Reads the characters of a tag; nothing if an escape in it is wrong.
+    /// Reads the characters of a tag; `None` if it has an invalid escape.
     fn tag_name(&mut self) -> Option<String> {
         let mut name = Vec::new();
         while let Some(byte) = self.byte(0).filter(|byte| is_word(*byte) || b";/?:@&=+$,.!~*'()[]%".contains(byte)) {
@@ -117,7 +118,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// A character of names.
+/// Returns true for a character of names.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }

@@ -1,19 +1,19 @@
-//! Text in quotes.
+//! Quoted scalars.
 
 use std::borrow::Cow;
 
 use super::characters::{Characters, OLD_BREAKS, is_blank_or_break};
 use super::plain::fold;
 use super::{Cause, Failure, Quoted, Scanner, Spot, Style, TokenKind};
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
-/// How a part of a quoted text ended.
+/// End of a part of a quoted text.
 enum Part {
-    /// With the closing quote.
+    /// The closing quote.
     Closed,
-    /// Before blanks or a line break.
+    /// Blanks or a line break follow.
     Blanks,
-    /// With an escaped line break.
+    /// An escaped line break.
     Joined,
 }
 
@@ -23,7 +23,7 @@ impl Scanner<'_> {
         self.key_allowed = false;
         self.at.advance(1);
         self.scratch.clear();
-        // The part of the text that is not in the scratch yet.
+        // The part of the text that is not in the buffer yet.
         let (mut from, mut is_copied) = (self.at, false);
         loop {
             if self.at >= self.bytes.len() || self.at_indicator() {
@@ -62,7 +62,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Reads up to a blank or the closing quote, `from` is where the text that is not copied begins.
+    /// Reads up to a blank or the closing quote. `from` is the offset of the text that is not copied yet.
     fn single_quoted_part(&mut self, from: &mut usize) -> Part {
         loop {
             match self.byte(0) {
@@ -100,7 +100,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads what is behind a backslash.
+    /// Reads the escape behind a backslash.
     fn escape(&mut self, spot: Spot) -> Result<(), Failure> {
         let unknown = self.at_old_break(Failure::new(spot.at, Cause::Escape));
         let Some(sign) = self.byte(0) else { return Err(unknown) };
@@ -124,7 +124,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Passes blanks and line breaks behind a part, and counts the breaks.
+    /// Skips blanks and line breaks behind a part, and counts the breaks.
     fn blanks_in_quotes(&mut self, part: &Part) -> usize {
         let mut breaks = 0_usize;
         if matches!(part, Part::Closed) {
@@ -139,7 +139,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Line separators between two letters are read as they are, though the line ends for a key.
+    /// Checks line breaks of YAML 1.1: between two letters they are kept as they are, but they end the line for a key.
     fn check_quoted_breaks(&mut self, start: usize) -> Result<(), Failure> {
         if self.characters != Characters::OldBreaks {
             return Ok(());
@@ -157,7 +157,7 @@ impl Scanner<'_> {
     }
 }
 
-/// What an escape of one sign stands for.
+/// The character of an escape of one letter.
 fn escaped(sign: u8) -> Option<char> {
     Some(match sign {
         b'0' => '\0',
@@ -178,7 +178,7 @@ fn escaped(sign: u8) -> Option<char> {
     })
 }
 
-/// Returns true if the line separator at a place has no blank beside it, so that folding leaves it as it is.
+/// Returns true if there is no blank next to the line separator at an offset, so that folding keeps it.
 fn stands_alone(raw: &str, at: usize) -> bool {
     let blank = |character: Option<char>| {
         character

@@ -1,8 +1,8 @@
 use std::borrow::Cow;
 
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
-/// A place in the text of a document.
+/// A position in the text of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spot {
     /// The offset in bytes.
@@ -14,7 +14,7 @@ pub(crate) struct Spot {
 }
 
 impl Spot {
-    /// The place some characters of one byte each further on the line.
+    /// The position `length` characters further on the line, each of one byte.
     pub(crate) fn behind(mut self, length: usize) -> Self {
         self.at.advance(length);
         self.column.advance(index(length));
@@ -22,7 +22,7 @@ impl Spot {
     }
 }
 
-/// How a scalar is written.
+/// Style in which a scalar is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     Plain,
@@ -32,36 +32,36 @@ pub(crate) enum Style {
     Folded,
 }
 
-/// What the tag of a node says.
+/// Kind of the tag of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
     /// `!`.
     NonSpecific,
-    /// One of YAML's own, by its name (`!!name`).
+    /// A tag of YAML itself, by its name (`!!name`).
     Core(String),
-    /// One with a handle that is not declared.
+    /// A tag with a handle that is not declared.
     Undeclared,
-    /// Any other.
+    /// Any other tag.
     Other,
 }
 
-/// A text in quotes.
+/// A quoted text.
 #[derive(Clone, Copy)]
 pub(crate) struct Quoted {
     /// The offset of the opening quote.
     pub at: usize,
-    /// The offset behind the closing one.
+    /// The offset behind the closing quote.
     pub end: usize,
     pub style: Style,
 }
 
-/// A token and where it begins.
+/// A token and the position of its beginning.
 pub(crate) struct Token<'t> {
     pub spot: Spot,
     pub kind: TokenKind<'t>,
 }
 
-/// What a token is.
+/// Kind of a token.
 pub(crate) enum TokenKind<'t> {
     DocumentStart,
     DocumentEnd,
@@ -77,12 +77,12 @@ pub(crate) enum TokenKind<'t> {
     FlowEntry,
     Key,
     Value,
-    /// With whether the name is one that an anchor can have.
+    /// An alias with its name; true if an anchor can have this name.
     Alias(&'t str, bool),
     Anchor(&'t str),
-    /// With its length.
+    /// A tag with its length.
     Tag(Tag, usize),
-    /// With the place where its content begins: for `|` and `>` that is on a later line.
+    /// A scalar with its style and the position of its content, which is on a later line for `|` and `>`.
     Scalar(Cow<'t, str>, Style, Spot),
 }
 
@@ -91,7 +91,7 @@ pub(super) fn column(spot: Spot) -> i32 {
     i32::try_from(spot.column).unwrap_or(i32::MAX)
 }
 
-/// Documents are bounded far below what 32 bits count.
+/// Converts a length to 32 bits; the bound of documents is far below.
 pub(super) fn index(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }

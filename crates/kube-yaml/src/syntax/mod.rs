@@ -1,15 +1,15 @@
-//! What the scanner and the parser cannot follow, in words for the person who wrote it.
+//! Diagnostics for text that the scanner or the parser does not accept, written for the author of the document.
 
-mod place;
+mod context;
 
-use place::{Place, indentation_of};
+use context::{FailureContext, indentation_of};
 
+use super::diagnostics::{self, TEMPLATE_HINT};
 use super::events::Parser;
-use super::mistakes::{self, TEMPLATE_HINT};
 use super::scan::{Cause, Failure, MAX_KEY, Style};
 use super::{Mark, SyntaxDiagnostic};
 
-/// A text from its first content on, comments and blank lines left out.
+/// The text from its first content on, after comments and blank lines.
 pub(super) fn first_content(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {
@@ -21,18 +21,18 @@ pub(super) fn first_content(text: &str) -> Option<&str> {
     }
 }
 
-/// A failure in plain words.
+/// The diagnostic for a failure.
 pub(super) fn explain(failure: Failure, text: &str, parser: &Parser, start: Mark) -> SyntaxDiagnostic {
-    let place = Place { text, start, at: failure.at, parser };
-    let problem = place.problem(failure.cause);
-    if place.line().contains("{{") { problem.hint(TEMPLATE_HINT) } else { problem }
+    let context = FailureContext { text, start, at: failure.at, parser };
+    let diagnostic = context.diagnostic(failure.cause);
+    if context.line().contains("{{") { diagnostic.hint(TEMPLATE_HINT) } else { diagnostic }
 }
 
-impl Place<'_> {
-    fn problem(&self, cause: Cause) -> SyntaxDiagnostic {
+impl FailureContext<'_> {
+    fn diagnostic(&self, cause: Cause) -> SyntaxDiagnostic {
         let mark = self.mark();
         match cause {
-            Cause::Tab => mistakes::tab(mark),
+            Cause::Tab => diagnostics::tab(mark),
             Cause::NoToken(character) => {
                 SyntaxDiagnostic::refused(mark, format!("unquoted text cannot begin with `{character}`"))
                     .hint("put the value into quotes")
@@ -44,16 +44,15 @@ impl Place<'_> {
             Cause::ValueNotAllowed => self.unexpected_colon(),
             Cause::KeyWithoutColon => self.no_colon(),
             Cause::NoName => self.no_name(),
-            Cause::Name => mistakes::anchor_name(mark),
+            Cause::Name => diagnostics::anchor_name(mark),
             Cause::Tag => {
-                SyntaxDiagnostic::refused(mark, "`!` begins a tag, but this is not a tag").hint(mistakes::TAG_HINT)
+                SyntaxDiagnostic::refused(mark, "`!` begins a tag, but this is not a tag").hint(diagnostics::TAG_HINT)
             }
-            Cause::TagHandle => {
-                SyntaxDiagnostic::refused(mark, "this tag has a handle that is not declared").hint(mistakes::TAG_HINT)
-            }
+            Cause::TagHandle => SyntaxDiagnostic::refused(mark, "this tag has a handle that is not declared")
+                .hint(diagnostics::TAG_HINT),
             Cause::UnclosedQuote => SyntaxDiagnostic::refused(mark, "the closing quote of this text is missing")
                 .hint("close it with the same kind of quote"),
-            Cause::Escape => mistakes::unknown_escape(mark, unknown_escape(self.rest()).unwrap_or("\\")),
+            Cause::Escape => diagnostics::unknown_escape(mark, unknown_escape(self.rest()).unwrap_or("\\")),
             Cause::EscapeDigits => {
                 let message = "while parsing a quoted scalar, did not find expected hexadecimal number";
                 SyntaxDiagnostic::refused(mark, message)
@@ -64,10 +63,10 @@ impl Place<'_> {
             )
             .hint("start the text on the next line, indented"),
             Cause::Directive => self.directive(),
-            Cause::SignInFlow(sign) => mistakes::sign_in_flow(mark, sign),
-            Cause::ColonInFlow => mistakes::colon_in_flow(mark),
-            Cause::OldBreak(character) => mistakes::old_line_break(mark, character),
-            Cause::NoBlockKey if self.rest().starts_with(':') => mistakes::unsupported_key(mark),
+            Cause::SignInFlow(sign) => diagnostics::sign_in_flow(mark, sign),
+            Cause::ColonInFlow => diagnostics::colon_in_flow(mark),
+            Cause::OldBreak(character) => diagnostics::old_line_break(mark, character),
+            Cause::NoBlockKey if self.rest().starts_with(':') => diagnostics::unsupported_key(mark),
             Cause::NoBlockKey | Cause::NoBlockEntry => self.after_quote(self.at).unwrap_or_else(|| self.misaligned()),
             Cause::NoFlowSeparator => self.after_quote(self.at).unwrap_or_else(|| self.unclosed_bracket()),
             Cause::LateFlowValue => self.late_value(),
@@ -81,7 +80,7 @@ impl Place<'_> {
         }
         let before = self.line_before();
         if before.len() > MAX_KEY {
-            return mistakes::long_key(self.mark_on_line(0));
+            return diagnostics::long_key(self.mark_on_line(0));
         }
         if before.contains(": ") {
             return SyntaxDiagnostic::refused(self.mark(), "a second `: ` on a line cannot start another mapping")
@@ -112,12 +111,12 @@ impl Place<'_> {
             return SyntaxDiagnostic::refused(self.mark(), "this text is not expected here")
                 .hint("put the whole value into quotes");
         }
-        let problem = if content.starts_with("- ") || content == "-" {
+        let message = if content.starts_with("- ") || content == "-" {
             "this list item does not line up with the items or keys above it"
         } else {
             "this line does not line up with the lines above it"
         };
-        SyntaxDiagnostic::refused(mark, problem)
+        SyntaxDiagnostic::refused(mark, message)
             .hint("indent it like the items or keys it belongs to; all of one level start in the same column")
     }
 
@@ -125,8 +124,8 @@ impl Place<'_> {
         if let Some(mark) = self.missing_space() {
             return SyntaxDiagnostic::refused(mark, "a space is missing after this `:`").hint("write `key: value`");
         }
-        if let Some(problem) = self.after_quoted_key() {
-            return problem;
+        if let Some(diagnostic) = self.after_quoted_key() {
+            return diagnostic;
         }
         if self.rest().starts_with("{{-") {
             return SyntaxDiagnostic::refused(
@@ -160,7 +159,7 @@ impl Place<'_> {
         }
     }
 
-    /// Text on the line of a closing quote, which a quote inside the text may have become.
+    /// Diagnostic for text behind a closing quote on its line: a quote inside the text may have closed it.
     fn after_quote(&self, at: usize) -> Option<SyntaxDiagnostic> {
         let quoted = self.parser.quoted_before(at)?;
         let between = self.text.get(quoted.end..at)?;
@@ -171,11 +170,11 @@ impl Place<'_> {
             Style::SingleQuoted => "write `''` for a `'` inside single quotes",
             _ => "write `\\\"` for a `\"` inside double quotes",
         };
-        let problem = SyntaxDiagnostic::refused(self.mark_at(at), "text follows the closing quote");
-        Some(problem.also(Some(self.mark_at(quoted.at))).hint(hint))
+        let diagnostic = SyntaxDiagnostic::refused(self.mark_at(at), "text follows the closing quote");
+        Some(diagnostic.also(Some(self.mark_at(quoted.at))).hint(hint))
     }
 
-    /// Text behind a quoted text that has to be a key.
+    /// Diagnostic for text behind a quoted text that has to be a key.
     fn after_quoted_key(&self) -> Option<SyntaxDiagnostic> {
         let quoted = self.parser.quoted_before(self.text.len()).filter(|quoted| quoted.at == self.at)?;
         let rest = self.text_from(quoted.end).trim_start_matches([' ', '\t']);
@@ -185,12 +184,12 @@ impl Place<'_> {
         self.after_quote(self.start_of_rest(rest))
     }
 
-    /// A colon inside brackets that comes too late for the key before it.
+    /// Diagnostic for a colon inside brackets that is too far behind its key.
     fn late_value(&self) -> SyntaxDiagnostic {
         let key = self.parser.last_node();
         match self.text.get(key..self.at) {
-            Some(text) if text.contains(['\n', '\r']) => mistakes::key_on_lines(self.mark_at(key)),
-            Some(text) if text.len() > MAX_KEY => mistakes::long_key(self.mark_at(key)),
+            Some(text) if text.contains(['\n', '\r']) => diagnostics::key_on_lines(self.mark_at(key)),
+            Some(text) if text.len() > MAX_KEY => diagnostics::long_key(self.mark_at(key)),
             _ => self.unclosed_bracket(),
         }
     }
@@ -199,10 +198,10 @@ impl Place<'_> {
         let rest = self.rest();
         if self.parser.bracket().is_some() {
             let is_sign = rest.strip_prefix(':').is_some_and(|value| !value.starts_with([' ', '\t', '\n', '\r']));
-            return if is_sign { mistakes::sign_in_flow(self.mark(), ':') } else { self.unclosed_bracket() };
+            return if is_sign { diagnostics::sign_in_flow(self.mark(), ':') } else { self.unclosed_bracket() };
         }
         if rest.starts_with("...") && first_content(self.text_to(self.at)).is_none() {
-            return mistakes::only_end_marker(self.mark());
+            return diagnostics::only_end_marker(self.mark());
         }
         if rest.starts_with([']', '}']) {
             return self.unopened_bracket();
@@ -243,7 +242,7 @@ impl Place<'_> {
     }
 }
 
-/// The first escape in double quotes that does not exist.
+/// The first unknown escape in double quotes.
 fn unknown_escape(raw: &str) -> Option<&str> {
     let mut rest = raw;
     while let Some(at) = rest.find('\\') {

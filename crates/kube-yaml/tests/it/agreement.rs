@@ -1,7 +1,7 @@
-//! Random changes to the cases of the table: kubectl reads what we read, and refuses what we refuse.
+//! Random changes to the cases of the table: kubectl reads the same values, and refuses the same inputs.
 //!
-//! As long as the other runs of this kind (`YAML_MUTATION_SECONDS`). kubectl reads some hundred files in one run and goes on
-//! behind a broken one.
+//! Runs as long as the mutations (`YAML_MUTATION_SECONDS`). kubectl reads some hundred files in one run, and continues
+//! after a broken one.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -15,30 +15,30 @@ use serde_json::Value;
 use super::mutations::{Random, duration, mutate, seeds};
 use super::table::{HEADER, equal, objects};
 
-/// How many files kubectl reads in one run.
+/// Number of files that kubectl reads in one run.
 const BATCH: usize = 300;
 
-/// What is refused though kubectl accepts it: bounds, and what nobody means as kubectl takes it.
+/// Diagnostics for input that kubectl accepts: bounds, and text that no author means as kubectl reads it.
 const STRICTER: [&str; 6] = [
     "a space is missing after this `:`",
     "unquoted text inside brackets cannot have a `?` here",
     "nested more than",
-    // kubectl takes it for the end of the document and drops the rest.
+    // kubectl reads it as the end of the document and drops the rest.
     "a line of a document cannot begin with `%`",
-    // An empty one ends the document for kubectl, and the rest is dropped.
+    // For kubectl, an empty one ends the document, and the rest is dropped.
     "a mapping or a list cannot be a key",
     "opens a mapping inside a mapping's key",
 ];
-/// What kubectl takes for line breaks, and we refuse nearly everywhere.
+/// Characters that kubectl reads as line breaks, and that the crate refuses nearly everywhere.
 const OLD_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
-/// What we make of an input.
+/// Result of the crate for an input.
 enum Verdict {
     Read(Value),
     /// kubectl picks one of two values at random.
     Random,
     Refused(Vec<String>),
-    /// It is no object of its own name any more, so that kubectl's answer could not be told apart.
+    /// It is no longer an object with its own name, so that kubectl's answer could not be assigned to it.
     Unusable,
 }
 
@@ -48,15 +48,15 @@ fn name(number: usize) -> String {
 
 fn verdict(input: &[u8], number: usize) -> Verdict {
     let stream = kube_yaml::read(input, Validation::Warn);
-    let refused = stream.diagnostics.iter().filter(|problem| problem.severity == Severity::Refused);
-    let refused: Vec<_> = refused.map(|problem| problem.message.clone()).collect();
+    let refused = stream.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Refused);
+    let refused: Vec<_> = refused.map(|diagnostic| diagnostic.message.clone()).collect();
     if !refused.is_empty() {
-        // A value that is refused may be overridden by an equal key further down.
-        let is_overridden = stream.diagnostics.iter().any(|problem| problem.message.contains("set twice"));
+        // A refused value may be overridden by an equal key below it.
+        let is_overridden = stream.diagnostics.iter().any(|diagnostic| diagnostic.message.contains("set twice"));
         let is_judged = !is_overridden && !String::from_utf8_lossy(input).contains(OLD_BREAKS);
         return if is_judged { Verdict::Refused(refused) } else { Verdict::Unusable };
     }
-    if stream.diagnostics.iter().any(|problem| problem.message.contains("both become")) {
+    if stream.diagnostics.iter().any(|diagnostic| diagnostic.message.contains("both become")) {
         return Verdict::Random;
     }
     let mut values = stream.documents.into_iter().map(|document| document.value);
@@ -90,10 +90,10 @@ fn disagreement(verdict: &Verdict, kubectl: Option<&Value>) -> Option<String> {
             Some(format!("kubectl reads {theirs}\nnot {ours}"))
         }
         (Verdict::Read(ours), None) => Some(format!("kubectl refuses {ours}")),
-        (Verdict::Refused(problems), Some(theirs))
-            if !problems.iter().any(|problem| STRICTER.iter().any(|stricter| problem.contains(stricter))) =>
+        (Verdict::Refused(diagnostics), Some(theirs))
+            if !diagnostics.iter().any(|diagnostic| STRICTER.iter().any(|stricter| diagnostic.contains(stricter))) =>
         {
-            Some(format!("kubectl accepts {theirs}\nin spite of {problems:?}"))
+            Some(format!("kubectl accepts {theirs}\nin spite of {diagnostics:?}"))
         }
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! The reader's bounds, and that what it takes grows with the input and no faster.
+//! The bounds of the reader, and time and memory that are linear in the size of the input.
 
 use std::time::{Duration, Instant};
 
@@ -72,7 +72,7 @@ fn a_refusal_behind_many_losses_is_not_missed() {
     let input = "a: 1\n".repeat(1000) + "b: .inf\n";
     let stream = kube_yaml::read(input.as_bytes(), Validation::Warn);
     assert!(stream.documents.is_empty());
-    assert_eq!(stream.diagnostics.last().map(|problem| problem.severity), Some(Severity::Refused));
+    assert_eq!(stream.diagnostics.last().map(|diagnostic| diagnostic.severity), Some(Severity::Refused));
     assert!(stream.diagnostics.len() < 200);
 }
 
@@ -84,12 +84,12 @@ fn aliases_that_grow_without_limit_are_refused_quickly() {
     for input in [format!("a0: &a0 [x]\n{levels}"), long] {
         let stream = read(&input);
         assert!(stream.documents.is_empty());
-        assert!(stream.diagnostics.iter().all(|problem| problem.severity == Severity::Refused));
+        assert!(stream.diagnostics.iter().all(|diagnostic| diagnostic.severity == Severity::Refused));
         assert!(stream.diagnostics[0].message.contains("expand"), "{:?}", stream.diagnostics);
     }
 }
 
-/// A document of 30 KB whose aliases take about 20 MiB by the reader's count, which is far from too many by go-yaml's rule.
+/// A document of 30 KB whose aliases take about 20 MiB as the reader counts them, far below the limit of go-yaml.
 fn hungry_document() -> String {
     format!("a: &a \"{}\"\nb: [{}]\n", "x".repeat(20_000), vec!["*a"; 1000].join(", "))
 }
@@ -99,9 +99,9 @@ fn aliases_have_one_budget_for_all_documents_of_a_run() {
     let documents = |count: usize| vec![hungry_document(); count].join("---\n");
     assert_eq!(read(&documents(2)).documents.len(), 2);
     let stream = read(&documents(30));
-    let [problem] = &stream.diagnostics[..] else { panic!("{:?}", stream.diagnostics) };
-    assert!(problem.message.contains("expand the input by more than 66 MiB"), "{problem:?}");
-    assert_eq!((problem.severity, stream.documents.len()), (Severity::Refused, 3));
+    let [diagnostic] = &stream.diagnostics[..] else { panic!("{:?}", stream.diagnostics) };
+    assert!(diagnostic.message.contains("expand the input by more than 66 MiB"), "{diagnostic:?}");
+    assert_eq!((diagnostic.severity, stream.documents.len()), (Severity::Refused, 3));
 }
 
 #[test]

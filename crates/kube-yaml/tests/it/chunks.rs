@@ -2,19 +2,19 @@
 
 use kube_yaml::{AliasBudget, Chunk, Stream, Validation};
 
-/// The chunks of an input are those of the whole, one behind the other.
+/// Checks that the chunks of an input have the documents of the whole, in order.
 pub(super) fn check(input: &[u8], whole: &Stream) {
     for size in [1, 40] {
-        let (mut count, mut documents, mut problems) = (0, Vec::new(), Vec::new());
+        let (mut count, mut documents, mut diagnostics) = (0, Vec::new(), Vec::new());
         let budget = AliasBudget::for_input(input.len());
         for chunk in Chunk::of(input, size) {
             let read = chunk.read(Validation::Warn, &budget);
             let numbered = read.documents.into_iter().map(|document| (document.number + count, document));
             documents.extend(numbered);
-            problems.extend(read.diagnostics);
+            diagnostics.extend(read.diagnostics);
             count += read.count;
         }
-        assert_eq!(problems, whole.diagnostics, "in chunks of {size} bytes");
+        assert_eq!(diagnostics, whole.diagnostics, "in chunks of {size} bytes");
         assert_eq!(count, whole.count, "in chunks of {size} bytes");
         assert_eq!(documents.len(), whole.documents.len(), "in chunks of {size} bytes");
         for ((number, document), expected) in documents.iter().zip(&whole.documents) {

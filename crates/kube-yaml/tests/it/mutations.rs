@@ -1,4 +1,4 @@
-//! Random changes to the cases of the table and to a manifest: nothing panics, and what is returned holds together.
+//! Random changes to the cases of the table and to a manifest: nothing panics, and the results are consistent.
 //!
 //! A few seconds by default; `YAML_MUTATION_SECONDS=600 cargo test -p kube-yaml mutations` runs longer.
 
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use kube_yaml::{Document, Mark, Step, Validation};
 use serde_json::Value;
 
-/// What is put into a text: signs of YAML and of JSON, and bytes that break things.
+/// Pieces that are inserted into a text: indicators of YAML and JSON, and bytes that break encodings.
 const PIECES: &[&[u8]] = &[
     b"\n",
     b" ",
@@ -67,7 +67,7 @@ const PIECES: &[&[u8]] = &[
     b"{\"a\":1}",
 ];
 
-/// A small generator of numbers: the runs need not be strong, but repeatable.
+/// A small random number generator; it has to be repeatable, not strong.
 pub(super) struct Random(pub u64);
 
 impl Random {
@@ -99,7 +99,7 @@ pub(super) fn mutate(input: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Every value has a place inside the input.
+/// Checks that every value has a position inside the input.
 fn check_positions<'a>(document: &Document, value: &'a Value, path: &mut Vec<Step<'a>>, last: u32) {
     let mark = document.positions.value_at(path).unwrap_or_else(|| panic!("no place for {path:?}"));
     assert!(mark.line >= 1 && mark.column >= 1 && mark.line <= last, "{mark:?} of {path:?}");
@@ -122,7 +122,7 @@ fn check_positions<'a>(document: &Document, value: &'a Value, path: &mut Vec<Ste
     }
 }
 
-/// How long the runs of this kind take.
+/// Duration of a run of random changes.
 pub(super) fn duration() -> Duration {
     let seconds = std::env::var("YAML_MUTATION_SECONDS").ok().and_then(|text| text.parse().ok());
     Duration::from_secs(seconds.unwrap_or(2))
@@ -143,13 +143,13 @@ fn check(input: &[u8]) {
     let start = Instant::now();
     let warn = kube_yaml::read(input, Validation::Warn);
     assert!(start.elapsed() < Duration::from_secs(5), "{} bytes took {:?}", input.len(), start.elapsed());
-    // Lone carriage returns are line breaks too.
+    // Lone carriage returns are line breaks as well.
     let last = u32::try_from(input.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count()).unwrap() + 2;
-    for problem in &warn.diagnostics {
-        for Mark { line, column } in [Some(problem.mark), problem.also].into_iter().flatten() {
-            assert!(line >= 1 && column >= 1 && line <= last, "{problem:?}");
+    for diagnostic in &warn.diagnostics {
+        for Mark { line, column } in [Some(diagnostic.mark), diagnostic.also].into_iter().flatten() {
+            assert!(line >= 1 && column >= 1 && line <= last, "{diagnostic:?}");
         }
-        assert!(!problem.message.ends_with('.') && !problem.message.is_empty(), "{problem:?}");
+        assert!(!diagnostic.message.ends_with('.') && !diagnostic.message.is_empty(), "{diagnostic:?}");
     }
     for document in &warn.documents {
         check_positions(document, &document.value, &mut Vec::new(), last);

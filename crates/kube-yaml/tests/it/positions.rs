@@ -1,4 +1,4 @@
-//! Where values and keys stand.
+//! Positions of values and keys.
 
 use kube_yaml::Step::{Index, Key};
 use kube_yaml::{Document, Mark, Step, Validation};
@@ -41,8 +41,8 @@ fn a_path_that_is_not_there_leads_to_its_nearest_part() {
 fn items_of_a_list_have_positions_of_their_own() {
     let document = document("kind: List\nitems:\n- kind: A\n  x: 1\n- kind: B\n  x: 2\n");
     let items = document.positions.items(&[Key("items")]);
-    let places: Vec<_> = items.iter().map(|item| item.value_at(&[Key("x")]).unwrap().line).collect();
-    assert_eq!(places, [4, 6]);
+    let positions: Vec<_> = items.iter().map(|item| item.value_at(&[Key("x")]).unwrap().line).collect();
+    assert_eq!(positions, [4, 6]);
     let second = document.positions.descend(&[Key("items"), Index(1)]).unwrap();
     assert_eq!(second.key_at(&[Key("kind")]), Some(Mark { line: 5, column: 3 }));
     assert!(document.positions.descend(&[Key("items"), Index(2)]).is_none());

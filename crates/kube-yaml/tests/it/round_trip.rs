@@ -6,7 +6,7 @@ use kube_yaml::Validation;
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// How collections and texts are written.
+/// Style in which collections and texts are written.
 #[derive(Debug, Clone, Copy)]
 enum Style {
     Block,
@@ -26,7 +26,7 @@ fn scalar() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Texts that YAML could take for something else, and any printable ones.
+/// Texts that YAML could read as another type, and any printable ones.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z]{0,8}",
@@ -48,7 +48,7 @@ fn style() -> impl Strategy<Value = Style> {
     prop_oneof![Just(Style::Block), Just(Style::Flow), Just(Style::Single), Just(Style::Literal)]
 }
 
-/// A text in double quotes; YAML has no pairs of surrogates, and knows all other escapes of JSON.
+/// A text in double quotes; YAML has no surrogate pairs, but all other escapes of JSON.
 fn quote(text: &str, style: Style) -> String {
     let printable = text.chars().all(|character| !character.is_control());
     match style {
@@ -88,7 +88,7 @@ fn write(value: &Value, style: Style, indentation: usize, out: &mut String) {
     }
 }
 
-/// Whole floats come back as integers, as they do from kubectl.
+/// Converts whole floats to integers, as kubectl does.
 fn as_kubectl(value: Value) -> Value {
     match value {
         Value::Number(number) if number.is_f64() => match number.as_f64() {

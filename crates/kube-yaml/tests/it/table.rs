@@ -1,4 +1,4 @@
-//! The cases of `testdata/`: what an input means, or what is wrong with it and where; and that kubectl reads it so.
+//! The cases of `testdata/`: the values of an input, or its diagnostics. kubectl has to read it in the same way.
 //!
 //! A case is `=== name`, the input, and lines that begin with `>>> `:
 //!
@@ -6,7 +6,7 @@
 //! | --- | --- |
 //! | `text "…"` or `bytes 0a…` | the input, where it has characters that an editor would hide or change |
 //! | `reads {…}` | a document as kubectl reads it; one line for each |
-//! | `refused 2:1 and 1:4 message` | a problem with its line and column, and those of a second place |
+//! | `refused 2:1 and 1:4 message` | a diagnostic with its line and column, and those of a second position |
 //! | `lossy …` | the same for what kubectl accepts and loses |
 //! | `whole` | the documents are objects; kubectl needs no header before the input |
 //! | `kubectl accepts`, `refuses`, `random` | where kubectl differs from us: it has no such bound, it asks for an object, its choice changes from run to run |
@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use kube_yaml::{Severity, SyntaxDiagnostic, Validation};
 use serde_json::Value;
 
-/// What kubectl needs to take an input for an object.
+/// Header that kubectl needs to read an input as an object.
 pub(super) const HEADER: &str = "apiVersion: example.com/v1\nkind: Case\nmetadata: {name: case}\n";
 
 #[derive(Default)]
@@ -28,14 +28,14 @@ struct Case {
     name: String,
     input: Vec<u8>,
     reads: Vec<Value>,
-    problems: Vec<String>,
+    diagnostics: Vec<String>,
     whole: bool,
     kubectl: Option<String>,
 }
 
 impl Case {
     fn is_refused(&self) -> bool {
-        self.problems.iter().any(|problem| problem.starts_with("refused"))
+        self.diagnostics.iter().any(|diagnostic| diagnostic.starts_with("refused"))
     }
 
     fn accepted_by_kubectl(&self) -> bool {
@@ -68,7 +68,7 @@ fn parse_case(text: &str) -> Option<Case> {
             "text" => case.input = serde_json::from_str::<String>(value).ok()?.into_bytes(),
             "bytes" => case.input = hexadecimal(value)?,
             "reads" => case.reads.push(serde_json::from_str(value).ok()?),
-            "refused" | "lossy" => case.problems.push(line.to_owned()),
+            "refused" | "lossy" => case.diagnostics.push(line.to_owned()),
             "whole" => case.whole = true,
             "kubectl" => case.kubectl = Some(value.to_owned()),
             _ => return None,
@@ -81,19 +81,19 @@ fn hexadecimal(text: &str) -> Option<Vec<u8>> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
 }
 
-fn describe(problem: &SyntaxDiagnostic) -> String {
-    let word = match problem.severity {
+fn describe(diagnostic: &SyntaxDiagnostic) -> String {
+    let word = match diagnostic.severity {
         Severity::Refused => "refused",
         Severity::Lossy => "lossy",
     };
-    let mut text = format!("{word} {}:{}", problem.mark.line, problem.mark.column);
-    if let Some(also) = problem.also {
+    let mut text = format!("{word} {}:{}", diagnostic.mark.line, diagnostic.mark.column);
+    if let Some(also) = diagnostic.also {
         let _ = write!(text, " and {}:{}", also.line, also.column);
     }
-    format!("{text} {}", problem.message)
+    format!("{text} {}", diagnostic.message)
 }
 
-/// Numbers are equal if kubectl's floats of 64 bits cannot tell them apart; integers of 64 bits are told apart.
+/// Compares values as kubectl has them: floats in 64 bits, integers exactly.
 pub(super) fn equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => match (left.as_i64(), right.as_i64()) {
@@ -123,30 +123,30 @@ fn every_case_is_read_as_the_table_says() {
     for case in &cases {
         let stream = kube_yaml::read(&case.input, Validation::Warn);
         let reads: Vec<Value> = stream.documents.into_iter().map(|document| document.value).collect();
-        let problems: Vec<String> = stream.diagnostics.iter().map(describe).collect();
-        if reads != case.reads || problems != case.problems {
-            let _ = writeln!(failures, "{}:\n  reads {reads:?}\n  {problems:#?}", case.name);
+        let diagnostics: Vec<String> = stream.diagnostics.iter().map(describe).collect();
+        if reads != case.reads || diagnostics != case.diagnostics {
+            let _ = writeln!(failures, "{}:\n  reads {reads:?}\n  {diagnostics:#?}", case.name);
         }
     }
     assert!(failures.is_empty(), "{failures}");
 }
 
 #[test]
-fn strict_validation_returns_no_document_with_a_problem() {
+fn strict_validation_returns_no_document_with_a_diagnostic() {
     for case in cases() {
         let (strict, ignore) =
             (kube_yaml::read(&case.input, Validation::Strict), kube_yaml::read(&case.input, Validation::Ignore));
-        assert_eq!(strict.diagnostics.len(), case.problems.len(), "{}", case.name);
+        assert_eq!(strict.diagnostics.len(), case.diagnostics.len(), "{}", case.name);
         assert!(strict.documents.len() + strict.diagnostics.len() >= case.reads.len().min(1), "{}", case.name);
-        assert!(ignore.diagnostics.iter().all(|problem| problem.severity == Severity::Refused), "{}", case.name);
+        assert!(ignore.diagnostics.iter().all(|diagnostic| diagnostic.severity == Severity::Refused), "{}", case.name);
         assert_eq!(ignore.documents.len(), case.reads.len(), "{}", case.name);
-        if case.problems.iter().all(|problem| problem.starts_with("lossy")) && case.reads.len() == 1 {
-            assert_eq!(strict.documents.is_empty(), !case.problems.is_empty(), "{}", case.name);
+        if case.diagnostics.iter().all(|diagnostic| diagnostic.starts_with("lossy")) && case.reads.len() == 1 {
+            assert_eq!(strict.documents.is_empty(), !case.diagnostics.is_empty(), "{}", case.name);
         }
     }
 }
 
-/// What `kubectl label --local` prints for an input: the objects it read, with a label. The error is its message.
+/// The output of `kubectl label --local` for an input: the objects it read, with a label. The error is its message.
 fn kubectl_reads(kubectl: &Path, input: &[u8]) -> Result<Vec<u8>, String> {
     let mut process = Command::new(kubectl)
         .args(["label", "--local", "--filename=-", "--output=json", "yaml-table=case"])
@@ -155,7 +155,7 @@ fn kubectl_reads(kubectl: &Path, input: &[u8]) -> Result<Vec<u8>, String> {
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| error.to_string())?;
-    // kubectl does not read on where it finds an error.
+    // kubectl stops reading at an error.
     let _ = process.stdin.take().expect("stdin is piped").write_all(input);
     let output = process.wait_with_output().map_err(|error| error.to_string())?;
     if output.status.success() { Ok(output.stdout) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
@@ -175,7 +175,7 @@ pub(super) fn objects(output: &[u8]) -> serde_json::Result<Vec<Value>> {
     unlabelled.collect()
 }
 
-/// What is wrong with a case's expectations by kubectl's word.
+/// The difference between the expectations of a case and kubectl's answer.
 fn disagreement(kubectl: &Path, case: &Case) -> Option<String> {
     let header = if case.whole { "" } else { HEADER };
     let input = [header.as_bytes(), &case.input].concat();

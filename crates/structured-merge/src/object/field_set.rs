@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use super::{FieldPath, PathElement};
 
-/// A set of field paths, as a tree: what a field manager owns.
+/// A set of field paths as a tree, such as the fields that a field manager owns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSet {
     children: BTreeMap<PathElement, Node>,
@@ -10,7 +10,7 @@ pub struct FieldSet {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Node {
-    /// Whether the path that ends here is itself in the set.
+    /// True if the path that ends here is itself in the set.
     member: bool,
     below: FieldSet,
 }
@@ -38,7 +38,7 @@ impl FieldSet {
         set.children.entry(last.clone()).or_default().member = true;
     }
 
-    /// Removes one path. What is below it stays.
+    /// Removes one path. The paths below it stay.
     pub(crate) fn remove(&mut self, path: &FieldPath) {
         self.remove_steps(path.elements());
     }
@@ -56,7 +56,7 @@ impl FieldSet {
         }
     }
 
-    /// Adds what is below an element, with or without the element itself: builds a set from the leaves up.
+    /// Adds the paths below an element, with or without the element itself. Builds a set from the leaves up.
     pub(crate) fn graft(&mut self, element: PathElement, member: bool, below: Self) {
         if member || !below.is_empty() {
             let node = self.children.entry(element).or_default();
@@ -69,7 +69,7 @@ impl FieldSet {
         }
     }
 
-    /// The first steps of its paths: whether the path that ends there is in the set, and what is below.
+    /// The first step of each path: the element, true if the path that ends there is in the set, and the paths below.
     pub fn nodes(&self) -> impl Iterator<Item = (&PathElement, bool, &FieldSet)> {
         self.children.iter().map(|(element, node)| (element, node.member, &node.below))
     }
@@ -80,8 +80,8 @@ impl FieldSet {
         self.node(path).is_some_and(|node| node.member)
     }
 
-    /// Returns true if the set says anything about the value at this path: the path itself or something below it is in the
-    /// set, or a path above it is owned as a whole (an atomic list, map or struct has no paths below its own).
+    /// Returns true if the set includes the value at this path or a part of it: the path itself or one below it is in
+    /// the set, or a path above it is owned as a whole (an atomic list, map or struct has no paths below its own).
     #[must_use]
     pub fn covers(&self, path: &FieldPath) -> bool {
         let mut set = self;
@@ -95,13 +95,13 @@ impl FieldSet {
         true
     }
 
-    /// Returns true if this path is in the set, or anything below it.
+    /// Returns true if this path or one below it is in the set.
     #[must_use]
     pub fn contains_at_or_below(&self, path: &FieldPath) -> bool {
         path.elements().is_empty() && !self.is_empty() || self.node(path).is_some()
     }
 
-    /// Returns true if this path is in the set, or one above it.
+    /// Returns true if this path or one above it is in the set.
     #[must_use]
     pub fn contains_at_or_above(&self, path: &FieldPath) -> bool {
         let mut set = self;
@@ -138,7 +138,7 @@ impl FieldSet {
         paths
     }
 
-    /// The paths of the set that have none of its other paths below them.
+    /// The paths of the set that have no other path of the set below them.
     #[must_use]
     pub fn leaves(&self) -> Vec<FieldPath> {
         let mut leaves = Vec::new();
@@ -150,7 +150,7 @@ impl FieldSet {
         leaves
     }
 
-    /// The first of its paths.
+    /// The first path of the set.
     #[must_use]
     pub fn first(&self) -> Option<FieldPath> {
         let mut path = FieldPath::root();
@@ -165,7 +165,8 @@ impl FieldSet {
         None
     }
 
-    /// Shows all paths, in order, each with what is below it. The path is lent, so that a deep set costs no copies.
+    /// Calls `see` with each path, in order, and the paths below it. The path is borrowed, so that a deep set costs no
+    /// copies.
     pub fn visit(&self, see: &mut impl FnMut(&FieldPath, &Self)) {
         fn descend(set: &FieldSet, at: &mut FieldPath, see: &mut impl FnMut(&FieldPath, &FieldSet)) {
             for (element, node) in &set.children {
@@ -180,7 +181,7 @@ impl FieldSet {
         descend(self, &mut FieldPath::root(), see);
     }
 
-    /// What is in either set.
+    /// The paths that are in either set.
     #[must_use]
     pub fn union(mut self, other: &Self) -> Self {
         for (element, node) in &other.children {
@@ -191,13 +192,13 @@ impl FieldSet {
         self
     }
 
-    /// What is in both sets.
+    /// The paths that are in both sets.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         self.combine(other, |mine, theirs| mine && theirs)
     }
 
-    /// What is in this set and not in the other.
+    /// The paths that are in this set and not in the other.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
         self.combine(other, |mine, theirs| mine && !theirs)
@@ -214,7 +215,7 @@ impl FieldSet {
         result
     }
 
-    /// What the set says of the path of one step: whether it is in the set, and what is below it.
+    /// The node for a path of one step: true if the path is in the set, and the paths below it.
     #[must_use]
     pub fn step(&self, element: &PathElement) -> Option<(bool, &Self)> {
         self.children.get(element).map(|node| (node.member, &node.below))

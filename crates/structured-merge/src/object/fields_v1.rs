@@ -97,7 +97,7 @@ mod tests {
         assert!(!paths.contains(&"spec.ports".to_owned()));
     }
 
-    /// Needs the feature `float_roundtrip` of `serde_json`, without which some floats are read one unit off.
+    /// Needs the feature `float_roundtrip` of `serde_json`; without it, some floats are read one unit off.
     #[test]
     fn floats_are_read_as_they_are_written() {
         let fields = json!({"f:a": {"v:222222222222222222222222": {}, "v:null": {}, "v:99.99999999999999": {}}});
@@ -113,7 +113,7 @@ mod tests {
         let set = FieldSet::from_fields_v1(&fields).unwrap();
         assert_eq!(set.to_fields_v1(), fields);
         assert!(set.covers(&crate::object::FieldPath::of(&["spec", "replicas"])));
-        // What is left without anything below it is a path of its own.
+        // An element whose children were all dropped is a path of its own.
         let odd = FieldSet::from_fields_v1(&json!({"f:a": {"x:future": {}}})).unwrap();
         assert_eq!(odd.to_fields_v1(), json!({"f:a": {}}));
     }

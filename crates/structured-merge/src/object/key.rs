@@ -15,14 +15,14 @@ pub struct GroupVersionKind {
 }
 
 impl GroupVersionKind {
-    /// From a manifest's `apiVersion` and `kind`.
+    /// Splits the `apiVersion` of a manifest into group and version.
     #[must_use]
     pub fn new(api_version: &str, kind: &str) -> Self {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         Self { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() }
     }
 
-    /// That of an object; empty where it says none.
+    /// Reads the type of an object; parts that the object does not state are empty.
     #[must_use]
     pub fn of(object: &Value) -> Self {
         let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -35,8 +35,8 @@ impl GroupVersionKind {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 
-    /// How a version ranks among the versions of its kind, the preferred one highest: stable before beta before alpha, then
-    /// by number (apimachinery `version.CompareKubeAwareVersionStrings`).
+    /// Rank of the version among the versions of its kind, the preferred one highest: stable before beta before alpha,
+    /// then by number (apimachinery `version.CompareKubeAwareVersionStrings`).
     #[must_use]
     pub fn version_priority(&self) -> (u8, u32, u32) {
         let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
@@ -74,19 +74,19 @@ impl GroupVersionKind {
     }
 }
 
-/// Which object: its type, its namespace (none when cluster-scoped) and its name.
+/// Identity of an object: its type, its namespace (`None` if cluster-scoped) and its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectKey {
     /// The type as the manifest names it.
     pub gvk: GroupVersionKind,
-    /// The namespace; none for a cluster-scoped object.
+    /// The namespace; `None` for a cluster-scoped object.
     pub namespace: Option<String>,
     /// `metadata.name`.
     pub name: String,
 }
 
 impl ObjectKey {
-    /// The namespace that the object is in, or that it is itself.
+    /// The namespace of the object, or its own name if it is a namespace.
     #[must_use]
     pub fn own_namespace(&self) -> Option<&str> {
         if self.gvk.is_namespace() { Some(&self.name) } else { self.namespace.as_deref() }

@@ -4,24 +4,24 @@ use serde_json::Value;
 
 use super::{FieldPath, PathElement, Scalar};
 
-/// Finds values by path in one object. The items of a list are sorted by their keys once, so that many paths through a long
-/// list cost no search each. Finds what [`FieldPath::value_in`] finds.
+/// Finds values by path in one object. Each list is indexed by its keys once, so that many paths through a long list do
+/// not search it each time. Returns the same values as [`FieldPath::value_in`].
 #[derive(Debug)]
 pub struct Lookup<'v> {
     object: &'v Value,
-    /// By the place of the list in memory; one index for each choice of key names.
+    /// Indices by the address of the list; one for each choice of key names.
     lists: HashMap<*const Value, Vec<Index<'v>>>,
 }
 
 #[derive(Debug)]
 struct Index<'v> {
-    /// Names of the keys; none for the members of a set.
+    /// Names of the keys; empty for the members of a set.
     names: Vec<String>,
     items: BTreeMap<PathElement, &'v Value>,
 }
 
 impl<'v> Lookup<'v> {
-    /// Looks into an object.
+    /// Creates the lookup for an object.
     #[must_use]
     pub fn of(object: &'v Value) -> Self {
         Self { object, lists: HashMap::new() }
@@ -50,7 +50,7 @@ impl<'v> Lookup<'v> {
 }
 
 impl<'v> Index<'v> {
-    /// Of several items with one key, the first counts.
+    /// If several items have one key, the first one counts.
     fn of(items: &'v [Value], names: Vec<String>) -> Self {
         let mut index = Self { names, items: BTreeMap::new() };
         for item in items {

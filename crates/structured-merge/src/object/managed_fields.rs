@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 
 use super::{FieldSet, ObjectMeta as _};
 
-/// The annotation in which client-side apply keeps the manifest that it applied last.
+/// The annotation in which client-side apply stores the manifest that it applied last.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// How a field manager wrote its fields. An operation of another name is read as [`Operation::Update`].
+/// Operation by which a field manager wrote its fields. An operation of another name is read as [`Operation::Update`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Operation {
@@ -28,18 +28,18 @@ impl fmt::Display for Operation {
     }
 }
 
-/// One entry of `metadata.managedFields`: who owns which fields.
+/// One entry of `metadata.managedFields`: a field manager and the fields that it owns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManagedFieldsEntry {
     /// Name of the field manager.
     pub manager: String,
-    /// Apply or Update; a manager's two are different owners.
+    /// Apply or Update. The Apply and Update entries of one manager are different owners.
     pub operation: Operation,
-    /// The version in which the fields are named.
+    /// The API version in which the fields are named.
     pub api_version: String,
-    /// The subresource written through; empty for the object itself.
+    /// The subresource that was written; empty for the object itself.
     pub subresource: String,
-    /// When, RFC 3339, where the API records it.
+    /// Time of the last change (RFC 3339), if the API recorded it.
     pub time: Option<String>,
     /// The fields owned.
     pub fields: FieldSet,
@@ -58,7 +58,7 @@ impl ManagedFieldsEntry {
         })
     }
 
-    /// As the API server reads it.
+    /// Writes the entry as the API server reads it.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut entry = Map::new();
@@ -76,7 +76,8 @@ impl ManagedFieldsEntry {
         Value::Object(entry)
     }
 
-    /// What tells the owner from others (apimachinery `managedfields.BuildManagerIdentifier`): the version tells Update entries apart, and one Apply entry serves all versions.
+    /// Identity of the owner (apimachinery `managedfields.BuildManagerIdentifier`). Update entries of different
+    /// versions are different owners; one Apply entry serves all versions.
     #[must_use]
     pub fn identity(&self) -> (&str, Operation, &str, Option<&str>) {
         let version = (self.operation == Operation::Update).then_some(self.api_version.as_str());
@@ -84,15 +85,15 @@ impl ManagedFieldsEntry {
     }
 }
 
-/// The owners that an object's `metadata.managedFields` names. Entries that cannot be read are left out:
-/// `read_managed_fields` names them.
+/// The entries of an object's `metadata.managedFields`. Entries that cannot be read are left out: `read_managed_fields`
+/// names them.
 #[must_use]
 pub fn managed_fields(object: &Value) -> Vec<ManagedFieldsEntry> {
     read_managed_fields(object).0
 }
 
-/// The owners that an object's `metadata.managedFields` names, and the managers of entries that cannot be read: what those
-/// own is unknown.
+/// The entries of an object's `metadata.managedFields`, and the managers of entries that cannot be read: the fields
+/// that those own are unknown.
 #[must_use]
 pub fn read_managed_fields(object: &Value) -> (Vec<ManagedFieldsEntry>, Vec<String>) {
     let (mut entries, mut unreadable) = (Vec::new(), Vec::new());
@@ -105,8 +106,8 @@ pub fn read_managed_fields(object: &Value) -> (Vec<ManagedFieldsEntry>, Vec<Stri
     (entries, unreadable)
 }
 
-/// Owners as `metadata.managedFields` of an object, for an update of it: an entry that the object has already is repeated as it
-/// is written there, so that nothing is lost in reading and writing it.
+/// Writes entries as `metadata.managedFields` for an update of an object. An entry that the object already has is
+/// repeated exactly as it is there, so that reading and writing loses nothing.
 #[must_use]
 pub fn managed_fields_for<'e>(object: &Value, entries: impl Iterator<Item = &'e ManagedFieldsEntry>) -> Value {
     let written: Vec<(Option<ManagedFieldsEntry>, &Value)> = raw_entries(object).collect();

@@ -1,7 +1,7 @@
 use serde_json::Value;
 
-/// Fields of `metadata` that only a server writes (apimachinery `pkg/apis/meta/v1/types.go`, `ObjectMeta`): they are nobody's
-/// wish, and never count as a difference.
+/// Fields of `metadata` that only a server writes (apimachinery `pkg/apis/meta/v1/types.go`, `ObjectMeta`). They are
+/// never a difference.
 pub const SERVER_METADATA: [&str; 8] = [
     "creationTimestamp",
     "deletionGracePeriodSeconds",
@@ -13,10 +13,11 @@ pub const SERVER_METADATA: [&str; 8] = [
     "uid",
 ];
 
-/// Labels of a Job's pods that the server makes from the Job's uid, and refuses from anybody else (`pkg/registry/batch/job/strategy.go`).
+/// Labels of a Job's Pods that the server makes from the Job's uid, and rejects in a manifest
+/// (`pkg/registry/batch/job/strategy.go`).
 const OF_JOBS: [&str; 2] = ["batch.kubernetes.io/controller-uid", "controller-uid"];
 
-/// An object as it could be created again: without what only a server writes.
+/// The object without the fields that only a server writes, so that it can be created again.
 #[must_use]
 pub fn without_system_fields(object: &Value) -> Value {
     let mut object = object.clone();

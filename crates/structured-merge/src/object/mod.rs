@@ -1,4 +1,4 @@
-//! What an object is made of: its key, field paths and field sets, `managedFields`, scalars and quantities.
+//! Parts of an object: its key, field paths and field sets, `managedFields`, scalars and quantities.
 
 mod field_set;
 mod fields_v1;

@@ -1,6 +1,7 @@
 use serde_json::Value;
 
-/// What every Kubernetes object says of itself, read from its JSON (apimachinery `pkg/apis/meta/v1/types.go`, `ObjectMeta`).
+/// Metadata and conditions of any Kubernetes object, read from its JSON (apimachinery `pkg/apis/meta/v1/types.go`,
+/// `ObjectMeta`).
 ///
 /// ```
 /// use serde_json::json;

@@ -18,21 +18,21 @@ pub enum PathElement {
 }
 
 impl PathElement {
-    /// A list item's keys, sorted by name.
+    /// The element for a list item with these keys; sorts them by name.
     pub fn key(pairs: impl IntoIterator<Item = (String, Scalar)>) -> Self {
         let mut pairs: Vec<_> = pairs.into_iter().collect();
         pairs.sort();
         Self::Key(pairs)
     }
 
-    /// The position of a list item.
+    /// The element for a position in a list.
     #[must_use]
     pub fn index(position: usize) -> Self {
         Self::Index(i64::try_from(position).unwrap_or(i64::MAX))
     }
 }
 
-/// Where a value is inside an object: `spec.template.spec.containers[name=web].image`.
+/// Path of a value in an object: `spec.template.spec.containers[name=web].image`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FieldPath(Vec<PathElement>);
 
@@ -49,7 +49,7 @@ impl FieldPath {
         Self(fields.iter().map(|field| PathElement::Field((*field).to_owned())).collect())
     }
 
-    /// This path, one step deeper.
+    /// This path with one more element.
     #[must_use]
     pub fn child(&self, element: PathElement) -> Self {
         let mut elements = Vec::with_capacity(self.0.len().saturating_add(1));
@@ -58,23 +58,23 @@ impl FieldPath {
         Self(elements)
     }
 
-    /// This path, one field deeper.
+    /// This path with one more field.
     #[must_use]
     pub fn field(&self, name: &str) -> Self {
         self.child(PathElement::Field(name.to_owned()))
     }
 
-    /// Makes this path one step longer: for walks that keep one path instead of a copy for each level.
+    /// Appends an element. Lets a walk keep one path instead of a copy for each level.
     pub(super) fn push(&mut self, element: PathElement) {
         self.0.push(element);
     }
 
-    /// Takes the last step back.
+    /// Removes the last element.
     pub(super) fn pop(&mut self) {
         self.0.pop();
     }
 
-    /// The steps from the object down.
+    /// The elements, from the object down.
     #[must_use]
     pub fn elements(&self) -> &[PathElement] {
         &self.0
@@ -123,7 +123,7 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// A key's value inside brackets: bare when that cannot be misread, else as JSON.
+/// The value of a key inside brackets: bare if that is unambiguous, else as JSON.
 fn key_text(value: &Scalar) -> String {
     match value {
         Scalar::Text(text)
@@ -135,8 +135,8 @@ fn key_text(value: &Scalar) -> String {
     }
 }
 
-/// Names of letters, digits, `_` and `-` are joined by dots; other names stand as `["strange.key"]`; list items as
-/// `[name=web]`, set members as `[="v"]`, positions as `[0]`.
+/// Names of letters, digits, `_` and `-` are joined by dots; other names are written as `["strange.key"]`, list items
+/// as `[name=web]`, set members as `[="v"]`, positions as `[0]`.
 impl fmt::Display for FieldPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, element) in self.0.iter().enumerate() {

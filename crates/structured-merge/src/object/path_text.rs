@@ -6,10 +6,10 @@ use serde_json::{Deserializer, Value};
 
 use super::{FieldPath, PathElement, Scalar};
 
-/// Most steps of a path: the API server nests no deeper either.
+/// Largest number of elements in a path; objects in the API server are not nested more deeply either.
 const DEEPEST: usize = 1000;
 
-/// A text that is no path.
+/// Error for text that is not a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it is not the path of a field")]
 pub struct NotAPath;
@@ -36,12 +36,12 @@ impl FromStr for FieldPath {
             rest = after;
         }
         let path = Self::from(elements);
-        // Whatever else could be meant, this is how it is written.
+        // Any other text for the same path is rejected.
         if path.to_string() == text { Ok(path) } else { Err(NotAPath) }
     }
 }
 
-/// What is behind `[`, and what is behind its `]`.
+/// The element between `[` and `]`, and the text behind it.
 fn bracket(inside: &str) -> Option<(PathElement, &str)> {
     if inside.starts_with('"') {
         let (Value::String(name), rest) = json(inside)? else { return None };
@@ -68,7 +68,7 @@ fn bracket(inside: &str) -> Option<(PathElement, &str)> {
     }
 }
 
-/// A key's value: JSON, or a bare word.
+/// The value of a key: JSON, or a bare word.
 fn key_value(text: &str) -> Option<(Scalar, &str)> {
     let bare = text.split([',', ']']).next()?;
     let is_json = text.starts_with(['"', '{', '[']) || serde_json::from_str::<Value>(bare).is_ok();
@@ -79,7 +79,7 @@ fn key_value(text: &str) -> Option<(Scalar, &str)> {
     Some((Scalar::Text(bare.to_owned()), text.get(bare.len()..)?))
 }
 
-/// The JSON value that a text begins with, and what is behind it.
+/// The JSON value at the beginning of a text, and the rest of the text.
 fn json(text: &str) -> Option<(Value, &str)> {
     let mut values = Deserializer::from_str(text).into_iter::<Value>();
     let value = values.next()?.ok()?;

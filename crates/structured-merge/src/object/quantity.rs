@@ -7,36 +7,36 @@ pub struct Quantity {
 }
 
 const NANO: i128 = 1_000_000_000;
-/// What a quantity with a binary suffix is at most: an `int64`.
+/// Largest value of a quantity with a binary suffix: an `int64`.
 const LARGEST: i128 = 9_223_372_036_854_775_807 * NANO;
 
 impl Quantity {
     /// Reads a quantity: digits with a point, then a binary suffix (`Ki` … `Ei`), a decimal one (`n u m k M G T P E`)
-    /// or an exponent. None where the server would refuse it, or where it is too large to compare exactly.
+    /// or an exponent. `None` if the server would reject it, or if it is too large to compare exactly.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Some(Parts::of(text)?.quantity)
     }
 
-    /// The text in which the API server serves what was written as `text`: mostly a canonical one, but some other
-    /// spellings stay as they are (`1e0`, `+1Gi`, `1.500`), as the parser keeps the text where it takes its fast path.
+    /// The text that the API server serves for `text`: usually the canonical form. Some other spellings are kept
+    /// (`1e0`, `+1Gi`, `1.500`), because the fast path of the parser keeps the text.
     #[must_use]
     pub(crate) fn served(text: &str) -> Option<String> {
         let parts = Parts::of(text)?;
         if parts.is_kept() { Some(parts.text.to_owned()) } else { parts.canonical() }
     }
 
-    /// Returns true if the value has a part below one thousandth: resource lists round that up, other places keep it.
+    /// Returns true if the value has a part below one thousandth. Resource lists round it up; other fields keep it.
     #[must_use]
     pub(crate) fn is_below_milli(self) -> bool {
         self.nanos % 1_000_000 != 0
     }
 }
 
-/// A quantity as it is written.
+/// The parts of a quantity as it is written.
 struct Parts<'t> {
     text: &'t str,
-    /// Digits before the point, without leading zeros, and behind it.
+    /// Digits before the point, without leading zeros, and digits after it.
     digits: (&'t str, &'t str),
     suffix: Suffix,
     exponent: bool,
@@ -123,7 +123,7 @@ impl<'t> Parts<'t> {
     }
 }
 
-/// A number divided by the base of its units as long as nothing is lost, and the unit that it has then.
+/// A number divided by the base of its units as often as possible without a remainder, and the resulting unit.
 fn shortened<U: Copy>(number: i128, base: i128, units: &[U]) -> Option<(i128, U)> {
     let (mut number, mut units) = (number, units.iter());
     let mut unit = units.next()?;
@@ -157,7 +157,7 @@ fn suffix_of(text: &str) -> Option<Suffix> {
     exponent.parse().ok().map(Suffix::Decimal)
 }
 
-/// `digits × 10^power`, rounded away from zero where the power is negative.
+/// `digits × 10^power`, rounded away from zero if the power is negative.
 fn scaled(digits: i128, power: i32) -> Option<i128> {
     if digits == 0 {
         return Some(0);
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(Quantity::parse(a).expect(a), Quantity::parse(b).expect(b));
     }
 
-    /// Equalities as the API server serves them (apimachinery `quantity_test.go` names the same rules).
+    /// Pairs that the API server serves as equal (apimachinery `quantity_test.go` has the same rules).
     #[test]
     fn spellings_of_one_value_are_equal() {
         equal("1000m", "1");
@@ -206,7 +206,7 @@ mod tests {
         assert!(Quantity::parse("0.0001").unwrap().is_below_milli());
     }
 
-    /// As an API server of 1.36 serves them.
+    /// Texts that an API server of version 1.36 serves.
     #[test]
     fn the_served_text_is_known() {
         let pairs = [

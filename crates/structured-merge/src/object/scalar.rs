@@ -2,8 +2,8 @@ use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
-/// A JSON scalar that can be ordered and compared: the value of a set member or of a list key.
-/// Whole numbers are equal however they are written (`1` and `1.0`), as in structured-merge-diff.
+/// A JSON scalar that can be ordered and compared: the value of a set member or of a list key. Whole numbers are
+/// compared by value (`1` equals `1.0`), as in structured-merge-diff.
 #[derive(Clone, Debug)]
 pub enum Scalar {
     /// `null`
@@ -16,12 +16,12 @@ pub enum Scalar {
     Float(f64),
     /// A string.
     Text(String),
-    /// A list or a map where a scalar was expected, as compact JSON: kept, so that nothing is lost.
+    /// A list or a map where a scalar was expected, kept as compact JSON so that nothing is lost.
     Composite(String),
 }
 
 impl Scalar {
-    /// From a JSON value.
+    /// Converts a JSON value.
     #[must_use]
     pub fn from_json(value: &Value) -> Self {
         match value {
@@ -43,7 +43,7 @@ impl Scalar {
         }
     }
 
-    /// A number as Go writes it: whole ones without a point.
+    /// A number as Go writes it: a whole number has no point.
     #[must_use]
     pub(crate) fn number_text(number: &Number) -> String {
         match Self::from_number(number) {
@@ -52,7 +52,7 @@ impl Scalar {
         }
     }
 
-    /// As JSON text: `"text"`, `8080`, `true`.
+    /// The scalar as JSON: `"text"`, `8080`, `true`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         match self {

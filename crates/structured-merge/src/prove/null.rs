@@ -1,4 +1,4 @@
-//! Fields without a value: what the server makes of a null, where that can be told.
+//! Fields with the value null: the result of an apply, as far as it is known without the server.
 
 use serde_json::{Map, Value};
 
@@ -10,20 +10,21 @@ use crate::path_stack::PathStack;
 use crate::schema::{ScalarKind, Shape, TypeRef, fields_of};
 
 impl Walk<'_> {
-    /// A null in a map or struct of type `of`.
+    /// Checks a null field of a map or struct.
     pub(super) fn null(
         &self,
         at: &PathStack<'_>,
         name: &str,
         found: Option<&Value>,
-        of: TypeRef<'_>,
+        schema: TypeRef<'_>,
         whole: Option<&PathStack<'_>>,
     ) -> Result<(), Unproven> {
-        let below = of.field(name);
+        let below = schema.field(name);
         let is_typed = !matches!(below.shape(), Shape::Opaque | Shape::Untyped);
         match found {
             Some(Value::Null) => Ok(()),
-            // Merged with nothing, what others own in a map or list stays as it is (structured-merge-diff `typed/merge.go`).
+            // A null merges as an empty value: the entries of others in a map or list stay (structured-merge-diff
+            // `typed/merge.go`).
             Some(there)
                 if whole.is_none()
                     && is_typed
@@ -34,25 +35,25 @@ impl Walk<'_> {
                 Ok(())
             }
             // The server keeps the port that it has allocated.
-            Some(Value::Number(_)) if self.keeps_node_ports && is_node_port(name, of) => self.respelled(at, whole),
-            // A default comes in its place.
-            Some(there) if !self.built_in && of.default_of_null(name) == Some(there) => self.respelled(at, whole),
-            // To a Go map of texts it is the empty text.
+            Some(Value::Number(_)) if self.keeps_node_ports && is_node_port(name, schema) => self.respelled(at, whole),
+            // The default replaces the null.
+            Some(there) if !self.built_in && schema.default_of_null(name) == Some(there) => self.respelled(at, whole),
+            // In a Go map of strings, a null is the empty string.
             Some(Value::String(text))
                 if (self.built_in || is_metadata(at))
                     && text.is_empty()
                     && whole.is_none()
-                    && of.is_free_map()
+                    && schema.is_free_map()
                     && below.scalar() == ScalarKind::Text =>
             {
                 self.respelled(at, whole)
             }
-            // To a Go struct it is nothing: the server leaves the field out, or serves the empty struct that it is.
+            // In a Go struct, a null is no value: the server leaves the field out, or serves an empty struct.
             found
                 if (self.built_in || is_metadata(at))
                     && is_typed
-                    && of.declares(name)
-                    && found.is_none_or(|there| is_empty_struct(there, name, of)) =>
+                    && schema.declares(name)
+                    && found.is_none_or(|there| is_empty_struct(there, name, schema)) =>
             {
                 self.respelled(at, whole)
             }
@@ -60,26 +61,26 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns true if an apply that owns a map or list as a whole, with nothing in it, leaves what is in it: always, but where
-    /// somebody has a record in another version of the API. Then what nobody owns goes (structured-merge-diff `merge/update.go`,
-    /// `addBackOwnedItems`).
-    pub(super) fn stays(&self, at: &PathStack<'_>, there: &Value, of: TypeRef<'_>) -> bool {
+    /// Returns true if an apply that owns an empty map or list keeps the live entries. This is always so, unless a
+    /// manager has an entry in another API version: then entries without an owner are removed (structured-merge-diff
+    /// `merge/update.go`, `addBackOwnedItems`).
+    pub(super) fn stays(&self, at: &PathStack<'_>, there: &Value, schema: TypeRef<'_>) -> bool {
         let Some(theirs) = self.fields_beside_other_versions() else { return true };
         let path = at.path();
         let theirs = path.elements().iter().try_fold(&theirs, |set, element| Some(set.step(element)?.1));
-        theirs.is_some_and(|theirs| fields_of(there, of).difference(theirs).is_empty())
+        theirs.is_some_and(|theirs| fields_of(there, schema).difference(theirs).is_empty())
     }
 }
 
-/// Returns true if a place is in the metadata, which is of a Go type in custom resources, too.
+/// Returns true if a path is in the metadata, which has a Go type in custom resources as well.
 fn is_metadata(at: &PathStack<'_>) -> bool {
     FieldPath::of(&["metadata"]).is_prefix_of(&at.path())
 }
 
-/// Returns true if the server serves such an empty struct where a manifest has none: it is no pointer, or the security context of a
-/// pod, which always has one (`SetDefaults_PodSpec`).
-fn is_empty_struct(value: &Value, name: &str, of: TypeRef<'_>) -> bool {
-    let is_default = || of.default_of(name).is_some_and(|default| default.as_object().is_some_and(Map::is_empty));
-    let is_pods = || name == "securityContext" && of.declares("containers");
+/// Returns true if the server serves such an empty struct when a manifest has none: it is not a pointer, or it is the
+/// security context of a Pod, which always has one (`SetDefaults_PodSpec`).
+fn is_empty_struct(value: &Value, name: &str, schema: TypeRef<'_>) -> bool {
+    let is_default = || schema.default_of(name).is_some_and(|default| default.as_object().is_some_and(Map::is_empty));
+    let is_pods = || name == "securityContext" && schema.declares("containers");
     value.as_object().is_some_and(Map::is_empty) && (is_default() || is_pods())
 }

@@ -22,13 +22,13 @@ fn claims(manifest: &Value) -> FieldSet {
     field_set(manifest, schema::builtin().object(&kind.gvk).unwrap(), Some(&kind))
 }
 
-/// `live` as an apply of `manifest` by us left it.
+/// `live` as it is after an apply of `manifest` by us.
 fn applied(manifest: &Value, mut live: Value) -> Value {
     live["metadata"]["managedFields"] = json!([entry(US, "Apply", manifest, &claims(manifest))]);
     live
 }
 
-/// `live`, with an update by somebody who owns these fields, too.
+/// `live` with the update of another manager, which owns these fields as well.
 fn shared(live: &Value, path: &FieldPath) -> Value {
     let mut live = live.clone();
     let other = entry("robot", "Update", &live, &[path.clone()].into_iter().collect());
@@ -108,7 +108,7 @@ fn values_must_be_there_and_extras_of_granular_maps_do_not_count() {
     holds(&manifest, &applied(&manifest, config_map(&json!({"a": "1", "theirs": "x"}))));
     fails(&manifest, &applied(&manifest, config_map(&json!({"a": "2"}))), "Differs");
     fails(&manifest, &applied(&manifest, config_map(&json!({}))), "Absent");
-    // An empty text is left out of structs, but never of maps.
+    // An empty string is left out of structs, but never of maps.
     let empty = config_map(&json!({"a": ""}));
     fails(&empty, &applied(&empty, config_map(&json!({}))), "Absent");
     let manifest = container(&json!({"env": [{"name": "A", "value": ""}]}));
@@ -203,7 +203,7 @@ fn another_spelling_holds_as_long_as_nobody_else_owns_the_value() {
         fails(&manifest, &shared(&live, &path), "Respelled");
         holds(&limit(&json!(served)), &shared(&live, &path));
     }
-    // Spellings that the server keeps would be written anew, and those below a thousandth are rounded somewhere.
+    // Spellings that the server keeps would be written again, and values below a thousandth are rounded in some fields.
     for (wanted, served) in [("1e0", "1"), ("1", "1e0"), ("+1", "1"), ("1.0001", "1001m"), ("2", "1")] {
         let manifest = limit(&json!(wanted));
         fails(&manifest, &applied(&manifest, limit(&json!(served))), "Differs");
@@ -253,7 +253,7 @@ fn string_data_is_compared_with_data_and_shared_with_nobody() {
     let live = applied(&manifest, secret("data", json!({"a": "aGVsbG8="})));
     holds(&manifest, &live);
     fails(&manifest, &applied(&manifest, secret("data", json!({"a": "eA=="}))), "Differs");
-    // The server compares what is written with nothing, so that every co-owner is in conflict every time.
+    // The server compares the written value with no value, so that every co-owner is in conflict every time.
     fails(&manifest, &shared(&live, &FieldPath::of(&["stringData", "a"])), "Respelled");
     let null = secret("stringData", json!({"a": null}));
     fails(&null, &applied(&null, secret("data", json!({"a": ""}))), "Null");
@@ -270,12 +270,12 @@ fn a_null_is_proven_where_the_server_leaves_it_out() {
         let manifest = pod(&json!({}), &json!({name: null}));
         let live = applied(&manifest, pod(&json!({}), &json!({})));
         holds(&manifest, &live);
-        // The server would see a conflict with whoever owns the field, too.
+        // The server would report a conflict with a co-owner of the field.
         fails(&manifest, &shared(&live, &spec(name)), "Respelled");
     }
     let manifest = container(&json!({"resources": null, "env": null, "securityContext": null}));
     holds(&manifest, &applied(&manifest, container(&json!({"resources": {}}))));
-    // A pointer: the empty struct would go.
+    // A pointer: the empty struct would be removed.
     fails(&manifest, &applied(&manifest, container(&json!({"resources": {}, "securityContext": {}}))), "Null");
     let manifest = pod(&json!({}), &json!({"securityContext": null}));
     holds(&manifest, &applied(&manifest, pod(&json!({}), &json!({"securityContext": {}}))));
@@ -290,7 +290,7 @@ fn a_null_keeps_what_others_have_in_a_keyed_list_or_a_map_and_empties_what_is_re
     holds(&manifest, &shared(&others, &FieldPath::of(&["spec", "securityContext", "runAsUser"])));
     fails(&manifest, &applied(&manifest, pod(&json!({}), &json!({"nodeSelector": {"a": "b"}}))), "Null");
     fails(&manifest, &applied(&manifest, pod(&json!({"env": []}), &json!({}))), "Null");
-    // Where there is a default, only the server knows it.
+    // If there is a default, only the server knows it.
     let manifest = pod(&json!({"imagePullPolicy": null}), &json!({}));
     fails(&manifest, &applied(&manifest, pod(&json!({"imagePullPolicy": "Always"}), &json!({}))), "Null");
 }

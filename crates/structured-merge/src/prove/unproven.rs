@@ -1,39 +1,39 @@
-//! Why an object is not proven to be in sync.
+//! Reasons for which an object is not proven to be in sync.
 
 use std::fmt;
 
 use crate::object::FieldPath;
 
-/// Why there is no proof.
+/// Reason for which there is no proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unproven {
-    /// We never applied it, or under another name.
+    /// We have no Apply entry: we never applied the object, or under another name.
     NoEntry,
-    /// We applied it in another version of its API.
+    /// We applied the object in another version of its API.
     OtherVersion(String),
-    /// The manifest's fields are not those that are recorded as ours; one of them is named.
+    /// The fields of the manifest are not those of our entry; one of them is named.
     OtherFields(FieldPath),
     /// A value differs.
     Differs(FieldPath),
-    /// A null, which means something else in every place.
+    /// A null, whose meaning depends on the field.
     Null(FieldPath),
-    /// Empty in the manifest, and holds something live that nobody owns, which an apply may remove.
+    /// An empty map or list whose live entries nobody owns, so that an apply may remove them.
     Emptied(FieldPath),
-    /// Not in the live object, and it cannot be told whether the server left it out as empty.
+    /// Not in the live object, and it is unknown whether the server left it out as empty.
     Absent(FieldPath),
     /// A field in a value that is replaced as a whole, which only the live object has.
     Extra(FieldPath),
-    /// Written differently from the live value, and co-owned: the server would see a conflict.
+    /// Written differently from the live value, and co-owned: the server would report a conflict.
     Respelled(FieldPath),
-    /// The server ignores it, but would refuse it if it were not valid, which cannot be told here.
+    /// The server ignores the value, but would reject it if it were invalid, which is unknown here.
     Ignored(FieldPath),
-    /// It differs where the server is known to keep or complete the value itself.
+    /// The value differs, but the server is known to keep or complete it itself.
     ServersOwn(FieldPath),
-    /// Another owner's claims are to pass to us.
+    /// Claims of another owner have to pass to us.
     Adopting,
-    /// The record of this owner is of another age of the API: the next apply rewrites it.
+    /// The entry of this owner is in an outdated form: the next apply rewrites it.
     OldRecord(String),
-    /// The record of this owner cannot be read.
+    /// The entry of this owner cannot be read.
     Unreadable(String),
 }
 

@@ -6,7 +6,7 @@ use crate::object::GroupVersionKind;
 
 /// Generated from a real API server: `UPDATE_TYPES=1 cargo test --test it embedded_types`.
 static TABLE: LazyLock<TypeTable> = LazyLock::new(|| {
-    // The file is part of the program, and a test reads it whole.
+    // The file is compiled in, and a test reads all of it.
     serde_json::from_str(include_str!("builtin.json")).unwrap_or_default()
 });
 
@@ -16,7 +16,7 @@ pub fn builtin() -> &'static TypeTable {
     &TABLE
 }
 
-/// What is known of a built-in kind.
+/// Properties of a built-in kind.
 #[must_use]
 pub fn builtin_kind(gvk: &GroupVersionKind) -> Option<&'static KindInfo> {
     TABLE.kind(gvk)
@@ -28,7 +28,7 @@ pub(super) fn object_metadata() -> TypeRef<'static> {
     config_map.map_or_else(TypeRef::untyped, |object| object.field("metadata"))
 }
 
-/// The type of an object of which only its metadata is known.
+/// The type of an object whose metadata is its only known field.
 #[must_use]
 pub fn untyped_object() -> TypeRef<'static> {
     static UNTYPED_OBJECT: LazyLock<(TypeTable, TypeId)> = LazyLock::new(|| {

@@ -1,9 +1,9 @@
 use serde_json::{Value, json};
 
-/// Defaults that the server fills in inside lists and structs that are replaced as a whole, where a field that only
-/// the live object has must be told from one that somebody added. OpenAPI publishes few of them; the source of each is
-/// the `SetDefaults_*` function of its API group (`k8s.io/kubernetes/pkg/apis/<group>/<version>/defaults.go`). A row
-/// that is missing here costs a question to the server, never a wrong answer.
+/// Defaults that the server fills in inside lists and structs that are replaced as a whole. There, a field that only
+/// the live object has is either a default or somebody's change. OpenAPI publishes few of the defaults; the source of
+/// each is the `SetDefaults_*` function of its API group (`k8s.io/kubernetes/pkg/apis/<group>/<version>/defaults.go`).
+/// A row that is missing here costs a question to the server, never a wrong answer.
 pub(super) fn known_default(schema: &str, field: &str) -> Option<Value> {
     let name = schema
         .strip_prefix("io.k8s.api.")
@@ -30,7 +30,7 @@ pub(super) fn known_default(schema: &str, field: &str) -> Option<Value> {
         ("batch.v1.PodFailurePolicyOnPodConditionsPattern", "status") => json!("True"),
         ("resource.v1.ExactDeviceRequest" | "resource.v1.DeviceSubRequest", "allocationMode") => json!("ExactCount"),
         ("resource.v1.ExactDeviceRequest" | "resource.v1.DeviceSubRequest", "count") => json!(1),
-        // Booleans and texts that are no pointers: nothing is the same as `false` and `""`.
+        // Booleans and strings that are not pointers: no value means `false` or `""`.
         ("flowcontrol.v1.ResourcePolicyRule", "clusterScope")
         | ("apiextensions.v1.CustomResourceDefinitionVersion", "deprecated")
         | (

@@ -1,4 +1,4 @@
-//! CustomResourceDefinition → [`TypeTable`]: the document that the server publishes of it, and the types of that.
+//! CustomResourceDefinition → [`TypeTable`]: builds the document that the server publishes for it, and compiles that.
 
 use serde_json::{Map, Value, json};
 
@@ -6,8 +6,8 @@ use super::openapi::{OBJECT_META, Origin, compile};
 use super::table::TypeTable;
 use crate::object::GroupVersionKind;
 
-/// Compiles the type of a kind from its CustomResourceDefinition. None where that has no schema for the version, or one that the
-/// server does not publish, as it is not structural.
+/// Compiles the type of a kind from its CustomResourceDefinition. `None` if this has no schema for the version, or one
+/// that the server does not publish because it is not structural.
 #[must_use]
 pub fn compile_definition(definition: &Value, gvk: &GroupVersionKind) -> Option<TypeTable> {
     if is_not_structural(definition) {
@@ -32,14 +32,15 @@ pub fn compile_definition(definition: &Value, gvk: &GroupVersionKind) -> Option<
     compile([&json!({"components": {"schemas": schemas}, "paths": paths})], Origin::Custom).ok()
 }
 
-/// The group and the kind that a CustomResourceDefinition names. One of a built-in kind is not defined by it.
+/// The group and the kind that a CustomResourceDefinition names. It does not define a built-in kind, even if it names
+/// one.
 #[must_use]
 pub fn defined_kind(crd: &Value) -> Option<(&str, &str)> {
     let spec = crd.get("spec")?;
     Some((spec.get("group")?.as_str()?, spec.get("names")?.get("kind")?.as_str()?))
 }
 
-/// Returns true for definitions of before `apiextensions.k8s.io/v1`.
+/// Returns true for definitions from before `apiextensions.k8s.io/v1`.
 fn is_not_structural(definition: &Value) -> bool {
     let conditions = definition.pointer("/status/conditions").and_then(Value::as_array).into_iter().flatten();
     let is = |condition: &Value, key: &str, value: &str| condition.get(key).is_some_and(|found| found == value);
@@ -47,8 +48,8 @@ fn is_not_structural(definition: &Value) -> bool {
         || conditions.into_iter().any(|one| is(one, "type", "NonStructuralSchema") && is(one, "status", "True"))
 }
 
-/// Gives embedded objects the fields of every object, as the server does in what it publishes (apiextensions-apiserver
-/// `pkg/controller/openapi/builder/builder.go`, `addEmbeddedProperties`).
+/// Gives embedded objects the fields of every object, as the server does in the documents that it publishes
+/// (apiextensions-apiserver `pkg/controller/openapi/builder/builder.go`, `addEmbeddedProperties`).
 fn publish(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {

@@ -1,4 +1,4 @@
-//! When two values mean the same although they are written differently: the API server's own normalisations.
+//! Compares values by meaning, with the normalisations of the API server.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,74 +9,79 @@ use super::table::{ListKind, ScalarKind};
 use super::type_ref::{TypeRef, item_element, items_by_element};
 use crate::object::{Quantity, Scalar};
 
-/// Returns true if a manifest's value means what the live value means: quantities by value, times by their second, base64 by its
-/// bytes, whole numbers however written. In values that are replaced as a whole, a field that only the live one has
-/// must be a known default; elsewhere it belongs to somebody else and does not count. A field that only the manifest has
-/// must be empty: in what is replaced as a whole no `0`, `false` or `""`, which pointers in Go keep.
+/// Returns true if a manifest's value has the same meaning as the live value: quantities and whole numbers are compared
+/// by value, times by their second, base64 by its bytes. In values that are replaced as a whole, a field that only the
+/// live one has must be a known default; in other values it belongs to another manager and is ignored. A field that
+/// only the manifest has must be empty; in values that are replaced as a whole it must not be `0`, `false` or `""`,
+/// which pointers in Go keep.
 #[must_use]
-pub fn semantically_equal(manifest: &Value, live: &Value, of: TypeRef<'_>) -> bool {
-    compare(manifest, live, of, of.is_atomic(manifest), is_nothing_here)
+pub fn semantically_equal(manifest: &Value, live: &Value, schema: TypeRef<'_>) -> bool {
+    compare(manifest, live, schema, schema.is_atomic(manifest), is_nothing_here)
 }
 
-/// Returns true if they most likely mean the same, for when no server can be asked: few texts and booleans are pointers, and for those
-/// `""` and `false` say little else than nothing does.
+/// Returns true if two values most likely have the same meaning, for comparisons without a server: few strings and
+/// booleans are pointers, and for those `""` and `false` rarely mean anything else than no value.
 #[must_use]
-pub fn equivalent_offline(manifest: &Value, live: &Value, of: TypeRef<'_>) -> bool {
-    compare(manifest, live, of, of.is_atomic(manifest), |value, _, _| !value.is_number())
+pub fn equivalent_offline(manifest: &Value, live: &Value, schema: TypeRef<'_>) -> bool {
+    compare(manifest, live, schema, schema.is_atomic(manifest), |value, _, _| !value.is_number())
 }
 
-/// Whether a field of a type may have a value where the live object has none.
+/// Returns true if a field may have this value although the live object has none.
 type MayLack = fn(&Value, &str, TypeRef<'_>) -> bool;
 
-fn compare(manifest: &Value, live: &Value, of: TypeRef<'_>, whole: bool, may_lack: MayLack) -> bool {
-    let whole = whole || of.is_atomic(manifest);
+fn compare(manifest: &Value, live: &Value, schema: TypeRef<'_>, whole: bool, may_lack: MayLack) -> bool {
+    let whole = whole || schema.is_atomic(manifest);
     match (manifest, live) {
         (Value::Object(wanted), Value::Object(found)) => {
             let wanted_holds = wanted.iter().all(|(name, value)| match found.get(name) {
-                Some(there) => compare(value, there, of.field(name), whole, may_lack),
-                None => is_omitted_when_empty(value, name, of) && (!whole || may_lack(value, name, of)),
+                Some(there) => compare(value, there, schema.field(name), whole, may_lack),
+                None => is_omitted_when_empty(value, name, schema) && (!whole || may_lack(value, name, schema)),
             });
-            let extras_hold =
-                !whole || found.iter().all(|(name, there)| wanted.contains_key(name) || is_default(there, name, of));
+            let extras_hold = !whole
+                || found.iter().all(|(name, there)| wanted.contains_key(name) || is_default(there, name, schema));
             wanted_holds && extras_hold
         }
-        (Value::Array(wanted), Value::Array(found)) if whole || *of.list_kind() == ListKind::Atomic => {
+        (Value::Array(wanted), Value::Array(found)) if whole || *schema.list_kind() == ListKind::Atomic => {
             wanted.len() == found.len()
-                && wanted.iter().zip(found).all(|(a, b)| compare(a, b, of.item(), true, may_lack))
+                && wanted.iter().zip(found).all(|(a, b)| compare(a, b, schema.item(), true, may_lack))
         }
         (Value::Array(wanted), Value::Array(found)) => {
-            let found = items_by_element(found, of);
+            let found = items_by_element(found, schema);
             wanted.iter().all(|item| {
-                let there = item_element(item, of).and_then(|element| found.get(&element).copied());
-                there.is_some_and(|there| compare(item, there, of.item(), false, may_lack))
+                let there = item_element(item, schema).and_then(|element| found.get(&element).copied());
+                there.is_some_and(|there| compare(item, there, schema.item(), false, may_lack))
             })
         }
-        _ => same_scalar(manifest, live, of.scalar()),
+        _ => same_scalar(manifest, live, schema.scalar()),
     }
 }
 
-/// Returns true if the server leaves such a value of a struct's field out: zero scalars, but for those that are known to be pointers in
-/// Go; empty lists and maps; and empty structs that are not pointers, which is where OpenAPI publishes `{}` as the default
-/// (`resources`, but not `emptyDir`). Custom resources keep all of them.
+/// Returns true if the server leaves out such a value of a struct's field: zero scalars, except those that are known to
+/// be pointers in Go; empty lists and maps; and empty structs that are not pointers, for which OpenAPI publishes `{}`
+/// as the default (`resources`, but not `emptyDir`). Custom resources keep all of them.
 #[must_use]
-pub fn is_omitted_when_empty(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
+pub fn is_omitted_when_empty(value: &Value, field: &str, schema: TypeRef<'_>) -> bool {
     let empty = |map: &serde_json::Map<String, Value>| {
-        of.default_of(field).is_some_and(Value::is_object) || map.is_empty() && of.field(field).is_free_map()
+        schema.default_of(field).is_some_and(Value::is_object) || map.is_empty() && schema.field(field).is_free_map()
     };
-    let is_kept = !(value.is_object() || value.is_array() || value.is_null()) && is_pointer(field, of);
-    of.declares(field) && !of.stores_as_sent() && is_zero(value) && value.as_object().is_none_or(empty) && !is_kept
+    let is_kept = !(value.is_object() || value.is_array() || value.is_null()) && is_pointer(field, schema);
+    schema.declares(field)
+        && !schema.stores_as_sent()
+        && is_zero(value)
+        && value.as_object().is_none_or(empty)
+        && !is_kept
 }
 
-/// Returns true if a value that the manifest leaves out is what the server puts in, or a field of Go that is served even when
-/// there is nothing in it.
+/// Returns true if a value that the manifest leaves out is the server's default, or a Go field that is served even when
+/// it is empty.
 #[must_use]
-pub fn is_default(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
-    match (of.default_of(field), value) {
+pub fn is_default(value: &Value, field: &str, schema: TypeRef<'_>) -> bool {
+    match (schema.default_of(field), value) {
         (Some(default), _) if default == value => true,
-        (None, Value::Null) => !of.stores_as_sent(),
-        // What the server puts in is completed by the defaults below it.
+        (None, Value::Null) => !schema.stores_as_sent(),
+        // The defaults of its fields complete a default.
         (Some(Value::Object(default)), Value::Object(map)) => {
-            let below = of.field(field);
+            let below = schema.field(field);
             default.keys().all(|name| map.contains_key(name))
                 && map.iter().all(|(name, child)| default.get(name) == Some(child) || is_default(child, name, below))
         }
@@ -84,11 +89,11 @@ pub fn is_default(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
     }
 }
 
-/// Returns true if the server serves a manifest's scalar as exactly this live text: what `semantically_equal` holds for equal may
-/// still be written again in the manifest's spelling.
+/// Returns true if the server serves a manifest's scalar as exactly this live text. A value that is
+/// `semantically_equal` may still be written again in the manifest's spelling.
 #[must_use]
-pub fn serializes_as(manifest: &Value, live: &Value, of: TypeRef<'_>) -> bool {
-    match of.scalar() {
+pub fn serializes_as(manifest: &Value, live: &Value, schema: TypeRef<'_>) -> bool {
+    match schema.scalar() {
         ScalarKind::Quantity => {
             let text = match manifest {
                 Value::String(text) => Some(text.clone()),
@@ -128,7 +133,7 @@ fn quantity(value: &Value) -> Option<Quantity> {
     }
 }
 
-/// As Go reads RFC 3339: nothing that only looks like it.
+/// Reads a time as Go reads RFC 3339, which is stricter than other readers.
 pub(super) fn instant(text: &str) -> Option<jiff::Timestamp> {
     let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
     let rest = shape.strip_prefix("0000-00-00T00:00:00")?;
@@ -139,17 +144,17 @@ pub(super) fn instant(text: &str) -> Option<jiff::Timestamp> {
     if matches!(zone, "Z" | "+00:00" | "-00:00") { text.parse().ok() } else { None }
 }
 
-/// Fractions are not stored (apimachinery `pkg/apis/meta/v1/time.go`, `MarshalJSON`).
+/// The second of a time; fractions are not stored (apimachinery `pkg/apis/meta/v1/time.go`, `MarshalJSON`).
 fn second(time: jiff::Timestamp) -> i128 {
     time.as_nanosecond().div_euclid(1_000_000_000)
 }
 
-/// Line breaks are ignored, as Go's decoder does.
+/// Decodes base64. Line breaks are ignored, as in Go's decoder.
 pub(super) fn bytes(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text.replace(['\n', '\r'], "")).ok()
 }
 
-/// Returns true if nothing is in a value, whatever its type is in Go.
+/// Returns true if a value is empty for every Go type.
 #[must_use]
 pub fn is_nothing(value: &Value) -> bool {
     match value {
@@ -160,12 +165,12 @@ pub fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// Returns true if a field's value says no more than nothing does: nothing is in it, or it is a text or boolean that is known to be no
-/// pointer.
+/// Returns true if a field's value means the same as no value: it is empty, or it is `""` or `false` in a field that is
+/// known not to be a pointer.
 #[must_use]
-pub fn is_nothing_here(value: &Value, field: &str, of: TypeRef<'_>) -> bool {
+pub fn is_nothing_here(value: &Value, field: &str, schema: TypeRef<'_>) -> bool {
     let is_zero = || value.as_str() == Some("") || value.as_bool() == Some(false);
-    is_nothing(value) || is_zero() && of.default_of(field) == Some(value)
+    is_nothing(value) || is_zero() && schema.default_of(field) == Some(value)
 }
 
 /// Returns true if a value is empty to Go: null, false, 0, `""`, `[]`, or a map of such values.

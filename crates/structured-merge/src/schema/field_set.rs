@@ -26,10 +26,10 @@ const STRIPPED: [&[&str]; 12] = [
     &["metadata", "resourceVersion"],
 ];
 
-/// The fields that applying `manifest` claims. `kind` tells which of them the server resets (`status`).
+/// The fields that applying `manifest` claims, without those that the server resets for `kind` (`status`).
 #[must_use]
-pub fn field_set(manifest: &Value, of: TypeRef<'_>, kind: Option<&KindInfo>) -> FieldSet {
-    let mut set = without_stripped(claims(manifest, of).1);
+pub fn field_set(manifest: &Value, schema: TypeRef<'_>, kind: Option<&KindInfo>) -> FieldSet {
+    let mut set = without_stripped(claims(manifest, schema).1);
     for name in kind.map(KindInfo::resets).unwrap_or_default() {
         set.remove_subtree(&[name]);
     }
@@ -43,49 +43,49 @@ pub(crate) fn without_stripped(mut set: FieldSet) -> FieldSet {
     set
 }
 
-/// All fields of a value, as structured-merge-diff's `ToFieldSet` names them: nothing is left out.
+/// All fields of a value, as structured-merge-diff's `ToFieldSet` returns them.
 #[must_use]
-pub fn fields_of(value: &Value, of: TypeRef<'_>) -> FieldSet {
-    claims(value, of).1
+pub fn fields_of(value: &Value, schema: TypeRef<'_>) -> FieldSet {
+    claims(value, schema).1
 }
 
-/// The set with the structs that its paths lead through: the paths of declared fields become members
-/// (`fieldpath/set.go`, `EnsureNamedFieldsAreMembers`).
+/// The set with the structs on its paths: the paths of declared fields become members (`fieldpath/set.go`,
+/// `EnsureNamedFieldsAreMembers`).
 #[must_use]
-pub fn with_named_parents(set: &FieldSet, of: TypeRef<'_>) -> FieldSet {
+pub fn with_named_parents(set: &FieldSet, schema: TypeRef<'_>) -> FieldSet {
     let mut named = FieldSet::new();
     for (element, member, below) in set.nodes() {
         let (declared, child) = match element {
-            PathElement::Field(name) => (of.declares(name), of.field(name)),
-            _ => (false, of.item()),
+            PathElement::Field(name) => (schema.declares(name), schema.field(name)),
+            _ => (false, schema.item()),
         };
         named.graft(element.clone(), member || declared, with_named_parents(below, child));
     }
     named
 }
 
-/// Returns true if a record of owned fields is in the form that the server keeps now: no paths within what is replaced as a
-/// whole. A record from before such a change of the type is rewritten by the next apply of any manager
+/// Returns true if the fields of an entry are in the form that the server keeps now: no paths within values that are
+/// replaced as a whole. An entry from before such a change of the type is rewritten by the next apply of any manager
 /// (`typed/reconcile_schema.go`).
 #[must_use]
-pub fn is_current(set: &FieldSet, of: TypeRef<'_>) -> bool {
+pub fn is_current(set: &FieldSet, schema: TypeRef<'_>) -> bool {
     set.nodes().all(|(element, _, below)| {
         let child = match element {
-            PathElement::Field(name) => of.field(name),
-            _ => of.item(),
+            PathElement::Field(name) => schema.field(name),
+            _ => schema.item(),
         };
         below.is_empty() || !is_recorded_whole(child) && is_current(below, child)
     })
 }
 
-/// A record of owned fields in the form that the server keeps now, as [`is_current`] asks for.
+/// The fields of an entry in the form that the server keeps now, so that [`is_current`] is true.
 #[must_use]
-pub fn brought_up_to_date(set: &FieldSet, of: TypeRef<'_>) -> FieldSet {
+pub fn brought_up_to_date(set: &FieldSet, schema: TypeRef<'_>) -> FieldSet {
     let mut current = FieldSet::new();
     for (element, is_member, below) in set.nodes() {
         let child = match element {
-            PathElement::Field(name) => of.field(name),
-            _ => of.item(),
+            PathElement::Field(name) => schema.field(name),
+            _ => schema.item(),
         };
         if is_recorded_whole(child) {
             current.graft(element.clone(), true, FieldSet::new());
@@ -96,33 +96,34 @@ pub fn brought_up_to_date(set: &FieldSet, of: TypeRef<'_>) -> FieldSet {
     current
 }
 
-/// Returns true if no record names paths within a value of this type. What an old record says of an atomic map without declared fields, and
-/// with entries of any type, is left as it is (`typed/reconcile_schema.go`, `isUntypedDeducedMap`).
-fn is_recorded_whole(of: TypeRef<'_>) -> bool {
-    let is_of_anything = match (of.shape(), of.field("").shape()) {
+/// Returns true if no entry has paths within a value of this type. The paths of an old entry in an atomic map without
+/// declared fields, and with entries of any type, stay as they are (`typed/reconcile_schema.go`,
+/// `isUntypedDeducedMap`).
+fn is_recorded_whole(schema: TypeRef<'_>) -> bool {
+    let is_of_anything = match (schema.shape(), schema.field("").shape()) {
         (Shape::Map(map), Shape::Untyped | Shape::Scalar(ScalarKind::Any | ScalarKind::IntOrString)) => {
             map.fields.is_empty()
         }
         _ => false,
     };
-    of.is_atomic_type() && !is_of_anything
+    schema.is_atomic_type() && !is_of_anything
 }
 
-/// Whether a value claims its own path, and what it claims below.
-fn claims(value: &Value, of: TypeRef<'_>) -> (bool, FieldSet) {
+/// The claims of a value: true if it claims its own path, and the paths below.
+fn claims(value: &Value, schema: TypeRef<'_>) -> (bool, FieldSet) {
     match value {
-        _ if of.is_atomic(value) => (true, FieldSet::new()),
+        _ if schema.is_atomic(value) => (true, FieldSet::new()),
         Value::Object(map) if !map.is_empty() => {
             let mut set = FieldSet::new();
             for (name, child) in map {
-                let (member, below) = claims(child, of.field(name));
-                set.graft(PathElement::Field(name.clone()), member || !of.declares(name), below);
+                let (member, below) = claims(child, schema.field(name));
+                set.graft(PathElement::Field(name.clone()), member || !schema.declares(name), below);
             }
             (false, set)
         }
-        Value::Array(items) if matches!(of.shape(), Shape::List(ListKind::Set | ListKind::Keyed(_), _)) => {
+        Value::Array(items) if matches!(schema.shape(), Shape::List(ListKind::Set | ListKind::Keyed(_), _)) => {
             let mut set = FieldSet::new();
-            let elements: Vec<_> = items.iter().map(|item| item_element(item, of)).collect();
+            let elements: Vec<_> = items.iter().map(|item| item_element(item, schema)).collect();
             let mut sorted: Vec<_> = elements.iter().flatten().collect();
             sorted.sort();
             let repeated: BTreeSet<_> = sorted
@@ -133,8 +134,8 @@ fn claims(value: &Value, of: TypeRef<'_>) -> (bool, FieldSet) {
                 .collect();
             for (item, element) in items.iter().zip(&elements) {
                 let Some(element) = element else { continue };
-                let has_fields = *of.list_kind() != ListKind::Set && !repeated.contains(element);
-                let below = if has_fields { claims(item, of.item()).1 } else { FieldSet::new() };
+                let has_fields = *schema.list_kind() != ListKind::Set && !repeated.contains(element);
+                let below = if has_fields { claims(item, schema.item()).1 } else { FieldSet::new() };
                 set.graft(element.clone(), true, below);
             }
             (false, set)
@@ -152,8 +153,8 @@ mod tests {
 
     #[test]
     fn only_the_metadata_of_the_system_is_not_claimed() {
-        let of = builtin().object(&GroupVersionKind::new("v1", "ConfigMap")).unwrap();
-        let claims = |metadata: Value| field_set(&json!({"metadata": metadata}), of, None).to_fields_v1();
+        let schema = builtin().object(&GroupVersionKind::new("v1", "ConfigMap")).unwrap();
+        let claims = |metadata: Value| field_set(&json!({"metadata": metadata}), schema, None).to_fields_v1();
         assert_eq!(claims(json!({})), json!({}));
         assert_eq!(
             claims(json!({"name": "a", "uid": "1", "labels": {"a": "b"}})),

@@ -5,7 +5,7 @@
 //!                          ▲             ├─▶ field_set: the fields that a manifest claims
 //!                     builtin.json       └─▶ equality: when two spellings mean the same
 //! ```
-//! Pure: documents come in as JSON, nothing is fetched here.
+//! Pure: documents come in as JSON, and nothing is fetched here.
 
 mod builtin;
 mod defaults;

@@ -1,5 +1,5 @@
-//! Nulls that the type of a custom resource does not allow. The server leaves them out of what is created or replaced
-//! (apiextensions-apiserver `defaulting.PruneNonNullableNullsWithoutDefaults`), and refuses them in an apply.
+//! Nulls that the type of a custom resource does not allow. The server removes them when an object is created or
+//! replaced (apiextensions-apiserver `defaulting.PruneNonNullableNullsWithoutDefaults`), and rejects them in an apply.
 
 use serde_json::Value;
 
@@ -7,32 +7,32 @@ use super::table::{ListKind, Shape};
 use super::type_ref::TypeRef;
 use crate::object::{FieldPath, PathElement};
 
-/// A null that was taken out.
+/// A null that was removed because the type does not allow it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedNull {
-    /// Where it was, list items by position.
+    /// Its path, with list items by position.
     pub path: FieldPath,
-    /// The empty value that could be written instead, where the type has one.
+    /// The empty value that could be written instead, if the type has one.
     pub empty: Option<&'static str>,
 }
 
-/// Takes the nulls out of a custom resource that its type does not allow, as a creation does; answers with their places.
-pub fn take_out_refused_nulls(object: &mut Value, of: TypeRef<'_>) -> Vec<RefusedNull> {
-    /// What every object has is no part of its own type.
+/// Removes the nulls from a custom resource that its type does not allow, as a create does, and returns their paths.
+pub fn take_out_refused_nulls(object: &mut Value, schema: TypeRef<'_>) -> Vec<RefusedNull> {
+    /// Fields of every object, which are not part of its own type.
     const COMMON: [&str; 3] = ["apiVersion", "kind", "metadata"];
     let mut found = Vec::new();
     if let Value::Object(map) = object {
         map.retain(|name, child| {
-            COMMON.contains(&name.as_str()) || keeps(name, child, of, &FieldPath::root(), &mut found)
+            COMMON.contains(&name.as_str()) || keeps(name, child, schema, &FieldPath::root(), &mut found)
         });
     }
     found
 }
 
-/// Returns true if a field stays; what is below it may not.
-fn keeps(name: &str, value: &mut Value, of: TypeRef<'_>, above: &FieldPath, found: &mut Vec<RefusedNull>) -> bool {
-    let (path, below) = (above.field(name), of.field(name));
-    if value.is_null() && of.refuses_null(name) {
+/// Returns true if a field stays. Removes nulls below it.
+fn keeps(name: &str, value: &mut Value, schema: TypeRef<'_>, above: &FieldPath, found: &mut Vec<RefusedNull>) -> bool {
+    let (path, below) = (above.field(name), schema.field(name));
+    if value.is_null() && schema.refuses_null(name) {
         found.push(RefusedNull { path, empty: empty(below) });
         return false;
     }
@@ -40,20 +40,20 @@ fn keeps(name: &str, value: &mut Value, of: TypeRef<'_>, above: &FieldPath, foun
     true
 }
 
-fn walk(value: &mut Value, of: TypeRef<'_>, at: &FieldPath, found: &mut Vec<RefusedNull>) {
+fn walk(value: &mut Value, schema: TypeRef<'_>, at: &FieldPath, found: &mut Vec<RefusedNull>) {
     match value {
-        Value::Object(map) => map.retain(|name, child| keeps(name, child, of, at, found)),
+        Value::Object(map) => map.retain(|name, child| keeps(name, child, schema, at, found)),
         Value::Array(items) => {
             for (index, item) in items.iter_mut().enumerate() {
-                walk(item, of.item(), &at.child(PathElement::index(index)), found);
+                walk(item, schema.item(), &at.child(PathElement::index(index)), found);
             }
         }
         _ => {}
     }
 }
 
-fn empty(of: TypeRef<'_>) -> Option<&'static str> {
-    match of.shape() {
+fn empty(schema: TypeRef<'_>) -> Option<&'static str> {
+    match schema.shape() {
         Shape::Map(_) => Some("{}"),
         Shape::List(ListKind::Atomic | ListKind::Set | ListKind::Keyed(_), _) => Some("[]"),
         Shape::Scalar(_) | Shape::Opaque | Shape::Untyped => None,
@@ -83,11 +83,11 @@ mod tests {
             }},
         }}}}]}});
         let table = compile_definition(&definition, &GroupVersionKind::new("example.com/v1", "Gadget")).unwrap();
-        let of = table.object(&GroupVersionKind::new("example.com/v1", "Gadget")).unwrap();
+        let schema = table.object(&GroupVersionKind::new("example.com/v1", "Gadget")).unwrap();
         let mut object = json!({"metadata": {"labels": null}, "spec": {
             "tuning": null, "list": [{"a": null, "b": 1}, null], "map": {"a": null, "b": "x"}, "maybe": null, "defaulted": null,
             "open": {"known": null, "other": null}, "either": null}});
-        let found = take_out_refused_nulls(&mut object, of);
+        let found = take_out_refused_nulls(&mut object, schema);
         let mut found: Vec<_> = found.iter().map(|null| (null.path.to_string(), null.empty)).collect();
         found.sort();
         assert_eq!(

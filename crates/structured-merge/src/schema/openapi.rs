@@ -9,13 +9,13 @@ use super::defaults::known_default;
 use super::table::{Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeId, TypeTable};
 use crate::object::GroupVersionKind;
 
-/// Levels of a type, from an object down: the JSON of an object has 128 at most.
+/// Largest number of levels of a type: the JSON of an object has at most 128.
 const DEEPEST: usize = 200;
 
 /// The schema of an object's metadata.
 pub(super) const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
-/// Whose types a document describes: built-in types are decoded into Go structs, which normalises base64 and times;
+/// Origin of the types of a document. Built-in types are decoded into Go structs, which normalises base64 and times;
 /// custom resources keep their text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -68,7 +68,7 @@ struct KindPaths {
     status: bool,
 }
 
-/// Kinds that can be patched, with what their paths show.
+/// Kinds that can be patched, with the properties that their paths show.
 fn paths_of(document: &Value) -> BTreeMap<GroupVersionKind, KindPaths> {
     let mut kinds: BTreeMap<GroupVersionKind, KindPaths> = BTreeMap::new();
     let paths = document.get("paths").and_then(Value::as_object).into_iter().flatten();
@@ -88,13 +88,14 @@ fn gvk_of(value: &Value) -> Option<GroupVersionKind> {
     Some(GroupVersionKind { group: text("group")?, version: text("version")?, kind: text("kind")? })
 }
 
-/// Returns true if a kind's schema comes from a CustomResourceDefinition, which refers to no schema but that of the metadata.
+/// Returns true if a kind's schema comes from a CustomResourceDefinition: the only schema that it refers to is that of
+/// the metadata.
 fn is_defined(schema: &Value) -> bool {
     let fields = schema.get("properties").and_then(Value::as_object);
     fields.into_iter().flatten().all(|(name, property)| name == "metadata" || reference(property).is_none())
 }
 
-/// What the place of use says over a referenced schema.
+/// Properties of a reference that override those of the referenced schema.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct Overrides {
     map_is_atomic: Option<bool>,
@@ -107,8 +108,8 @@ struct Compiler {
     scalars: HashMap<ScalarKind, TypeId>,
     /// Levels that are being compiled.
     depth: usize,
-    /// Whether what is compiled is in a CustomResourceDefinition itself, whose fields must not be null unless it says so. In Go
-    /// types a null means the same as nothing.
+    /// True if the schema being compiled is in a CustomResourceDefinition, whose fields must not be null unless it
+    /// allows it. In Go types a null means the same as no value.
     is_defined: bool,
 }
 
@@ -118,7 +119,7 @@ impl Compiler {
         *self.scalars.entry(kind).or_insert_with(|| self.table.push(shape))
     }
 
-    /// A schema by name. It takes its place in the table before its fields are compiled, as types can be recursive.
+    /// Compiles a schema by name. It is added to the table before its fields are compiled, as types can be recursive.
     fn named(&mut self, name: &str, schemas: &Map<String, Value>, overrides: Overrides) -> TypeId {
         if let Some(id) = self.named.get(&(name.to_owned(), overrides)) {
             return *id;
@@ -142,7 +143,7 @@ impl Compiler {
         id
     }
 
-    /// The type of a schema at its place. What is deeper than any type of the API is untyped, as each level is one of
+    /// Compiles a schema where it is used. Levels deeper than those of any API type are untyped, as each of them uses
     /// the stack.
     fn place(&mut self, schema: &Value, schemas: &Map<String, Value>) -> TypeId {
         if self.depth == DEEPEST {
@@ -238,8 +239,8 @@ impl Compiler {
     }
 }
 
-/// Returns true if null is no value for a field of a custom resource, nor replaced by a default (apiextensions-apiserver
-/// `defaulting/prunenulls.go`, `isNonNullableNonDefaultableNull`).
+/// Returns true if a field of a custom resource must not be null, and no default replaces a null
+/// (apiextensions-apiserver `defaulting/prunenulls.go`, `isNonNullableNonDefaultableNull`).
 fn refuses_null(schema: &Value) -> bool {
     !is_nullable(schema) && schema.get("default").is_none_or(Value::is_null)
 }
@@ -252,7 +253,7 @@ fn strings(value: Option<&Value>) -> Vec<String> {
     value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).map(ToOwned::to_owned).collect()
 }
 
-/// The name that a schema refers to, directly or as the one member of `allOf`.
+/// The name of the schema that a schema refers to, directly or as the one member of `allOf`.
 fn reference(schema: &Value) -> Option<&str> {
     let direct = schema.get("$ref").or_else(|| match schema.get("allOf")?.as_array()?.as_slice() {
         [only] => only.get("$ref"),
@@ -261,13 +262,13 @@ fn reference(schema: &Value) -> Option<&str> {
     direct?.as_str()?.strip_prefix("#/components/schemas/")
 }
 
-/// Types that mean more than their schema says.
+/// Types with a meaning that their schema does not state.
 fn special(name: &str) -> Option<Shape> {
     let name = name.strip_prefix("io.k8s.apimachinery.pkg.")?;
     match name {
         "api.resource.Quantity" => Some(Shape::Scalar(ScalarKind::Quantity)),
         "apis.meta.v1.Time" => Some(Shape::Scalar(ScalarKind::Time)),
-        // Accepted with exactly six digits of a second only, and kept so.
+        // Accepted and kept with exactly six fractional digits.
         "apis.meta.v1.MicroTime" => Some(Shape::Scalar(ScalarKind::Any)),
         "util.intstr.IntOrString" => Some(Shape::Scalar(ScalarKind::IntOrString)),
         "runtime.RawExtension" => Some(Shape::Opaque),

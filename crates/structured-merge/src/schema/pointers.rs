@@ -1,8 +1,8 @@
 use super::type_ref::TypeRef;
 
-/// Fields of built-in types that are pointers to scalars in Go wherever they occur (k8s.io/api v0.36, `types.go` of all groups),
-/// in alphabetical order: an empty value of theirs is a value, which the server keeps. Of names that are a pointer in one type
-/// and none in another, those that matter are in `POINTERS_BESIDE`.
+/// Fields of built-in types that are pointers to scalars in Go wherever they occur (k8s.io/api v0.36, `types.go` of all
+/// groups), in alphabetical order. The server keeps their empty values. Names that are a pointer in some types only are
+/// in `POINTERS_BY_TYPE`, as far as they matter.
 const POINTERS: [&str; 146] = [
     "activeDeadlineSeconds",
     "adminAccess",
@@ -152,15 +152,15 @@ const POINTERS: [&str; 146] = [
     "zone",
 ];
 
-/// Names that are pointers in one type only, each with another field of that type: of a claim for a volume, and of the conditions of
-/// an endpoint.
-const POINTERS_BESIDE: [(&str, &str); 3] =
+/// Names that are pointers in one type only, each with another field that identifies the type:
+/// `PersistentVolumeClaimSpec` and `EndpointConditions`.
+const POINTERS_BY_TYPE: [(&str, &str); 3] =
     [("storageClassName", "volumeName"), ("ready", "serving"), ("terminating", "serving")];
 
-/// Returns true if a field of a type is known to tell an empty value from none.
-pub(super) fn is_pointer(field: &str, of: TypeRef<'_>) -> bool {
-    let is_beside = |(name, other): &(&str, &str)| *name == field && of.declares(other);
-    POINTERS.binary_search(&field).is_ok() || POINTERS_BESIDE.iter().any(is_beside)
+/// Returns true if a field is known to distinguish an empty value from no value.
+pub(super) fn is_pointer(field: &str, schema: TypeRef<'_>) -> bool {
+    let is_in_type = |(name, other): &(&str, &str)| *name == field && schema.declares(other);
+    POINTERS.binary_search(&field).is_ok() || POINTERS_BY_TYPE.iter().any(is_in_type)
 }
 
 #[cfg(test)]
@@ -180,8 +180,8 @@ mod tests {
     #[test]
     fn a_claim_without_a_class_is_not_a_volume_without_one() {
         let is_pointer = |kind: &str| {
-            let of = builtin().object(&GroupVersionKind::new("v1", kind)).unwrap();
-            is_pointer("storageClassName", of.field("spec"))
+            let schema = builtin().object(&GroupVersionKind::new("v1", kind)).unwrap();
+            is_pointer("storageClassName", schema.field("spec"))
         };
         assert!(is_pointer("PersistentVolumeClaim") && !is_pointer("PersistentVolume"));
     }

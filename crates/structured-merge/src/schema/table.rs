@@ -15,7 +15,7 @@ pub struct TypeTable {
     pub(super) kinds: Vec<KindInfo>,
 }
 
-/// A kind and what its API paths tell of it.
+/// A kind, and the properties that its API paths show.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KindInfo {
     /// The kind.
@@ -24,14 +24,14 @@ pub struct KindInfo {
     /// Type of the whole object.
     #[serde(rename = "type")]
     pub root: TypeId,
-    /// Whether its objects live in namespaces.
+    /// True if its objects are in namespaces.
     pub namespaced: bool,
-    /// Whether it has a `/status` subresource, so that writes to the object leave `status` alone.
+    /// True if it has a `/status` subresource, so that writes to the object do not change `status`.
     pub status: bool,
 }
 
 impl KindInfo {
-    /// The fields that every write to the object leaves as they are (the strategies' `GetResetFields`).
+    /// The fields that a write to the object never changes (`GetResetFields` of the strategies).
     #[must_use]
     pub fn resets(&self) -> &'static [&'static str] {
         match (self.status, self.gvk.group.as_str()) {
@@ -42,7 +42,7 @@ impl KindInfo {
     }
 }
 
-/// What kind of value is at a place, and how apply merges it.
+/// Form of a value, and the rules by which an apply merges it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Shape {
@@ -67,14 +67,14 @@ pub struct MapShape {
     /// Type of the entries that are not declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<TypeId>,
-    /// Whether entries that are not declared must not be null.
+    /// True if entries that are not declared must not be null.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rest_refuses_null: bool,
-    /// Whether it is replaced as a whole.
+    /// True if it is replaced as a whole.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub atomic: bool,
-    /// Whether the server stores its fields as they are sent, empty values and nulls as well: it is part of a custom resource and
-    /// of no Go type.
+    /// True if the server stores its fields as they are sent, including empty values and nulls: it is part of a custom
+    /// resource and of no Go type.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stored_as_sent: bool,
 }
@@ -85,18 +85,18 @@ pub struct Field {
     /// Its type.
     #[serde(rename = "type")]
     pub id: TypeId,
-    /// What the server puts in when it is left out, where that is known.
+    /// The server's default, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
-    /// Whether it must not be null: a field of a custom resource that is not nullable and has no default.
+    /// True if it must not be null: a field of a custom resource that is not nullable and has no default.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refuses_null: bool,
-    /// Whether a null becomes its default: a field of a custom resource that is not nullable and has one.
+    /// True if a null becomes its default: a field of a custom resource that is not nullable and has a default.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces_null: bool,
 }
 
-/// How a list merges.
+/// Rule by which a list merges.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ListKind {
@@ -108,7 +108,7 @@ pub enum ListKind {
     Keyed(Vec<String>),
 }
 
-/// What a scalar means, where spelling and meaning can differ.
+/// Type of a scalar, for values whose spelling and meaning can differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ScalarKind {
@@ -122,7 +122,7 @@ pub enum ScalarKind {
     Boolean,
     /// `resource.Quantity`.
     Quantity,
-    /// A number or a string, which differ.
+    /// A number or a string; `8` and `"8"` differ.
     IntOrString,
     /// `metav1.Time`.
     Time,
@@ -137,21 +137,21 @@ impl TypeTable {
         &self.kinds
     }
 
-    /// The same without the kinds of other groups and versions: a document speaks for its own.
+    /// The table without the kinds of other groups and versions, for which its document is not authoritative.
     #[must_use]
     pub fn only(mut self, group: &str, version: &str) -> Self {
         self.kinds.retain(|kind| kind.gvk.group == group && kind.gvk.version == version);
         self
     }
 
-    /// What is known of a kind.
+    /// Properties of a kind.
     #[must_use]
     pub fn kind(&self, gvk: &GroupVersionKind) -> Option<&KindInfo> {
-        // Most kinds share their group and version; their names tell them apart soonest.
+        // Most kinds share their group and version, so the name is compared first.
         self.kinds.iter().find(|info| info.gvk.kind == gvk.kind && info.gvk == *gvk)
     }
 
-    /// As JSON text, one type a line: the form in which the built-in types are kept.
+    /// The table as JSON text, one type per line: the form in which the built-in types are stored.
     #[must_use]
     pub fn to_text(&self) -> String {
         let lines = |items: Vec<Value>| items.iter().map(Value::to_string).collect::<Vec<_>>().join(",\n");
@@ -169,7 +169,7 @@ impl TypeTable {
 }
 
 impl Field {
-    /// A field of which nothing but its type is known.
+    /// A field with a type and no other properties.
     pub(super) fn of(id: TypeId) -> Self {
         Self { id, default: None, refuses_null: false, replaces_null: false }
     }

@@ -1,4 +1,4 @@
-//! One step at a time down a value: the type of each place.
+//! Types along a path: one step at a time, from an object down.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,7 +9,7 @@ use crate::object::{GroupVersionKind, PathElement, Scalar};
 
 const UNTYPED: Shape = Shape::Untyped;
 
-/// A type in its table: what a walk carries down along a value. Where nothing is known it is untyped.
+/// A type in its table, which a walk takes along down a value. Untyped if nothing is known of the value.
 #[derive(Clone, Copy, Debug)]
 pub struct TypeRef<'t>(Option<(&'t TypeTable, TypeId)>);
 
@@ -24,9 +24,9 @@ impl TypeTable {
         TypeRef(Some((self, id)))
     }
 
-    /// Adds a type of another table with all that it is made of.
-    pub(super) fn copy(&mut self, of: TypeRef<'_>) -> TypeId {
-        match of.0 {
+    /// Adds a type of another table, with all types that it refers to.
+    pub(super) fn copy(&mut self, schema: TypeRef<'_>) -> TypeId {
+        match schema.0 {
             Some((table, id)) => self.copy_from(table, id, &mut HashMap::new()),
             None => self.push(Shape::Untyped),
         }
@@ -36,7 +36,7 @@ impl TypeTable {
         if let Some(known) = copied.get(&id) {
             return *known;
         }
-        // It has its place before what it is made of, as types can be recursive.
+        // It is added before the types that it refers to, as types can be recursive.
         let own = self.push(Shape::Untyped);
         copied.insert(id, own);
         let mut shape = other.at(id).shape().clone();
@@ -57,13 +57,13 @@ impl TypeTable {
 }
 
 impl<'t> TypeRef<'t> {
-    /// The type of which nothing is known.
+    /// The unknown type.
     #[must_use]
     pub fn untyped() -> Self {
         Self(None)
     }
 
-    /// What is here.
+    /// Form of the value.
     #[must_use]
     pub fn shape(self) -> &'t Shape {
         self.0.and_then(|(table, id)| table.types.get(id as usize)).unwrap_or(&UNTYPED)
@@ -81,7 +81,7 @@ impl<'t> TypeRef<'t> {
         }
     }
 
-    /// Returns true if a field is declared by name, rather than an entry of a free map.
+    /// Returns true if a field is declared by name; false for an entry of a free map.
     #[must_use]
     pub fn declares(self, name: &str) -> bool {
         matches!(self.shape(), Shape::Map(map) if map.fields.contains_key(name))
@@ -124,7 +124,7 @@ impl<'t> TypeRef<'t> {
         }
     }
 
-    /// What the server puts in the place of a null, where it does.
+    /// The default by which the server replaces a null, if it does.
     #[must_use]
     pub fn default_of_null(self, name: &str) -> Option<&'t Value> {
         match self.shape() {
@@ -142,7 +142,7 @@ impl<'t> TypeRef<'t> {
         }
     }
 
-    /// How the list here merges; atomic where nothing is known.
+    /// Rule by which the list merges; atomic if unknown.
     #[must_use]
     pub fn list_kind(self) -> &'t ListKind {
         match self.shape() {
@@ -151,7 +151,7 @@ impl<'t> TypeRef<'t> {
         }
     }
 
-    /// Returns true if a value here is replaced as a whole.
+    /// Returns true if a value of this type is replaced as a whole.
     #[must_use]
     pub fn is_atomic(self, value: &Value) -> bool {
         match (value, self.shape()) {
@@ -162,7 +162,7 @@ impl<'t> TypeRef<'t> {
         }
     }
 
-    /// Returns true if whatever is here is replaced as a whole: an atomic map, struct or list.
+    /// Returns true if any value of this type is replaced as a whole: an atomic map, struct or list.
     #[must_use]
     pub fn is_atomic_type(self) -> bool {
         match self.shape() {
@@ -178,7 +178,7 @@ impl<'t> TypeRef<'t> {
         matches!(self.shape(), Shape::Map(map) if map.fields.is_empty() && map.rest.is_some())
     }
 
-    /// The scalar's meaning; any where nothing is known.
+    /// Type of the scalar; `Any` if unknown.
     #[must_use]
     pub fn scalar(self) -> ScalarKind {
         match self.shape() {
@@ -189,8 +189,8 @@ impl<'t> TypeRef<'t> {
 }
 
 /// The path element of an item of a keyed list or of a set: keys that the item leaves out take their defaults, as in
-/// structured-merge-diff (`typed/helpers.go`, `listItemToPathElement`). A key with neither a value nor a default is left out of the
-/// element. None for an item without any key, and for a member of a set that is no scalar.
+/// structured-merge-diff (`typed/helpers.go`, `listItemToPathElement`). A key with neither a value nor a default is
+/// left out of the element. `None` for an item without any key, and for a member of a set that is not a scalar.
 #[must_use]
 pub fn item_element(item: &Value, list: TypeRef<'_>) -> Option<PathElement> {
     match list.list_kind() {
@@ -200,8 +200,8 @@ pub fn item_element(item: &Value, list: TypeRef<'_>) -> Option<PathElement> {
             is_scalar.then(|| PathElement::Member(Scalar::from_json(item)))
         }
         ListKind::Keyed(keys) => {
-            let (item, of) = (item.as_object()?, list.item());
-            let value = |key: &String| item.get(key).or_else(|| of.default_of(key));
+            let (item, schema) = (item.as_object()?, list.item());
+            let value = |key: &String| item.get(key).or_else(|| schema.default_of(key));
             let pairs: Vec<_> =
                 keys.iter().filter_map(|key| Some((key.clone(), Scalar::from_json(value(key)?)))).collect();
             (!pairs.is_empty()).then(|| PathElement::key(pairs))
@@ -209,7 +209,7 @@ pub fn item_element(item: &Value, list: TypeRef<'_>) -> Option<PathElement> {
     }
 }
 
-/// The items of an associative list by their elements; of several items with one key, the first.
+/// The items of an associative list by their elements; if several items have one key, the first one.
 #[must_use]
 pub fn items_by_element<'v>(items: &'v [Value], list: TypeRef<'_>) -> BTreeMap<PathElement, &'v Value> {
     let mut found = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What the program knows of new objects is what the Go types make of them.
+//! Checks the embedded new objects against the Go types.
 
 use std::collections::BTreeMap;
 use std::fs;

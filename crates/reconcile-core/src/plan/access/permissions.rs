@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use kstatus::GroupKind;
+use kstatus::GroupKindRef;
 
 use super::purpose::Purpose;
 use crate::live::{Discovery, FEW, Resolution, Resource, Target};
@@ -155,7 +155,7 @@ impl Needed {
     /// What a workload that is not ready waits for is read from its Pods.
     fn pods(&mut self, of: &Collection<'_>) {
         let GroupVersionKind { group, kind, .. } = &of.resource.gvk;
-        if !kstatus::has_pods(GroupKind::new(group, kind)) {
+        if !kstatus::has_pods(GroupKindRef::new(group, kind)) {
             return;
         }
         for verb in ["list", "watch"] {

@@ -21,8 +21,8 @@ pub struct Case {
 }
 
 impl Case {
-    /// Applies it by the reference, first without force, and compares everything that the crate says about it. Answers with the
-    /// object that is there afterwards, or with what differs.
+    /// Applies the manifest with the reference, first without force, and compares all results of the crate with it.
+    /// Returns the object afterwards, or the difference.
     pub fn check(&self, kind: &Kind, reference: &mut Reference, tally: &mut Tally) -> Result<Option<Value>, String> {
         let live = self.live.as_ref();
         let mut apply = |force: bool| reference.apply(live, &self.manifest, &self.manager, force);
@@ -55,14 +55,14 @@ impl Case {
         Ok(Some(after))
     }
 
-    /// The fields that are ours afterwards.
+    /// Compares the fields that are ours afterwards.
     fn check_claims(&self, kind: &Kind, after: &Value) -> Result<(), String> {
         let claims = field_set(&self.manifest, kind.of(), Some(kind.info())).to_fields_v1();
         let ours = Ownership::of(after, &self.manager).our_fields().to_fields_v1();
         expect("our fields", &claims, &ours, same(&claims, &ours))
     }
 
-    /// The object, the fields of all others, and the conflicts.
+    /// Compares the object, the fields of all others, and the conflicts.
     fn check_prediction(
         &self,
         kind: &Kind,
@@ -78,20 +78,20 @@ impl Case {
         let (predicted, others) = (owners(&prediction.owners.others), owners(&others.collect::<Vec<_>>()));
         expect("the fields of others", &predicted, &others, predicted == others)?;
         let before = before.owners;
-        // The owner that the server invents where there is no record is nobody to conflict with.
-        // Where the form of a record has changed, the paths that are lost are not those that are in conflict.
+        // There is no conflict with the owner that the server adds to an object without `managedFields`. If the form of
+        // an entry has changed, the lost paths are not those in conflict.
         if is_unrecorded(live) || before.others.iter().any(|entry| !is_current(&entry.fields, kind.of())) {
             return Ok(());
         }
         let taken = before.taken(&prediction.owners).into_iter();
         let taken: BTreeSet<_> = taken.map(|(path, entry)| (owner(entry), path_text(&path))).collect();
-        // A list without items claims nothing, so that it takes nothing: structured-merge-diff counts the list itself.
+        // An empty list claims nothing, so that it takes nothing; structured-merge-diff counts the list itself.
         let claimed = at_or_above(&field_set(&self.manifest, kind.of(), Some(kind.info())));
         let conflicts = named(conflicts).into_iter().filter(|(_, path)| claimed.contains(path)).collect();
         expect("the conflicts", &taken, &conflicts, taken == conflicts)
     }
 
-    /// What is proven to change nothing changes nothing.
+    /// Checks that an apply that is proven to change nothing changes nothing.
     fn check_proof(
         &self,
         kind: &Kind,
@@ -102,7 +102,7 @@ impl Case {
     ) -> Result<(), String> {
         let entries = |object: &Value| owners(&managed_fields(object));
         let keeps_values = same(&without_record(live), &without_record(after));
-        // A manifest without fields is in sync with anything, even if the server invents an owner of what is there.
+        // A manifest without fields is in sync with any object, even if the server adds an owner of the live fields.
         let keeps_owners = entries(live) == entries(after) || is_unrecorded(live);
         let is_unchanged = keeps_values && keeps_owners && conflicts.is_empty();
         tally.count(if is_unchanged { "unchanged" } else { "changed" });

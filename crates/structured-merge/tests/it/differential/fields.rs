@@ -3,14 +3,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, ManagedFieldsEntry, Operation, PathElement, Scalar};
 
-/// A manager's name, whether it applies or updates, and the subresource that it writes.
+/// Name, operation and subresource of a manager.
 pub type Owner = (String, Operation, String);
 
 pub fn owner(entry: &ManagedFieldsEntry) -> Owner {
     (entry.manager.clone(), entry.operation, entry.subresource.clone())
 }
 
-/// The fields of each owner, as `FieldsV1`; those without any are not there.
+/// The fields of each owner, as `FieldsV1`, without owners of no fields.
 pub fn owners<'e>(entries: impl IntoIterator<Item = &'e ManagedFieldsEntry>) -> BTreeMap<Owner, Value> {
     let entries = entries.into_iter().filter(|entry| !entry.fields.is_empty());
     entries.map(|entry| (owner(entry), entry.fields.to_fields_v1())).collect()
@@ -51,7 +51,7 @@ pub fn at_or_above(set: &FieldSet) -> BTreeSet<String> {
     set.paths().iter().flat_map(above).collect()
 }
 
-/// Returns true if two values are the same to structured-merge-diff, for which 1 is 1.0.
+/// Returns true if two values are equal for structured-merge-diff, for which 1 is 1.0.
 pub fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
@@ -63,7 +63,7 @@ pub fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The object without its record of owners.
+/// The object without its `managedFields`.
 pub fn without_record(object: &Value) -> Value {
     let mut object = object.clone();
     if let Some(metadata) = object["metadata"].as_object_mut() {
@@ -72,7 +72,7 @@ pub fn without_record(object: &Value) -> Value {
     object
 }
 
-/// Leaves the fields out that are null.
+/// Removes the fields that are null.
 pub fn drop_nulls(value: &mut Value) {
     match value {
         Value::Object(map) => {

@@ -6,7 +6,7 @@ use structured_merge::{
 };
 use test_control_plane::Rng;
 
-/// Kinds whose types are all sorts of built-in ones.
+/// Kinds that together have many sorts of built-in types.
 const BUILT_IN: [(&str, &str); 16] = [
     ("v1", "ConfigMap"),
     ("v1", "Secret"),
@@ -33,9 +33,9 @@ pub struct Kind {
     pub api_version: String,
     pub name: String,
     pub is_built_in: bool,
-    /// The schema of its objects, for making them.
+    /// The schema from which its objects are generated.
     pub schema: Value,
-    /// What `$ref` leads to.
+    /// The schemas to which `$ref` refers.
     named: Map<String, Value>,
     /// The types of a kind that is not built in.
     types: Option<TypeTable>,
@@ -47,9 +47,9 @@ impl Kind {
     }
 
     fn built_in((api_version, name): &(&str, &str)) -> Self {
-        let of = builtin().object(&GroupVersionKind::new(api_version, name)).expect("a built-in kind");
+        let schema = builtin().object(&GroupVersionKind::new(api_version, name)).expect("a built-in kind");
+        let schema = openapi(schema, 9);
         let (api_version, name) = ((*api_version).to_owned(), (*name).to_owned());
-        let schema = schema_of(of, 9);
         Self { api_version, name, is_built_in: true, schema, named: Map::new(), types: None }
     }
 
@@ -77,7 +77,7 @@ impl Kind {
         Self { api_version, name, is_built_in: false, schema, named, types }
     }
 
-    /// What the reference is told of its types: it has those of the built-in kinds itself.
+    /// The types for the reference, which has those of the built-in kinds itself.
     pub fn schemas(&self) -> Value {
         Value::Object(self.named.clone())
     }
@@ -185,7 +185,7 @@ fn list(rng: &mut Rng, depth: usize) -> Value {
         }
     }
     if rng.chance(20) {
-        // Defaults are left to keys.
+        // Only keys have defaults.
         if let Some(port) = item["properties"].get_mut("port") {
             *port = json!({"type": "integer"});
         }
@@ -195,8 +195,8 @@ fn list(rng: &mut Rng, depth: usize) -> Value {
     json!({"type": "array", "items": item, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": keys})
 }
 
-/// Leaves defaults to the keys of items, as a server has filled them in in what is replaced as a whole; and says where unknown fields
-/// are allowed, which is everywhere below a place that preserves them.
+/// Removes defaults inside values that are replaced as a whole, except those of keys, as a server would have filled
+/// them in. Marks where unknown fields are allowed: everywhere below a schema that preserves them.
 fn mark(schema: &mut Value, is_atomic: bool, is_open: bool) {
     let is_list = schema["type"] == "array" && schema["x-kubernetes-patch-strategy"].is_null();
     let is_atomic = is_atomic
@@ -217,9 +217,9 @@ fn mark(schema: &mut Value, is_atomic: bool, is_open: bool) {
     }
 }
 
-/// The schema of a type, as deep as objects are made.
-fn schema_of(of: TypeRef<'_>, depth: usize) -> Value {
-    match of.shape() {
+/// The OpenAPI schema of a type, as deep as objects are generated.
+fn openapi(schema: TypeRef<'_>, depth: usize) -> Value {
+    match schema.shape() {
         _ if depth == 0 => json!(null),
         Shape::Scalar(kind) => json!({"scalar": kind, "type": match kind {
             ScalarKind::Number => "integer",
@@ -231,22 +231,22 @@ fn schema_of(of: TypeRef<'_>, depth: usize) -> Value {
                 .fields
                 .iter()
                 .filter(|(name, _)| !matches!(name.as_str(), "status" | "managedFields" | "stringData"));
-            let fields = fields.map(|(name, _)| (name.clone(), schema_of(of.field(name), depth - 1)));
-            let fields: Map<_, _> = fields.filter(|(_, schema)| !schema.is_null()).collect();
-            let mut schema = json!({"type": "object", "properties": fields});
+            let fields = fields.map(|(name, _)| (name.clone(), openapi(schema.field(name), depth - 1)));
+            let fields: Map<_, _> = fields.filter(|(_, field)| !field.is_null()).collect();
+            let mut map_schema = json!({"type": "object", "properties": fields});
             if map.rest.is_some() {
-                schema["additionalProperties"] = schema_of(of.field("\0"), depth - 1);
+                map_schema["additionalProperties"] = openapi(schema.field("\0"), depth - 1);
             }
-            schema
+            map_schema
         }
         Shape::List(kind, _) => {
-            let mut schema = json!({"type": "array", "items": schema_of(of.item(), depth - 1)});
+            let mut list = json!({"type": "array", "items": openapi(schema.item(), depth - 1)});
             match kind {
                 ListKind::Atomic => {}
-                ListKind::Set => schema["x-kubernetes-list-type"] = "set".into(),
-                ListKind::Keyed(keys) => schema["x-kubernetes-list-map-keys"] = keys.clone().into(),
+                ListKind::Set => list["x-kubernetes-list-type"] = "set".into(),
+                ListKind::Keyed(keys) => list["x-kubernetes-list-map-keys"] = keys.clone().into(),
             }
-            if schema["items"].is_null() { json!(null) } else { schema }
+            if list["items"].is_null() { json!(null) } else { list }
         }
         Shape::Opaque | Shape::Untyped => json!({"type": "object"}),
     }

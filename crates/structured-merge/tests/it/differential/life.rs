@@ -10,18 +10,18 @@ use super::shrink::shrunk;
 use super::tally::Tally;
 use super::values::Values;
 
-/// Who applies. `both` also updates.
+/// Managers that apply. `both` also updates.
 const APPLIERS: [&str; 4] = ["us", "a", "b", "both"];
 const UPDATERS: [&str; 3] = ["u", "v", "both"];
 
-/// The random life of one object, which many managers write.
+/// The random life of one object, which several managers write.
 pub struct Life<'a> {
     kind: &'a Kind,
     rng: &'a mut Rng,
     reference: &'a mut Reference,
     tally: &'a mut Tally,
     live: Option<Value>,
-    /// What each manager has applied last.
+    /// The manifest that each manager applied last.
     applied: BTreeMap<&'static str, Value>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Life<'a> {
         Self { kind, rng, reference, tally, live: None, applied: BTreeMap::new() }
     }
 
-    /// Lives for some applies.
+    /// Runs a number of applies.
     pub fn applies(&mut self, number: usize) {
         for _ in 0..number {
             match self.rng.below(100) {
@@ -100,7 +100,7 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// Somebody edits the record of owners.
+    /// Changes `managedFields`, as another client could.
     fn tamper(&mut self) {
         let Some(live) = &mut self.live else { return };
         let spec = live["spec"].clone();
@@ -117,7 +117,7 @@ impl<'a> Life<'a> {
         } else if let Some(fields) = entries.get_mut(at).and_then(|entry| entry["fieldsV1"].get_mut("f:spec")) {
             match self.rng.below(4) {
                 0 => *fields = json!({}),
-                // A record from before a value became one that is replaced as a whole.
+                // An entry from before a value became one that is replaced as a whole.
                 1 | 2 => *fields = old_record(&spec),
                 _ => {
                     if let Some(name) = fields.as_object().and_then(|fields| fields.keys().next().cloned()) {
@@ -135,7 +135,7 @@ fn old_record(value: &Value) -> Value {
     Value::Object(fields.map(|(name, child)| (format!("f:{name}"), old_record(child))).collect())
 }
 
-/// Puts an item of one of the lists of an object there once more, as no apply would.
+/// Duplicates an item in a list of an object, which no apply would do.
 fn repeat_an_item(value: &mut Value, skip: usize) -> Option<usize> {
     match value {
         Value::Object(map) => map.values_mut().try_fold(skip, |skip, child| repeat_an_item(child, skip)),

@@ -1,12 +1,13 @@
-//! Every apply has the outcome that structured-merge-diff gives it: the merged object, who owns what afterwards, the conflicts, and
-//! what a proof says. Objects live a random life: several managers apply and update them, and each apply is predicted first.
-//! `DIFFERENTIAL_CASES=200000 cargo test -p structured-merge --test it` runs longer than an ordinary run, and `DIFFERENTIAL_SEED`
-//! gives it other cases.
+//! Every apply has the result of structured-merge-diff: the merged object, the owners afterwards, the conflicts, and
+//! the proof. Objects live a random life: several managers apply and update them, and each apply is predicted first.
+//! `DIFFERENTIAL_CASES=200000 cargo test -p structured-merge --test it` runs longer than an ordinary run, and
+//! `DIFFERENTIAL_SEED` gives it other cases.
 //!
-//! What the field manager of the API server does is the field manager of `k8s.io/apimachinery` here, without a server. New objects of
-//! built-in kinds are those of their Go types; what they hold otherwise stays as it is sent. So these are left out: conversion between
-//! versions, defaults, and the normalisation of built-in kinds by their Go types (an empty value, a null or another spelling of a
-//! quantity, a time or base64 text is never stored as it was sent). The tests that run against a real server see those.
+//! The reference is the field manager of `k8s.io/apimachinery`, without a server. New objects of built-in kinds are
+//! those of their Go types; all other values stay as they are sent. So these are not covered: conversion between
+//! versions, defaults, and the normalisation of built-in kinds by their Go types (an empty value, a null or another
+//! spelling of a quantity, a time or base64 text is never stored as it was sent). The tests with a real server cover
+//! them.
 
 mod case;
 mod fields;

@@ -6,21 +6,21 @@ use serde_json::{Value, json};
 
 use super::kinds::Kind;
 
-/// structured-merge-diff, in a process of its own.
+/// structured-merge-diff in a separate process.
 pub struct Reference {
     process: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
 
-/// What became of a request.
+/// Result of a request.
 #[derive(Debug)]
 pub enum Outcome {
     /// The object with its new `managedFields`.
     Written(Value),
     /// Message and path of each conflict.
     Conflicts(Vec<(String, String)>),
-    /// The request was refused.
+    /// The request was rejected.
     Refused,
 }
 
@@ -33,7 +33,7 @@ impl Reference {
         Self { process, input, output }
     }
 
-    /// The requests that follow are about objects of this kind.
+    /// Sets the kind of the objects in the next requests.
     pub fn use_types(&mut self, kind: &Kind) {
         let answer = self.ask(&json!({"schemas": kind.schemas()}));
         assert_eq!(answer, json!({}), "{}", kind.schemas());
@@ -79,7 +79,7 @@ impl Reference {
 
 impl Drop for Reference {
     fn drop(&mut self) {
-        // Without input, it ends.
+        // It ends at the end of its input.
         self.input = None;
         let _ = self.process.wait();
     }

@@ -7,7 +7,7 @@ use super::reference::Reference;
 use super::tally::Tally;
 use super::values::drop_empty;
 
-/// A case with less in it that still differs, and what differs then.
+/// A smaller case that still differs, and its difference.
 pub fn shrunk(mut case: Case, mut difference: String, kind: &Kind, reference: &mut Reference) -> (Case, String) {
     let mut has_shrunk = true;
     while has_shrunk {
@@ -47,7 +47,7 @@ fn is_normal(case: &Case) -> bool {
     is_normal(&case.manifest) && case.live.as_ref().is_none_or(is_normal)
 }
 
-/// Takes a field or an item out of a value, counted from its beginning; false if there are fewer.
+/// Removes a field or an item from a value, counted from its beginning; false if there are fewer.
 fn take_out(value: &mut Value, left: &mut usize) -> bool {
     const KEPT: [&str; 5] = ["apiVersion", "kind", "metadata", "manager", "operation"];
     match value {

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-/// What the cases of a run were like: a run that compares nothing is no success.
+/// Counts the cases of a run by sort, so that a run without comparisons fails.
 #[derive(Debug, Default)]
 pub struct Tally(BTreeMap<&'static str, usize>);
 
@@ -20,7 +20,7 @@ impl Tally {
         self.0.get(what).copied().unwrap_or_default()
     }
 
-    /// Fails if cases of a sort are so few that nothing is known about them.
+    /// Fails if there are too few cases of a sort.
     #[expect(clippy::print_stdout, reason = "for those who run many cases, with `--nocapture`")]
     pub fn check(&self, cases: usize) {
         println!("{:?}", self.0);
@@ -32,7 +32,7 @@ impl Tally {
         {
             assert!(self.of(sort) * 100 >= applied * percent, "few of {applied} are `{sort}`: {:?}", self.0);
         }
-        // A no-op that is not proven costs a question to the server.
+        // A no-op without a proof costs a request.
         assert!(self.of("proven") * 10 >= self.of("unchanged") * 8, "few proofs: {:?}", self.0);
     }
 }

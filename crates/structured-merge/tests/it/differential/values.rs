@@ -5,7 +5,7 @@ use test_control_plane::Rng;
 
 use super::kinds::Kind;
 
-/// Makes values by their schemas.
+/// Generates values from schemas.
 pub struct Values<'a> {
     pub kind: &'a Kind,
     pub rng: &'a mut Rng,
@@ -26,13 +26,13 @@ impl Values<'_> {
         self.named(changed)
     }
 
-    /// Part of an object.
+    /// A part of an object.
     pub fn part(&mut self, object: &Value) -> Value {
         let part = self.some(object);
         self.named(part)
     }
 
-    /// The object with what all objects have. Built-in ones have no values that their Go types leave out.
+    /// Adds the fields that all objects have. Removes values of built-in kinds that their Go types leave out.
     fn named(&mut self, mut object: Value) -> Value {
         if !object.is_object() {
             object = json!({});
@@ -103,22 +103,22 @@ impl Values<'_> {
 
     fn item(&mut self, schema: &Value, depth: usize) -> Value {
         let kind = self.kind;
-        let of = kind.resolved(&schema["items"]);
-        let mut item = self.value(of, depth.saturating_sub(1));
+        let item_schema = kind.resolved(&schema["items"]);
+        let mut item = self.value(item_schema, depth.saturating_sub(1));
         if schema["x-kubernetes-list-type"] == "set" {
             while item.is_null() {
-                item = self.value(of, 1);
+                item = self.value(item_schema, 1);
             }
         }
         for (position, key) in keys(schema).enumerate() {
             if !item.is_object() {
                 item = json!({});
             }
-            let may_lack = !of["properties"][key]["default"].is_null() || position > 0;
+            let may_lack = !item_schema["properties"][key]["default"].is_null() || position > 0;
             if may_lack && !kind.is_built_in && self.rng.chance(30) {
                 item.as_object_mut().expect("a map").remove(key);
             } else {
-                item[key] = match of["properties"][key]["type"].as_str() {
+                item[key] = match item_schema["properties"][key]["type"].as_str() {
                     Some("integer") => (*self.rng.pick(&[80, 81, 1])).into(),
                     _ => (*self.rng.pick(&["a", "b", "c", "é\""])).into(),
                 };
@@ -129,7 +129,7 @@ impl Values<'_> {
 
     fn scalar(&mut self, name: &str, kind: &str) -> Value {
         let built_in = self.kind.is_built_in;
-        let of: &[Value] = match (name, kind) {
+        let choices: &[Value] = match (name, kind) {
             (_, "quantity") => &[json!("1"), json!("2"), json!("500m")],
             (_, "time") => &[json!("2026-01-01T00:00:00Z"), json!("2026-01-01T00:00:01Z")],
             (_, "bytes") => &[json!("YQ=="), json!("Yg==")],
@@ -142,7 +142,7 @@ impl Values<'_> {
             _ if built_in => &[json!("a"), json!("b")],
             _ => &[json!("a"), json!("b"), json!(""), json!("1")],
         };
-        self.rng.pick(of).clone()
+        self.rng.pick(choices).clone()
     }
 
     /// A value of no known type.
@@ -264,7 +264,7 @@ fn without_repeated(items: Vec<Value>, schema: &Value) -> Vec<Value> {
         let default = |name: &str| schema["items"]["properties"][name]["default"].clone();
         let key = |name: &&str| item.get(*name).cloned().unwrap_or_else(|| default(name));
         let own = if is_set { item.clone() } else { names.iter().map(key).collect() };
-        // 1 and 1.0 are one number.
+        // 1 and 1.0 are the same number.
         let own: Value = own.as_f64().map_or(own, Value::from);
         let is_new = !seen.contains(&own);
         seen.push(own);
@@ -273,7 +273,7 @@ fn without_repeated(items: Vec<Value>, schema: &Value) -> Vec<Value> {
     items.into_iter().filter(is_first).collect()
 }
 
-/// Leaves out what a Go type leaves out.
+/// Removes the values that a Go type leaves out.
 pub fn drop_empty(value: &mut Value) {
     let is_empty = |value: &Value| match value {
         Value::Array(items) => items.is_empty(),

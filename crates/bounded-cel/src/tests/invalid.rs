@@ -1,10 +1,10 @@
-//! What is not an expression is refused when it is read.
+//! Invalid expressions are rejected when they are parsed.
 
 use super::*;
 
 #[test]
-fn a_mistake_is_told_with_its_place() {
-    for (text, message, place) in [
+fn a_syntax_error_has_a_position() {
+    for (text, message, position) in [
         ("status.", "not a valid CEL expression: no viable alternative at input '.'", Some((1, 8))),
         ("status.phase = 'Ready'", "not a valid CEL expression: token recognition error at: '= '", Some((1, 14))),
         ("status.phase ==\n  == 1", "not a valid CEL expression: extraneous input '=='", Some((2, 3))),
@@ -13,13 +13,13 @@ fn a_mistake_is_told_with_its_place() {
     ] {
         let error = refused(text);
         assert!(error.message.starts_with(message), "{text}: {}", error.message);
-        assert_eq!(error.place, place, "{text}");
+        assert_eq!(error.position, position, "{text}");
         assert!(error.message.len() < 200, "{}", error.message);
     }
 }
 
 #[test]
-fn a_function_that_does_not_exist_is_a_mistake() {
+fn an_unknown_function_is_an_error() {
     for (text, message) in [
         ("status.phase.matches('R.*')", "there is no function `matches`"),
         ("timestamp(status.at) < timestamp('2026-01-01T00:00:00Z')", "there is no function `timestamp`"),

@@ -1,20 +1,20 @@
-//! The place that is looked at, and the next bytes.
+//! Current position of the scanner, and the next bytes.
 
 use std::slice::SliceIndex;
 
 use super::characters::{Characters, OLD_BREAKS, is_blank_or_break};
 use super::token::index;
 use super::{Cause, Failure, Scanner, Spot};
-use crate::counting::Advance as _;
+use crate::advance::Advance as _;
 
 impl<'t> Scanner<'t> {
-    /// Goes to the end of the line.
+    /// Advances to the end of the line.
     pub(super) fn skip_line(&mut self) {
         let rest = &self.bytes[self.at..];
         self.at.advance(rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len()));
     }
 
-    /// Passes a line break, if there is one.
+    /// Skips a line break; returns false if there is none.
     pub(super) fn skip_break(&mut self) -> bool {
         match self.byte(0) {
             Some(b'\n') => self.at.advance(1),
@@ -27,7 +27,7 @@ impl<'t> Scanner<'t> {
         true
     }
 
-    /// The byte behind the next ones.
+    /// The byte `behind` bytes after the current offset.
     pub(super) fn byte(&self, behind: usize) -> Option<u8> {
         self.bytes.get(self.at.saturating_add(behind)).copied()
     }
@@ -46,12 +46,12 @@ impl<'t> Scanner<'t> {
         self.bytes[self.at..].starts_with(dashes) && self.is_blank_or_end(dashes.len())
     }
 
-    /// Returns true if a document begins or ends on this line, which may only be asked at the start of it.
+    /// Returns true if a document begins or ends at the current offset, which must be the start of a line.
     pub(super) fn at_indicator(&self) -> bool {
         self.at == self.line_start && (self.is_indicator(b"---") || self.is_indicator(b"..."))
     }
 
-    /// How many bytes stand before the place on its line.
+    /// Number of bytes before the current offset on its line.
     pub(super) fn passed(&self) -> usize {
         self.at.saturating_sub(self.line_start)
     }
@@ -71,7 +71,7 @@ impl<'t> Scanner<'t> {
         Spot { at: self.at, line: self.line, column: self.column() }
     }
 
-    /// What is wrong here: a line break of YAML 1.1 if one is here, or else something that would be wrong anyway.
+    /// The failure at the current offset: a line break of YAML 1.1 if there is one, otherwise the given failure.
     pub(super) fn at_old_break(&self, otherwise: Failure) -> Failure {
         match self.slice(self.at..).chars().next().filter(|character| OLD_BREAKS.contains(character)) {
             Some(character) => Failure::new(self.at, Cause::OldBreak(character)),

@@ -1,18 +1,18 @@
-//! Where a failure is, and the text around it.
+//! Position of a failure, and the text around it.
 
 use crate::Mark;
 use crate::events::Parser;
 use crate::text::Cursor;
 
-/// Where a failure is.
-pub(super) struct Place<'a> {
+/// Position of a failure, and its document.
+pub(super) struct FailureContext<'a> {
     pub text: &'a str,
     pub start: Mark,
     pub at: usize,
     pub parser: &'a Parser<'a>,
 }
 
-impl Place<'_> {
+impl FailureContext<'_> {
     pub(super) fn mark(&self) -> Mark {
         self.mark_at(self.at)
     }
@@ -21,17 +21,17 @@ impl Place<'_> {
         Cursor::new(self.text.as_bytes(), self.start).mark(offset)
     }
 
-    /// Where a text begins that goes up to the end.
+    /// Offset of a text that extends to the end of the document.
     pub(super) fn start_of_rest(&self, rest: &str) -> usize {
         self.text.len().saturating_sub(rest.len())
     }
 
-    /// The text up to a place.
+    /// The text up to an offset.
     pub(super) fn text_to(&self, offset: usize) -> &str {
         self.text.get(..offset).unwrap_or_default()
     }
 
-    /// The text from a place on.
+    /// The text from an offset on.
     pub(super) fn text_from(&self, offset: usize) -> &str {
         self.text.get(offset..).unwrap_or_default()
     }
@@ -50,17 +50,18 @@ impl Place<'_> {
         self.text_from(self.line_start(self.at)).lines().next().unwrap_or_default()
     }
 
-    /// The line of the failure up to it.
+    /// The line of the failure, up to the failure.
     pub(super) fn line_before(&self) -> &str {
         self.text.get(self.line_start(self.at)..self.at).unwrap_or_default()
     }
 
-    /// A place on the line of the failure.
+    /// The mark of a column on the line of the failure.
     pub(super) fn mark_on_line(&self, length: usize) -> Mark {
         self.mark_at(self.line_start(self.at).saturating_add(length))
     }
 
-    /// The mark of the line, or of the one above, that looks like `key:value`, if the failure comes from it.
+    /// The mark of the colon in a line like `key:value` that may have caused the failure: the line itself or the one
+    /// above.
     pub(super) fn missing_space(&self) -> Option<Mark> {
         let start = self.line_start(self.at);
         let above = start.checked_sub(1).and_then(|end| self.joined_key(self.line_start(end), end));
@@ -77,7 +78,7 @@ impl Place<'_> {
         joined.then(|| self.mark_at(end.saturating_sub(rest.len())))
     }
 
-    /// The line above if it is no entry of a mapping, but is in the place of one.
+    /// The mark of the line above if it is indented like an entry of a mapping, but is not one.
     pub(super) fn bare_line_above(&self, indentation: usize) -> Option<Mark> {
         let end = self.line_start(self.at).checked_sub(1)?;
         let start = self.line_start(end);
@@ -88,7 +89,7 @@ impl Place<'_> {
     }
 }
 
-/// How many bytes of white space a line begins with.
+/// Number of bytes of white space at the beginning of a line.
 pub(super) fn indentation_of(line: &str) -> usize {
     line.len().saturating_sub(line.trim_start().len())
 }

@@ -1,9 +1,9 @@
-//! Places and counts that go on and never wrap around.
+//! Counters that never wrap around.
 
-/// A place in a text, or a count of what is in it. Both are bounded by the length of the input; should a bound be wrong,
-/// they stay at the end instead of beginning again.
+/// An offset in a text, or a count. Both are bounded by the length of the input; if a bound is wrong, they saturate
+/// instead of wrapping around.
 pub(super) trait Advance {
-    /// Goes on by a number.
+    /// Adds a number.
     fn advance(&mut self, by: Self);
 }
 

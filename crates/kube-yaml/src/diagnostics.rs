@@ -1,11 +1,11 @@
-//! What is wrong with a document that the parser can follow, in words for the person who wrote it.
+//! Diagnostics for documents that the parser accepts, written for the author of the document.
 //!
-//! The texts name keys, never values.
+//! The texts quote keys, never values.
 
 use super::anchors::Excess;
 use super::{MAX_DEPTH, Mark, SyntaxDiagnostic};
 
-/// A document is larger than any that is read.
+/// Diagnostic for a document above [`MAX_DOCUMENT`](super::MAX_DOCUMENT).
 pub(super) fn too_large(mark: Mark) -> SyntaxDiagnostic {
     SyntaxDiagnostic::refused(mark, "the document is larger than 8 MiB").hint("split it into several documents")
 }
@@ -24,7 +24,8 @@ pub(super) fn too_many_aliases(mark: Mark, excess: Excess) -> SyntaxDiagnostic {
     SyntaxDiagnostic::refused(mark, message).hint("write the values out, or use fewer aliases inside anchored values")
 }
 
-/// The name is not told: the text may be a password that begins with `*`.
+/// Diagnostic for an alias without an anchor. It does not quote the name: the text may be a password that begins with
+/// `*`.
 pub(super) fn unknown_anchor(mark: Mark) -> SyntaxDiagnostic {
     SyntaxDiagnostic::refused(
         mark,
@@ -50,11 +51,11 @@ pub(super) fn collection_as_key(mark: Mark, template: bool) -> SyntaxDiagnostic 
     }
 }
 
-/// For `{{ … }}` that was not filled in or not quoted.
+/// Hint for `{{ … }}` that was not rendered or not quoted.
 pub(super) const TEMPLATE_HINT: &str =
     "`{{ … }}` is template text: render the template first, or quote the whole value";
 
-/// For a `!` that was meant as text.
+/// Hint for a `!` that was meant as text.
 pub(super) const TAG_HINT: &str = "quote the value if the `!` belongs to it";
 
 pub(super) fn not_a_number(mark: Mark) -> SyntaxDiagnostic {
@@ -79,11 +80,11 @@ pub(super) fn tag_mismatch(mark: Mark, name: &str) -> SyntaxDiagnostic {
 }
 
 pub(super) fn unknown_escape(mark: Mark, escape: &str) -> SyntaxDiagnostic {
-    let problem = SyntaxDiagnostic::refused(mark, format!("YAML has no escape `{escape}` in double quotes"));
+    let diagnostic = SyntaxDiagnostic::refused(mark, format!("YAML has no escape `{escape}` in double quotes"));
     match escape {
-        "\\/" => problem.hint("write `/` without the backslash"),
-        "\\u" | "\\U" => problem.hint("write the character itself; YAML has no surrogate pairs"),
-        _ => problem.hint("write `\\\\` for a backslash, or use single quotes"),
+        "\\/" => diagnostic.hint("write `/` without the backslash"),
+        "\\u" | "\\U" => diagnostic.hint("write the character itself; YAML has no surrogate pairs"),
+        _ => diagnostic.hint("write `\\\\` for a backslash, or use single quotes"),
     }
 }
 

@@ -1,13 +1,13 @@
-//! Tokens that turn out to be keys when their `:` comes.
+//! Simple keys: tokens that turn out to be keys when a `:` follows.
 
 use super::level::{Level, MAX_KEY, SimpleKey};
 use super::token::column;
 use super::{Cause, Failure, Scanner, Spot};
 
 impl Scanner<'_> {
-    /// Whether a key may still turn out to stand before the first token of the queue.
+    /// Returns true if a key may still begin at the first token of the queue.
     pub(super) fn may_be_key(&mut self) -> Result<bool, Failure> {
-        // The keys of inner levels come later in the text.
+        // The keys of inner levels are later in the text.
         let level = match self.levels.len() {
             1 => 0,
             _ => self.levels.partition_point(|level| level.token < self.taken),
@@ -18,7 +18,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Whether the key of a level is still on its line and short enough.
+    /// Returns true if the key of a level is still on its line and short enough.
     pub(super) fn can_be_key(&mut self, level: usize) -> Result<bool, Failure> {
         let Some(key) = self.levels[level].key else { return Ok(false) };
         if key.spot.line == self.line && !self.is_far_from(key.spot) {
@@ -32,7 +32,7 @@ impl Scanner<'_> {
         self.at.saturating_sub(key.at) > MAX_KEY && self.slice(key.at..self.at).chars().count() > MAX_KEY
     }
 
-    /// Notes that the token that begins here may be a key.
+    /// Records that the token that begins here may be a key.
     pub(super) fn note_key(&mut self, spot: Spot) -> Result<(), Failure> {
         if self.key_allowed {
             let required = self.in_block() && self.indent == column(spot);
@@ -46,7 +46,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// The key of this level did not become one.
+    /// Removes the possible key of this level, which did not become a key.
     pub(super) fn forget_key(&mut self) -> Result<(), Failure> {
         match self.levels.last_mut().and_then(|level| level.key.take()) {
             Some(key) if key.required => Err(Failure::new(key.spot.at, Cause::KeyWithoutColon)),

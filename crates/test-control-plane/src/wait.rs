@@ -1,9 +1,9 @@
-//! Waiting for what happens a moment later, and never for ever.
+//! Waits with a deadline.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long anything may take that a test waits for.
+/// Longest time for which a test waits.
 const DEADLINE: Duration = Duration::from_mins(1);
 
 /// Waits until a condition holds, and panics if it does not within a minute. `what` completes "gave up waiting until …".

@@ -1,5 +1,5 @@
 //! Reads the live objects: one LIST for each resource and namespace, or a GET for each object where that is cheaper or
-//! the only thing allowed. Where a resource is wanted in many namespaces, one LIST over all of them may do (`across`).
+//! the only thing allowed. Where a resource is wanted in many namespaces, one LIST over all of them may do (`all_namespaces`).
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
@@ -9,7 +9,7 @@ use futures::StreamExt as _;
 use reconcile_core::live::{FEW, LiveState, Resource, Target};
 use structured_merge::{ObjectKey, ObjectMeta as _};
 
-use super::across::{Across, Found, across};
+use super::all_namespaces::{Across, Found, across};
 use super::answer::Asked;
 use super::list::Pages;
 use crate::client::{Cluster, IN_FLIGHT, MOST_IN_FLIGHT, Request, RequestError, StatusError};

@@ -7,8 +7,8 @@
 //! The values are those of [`reconcile_core::live`], where they are decided on.
 
 pub mod access;
-mod across;
 pub mod admission;
+mod all_namespaces;
 pub(crate) mod answer;
 pub(crate) mod autoscalers;
 mod cache;

@@ -10,7 +10,7 @@
 
 mod code;
 mod excerpt;
-mod place;
+mod location;
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use kube_yaml::{Mark, SyntaxDiagnostic};
 pub use code::Code;
 pub(crate) use excerpt::Mark as Marked;
 pub use excerpt::{Excerpt, Line, Underline};
-pub use place::Place;
+pub use location::Place;
 
 /// How much a diagnostic matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

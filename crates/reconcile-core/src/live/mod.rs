@@ -1,11 +1,11 @@
 //! What is known of the cluster, as values: its resources, the place of each manifest, and the state of each object. The program
 //! fetches them; here they are read and decided on.
 
-mod about;
 mod discovery;
 pub mod discreet;
 mod live_state;
 pub mod readiness;
+mod request_diagnostic;
 pub mod resolve;
 mod resource;
 pub mod snapshot;

@@ -12,10 +12,10 @@ mod dependency;
 mod depends_on;
 mod graph;
 mod object_index;
-mod part;
 pub mod prune_order;
 mod ready_set;
 mod references;
+mod shard;
 mod unexplained;
 mod wave;
 

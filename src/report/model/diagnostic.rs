@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 #[derive(Serialize)]
 struct Problem<'a> {
     #[serde(flatten)]
-    place: Place<'a>,
+    location: Location<'a>,
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
@@ -23,13 +23,13 @@ struct ObjectError<'a> {
     hint: Option<&'a str>,
     /// That of the first mistake, unless it has one itself.
     #[serde(flatten)]
-    place: Place<'a>,
+    location: Location<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     mistakes: Vec<Problem<'a>>,
 }
 
 #[derive(Serialize)]
-struct Place<'a> {
+struct Location<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,31 +38,31 @@ struct Place<'a> {
     column: Option<u32>,
 }
 
-impl<'a> From<&'a Diagnostic> for Place<'a> {
+impl<'a> From<&'a Diagnostic> for Location<'a> {
     fn from(of: &'a Diagnostic) -> Self {
-        let place = of.place.as_ref();
+        let location = of.location.as_ref();
         Self {
-            file: place.map(|place| &*place.file),
-            line: place.and_then(|place| place.line),
-            column: place.and_then(|place| place.column),
+            file: location.map(|location| &*location.file),
+            line: location.and_then(|location| location.line),
+            column: location.and_then(|location| location.column),
         }
     }
 }
 
 impl<'a> From<&'a Diagnostic> for Problem<'a> {
     fn from(of: &'a Diagnostic) -> Self {
-        Self { place: of.into(), message: &of.message, hint: of.hint.as_deref() }
+        Self { location: of.into(), message: &of.message, hint: of.hint.as_deref() }
     }
 }
 
 impl<'a> From<&'a Diagnostic> for ObjectError<'a> {
     fn from(of: &'a Diagnostic) -> Self {
-        let placed = if of.place.is_some() { of } else { of.details.first().unwrap_or(of) };
+        let placed = if of.location.is_some() { of } else { of.details.first().unwrap_or(of) };
         Self {
             reason: of.code.as_str(),
             message: &of.message,
             hint: of.hint.as_deref(),
-            place: placed.into(),
+            location: placed.into(),
             mistakes: of.details.iter().map(Problem::from).collect(),
         }
     }

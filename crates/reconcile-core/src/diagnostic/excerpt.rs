@@ -15,7 +15,7 @@ impl Excerpt {
     /// The text that is marked as the place itself.
     #[must_use]
     pub fn marked(&self) -> Option<String> {
-        let line = self.lines.iter().find(|line| line.mark.is_some_and(|mark| mark.is_place))?;
+        let line = self.lines.iter().find(|line| line.mark.is_some_and(|mark| mark.is_primary))?;
         let mark = line.mark?;
         let text: String = line.text.chars().skip(mark.start).take(mark.length).collect();
         (!text.is_empty() && !text.contains('`') && text.chars().count() <= 60).then_some(text)
@@ -41,7 +41,7 @@ pub struct Underline {
     /// How many characters it spans, at least 1.
     pub length: usize,
     /// Whether it is the place itself, rather than the second one that is involved.
-    pub is_place: bool,
+    pub is_primary: bool,
 }
 
 /// Where the mark is to stand, in characters from 1.
@@ -56,7 +56,7 @@ pub(crate) enum Mark {
 impl Line {
     pub(crate) fn new(number: u32, text: &str, mark: Option<Mark>) -> Self {
         let Some(mark) = mark else { return Self { number, text: cut(text, 0), mark: None } };
-        let (column, is_place) = match mark {
+        let (column, is_primary) = match mark {
             Mark::Here { column } => (column, true),
             Mark::There { column } => (column, false),
         };
@@ -65,7 +65,7 @@ impl Line {
         let skipped = if text.chars().count() > WIDTH { start.saturating_sub(BEFORE) } else { 0 };
         let start = start.saturating_sub(skipped);
         let length = length.min(WIDTH.saturating_sub(start)).max(1);
-        Self { number, text: cut(text, skipped), mark: Some(Underline { start, length, is_place }) }
+        Self { number, text: cut(text, skipped), mark: Some(Underline { start, length, is_primary }) }
     }
 
     pub(crate) fn is_blank(&self) -> bool {

@@ -20,7 +20,7 @@ use kube_yaml::{Mark, SyntaxDiagnostic};
 pub use code::Code;
 pub(crate) use excerpt::Mark as Marked;
 pub use excerpt::{Excerpt, Line, Underline};
-pub use location::Place;
+pub use location::Location;
 
 /// How much a diagnostic matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub struct Diagnostic {
     /// What to do about it.
     pub hint: Option<String>,
     /// Where it is, as far as it is in a file.
-    pub place: Option<Place>,
+    pub location: Option<Location>,
     /// The lines of the place, where they may be shown.
     pub excerpt: Option<Box<Excerpt>>,
     /// The single mistakes that it consists of, each at its place in the manifest.
@@ -69,7 +69,7 @@ impl Diagnostic {
             code: code.into(),
             message: message.into(),
             hint: None,
-            place: None,
+            location: None,
             excerpt: None,
             details: Vec::new(),
         }
@@ -84,20 +84,23 @@ impl Diagnostic {
     /// A problem of a whole file.
     #[must_use]
     pub fn of_file(file: &str, message: impl Into<String>) -> Self {
-        Self { place: Some(Place { file: file.into(), line: None, column: None }), ..Self::general(message) }
+        Self { location: Some(Location { file: file.into(), line: None, column: None }), ..Self::general(message) }
     }
 
     /// A problem at a line of a file.
     #[must_use]
     pub fn at_line(file: &Arc<str>, line: u32, message: impl Into<String>) -> Self {
-        Self { place: Some(Place { file: file.clone(), line: Some(line), column: None }), ..Self::general(message) }
+        Self {
+            location: Some(Location { file: file.clone(), line: Some(line), column: None }),
+            ..Self::general(message)
+        }
     }
 
     /// A problem at a place.
     #[must_use]
     pub fn at(file: &Arc<str>, mark: Mark, message: impl Into<String>) -> Self {
-        let place = Place { file: file.clone(), line: Some(mark.line), column: Some(mark.column) };
-        Self { place: Some(place), ..Self::general(message) }
+        let location = Location { file: file.clone(), line: Some(mark.line), column: Some(mark.column) };
+        Self { location: Some(location), ..Self::general(message) }
     }
 
     /// What the YAML reader says of a file.
@@ -135,8 +138,8 @@ impl Diagnostic {
 /// `web.yaml:12:5: message`
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(place) = &self.place {
-            write!(f, "{place}: ")?;
+        if let Some(location) = &self.location {
+            write!(f, "{location}: ")?;
         }
         f.write_str(&self.message)
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use kube_yaml::Mark;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::{Diagnostic, Excerpt, Line, Marked, Place};
+use crate::diagnostic::{Diagnostic, Excerpt, Line, Location, Marked};
 use crate::object::{is_nearly_secret, is_string_data};
 
 /// Where an object was written.
@@ -42,7 +42,7 @@ impl Diagnostic {
     /// The same, with the lines of its place, and of a second place that is involved.
     #[must_use]
     pub fn shown_in(mut self, text: &SourceText, also: Option<Mark>) -> Self {
-        if let Some(mark) = self.place.as_ref().and_then(Place::mark) {
+        if let Some(mark) = self.location.as_ref().and_then(Location::mark) {
             self.excerpt = text.excerpt(mark, also).map(Box::new);
         }
         self

@@ -28,7 +28,7 @@ pub(super) fn manifest(
     let Check { problems, refused, ignored, .. } = check.run();
     if !problems.is_empty() {
         let mut all = [problems, refused].concat();
-        all.sort_by(|a, b| a.place.cmp(&b.place));
+        all.sort_by(|a, b| a.location.cmp(&b.location));
         return Err(all);
     }
     manifest.refused = refused;
@@ -66,7 +66,7 @@ impl Check<'_> {
             }
         }
         for problems in [&mut self.problems, &mut self.refused] {
-            problems.sort_by(|a, b| a.place.cmp(&b.place));
+            problems.sort_by(|a, b| a.location.cmp(&b.location));
         }
         self
     }

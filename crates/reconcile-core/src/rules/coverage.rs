@@ -184,7 +184,7 @@ mod tests {
     use structured_merge::{GroupVersionKind, builtin};
 
     use super::*;
-    use crate::diagnostic::Place;
+    use crate::diagnostic::Location;
     use crate::object::Selector;
     use crate::rules::{Glob, IgnoreRule, ObjectPattern, annotated};
 
@@ -195,7 +195,7 @@ mod tests {
             managers: managers.iter().map(|manager| Glob::new(manager)).collect(),
             reason: None,
             expires: None,
-            place: Place { file: "c.yaml".into(), line: None, column: None },
+            location: Location { file: "c.yaml".into(), line: None, column: None },
         }
     }
 

@@ -5,7 +5,7 @@ use jiff::tz::Offset;
 use super::glob::Glob;
 use super::object_pattern::ObjectPattern;
 use super::pattern::FieldPattern;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 
 /// Most rules of one configuration.
 pub const MAX_RULES: usize = 500;
@@ -26,7 +26,7 @@ pub struct IgnoreRule {
     /// The last day of the rule, in UTC.
     pub expires: Option<Date>,
     /// Where it is written.
-    pub place: Place,
+    pub location: Location,
 }
 
 impl IgnoreRule {
@@ -50,7 +50,7 @@ impl IgnoreRules {
         let (expired, rules): (Vec<_>, Vec<_>) = rules.into_iter().partition(|rule| rule.is_expired(now));
         let warnings = expired.iter().filter_map(|rule| {
             let message = format!("this ignore rule expired on {} and is no longer applied", rule.expires?);
-            let warning = Diagnostic { place: Some(rule.place.clone()), ..Diagnostic::general(message) };
+            let warning = Diagnostic { location: Some(rule.location.clone()), ..Diagnostic::general(message) };
             Some(warning.with_hint("remove the rule, or extend `expires`").as_warning())
         });
         let warnings = warnings.collect();
@@ -87,14 +87,14 @@ mod tests {
 
     #[test]
     fn a_rule_holds_until_the_end_of_its_last_day_in_utc() {
-        let place = Place { file: "c.yaml".into(), line: Some(7), column: Some(3) };
+        let location = Location { file: "c.yaml".into(), line: Some(7), column: Some(3) };
         let rule = IgnoreRule {
             target: ObjectPattern::default(),
             fields: Vec::new(),
             managers: Vec::new(),
             reason: None,
             expires: Some(jiff::civil::date(2027, 1, 31)),
-            place,
+            location,
         };
         let at = |time: &str| IgnoreRules::in_force(vec![rule.clone()], time.parse().unwrap());
         assert_eq!(at("2027-01-31T23:59:59Z").0.len(), 1);

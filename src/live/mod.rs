@@ -25,5 +25,5 @@ pub use crate::client::{Cause, RequestCounts, RequestError, StatusError};
 pub(crate) use answer::{json, parse};
 pub use discovery::discover;
 pub use reconcile_core::live::{
-    Discovery, InPart, LiveState, Resolution, Resource, Target, discreet, readiness, resolve, snapshot,
+    Discovery, LiveState, Resolution, Resource, ShardMember, Target, discreet, readiness, resolve, snapshot,
 };

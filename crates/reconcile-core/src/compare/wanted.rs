@@ -245,7 +245,7 @@ mod tests {
             resource: Ok(resource),
             versions: [].into(),
             desired: DesiredObject::exactly(object, manifest.origin().clone()),
-            part: None,
+            shard_member: None,
         }
     }
 

@@ -12,7 +12,7 @@ pub mod snapshot;
 
 pub use discovery::{Discovery, Resolution};
 pub use live_state::LiveState;
-pub use resolve::{InPart, Target};
+pub use resolve::{ShardMember, Target};
 pub use resource::Resource;
 
 /// Up to this many wanted objects of one collection are read one by one: a GET costs the server a third of a

@@ -18,7 +18,7 @@ pub struct Readiness {
     pub outlook: Outlook,
     /// Why it is unknown, with what to do about it.
     #[serde(skip)]
-    pub trouble: Option<Diagnostic>,
+    pub diagnostic: Option<Diagnostic>,
 }
 
 fn open() -> Outlook {
@@ -29,13 +29,13 @@ impl Readiness {
     /// In some state.
     #[must_use]
     pub fn new(state: State, message: impl Into<String>) -> Self {
-        Self { state, message: message.into(), outlook: Outlook::Open, trouble: None }
+        Self { state, message: message.into(), outlook: Outlook::Open, diagnostic: None }
     }
 
     /// Not readable.
     #[must_use]
-    pub fn unknown(trouble: Diagnostic) -> Self {
-        Self { trouble: Some(trouble.clone()), ..Self::new(State::Unknown, trouble.message) }
+    pub fn unknown(diagnostic: Diagnostic) -> Self {
+        Self { diagnostic: Some(diagnostic.clone()), ..Self::new(State::Unknown, diagnostic.message) }
     }
 
     /// Ready.
@@ -65,6 +65,6 @@ impl Readiness {
 
 impl From<kstatus::Readiness> for Readiness {
     fn from(kstatus::Readiness { state, message, outlook }: kstatus::Readiness) -> Self {
-        Self { state, message, outlook, trouble: None }
+        Self { state, message, outlook, diagnostic: None }
     }
 }

@@ -14,7 +14,7 @@ impl Diagnostic {
     pub fn about(gvk: &GroupVersionKind, error: &RequestError) -> Self {
         match error.status() {
             Some(status) if may_be_secret(gvk) => {
-                let refusal = Discreet::of(&[]).trouble(status);
+                let refusal = Discreet::of(&[]).diagnostic(status);
                 Self { hint: error.hint().or(refusal.hint), ..refusal }
             }
             _ => error.into(),

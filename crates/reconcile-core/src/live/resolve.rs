@@ -25,17 +25,17 @@ pub struct Target {
     pub versions: Arc<[String]>,
     /// The object as it is sent.
     pub desired: DesiredObject,
-    /// Its place in a run over a part of the objects.
-    pub part: Option<InPart>,
+    /// Its place among the shards, in a run over one of them.
+    pub shard_member: Option<ShardMember>,
 }
 
-/// What a run over a part of the objects knows of one of them.
+/// An object in a run over one shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InPart {
-    /// Its place in the plan of all objects.
-    pub place: usize,
-    /// The part that has it, where that is another one: this run only looks at it.
-    pub elsewhere: Option<Shard>,
+pub struct ShardMember {
+    /// Its position in the plan of all objects.
+    pub position: usize,
+    /// The shard that has it, if that is another one: this run only reads it.
+    pub other_shard: Option<Shard>,
 }
 
 impl Target {
@@ -45,10 +45,10 @@ impl Target {
         self.resource.as_ref().map_or(true, |resource| resource.status)
     }
 
-    /// The other part that has it, if it is not for this run to compare and to write.
+    /// The other shard that has it, so that this run neither compares nor writes it.
     #[must_use]
-    pub fn elsewhere(&self) -> Option<Shard> {
-        self.part.and_then(|part| part.elsewhere)
+    pub fn other_shard(&self) -> Option<Shard> {
+        self.shard_member.and_then(|member| member.other_shard)
     }
 
     /// What the server says of its kind, where it knows it.
@@ -138,7 +138,7 @@ impl From<Placed> for Target {
         let resource = refused(manifest.refused()).map_or(resource, Err);
         let placement = Placement { namespace: key.namespace.as_deref(), status_is_apart };
         let desired = DesiredObject::of(manifest, placement);
-        Self { key, resource, versions, desired, part: None }
+        Self { key, resource, versions, desired, shard_member: None }
     }
 }
 
@@ -166,10 +166,12 @@ pub fn resource_of(gvk: &GroupVersionKind, catalog: &Discovery) -> Result<Resour
         }
         Resolution::Unknown => {
             let message = format!("the server has no kind `{}` in `{}`", gvk.kind, gvk.api_version());
-            let trouble = Diagnostic::new(Code::UnknownKind, message);
+            let diagnostic = Diagnostic::new(Code::UnknownKind, message);
             Err(match catalog.versions_of(&gvk.kind).as_slice() {
-                [] => trouble.with_hint("check `apiVersion` and `kind`, or install the CustomResourceDefinition first"),
-                others => trouble.with_hint(format!("the server has `{}` in `{}`", gvk.kind, others.join("`, `"))),
+                [] => {
+                    diagnostic.with_hint("check `apiVersion` and `kind`, or install the CustomResourceDefinition first")
+                }
+                others => diagnostic.with_hint(format!("the server has `{}` in `{}`", gvk.kind, others.join("`, `"))),
             })
         }
     }
@@ -184,5 +186,5 @@ fn contradiction(placed: &Placed, namespaces: &Namespaces) -> Option<Diagnostic>
         format!("the namespace from the provided object \"{written}\" does not match the namespace \"{required}\"");
     let hint = format!("pass `--namespace={written}`, or leave `metadata.namespace` out of the manifest");
     let at = [Step::Key("metadata"), Step::Key("namespace")];
-    Some(placed.manifest.origin().problem_of_value(&at, message).with_hint(hint))
+    Some(placed.manifest.origin().diagnostic_at_value(&at, message).with_hint(hint))
 }

@@ -84,11 +84,11 @@ impl Snapshot {
             return false;
         };
         let gvk = GroupVersionKind::new(api_version, kind);
-        let trouble = Diagnostic::new(
+        let diagnostic = Diagnostic::new(
             Code::named(text("/reason").unwrap_or_default()),
             text("/message").unwrap_or("it could not be captured"),
         );
-        self.unreadable.insert(key(&gvk, text("/object/namespace"), name), trouble);
+        self.unreadable.insert(key(&gvk, text("/object/namespace"), name), diagnostic);
         true
     }
 
@@ -119,7 +119,7 @@ impl Snapshot {
                 LiveState::Unreadable(Diagnostic::new(Code::OtherVersion, message))
             }
             (Some(object), _) => LiveState::Present(object.clone()),
-            (None, Some(trouble)) => LiveState::Unreadable(trouble.clone()),
+            (None, Some(diagnostic)) => LiveState::Unreadable(diagnostic.clone()),
             (None, None) => LiveState::Absent,
         }
     }
@@ -133,7 +133,7 @@ pub fn heading(namespace: &str) -> Value {
 
 /// The record of an object that could not be read.
 #[must_use]
-pub fn unreadable(target: &Target, trouble: &Diagnostic) -> Value {
+pub fn unreadable(target: &Target, diagnostic: &Diagnostic) -> Value {
     let mut object = json!({
         "apiVersion": target.key.gvk.api_version(),
         "kind": target.key.gvk.kind,
@@ -146,7 +146,7 @@ pub fn unreadable(target: &Target, trouble: &Diagnostic) -> Value {
         "apiVersion": API_VERSION,
         "kind": KIND_OF_UNREADABLE,
         "object": object,
-        "reason": trouble.code.as_str(),
-        "message": trouble.message,
+        "reason": diagnostic.code.as_str(),
+        "message": diagnostic.message,
     })
 }

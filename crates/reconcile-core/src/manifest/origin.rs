@@ -19,21 +19,21 @@ pub struct Origin {
 impl Origin {
     /// A problem of the key that a path leads to, or of what is nearest to it.
     #[must_use]
-    pub fn problem_of_key(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
-        self.problem_at(self.positions.nearest(path), None, message)
+    pub fn diagnostic_at_key(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
+        self.diagnostic_at(self.positions.nearest(path), None, message)
     }
 
     /// A problem of the value that a path leads to: of its key where the value begins on a later line.
     #[must_use]
-    pub fn problem_of_value(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
+    pub fn diagnostic_at_value(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
         let key = self.positions.nearest(path);
         let value = self.positions.value_at(path).filter(|value| value.line == key.line);
-        self.problem_at(value.unwrap_or(key), None, message)
+        self.diagnostic_at(value.unwrap_or(key), None, message)
     }
 
     /// A problem at a place, with its lines unless they may be those of a Secret; `also` is a second place.
     #[must_use]
-    pub fn problem_at(&self, mark: Mark, also: Option<Mark>, message: impl Into<String>) -> Diagnostic {
+    pub fn diagnostic_at(&self, mark: Mark, also: Option<Mark>, message: impl Into<String>) -> Diagnostic {
         let problem = Diagnostic::at(&self.source.file, mark, message);
         if self.is_secret { problem } else { problem.shown_in(&self.text, also) }
     }

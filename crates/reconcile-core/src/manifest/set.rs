@@ -127,7 +127,7 @@ pub fn repeated(copy: &Manifest, first: &Manifest, is_same: bool) -> Result<Stri
     let also = (first.origin.source.file == copy.origin.source.file)
         .then_some(Mark { line: first.origin.source.line, column: mark.column });
     let message = format!("{copy} is defined twice, first at {}", first.origin.source);
-    Err(copy.origin.problem_at(mark, also, message).with_hint("remove one of the two"))
+    Err(copy.origin.diagnostic_at(mark, also, message).with_hint("remove one of the two"))
 }
 
 /// Takes copies out, by their places; what is to be said of them goes to the first of each, whose place comes with it.

@@ -81,7 +81,7 @@ impl Check<'_> {
             }
             _ => "every object needs `apiVersion`, `kind` and `metadata.name`",
         };
-        let problem = origin.problem_of_key(&[Step::Key("apiVersion")], "this is not an object of Kubernetes");
+        let problem = origin.diagnostic_at_key(&[Step::Key("apiVersion")], "this is not an object of Kubernetes");
         self.problems.push(problem.with_hint(hint));
     }
 
@@ -95,7 +95,7 @@ impl Check<'_> {
         let name = path.join(".");
         match found {
             None | Some(Value::Null | Value::String(_)) => {
-                let problem = self.manifest.origin.problem_of_key(&steps, format!("`{name}` is missing"));
+                let problem = self.manifest.origin.diagnostic_at_key(&steps, format!("`{name}` is missing"));
                 let hint = match path {
                     ["metadata", key] if self.manifest.object.get(key).is_some() => {
                         format!("`{key}` is next to `metadata`: indent it to move it inside")
@@ -110,7 +110,7 @@ impl Check<'_> {
 
     fn of_value(&mut self, steps: &[Step<'_>], expected: Expected, found: &Value, name: &str) {
         let message = format!("`{name}`: {}", mismatch(expected, found));
-        let mut problem = self.manifest.origin.problem_of_value(steps, message);
+        let mut problem = self.manifest.origin.diagnostic_at_value(steps, message);
         problem.hint = advice(expected, found, problem.written().as_deref());
         self.problems.push(problem);
     }
@@ -120,7 +120,7 @@ impl Check<'_> {
             let message =
                 "`metadata.generateName` cannot be compared or applied, because every run would create another object";
             let at = [Step::Key("metadata"), Step::Key("generateName")];
-            let problem = self.manifest.origin.problem_of_key(&at, message);
+            let problem = self.manifest.origin.diagnostic_at_key(&at, message);
             self.problems.push(problem.with_hint("give the object a `metadata.name`"));
         } else {
             self.required(&["metadata", "name"]);
@@ -165,14 +165,14 @@ impl Check<'_> {
             Ok(fields) => self.ignored = fields,
             Err(error) => {
                 let at = [Step::Key("metadata"), Step::Key("annotations"), Step::Key(IGNORE_ANNOTATION)];
-                let problem = self.manifest.origin.problem_of_value(&at, error.message);
+                let problem = self.manifest.origin.diagnostic_at_value(&at, error.message);
                 self.problems.push(Diagnostic { hint: error.hint, ..problem });
             }
         }
     }
 
     fn bad_name(&self, key: &str, message: String) -> Diagnostic {
-        self.manifest.origin.problem_of_value(&[Step::Key("metadata"), Step::Key(key)], message)
+        self.manifest.origin.diagnostic_at_value(&[Step::Key("metadata"), Step::Key(key)], message)
     }
 
     /// Labels or annotations: strings by keys. A null is no entry.
@@ -181,7 +181,7 @@ impl Check<'_> {
         let size = || sent.flat_map(|(key, value)| [key.len(), value.as_str().map_or(0, str::len)]).sum::<usize>();
         if part == "annotations" && size() > MAX_ANNOTATIONS {
             let at = [Step::Key("metadata"), Step::Key(part)];
-            let problem = self.manifest.origin.problem_of_key(&at, "the annotations are too long");
+            let problem = self.manifest.origin.diagnostic_at_key(&at, "the annotations are too long");
             self.refused.push(problem.with_hint("256 KiB are allowed for all of them together"));
         }
         for (key, value) in entries {
@@ -190,7 +190,7 @@ impl Check<'_> {
             let key_refused = if part == "labels" { label_key_refused } else { annotation_key_refused };
             if let Some(rule) = key_refused(key) {
                 let message = format!("`{key}` cannot be the key of {}", indefinite(what));
-                self.refused.push(self.manifest.origin.problem_of_key(&at, message).with_hint(rule));
+                self.refused.push(self.manifest.origin.diagnostic_at_key(&at, message).with_hint(rule));
             }
             match value {
                 Value::Null => {}
@@ -202,7 +202,7 @@ impl Check<'_> {
                         && let Some(rule) = label_value_refused(text)
                     {
                         let message = format!("the label `{key}` cannot have this value");
-                        self.refused.push(self.manifest.origin.problem_of_value(&at, message).with_hint(rule));
+                        self.refused.push(self.manifest.origin.diagnostic_at_value(&at, message).with_hint(rule));
                     }
                 }
                 other => self.of_value(&at, Expected::Text, other, &format!("metadata.{part}[\"{key}\"]")),

@@ -42,7 +42,7 @@ fn annotation(object: &Value) -> Option<&str> {
 /// Why the plan cannot be made, told at the annotation.
 pub fn problem(origin: &Origin, Unplannable { message, hint, .. }: Unplannable) -> Diagnostic {
     let steps = [Step::Key("metadata"), Step::Key("annotations"), Step::Key(DEPENDS_ON)];
-    origin.problem_of_value(&steps, message).with_hint(hint)
+    origin.diagnostic_at_value(&steps, message).with_hint(hint)
 }
 
 fn parse(reference: &str) -> Option<Reference<'_>> {

@@ -45,8 +45,8 @@ pub struct PlanItem {
 pub struct Plan {
     /// One item for each object.
     pub items: Vec<PlanItem>,
-    /// What other parts have, and nothing here needs, in a run over a part of the objects.
-    pub others: Vec<Target>,
+    /// In a run over one shard: the objects of other shards that no object of this one needs.
+    pub in_other_shards: Vec<Target>,
 }
 
 impl Plan {
@@ -67,7 +67,7 @@ impl Plan {
             let target = targets[index].take()?;
             Some(PlanItem { target, wave, needs })
         });
-        Ok(Self { items: items.collect(), others: Vec::new() })
+        Ok(Self { items: items.collect(), in_other_shards: Vec::new() })
     }
 
     /// The objects, in the order of the plan.
@@ -75,9 +75,9 @@ impl Plan {
         self.items.iter().map(|item| &item.target)
     }
 
-    /// All objects of the input, those of other parts included.
+    /// All objects of the input, those of other shards included.
     pub fn all(&self) -> impl Iterator<Item = &Target> {
-        self.targets().chain(&self.others)
+        self.targets().chain(&self.in_other_shards)
     }
 
     /// The objects, in the order of the plan.

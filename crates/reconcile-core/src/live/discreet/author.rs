@@ -189,9 +189,9 @@ mod tests {
             ),
             (599, "hunter2", "hunter2", "the server refused the request (599 Unknown)"),
         ] {
-            let trouble = Discreet::of(&[]).trouble(&StatusError::refusal(code, reason, message));
-            assert_eq!(trouble.message, shown, "{message}");
-            assert!(!format!("{trouble:?}").to_lowercase().contains("hunter2"), "{trouble:?}");
+            let diagnostic = Discreet::of(&[]).diagnostic(&StatusError::refusal(code, reason, message));
+            assert_eq!(diagnostic.message, shown, "{message}");
+            assert!(!format!("{diagnostic:?}").to_lowercase().contains("hunter2"), "{diagnostic:?}");
         }
     }
 }

@@ -61,7 +61,7 @@ impl<'a> Discreet<'a> {
 
     /// The refusal of a request.
     #[must_use]
-    pub fn trouble(self, status: &StatusError) -> Diagnostic {
+    pub fn diagnostic(self, status: &StatusError) -> Diagnostic {
         Diagnostic::new(status, self.sentence(status)).with_hint(HINT)
     }
 

@@ -1,10 +1,10 @@
-//! Stage 2, read current: asks which resources the server knows, and fetches the objects that live there.
+//! Stage 2, read current: discovers the resources of the server and fetches the live objects.
 //!
 //! ```text
 //! Manifest ─discovery─▶ Target ─fetch─▶ LiveState
 //!                          └─ or snapshot (offline) ─▶ LiveState
 //! ```
-//! The values are those of [`reconcile_core::live`], where they are decided on.
+//! The values are those of [`reconcile_core::live`]; this module sends the requests that fill them.
 
 pub mod access;
 pub mod admission;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use kube_yaml::Mark;
 
-/// Where in a file a problem is: in all of it, at a line, or at a column of a line.
+/// A location in a file: the whole file, a line, or a column of a line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location {
     /// The file as it was named, `stdin` for standard input.
@@ -15,7 +15,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// The line and the column, where it has both.
+    /// The line and the column, if it has both.
     #[must_use]
     pub fn mark(&self) -> Option<Mark> {
         Some(Mark { line: self.line?, column: self.column? })

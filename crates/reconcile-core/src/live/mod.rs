@@ -1,5 +1,12 @@
-//! What is known of the cluster, as values: its resources, the place of each manifest, and the state of each object. The program
-//! fetches them; here they are read and decided on.
+//! The cluster as values: its resources, the target of each manifest, and the state of each object. The program fetches the
+//! documents; this module reads them.
+//!
+//! ```text
+//! discovery documents ──▶ Discovery ┐
+//! Manifest ─────────────────────────┴─resolve─▶ Target
+//! object, refusal or snapshot ────────────────▶ LiveState
+//! ```
+//! [`discreet`] and `Diagnostic::about` turn refusals into diagnostics, without the values of Secrets.
 
 mod discovery;
 pub mod discreet;
@@ -15,6 +22,6 @@ pub use live_state::LiveState;
 pub use resolve::{ShardMember, Target};
 pub use resource::Resource;
 
-/// Up to this many wanted objects of one collection are read one by one: a GET costs the server a third of a
+/// Up to this many wanted objects of a collection are read one by one: a GET costs the server a third of a
 /// millisecond, and a LIST encodes the whole collection.
 pub const FEW: usize = 4;

@@ -1,4 +1,4 @@
-//! From a document to a [`Manifest`]: what every object needs, and what does not belong into one.
+//! From a document to a [`Manifest`]: checks the fields that every object needs, and leaves out those that do not belong there.
 
 use kube_yaml::{Positions, Step};
 use serde_json::{Map, Value};
@@ -15,8 +15,8 @@ use crate::object::name_rules::{
 };
 use crate::rules::{FieldPattern, IGNORE_ANNOTATION, annotated};
 
-/// Makes a manifest, or tells everything that makes it unreadable. What the API would refuse of a readable object stays with the
-/// manifest.
+/// Makes a manifest, or returns all errors that make the object unreadable. Errors that the API would find in a readable object
+/// stay with the manifest.
 pub(super) fn manifest(
     value: Value,
     positions: Positions,
@@ -39,9 +39,9 @@ pub(super) fn manifest(
 
 struct Check<'m> {
     manifest: &'m Manifest,
-    /// What makes the object unreadable.
+    /// Errors that make the object unreadable.
     problems: Vec<Diagnostic>,
-    /// What the API refuses.
+    /// Errors for which the API refuses the object.
     refused: Vec<Diagnostic>,
     /// The fields to ignore.
     ignored: Vec<FieldPattern>,
@@ -71,7 +71,7 @@ impl Check<'_> {
         self
     }
 
-    /// What has nothing that every object has, such as the values of a chart.
+    /// Reports a document with none of the fields of an object, such as the values of a chart.
     fn no_object(&mut self) {
         let Manifest { origin, .. } = self.manifest;
         let name = origin.source.file.rsplit('/').next().unwrap_or_default();
@@ -85,7 +85,7 @@ impl Check<'_> {
         self.problems.push(problem.with_hint(hint));
     }
 
-    /// A string that every object has.
+    /// Checks a string that every object has.
     fn required(&mut self, path: &[&str]) {
         let found = path.iter().try_fold(&self.manifest.object, |value, key| value.get(key));
         if matches!(found, Some(Value::String(text)) if !text.is_empty()) {
@@ -159,7 +159,7 @@ impl Check<'_> {
         }
     }
 
-    /// The annotation that names fields to ignore.
+    /// Reads the annotation that names fields to ignore.
     fn ignored_fields(&mut self, value: &str) {
         match annotated(value) {
             Ok(fields) => self.ignored = fields,
@@ -175,7 +175,7 @@ impl Check<'_> {
         self.manifest.origin.diagnostic_at_value(&[Step::Key("metadata"), Step::Key(key)], message)
     }
 
-    /// Labels or annotations: strings by keys. A null is no entry.
+    /// Checks labels or annotations: strings by keys. A null is no entry.
     fn entries(&mut self, part: &str, entries: &Map<String, Value>) {
         let sent = entries.iter().filter(|(key, _)| *key != LAST_APPLIED);
         let size = || sent.flat_map(|(key, value)| [key.len(), value.as_str().map_or(0, str::len)]).sum::<usize>();
@@ -211,8 +211,8 @@ impl Check<'_> {
     }
 }
 
-/// Takes out what a server or kubectl adds, so that the output of `kubectl get -o yaml` works as input; answers with the
-/// names of what said something.
+/// Removes the fields that a server or kubectl adds, so that the output of `kubectl get -o yaml` works as input. Returns the
+/// names of those that had a value.
 fn leave_out_bookkeeping(object: &mut Value) -> Vec<String> {
     let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return Vec::new() };
     let mut left_out = Vec::new();

@@ -17,20 +17,20 @@ pub const MAX_FIELDS: usize = 50;
 pub struct IgnoreRule {
     /// The objects.
     pub target: ObjectPattern,
-    /// The fields; none are all that the managers own.
+    /// The fields; if empty, all fields that the managers own.
     pub fields: Vec<FieldPattern>,
-    /// The rule is only for fields that one of these managers owns; none for whichever owner.
+    /// The managers that must own the fields; if empty, the owner does not matter.
     pub managers: Vec<Glob>,
-    /// Why.
+    /// The reason that users give.
     pub reason: Option<String>,
     /// The last day of the rule, in UTC.
     pub expires: Option<Date>,
-    /// Where it is written.
+    /// The location in the input.
     pub location: Location,
 }
 
 impl IgnoreRule {
-    /// Returns true if its last day is over.
+    /// Returns true if its last day has passed.
     #[must_use]
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires.is_some_and(|last| Offset::UTC.to_datetime(now).date() > last)
@@ -44,7 +44,7 @@ pub struct IgnoreRules {
 }
 
 impl IgnoreRules {
-    /// The rules that are in force now, and a warning for each that is not any more.
+    /// The rules that are in force now, and a warning for each expired one.
     #[must_use]
     pub fn in_force(rules: Vec<IgnoreRule>, now: Timestamp) -> (Self, Vec<Diagnostic>) {
         let (expired, rules): (Vec<_>, Vec<_>) = rules.into_iter().partition(|rule| rule.is_expired(now));

@@ -27,7 +27,7 @@ fn main() -> ExitCode {
         Err(error) => return commands::not_started(&error),
     };
     let code = runtime.block_on(commands::run(typed));
-    // A name lookup that hangs doesn't hold up the end.
+    // A DNS lookup that hangs must not delay the end.
     runtime.shutdown_background();
     code
 }

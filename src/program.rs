@@ -1,4 +1,4 @@
-//! Programs of others: where they are, before one is run.
+//! Finds other programs before they are run.
 //!
 //! A program is never taken from the working directory, which may be somebody else's repository: entries of `PATH` that are
 //! empty or relative do not count, as in Go's `os/exec` (`ErrDot`), by which kubectl finds its plugins.
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// There is no program of a name that may be run.
+/// No program of a name may be run.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LookupError {
     /// No folder on `PATH` has it.
@@ -22,10 +22,10 @@ pub enum LookupError {
     },
 }
 
-/// Finds the program that a name or a path means, and returns its absolute path.
+/// Finds a program by its name or its path, and returns its absolute path.
 ///
-/// A path (anything with a separator) counts from the working directory and is not searched for; whether something is there
-/// shows when it is run.
+/// A path (anything with a separator) is relative to the working directory. It is not searched for, and not checked before it is
+/// run.
 pub fn find(program: &OsStr) -> Result<PathBuf, LookupError> {
     if is_path(program) {
         return std::path::absolute(program).map_err(|_| LookupError::Missing);
@@ -57,7 +57,7 @@ fn search(names: &[OsString], path: &OsStr) -> Result<PathBuf, LookupError> {
     Err(relative.map_or(LookupError::Missing, |folder| LookupError::OnlyRelative { folder }))
 }
 
-/// The names of files that a program may have. On Windows, one without an ending has one of `PATHEXT`.
+/// The file names of a program. On Windows, a name without an extension gets those of `PATHEXT`.
 fn names_of(program: &OsStr, extensions: &[String]) -> Vec<OsString> {
     let is_complete = extensions.is_empty() || Path::new(program).extension().is_some();
     let with = |extension: &String| {
@@ -68,7 +68,7 @@ fn names_of(program: &OsStr, extensions: &[String]) -> Vec<OsString> {
     is_complete.then(|| program.to_owned()).into_iter().chain(extensions.iter().map(with)).collect()
 }
 
-/// The endings of programs on Windows; nothing elsewhere.
+/// The extensions of programs on Windows; empty on other systems.
 fn extensions() -> Vec<String> {
     if !cfg!(windows) {
         return Vec::new();

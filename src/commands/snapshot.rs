@@ -35,7 +35,7 @@ pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &
     let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
     let (run, desired) = invocation.begin("snapshot").await?;
     let Server { cluster, namespaces, .. } = &run.server;
-    let plan = run.plan(desired, None)?.part(args.shard.shard, |_| false);
+    let plan = run.plan(desired, None)?.shard(args.shard.shard, |_| false);
     let targets: Vec<&Target> = plan.targets().collect();
     let (states, definitions) = futures::join!(fetch(cluster, &targets), definitions_beside(cluster, &targets));
     if run.interrupt.is_set() {

@@ -37,7 +37,7 @@ impl ContextCommand for Status<'_> {
     async fn pass(&self, run: &Run<'_>, desired: DesiredSet) -> Result<Report, Failure> {
         let Self(args) = self;
         let Run { server, settings, interrupt, .. } = run;
-        let plan = run.plan(desired, None)?.part(args.shard.shard, |_| false);
+        let plan = run.plan(desired, None)?.shard(args.shard.shard, |_| false);
         let watched: Vec<Watched> = plan.targets().map(|target| Watched::of(target, &settings.readiness)).collect();
         let timeout = args.wait.duration().unwrap_or(Duration::ZERO);
         let events = Events::new(run.output, !timeout.is_zero());

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::file::{File, Node};
 use crate::cli::Cli;
-use crate::diagnostic::Place;
+use crate::diagnostic::Location;
 use crate::text::{one_line, similar};
 
 /// What a configuration may say about a flag.
@@ -110,7 +110,7 @@ pub(crate) struct FlagDefault {
     /// The arguments that mean it; none where the flag is switched off.
     pub arguments: Vec<OsString>,
     /// Where it is written.
-    pub place: Place,
+    pub location: Location,
 }
 
 /// Reads the flags.
@@ -170,7 +170,7 @@ fn read(file: &mut File<'_>, program: &Command, flag: &str, node: &Node<'_>) -> 
         flag: flag.to_owned(),
         value: node.value.clone(),
         arguments: arguments.collect(),
-        place: file.place(node),
+        location: file.location(node),
     })
 }
 

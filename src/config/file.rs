@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::desired::SourceText;
 use crate::desired::kind_of;
 use crate::desired::yaml::{Positions, Step};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::text::{one_line, similar};
 
 /// The file, and what is wrong with it.
@@ -66,9 +66,9 @@ impl File<'_> {
     }
 
     /// Where a value is.
-    pub fn place(&self, node: &Node<'_>) -> Place {
+    pub fn location(&self, node: &Node<'_>) -> Location {
         let mark = self.positions.nearest(&node.path);
-        Place { file: self.name.clone(), line: Some(mark.line), column: Some(mark.column) }
+        Location { file: self.name.clone(), line: Some(mark.line), column: Some(mark.column) }
     }
 
     /// Returns true if the value is a mapping. Keys that do not belong into it are problems, with what may be meant.

@@ -62,7 +62,7 @@ fn rule(file: &mut File<'_>, node: &Node<'_>) -> Option<IgnoreRule> {
         managers: managers(file, node),
         reason: node.key("reason").and_then(|reason| reason_text(file, &reason)),
         expires: node.key("expires").and_then(|expires| date(file, &expires)),
-        place: file.place(node),
+        location: file.location(node),
     };
     if !has_any(node.value, &SELECTORS) {
         let hint = "name the fields, as in `fields: [spec.replicas]`, or the field managers whose fields to ignore";

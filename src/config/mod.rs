@@ -116,7 +116,7 @@ impl Configuration {
         if file.problems.is_empty() {
             return Ok(configuration);
         }
-        file.problems.sort_by(|a, b| a.place.cmp(&b.place));
+        file.problems.sort_by(|a, b| a.location.cmp(&b.location));
         Err(file.problems)
     }
 }

@@ -9,7 +9,7 @@ use super::Configuration;
 use super::ignore::{MAX_MANAGER, MAX_REASON};
 use super::written::{WrittenConfiguration, WrittenRule};
 use crate::compare::{Action, Class, FieldChange, Owner};
-use crate::diagnostic::Place;
+use crate::diagnostic::Location;
 use crate::report::{ObjectReport, Report, why, why_without_fields};
 use crate::rules::{FieldPattern, Glob, IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_PATTERN, MAX_RULES, ObjectPattern};
 use crate::text::{one_line, visible};
@@ -56,7 +56,7 @@ fn of_object(object: &ObjectReport, notes: &mut Vec<String>) -> Vec<IgnoreRule> 
         managers: managers.iter().map(|manager| Glob::new(manager)).collect(),
         reason: Some(one_line(reason, MAX_REASON / 4)),
         expires: None,
-        place: Place { file: "".into(), line: None, column: None },
+        location: Location { file: "".into(), line: None, column: None },
     };
     groups.iter().flat_map(|(group, fields)| fields.chunks(MAX_FIELDS).map(move |fields| rule(group, fields))).collect()
 }

@@ -40,9 +40,9 @@ impl View<'_> {
         };
         for rule in self.rules(true) {
             let expires = rule.expires.map(|date| date.to_string()).unwrap_or_default();
-            let place = rule.place.to_string();
+            let location = rule.location.to_string();
             let _ =
-                writeln!(text, "# The ignore rule at {} expired on {expires} and is not in force.", visible(&place));
+                writeln!(text, "# The ignore rule at {} expired on {expires} and is not in force.", visible(&location));
         }
         let rules = self.rules(false).map(WrittenRule::of).collect();
         let configuration = WrittenConfiguration::of(self.configuration, rules);
@@ -51,7 +51,7 @@ impl View<'_> {
 
     /// The configuration as JSON, with the file, and the place of each rule.
     pub fn json(&self) -> String {
-        let placed = |rule: &IgnoreRule| WrittenRule::of(rule).at(&rule.place);
+        let placed = |rule: &IgnoreRule| WrittenRule::of(rule).at(&rule.location);
         let source = self.configuration.source.as_ref();
         let located = Located {
             configuration: WrittenConfiguration::of(self.configuration, self.rules(false).map(placed).collect()),

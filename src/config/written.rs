@@ -12,7 +12,7 @@ use super::ignore::{MAX_MANAGER, MAX_REASON};
 use super::readiness::MAX_EXPRESSION;
 use super::schema::{complete_rule, flags, require_kind};
 use super::{API_VERSION, Configuration, KIND};
-use crate::diagnostic::Place;
+use crate::diagnostic::Location;
 use crate::rules::{
     Glob, IgnoreRule, MAX_FIELDS, MAX_PATTERN, MAX_READINESS_RULES, MAX_RULES, ObjectPattern, ReadinessRule,
 };
@@ -182,8 +182,8 @@ impl WrittenRule {
     }
 
     /// The same, with its place.
-    pub fn at(self, place: &Place) -> Self {
-        Self { place: Some(place.to_string()), ..self }
+    pub fn at(self, location: &Location) -> Self {
+        Self { place: Some(location.to_string()), ..self }
     }
 }
 

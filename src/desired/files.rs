@@ -1,4 +1,4 @@
-//! Finds and reads the inputs behind `-f` and `-k`. All problems are collected.
+//! Finds and reads the inputs of `-f` and `-k`. All errors are collected.
 
 mod bounded;
 mod kustomize;
@@ -15,13 +15,13 @@ use reconcile_core::manifest::Input;
 use crate::diagnostic::Diagnostic;
 use crate::text::name_without_credentials;
 
-/// Name under which standard input appears in messages and reports.
+/// Name of standard input in messages and reports.
 pub const STDIN: &str = "stdin";
 
-/// Name of the configuration file, which is no manifest where a directory is read.
+/// Name of the configuration file, which is no manifest when a directory is read.
 pub const CONFIGURATION: &str = ".kubectl-reconcile.yaml";
 
-/// Inputs, in the order in which they were asked for. Each file is read once, by whatever ways it is found.
+/// Inputs, in the order of the command line. A file is read once, even if several arguments lead to it.
 #[derive(Debug, Default)]
 pub struct Inputs {
     read: Vec<Input>,
@@ -32,14 +32,14 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// No files yet; whether a directory may be without any.
+    /// Starts without inputs. `allow_empty` allows directories without manifests.
     #[must_use]
     pub fn new(allow_empty: bool) -> Self {
         Self { allow_empty, ..Self::default() }
     }
 
-    /// Reads a path: a file whatever its ending, a directory's `.json`, `.yaml` and `.yml` files in lexical order (with
-    /// those of its subdirectories when `recursive`), what a pattern matches, or `-` for standard input.
+    /// Reads a path: a file with any ending, the `.json`, `.yaml` and `.yml` files of a directory in lexical order (with
+    /// those of its subdirectories if `recursive`), the matches of a pattern, or standard input for `-`.
     pub fn path(&mut self, path: &OsStr, recursive: bool) {
         let name = path.to_string_lossy();
         if path == "-" {
@@ -60,7 +60,7 @@ impl Inputs {
         }
     }
 
-    /// What `kustomize build` makes of a directory, with what it warns of.
+    /// Reads the output of `kustomize build` for a directory. Returns its warnings.
     pub fn kustomization(&mut self, directory: &OsStr) -> Vec<String> {
         match kustomize::build(directory) {
             Ok(built) => {
@@ -74,7 +74,7 @@ impl Inputs {
         }
     }
 
-    /// Takes what was read elsewhere, or why it could not be. What looks like a URL is named without what logs in.
+    /// Takes the content of an input, or the reason why it could not be read. Credentials are removed from a name that is a URL.
     pub fn content(&mut self, name: &str, content: Result<Vec<u8>, String>) {
         let name = name_without_credentials(name);
         match content {
@@ -83,7 +83,7 @@ impl Inputs {
         }
     }
 
-    /// Everything that was read, or everything that could not be.
+    /// Returns everything that was read, or all errors.
     pub fn finish(self) -> Result<Vec<Input>, Vec<Diagnostic>> {
         if self.problems.is_empty() { Ok(self.read) } else { Err(self.problems) }
     }
@@ -158,11 +158,11 @@ fn is_configuration(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == CONFIGURATION)
 }
 
-/// Goes through a directory.
+/// Walks through a directory.
 #[derive(Default)]
 struct Walk {
     recursive: bool,
-    /// Every directory is entered once, by its real path, so that links that lead in circles end.
+    /// The real paths of the directories that were entered: each is entered once, so that cycles of links end.
     entered: BTreeSet<PathBuf>,
     files: Vec<(PathBuf, std::fs::Metadata)>,
     unreadable: Vec<(PathBuf, std::io::Error)>,

@@ -1,5 +1,5 @@
-//! Stage 1, read desired: finds and reads the files behind `-f` and `-k`. What their text means is [`reconcile_core::manifest`]'s.
-//! URLs are fetched by the cluster's side, which knows of TLS and proxies, and handed in.
+//! Stage 1, read desired: finds and reads the files of `-f` and `-k`. [`reconcile_core::manifest`] reads their text.
+//! `client` fetches URLs, as it knows TLS and proxies, and hands in their content.
 
 pub mod files;
 

@@ -42,7 +42,7 @@ impl<'a> ApplyRun<'a> {
         events.receive(Event::Ended(Stage::Compare));
         let items = plan.items.into_iter().zip(decisions);
         let items: Vec<Item> = items.map(|(planned, decision)| Item::new(planned, decision)).collect();
-        for item in items.iter().filter(|item| !item.is_elsewhere()) {
+        for item in items.iter().filter(|item| !item.is_in_other_shard()) {
             events.receive(Event::Compared(&item.report));
         }
         Self { comparison, items, wait: None, agreed: false }
@@ -60,7 +60,7 @@ impl<'a> ApplyRun<'a> {
 
     /// The objects of this part, in the order of the plan.
     pub fn own(&self) -> impl Iterator<Item = &Item> {
-        self.items.iter().filter(|item| !item.is_elsewhere())
+        self.items.iter().filter(|item| !item.is_in_other_shard())
     }
 
     /// How many objects are not as they are to be.
@@ -77,7 +77,7 @@ impl<'a> ApplyRun<'a> {
     pub async fn create_namespace(&mut self, name: &str) {
         let Self { comparison, items, wait, agreed } = self;
         let is_it = |item: &&mut Item| {
-            item.target().key.gvk.is_namespace() && item.target().key.name == name && !item.is_elsewhere()
+            item.target().key.gvk.is_namespace() && item.target().key.name == name && !item.is_in_other_shard()
         };
         let Some(item) = items.iter_mut().find(is_it) else { return };
         if item.decision.verdict.action() != Action::Create || comparison.interrupt.is_set() {
@@ -91,7 +91,7 @@ impl<'a> ApplyRun<'a> {
 
     /// Writes nothing, for a reason that concerns all objects.
     pub fn hold(&mut self, reason: &str) {
-        let own = self.items.iter_mut().filter(|item| !item.is_elsewhere());
+        let own = self.items.iter_mut().filter(|item| !item.is_in_other_shard());
         for Item { report, decision, .. } in own.filter(|item| item.report.outcome.is_none()) {
             report.outcome = Some(match item::left_alone(report, decision) {
                 Outcome::Unchanged if report.is_ownership_only() => item::skip(report, reason.to_owned()),
@@ -144,7 +144,7 @@ impl<'a> ApplyRun<'a> {
                 && let Some(index) = queue.take()
             {
                 let item = &mut items[index];
-                if item.report.outcome.is_none() && item.is_elsewhere() && !item.is_awaited() {
+                if item.report.outcome.is_none() && item.is_in_other_shard() && !item.is_awaited() {
                     item.looked_at(true);
                 }
                 // One Namespace may have had to come before everything else.
@@ -181,7 +181,7 @@ impl<'a> ApplyRun<'a> {
         }
         self.learn_kinds(&wave).await;
         let is_open =
-            |item: &Item| item.is_provisional() && !item.is_elsewhere() && blocked(&self.items, item).is_none();
+            |item: &Item| item.is_provisional() && !item.is_in_other_shard() && blocked(&self.items, item).is_none();
         let again: Vec<usize> = (wave.end..self.items.len()).filter(|index| is_open(&self.items[*index])).collect();
         let targets: Vec<&Target> = again.iter().map(|index| self.items[*index].target()).collect();
         let decisions = self.comparison.compare(&targets).await;
@@ -209,7 +209,7 @@ impl<'a> ApplyRun<'a> {
                 Ok(()) => crds.push(Arc::clone(&item.planned)),
                 Err(trouble) => {
                     item::fail(&mut item.report, trouble);
-                    if !item.is_elsewhere() {
+                    if !item.is_in_other_shard() {
                         comparison.events.receive(Event::Revised(&item.report));
                     }
                 }

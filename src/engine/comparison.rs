@@ -124,7 +124,7 @@ impl<'a> Comparison<'a> {
         let mut changing = DefinedKinds::default();
         for (index, machine) in machines.into_iter().enumerate() {
             let target = machine.target();
-            let unproven = machine.unproven().filter(|_| target.elsewhere().is_none());
+            let unproven = machine.unproven().filter(|_| target.other_shard().is_none());
             self.unproven.extend(unproven.map(|why| format!("not proven: {}: {why}", target.key)));
             let types_will_change = changing.place_of(&target.key.gvk).is_some();
             let decision = machine.decide(types_will_change, &self.redactor);

@@ -46,13 +46,13 @@ impl Item {
     }
 
     /// Returns true if another part has it: it is looked at, and neither reported nor written.
-    pub fn is_elsewhere(&self) -> bool {
-        self.target().elsewhere().is_some()
+    pub fn is_in_other_shard(&self) -> bool {
+        self.target().other_shard().is_some()
     }
 
     /// Returns true if another part still has to write it.
     pub fn is_awaited(&self) -> bool {
-        self.is_elsewhere() && !matches!(self.decision.verdict.action(), Action::None | Action::Unknown)
+        self.is_in_other_shard() && !matches!(self.decision.verdict.action(), Action::None | Action::Unknown)
     }
 
     /// Records whether another part has written it, after it was waited for.
@@ -162,7 +162,7 @@ pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
             DependencyKind::Success | DependencyKind::Explicit => true,
         };
         let what = other.key.to_string();
-        is_missed.then(|| match items[need.on].target().elsewhere() {
+        is_missed.then(|| match items[need.on].target().other_shard() {
             Some(shard) => Skip::Elsewhere { what, shard, is_missing: other.action == Action::Create },
             None => Skip::Needs { what, which },
         })

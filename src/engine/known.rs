@@ -60,5 +60,5 @@ impl Known {
 
 /// Returns true if an object of another part only has to be there: of those, definitions alone say more.
 pub fn is_only_looked_for(target: &Target) -> bool {
-    target.elsewhere().is_some() && !target.key.gvk.is_crd()
+    target.other_shard().is_some() && !target.key.gvk.is_crd()
 }

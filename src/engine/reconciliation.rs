@@ -33,7 +33,7 @@ pub(crate) struct Reconciliation<'a> {
 impl<'a> Reconciliation<'a> {
     /// Compares the objects of the plan, while the members of the set are listed, and decides which of those are deleted.
     pub async fn compare(comparison: Comparison<'a>, mut plan: Plan, prune: Option<Planned>) -> Self {
-        let others = std::mem::take(&mut plan.others);
+        let others = std::mem::take(&mut plan.in_other_shards);
         let Comparison { cluster, events, .. } = comparison;
         let listing = async {
             match prune {
@@ -138,5 +138,5 @@ impl<'a> Reconciliation<'a> {
 
 /// The objects of the input that other shards have.
 fn elsewhere<'t>(run: &'t ApplyRun<'_>, others: &'t [Target]) -> impl Iterator<Item = &'t Target> {
-    run.items().iter().filter(|item| item.is_elsewhere()).map(Item::target).chain(others)
+    run.items().iter().filter(|item| item.is_in_other_shard()).map(Item::target).chain(others)
 }

@@ -15,7 +15,7 @@ pub async fn review(cluster: &Cluster, permissions: &[&Permission]) -> Vec<Resul
     futures::stream::iter(reviews).buffered(IN_FLIGHT).collect().await
 }
 
-/// A review is a question, though it is put as a creation: nothing is stored, and it is sent as a dry run.
+/// Sends one review. A review is created but never stored, so it is sent as a dry run.
 async fn is_allowed(cluster: &Cluster, permission: &Permission) -> Result<bool, RequestError> {
     let Permission { namespace, group, resource, name, verb } = permission;
     let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));

@@ -1,4 +1,4 @@
-//! Which mutating admission could act on an update: what it would change is no part of a proof, as it may have come after
+//! Mutating admission that could change an update. A proof does not include its changes, because it may have been installed after
 //! the last apply.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use crate::client::Cluster;
 use reconcile_core::live::Resource;
 use reconcile_core::live::{Discovery, Resolution};
 
-/// Where rules stand: the kind, and the path from an object to its rules.
+/// The kinds that have rules, and the path from an object to its rules.
 const SOURCES: [(&str, &str); 2] =
     [("MutatingWebhookConfiguration", "/webhooks"), ("MutatingAdmissionPolicy", "/spec/matchConstraints")];
 
@@ -30,7 +30,7 @@ struct Rule {
 }
 
 impl Admission {
-    /// Lists webhooks and policies. Not being allowed to see them is no error: then nothing is said of them.
+    /// Lists webhooks and policies. If that is forbidden, the report does not mention them.
     pub async fn load(cluster: &Cluster, catalog: &Discovery) -> Self {
         let lists = SOURCES.map(|(kind, rules_at)| async move {
             let gvk = GroupVersionKind::new("admissionregistration.k8s.io/v1", kind);
@@ -42,7 +42,7 @@ impl Admission {
         Self { rules: futures::future::join_all(lists).await.into_iter().flatten().collect() }
     }
 
-    /// What handles updates of a resource; namespace and object selectors are not looked at.
+    /// The webhooks and policies that handle updates of a resource. Namespace and object selectors are ignored.
     fn handling(&self, resource: &Resource) -> impl Iterator<Item = &str> {
         let rules = self.rules.iter().filter(|rule| {
             let matches = |names: &BTreeSet<String>, name: &str| names.contains("*") || names.contains(name);
@@ -71,7 +71,7 @@ impl Admission {
     }
 }
 
-/// The rules of one webhook configuration or policy that take part in updates.
+/// The rules of one webhook configuration or policy that apply to updates.
 fn rules_of(kind: &str, item: &Value, rules_at: &str) -> Vec<Rule> {
     let name = item.name().unwrap_or_default();
     let holders: Vec<&Value> = match item.pointer(rules_at) {

@@ -1,5 +1,4 @@
-//! Reads what the server sends, and checks it against what it was asked for: an answer that is not the object asked for says
-//! nothing about it.
+//! Reads answers of the server, and checks that each is the requested object. Any other answer says nothing about that object.
 
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
@@ -7,7 +6,7 @@ use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 use crate::client::{Cluster, Request, RequestError};
 use reconcile_core::live::Resource;
 
-/// The object that an answer has to be.
+/// The identity of a requested object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
     gvk: &'a GroupVersionKind,
@@ -17,17 +16,17 @@ pub(crate) struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// The object with this key.
+    /// Requests the object with this key.
     pub fn key(key: &'a ObjectKey) -> Self {
         Self { gvk: &key.gvk, namespace: key.namespace.as_deref(), name: &key.name, uid: None }
     }
 
-    /// The same with the uid that the body names as its lock, if it does.
+    /// The same, with the uid that the body names as a precondition, if it does.
     pub fn sent(self, body: &'a Value) -> Self {
         Self { uid: body.uid(), ..self }
     }
 
-    /// The same under the name of the object that is created.
+    /// The same, with the name of the object that is created.
     pub fn created(self, body: &'a Value) -> Self {
         Self { name: body.name().unwrap_or(self.name), ..self }
     }
@@ -41,7 +40,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Why an answer is not this object, if it is not.
+    /// The reason why an answer is not this object, if it is not.
     fn misfit(&self, answer: &Value) -> Option<&'static str> {
         let name = |name: &str| name == self.name;
         misfit(answer, self.gvk, |namespace| namespace == self.namespace.unwrap_or_default(), name)
@@ -49,7 +48,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Why an item of a list is not an object of the resource, if it is not. No namespace means that all are listed.
+/// The reason why an item of a list is not an object of the resource, if it is not. No namespace means that all are listed.
 pub(crate) fn misfit_of_item(item: &Value, resource: &Resource, namespace: Option<&str>) -> Option<&'static str> {
     let is_namespace = |found: &str| match namespace {
         _ if !resource.namespaced => found.is_empty(),
@@ -65,7 +64,7 @@ pub(crate) async fn json(cluster: &Cluster, request: Request) -> Result<Value, R
     parse(cluster, &reply.body)
 }
 
-/// Reads an answer.
+/// Parses an answer.
 pub(crate) fn parse<T: serde::de::DeserializeOwned>(cluster: &Cluster, body: &[u8]) -> Result<T, RequestError> {
     serde_json::from_slice(body).map_err(|_| RequestError::Unreadable {
         server: cluster.server().to_owned(),
@@ -73,7 +72,7 @@ pub(crate) fn parse<T: serde::de::DeserializeOwned>(cluster: &Cluster, body: &[u
     })
 }
 
-/// The answer is something else.
+/// The error for an answer that is not the requested document.
 pub(crate) fn unexpected(cluster: &Cluster, cause: impl Into<String>) -> RequestError {
     RequestError::Unexpected { server: cluster.server().to_owned(), cause: cause.into() }
 }

@@ -1,4 +1,4 @@
-//! Reads the autoscalers of the workloads of a run.
+//! Reads the autoscalers of a run's workloads.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use crate::rules::{AUTOSCALERS, Autoscaler};
 use reconcile_core::live::{Discovery, Resolution};
 use reconcile_core::live::{LiveState, Resource, Target};
 
-/// From this many namespaces on, one LIST of all of them is tried first.
+/// From this many namespaces on, one LIST over all namespaces is tried first.
 const MANY: usize = 4;
 
-/// What the server has of autoscalers, and those of the input.
+/// The kinds of autoscalers that the server has, and the autoscalers of the input.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AutoscalerSource {
     resources: Vec<Resource>,
@@ -52,7 +52,7 @@ impl AutoscalerSource {
         self.in_input.into_iter().chain(captured)
     }
 
-    /// Where each kind of autoscaler is searched for.
+    /// The namespaces in which each kind of autoscaler is listed.
     pub fn searched(&self, targets: &[&Target]) -> Vec<(Resource, BTreeSet<String>)> {
         let places = self.resources.iter().map(|resource| {
             let scaled = targets.iter().filter(|target| is_scaled(resource, target.desired.object()));
@@ -61,8 +61,8 @@ impl AutoscalerSource {
         places.collect()
     }
 
-    /// The autoscalers in the namespaces of these targets, as far as a manifest says what an autoscaler may change, and the kinds
-    /// that cannot be listed.
+    /// Reads the autoscalers in the namespaces of these targets, as far as a manifest sets fields that an autoscaler may change. Also
+    /// returns the kinds that cannot be listed.
     pub async fn read(&self, cluster: &Cluster, targets: &[&Target]) -> (Vec<Autoscaler>, Vec<Unlisted>) {
         let searched = self.searched(targets);
         let lists = searched.iter().map(|(resource, namespaces)| listed(cluster, resource, namespaces));
@@ -82,7 +82,7 @@ pub(crate) struct Unlisted {
 }
 
 impl Unlisted {
-    /// What that means for these objects; nothing where none differs in what such an autoscaler changes.
+    /// The warning for these objects. `None` if none of them differs in a field that such an autoscaler changes.
     pub fn warning<'s>(
         &self,
         targets: &[&Target],
@@ -106,7 +106,7 @@ fn is_vertical(autoscaler: &Resource) -> bool {
     autoscaler.gvk.kind == "VerticalPodAutoscaler"
 }
 
-/// Returns true if the manifest of a workload says what such an autoscaler changes.
+/// Returns true if the manifest of a workload sets a field that such an autoscaler changes.
 fn is_scaled(autoscaler: &Resource, manifest: &Value) -> bool {
     if is_vertical(autoscaler) {
         return manifest.pointer("/spec/template/spec/containers").is_some();
@@ -114,7 +114,7 @@ fn is_scaled(autoscaler: &Resource, manifest: &Value) -> bool {
     manifest.pointer("/spec/replicas").is_some_and(Value::is_number)
 }
 
-/// The autoscalers of one kind in some namespaces, and whether some cannot be listed.
+/// Lists the autoscalers of one kind in some namespaces. Also returns the kind if some cannot be listed.
 async fn listed(
     cluster: &Cluster,
     resource: &Resource,

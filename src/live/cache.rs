@@ -1,4 +1,4 @@
-//! Compiled types on disk: one file for each server, group and version, in a folder that only the user can write to.
+//! Compiled types on disk: one file for each server, group and version, in a folder that only the user can write.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -12,7 +12,7 @@ use structured_merge::TypeTable;
 
 use super::tidy::tidy;
 
-/// Changes with the form of the files, so that older ones are not read.
+/// The version of the file format, so that older files are not read.
 const FORM: &str = "v3";
 
 /// The largest file that is read, in bytes. Tables are smaller than the documents that they are compiled from, and those
@@ -22,13 +22,13 @@ const MAX_FILE: u64 = 16 << 20;
 /// A folder of compiled types.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
-    /// The cache folder that the user names, or `~/.kube/cache`.
+    /// The cache folder that the user sets, or `~/.kube/cache`.
     root: PathBuf,
-    /// Whether what is too much was removed, which is done once in a run.
+    /// Ensures that surplus files are removed once in a run.
     tidied: Arc<Once>,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Serialize, Deserialize)]
 struct Entry<T> {
     /// The server's hash of the document.
@@ -41,7 +41,7 @@ impl Cache {
         Self { root: root.to_owned(), tidied: Arc::new(Once::new()) }
     }
 
-    /// The types that were kept of this document; none where it has another hash by now.
+    /// The cached types of this document; `None` if its hash has changed.
     pub fn read(&self, of: &Document<'_>, hash: &str) -> Option<TypeTable> {
         let folder = self.folder(false).ok()?;
         let path = folder.join(of.file_name());
@@ -57,7 +57,7 @@ impl Cache {
         (entry.hash == hash && of.is_all_of(&entry.table)).then_some(entry.table)
     }
 
-    /// Keeps types, whole or not at all: other runs may be reading and writing the same file.
+    /// Writes types atomically: other runs may read and write the same file.
     pub fn write(&self, of: &Document<'_>, hash: &str, table: &TypeTable) -> io::Result<()> {
         let folder = self.folder(true)?;
         let text = serde_json::to_vec(&Entry { hash: hash.to_owned(), table })?;
@@ -66,13 +66,13 @@ impl Cache {
         let written = create(&draft).and_then(|mut file| file.write_all(&text));
         let done = written.and_then(|()| fs::rename(&draft, folder.join(of.file_name())));
         if done.is_err() {
-            // It may never have come to be.
+            // It may not exist.
             let _ = fs::remove_file(&draft);
         }
         done
     }
 
-    /// The folder with the files, if it is the user's own; made where it is missing and that is asked for.
+    /// The folder with the files, if it is the user's own. With `make`, it is created if it is missing.
     fn folder(&self, make: bool) -> io::Result<PathBuf> {
         let mut folder = self.root.clone();
         if make && !folder.exists() {
@@ -84,7 +84,7 @@ impl Cache {
             if make && fs::symlink_metadata(&folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
                 make_folders(&folder)?;
             }
-            // Never through a link.
+            // Links are not followed.
             check(&folder, &fs::symlink_metadata(&folder)?)?;
         }
         Ok(folder)
@@ -103,21 +103,21 @@ pub(super) struct Document<'d> {
 }
 
 impl Document<'_> {
-    /// A hash of all three, as their texts may hold what file names cannot.
+    /// A hash of all three, as their texts may have characters that file names cannot have.
     fn file_name(&self) -> String {
         let Self { server, group, version } = self;
         let key = format!("{server}\n{group}\n{version}");
         format!("{}.json", hex(digest::digest(&digest::SHA256, key.as_bytes()).as_ref()))
     }
 
-    /// Returns true if a table holds nothing but kinds of this group and version.
+    /// Returns true if all kinds of a table are of this group and version.
     fn is_all_of(&self, table: &TypeTable) -> bool {
         table.kinds().iter().all(|kind| kind.gvk.group == self.group && kind.gvk.version == self.version)
     }
 }
 
-/// Returns true if `body` is the document that the server's hash is of: kube-openapi's `handler3/handler.go` names the
-/// SHA-512 of the JSON in uppercase hexadecimal digits.
+/// Returns true if `body` has the server's hash: the SHA-512 of the JSON in uppercase hexadecimal digits (kube-openapi,
+/// `handler3/handler.go`).
 pub(super) fn has_hash(body: &[u8], hash: &str) -> bool {
     hex(digest::digest(&digest::SHA512, body).as_ref()).eq_ignore_ascii_case(hash)
 }
@@ -133,7 +133,7 @@ fn random_name() -> io::Result<String> {
     Ok(hex(&bytes))
 }
 
-/// A new file that only the user can read. What exists already is no new file, whether it is a link or not.
+/// Creates a file that only the user can read. Fails if the path exists, even as a link.
 fn create(path: &Path) -> io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -150,7 +150,7 @@ fn make_folders(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Another user who can write into a folder decides what is in its files.
+/// Refuses a folder that another user can write: that user would decide the content of its files.
 #[cfg(unix)]
 fn check(folder: &Path, metadata: &fs::Metadata) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt as _;

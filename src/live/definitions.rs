@@ -1,4 +1,4 @@
-//! Where CustomResourceDefinitions live, and those of the kinds at hand.
+//! CustomResourceDefinitions: their resource, and the live ones of the kinds of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::fetch::find;
 use crate::client::{Cluster, IN_FLIGHT};
 use reconcile_core::live::{LiveState, Resource, Target};
 
-/// Where the CustomResourceDefinitions are.
+/// The resource of CustomResourceDefinitions.
 pub(crate) fn definitions() -> Resource {
     Resource {
         gvk: GroupVersionKind::new("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
@@ -22,13 +22,13 @@ pub(crate) fn definitions() -> Resource {
     }
 }
 
-/// The definition of a resource, if it is a custom one.
+/// The key of the definition of a custom resource.
 pub(crate) fn definition_key(of: &Resource) -> ObjectKey {
     let name = format!("{}.{}", of.plural, of.gvk.group);
     ObjectKey { gvk: definitions().gvk, namespace: None, name }
 }
 
-/// The live definitions of the custom resources among targets, without those that are targets themselves.
+/// The live definitions of the targets' custom resources, without those that are targets themselves.
 pub(crate) async fn definitions_beside(cluster: &Cluster, targets: &[&Target]) -> Vec<Value> {
     let own: BTreeSet<&str> =
         targets.iter().filter(|target| target.key.gvk.is_crd()).map(|target| target.key.name.as_str()).collect();

@@ -1,5 +1,5 @@
-//! Reads the live objects: one LIST for each resource and namespace, or a GET for each object where that is cheaper or
-//! the only thing allowed. Where a resource is wanted in many namespaces, one LIST over all of them may do (`across`).
+//! Reads the live objects: one LIST for each resource and namespace, or a GET for each object if that is cheaper or if only
+//! that is allowed. For a resource in many namespaces, one LIST over all of them may suffice (`all_namespaces`).
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
@@ -9,7 +9,7 @@ use futures::StreamExt as _;
 use reconcile_core::live::{FEW, LiveState, Resource, Target};
 use structured_merge::{ObjectKey, ObjectMeta as _};
 
-use super::across::{Across, Found, across};
+use super::all_namespaces::{Across, Found, across};
 use super::answer::Asked;
 use super::list::Pages;
 use crate::client::{Cluster, IN_FLIGHT, MOST_IN_FLIGHT, Request, RequestError, StatusError};
@@ -18,10 +18,10 @@ use crate::diagnostic::Diagnostic;
 /// Beyond this many requests for the objects of one resource, a LIST over all namespaces is tried first.
 const MANY_REQUESTS: usize = 8;
 
-/// A collection that holds this many times more than what is still wanted of it is left, and the rest read one by one.
+/// A LIST stops if the collection is this many times larger than the missing objects, which are then read one by one.
 const SPARSE: u64 = 20;
 
-/// What is wanted of one resource: the indices of the targets, by namespace.
+/// The wanted objects of one resource: the indices of the targets, by namespace.
 type ByNamespace<'t> = BTreeMap<Option<&'t str>, Vec<usize>>;
 
 /// Reads every target that has a resource. The result has one state for each target, in order; a target without a
@@ -30,8 +30,8 @@ pub async fn fetch(cluster: &Cluster, targets: &[&Target]) -> Vec<LiveState> {
     fetch_into(cluster, targets, &async |_, state| state).await
 }
 
-/// The same, with what `take` makes of the state of the target with an index. An object is taken as soon as its page is read, so
-/// that only what is needed of it stays in memory.
+/// The same, with each state passed to `take` with the index of its target. An object is passed as soon as its page is read, so
+/// that only the results stay in memory.
 pub async fn fetch_into<T>(
     cluster: &Cluster,
     targets: &[&Target],
@@ -69,14 +69,14 @@ pub async fn fetch_into<T>(
     all
 }
 
-/// Returns true if many requests would be needed, namespace by namespace.
+/// Returns true if reading by namespace would take many requests.
 fn is_spread(resource: &Resource, wanted: &ByNamespace<'_>) -> bool {
     let can_list = resource.verbs.contains("list");
     let requests = wanted.values().map(|part| if can_list && part.len() > FEW { 1 } else { part.len() });
     can_list && wanted.len() > 1 && requests.sum::<usize>() > MANY_REQUESTS
 }
 
-/// Reads resources over all namespaces, as far as that pays.
+/// Reads resources over all namespaces, as far as that is cheaper.
 async fn in_all_namespaces<'t, T>(
     cluster: &Cluster,
     targets: &[&'t Target],
@@ -127,8 +127,8 @@ async fn collection<T>(
     let mut found = Vec::with_capacity(wanted.len());
     let namespace = wanted.first().and_then(|index| targets[*index].key.namespace.as_deref());
     let mut pages = Pages::new(cluster, resource, namespace).wanting(&wants);
-    // What is still wanted at the end is absent, unless something was not listed, or not as it should be: not allowed to list,
-    // an item that is none. Then it may be readable by name.
+    // A wanted object that is missing at the end is absent, unless the list failed, stopped early or had an unreadable item. Then
+    // it may be readable by name.
     let mut is_sure = true;
     while !missing.is_empty() {
         let Ok(page) = pages.next().await else {
@@ -172,7 +172,7 @@ async fn one_by_one<T>(
     futures::stream::iter(reads).buffer_unordered(MOST_IN_FLIGHT).collect().await
 }
 
-/// Reads one object.
+/// Reads the object of a target.
 pub async fn get(cluster: &Cluster, target: &Target, resource: &Resource) -> LiveState {
     find(cluster, resource, &target.key).await
 }

@@ -1,7 +1,7 @@
-//! Lists collections, page by page: the one place that deals with continue tokens.
+//! Lists collections, page by page. Only this module deals with continue tokens.
 //!
-//! A list that expires half-way (410) is read again from the beginning, in one piece, as client-go's pager does it. Pages that
-//! are too large, or take too long, are asked for in smaller ones. A list that does not end is an error.
+//! A list that expires half-way (410) is read again from the beginning, without pages, as client-go's pager does. A page that is
+//! too large or takes too long is requested again in smaller pages. A list that does not end is an error.
 
 use std::collections::HashSet;
 
@@ -14,16 +14,16 @@ use super::sieve::Sieve;
 use crate::client::{Address, Cluster, Request, RequestError};
 use reconcile_core::live::Resource;
 
-/// What a list of metadata is asked for as; a server that cannot gives whole objects.
+/// The media types of a list of metadata; a server that does not know the first returns whole objects.
 const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 /// Objects in one page.
 const PAGE: usize = 500;
-/// Objects in the smallest page that is asked for.
+/// Objects in the smallest page that is requested.
 const SMALLEST: usize = 5;
 /// The most pages of one list: a million objects.
 const MOST: usize = 2000;
-/// Pages beyond what the server says is left, as objects may be created meanwhile.
+/// Pages beyond the number that the server announces, because objects may be created during the list.
 const SLACK: usize = 16;
 /// Pages in a row that may be empty.
 const EMPTY: usize = 8;
@@ -46,14 +46,14 @@ pub(crate) struct Pages<'c> {
     sieve: Option<Sieve<'c>>,
 }
 
-/// What is asked for next.
+/// The next page to request.
 enum Next {
     First,
     After(String),
 }
 
 impl<'c> Pages<'c> {
-    /// The objects of a resource in one namespace, or in all where none is given.
+    /// Lists the objects of a resource in one namespace, or in all without one.
     pub fn new(cluster: &'c Cluster, resource: &'c Resource, namespace: Option<&'c str>) -> Self {
         let address = resource.collection_path(namespace);
         let next = Some(Next::First);
@@ -74,27 +74,27 @@ impl<'c> Pages<'c> {
         self
     }
 
-    /// The same, counted with discovery and the like: they are not the objects that a run is about.
+    /// The same, counted with discovery: these are not the objects of the manifests.
     pub fn counted_as_other(mut self) -> Self {
         self.request = Request::read;
         self
     }
 
-    /// The same, with the metadata of each object and nothing else.
+    /// The same, with only the metadata of each object.
     pub fn metadata_only(mut self) -> Self {
         self.request = |address| Request::list(address).with_accept(METADATA);
         self.metadata_only = true;
         self
     }
 
-    /// The same, with the objects for whose namespace and name this returns true; the others are only counted.
+    /// The same, with only the objects for whose namespace and name `wants` returns true. Unwanted objects are counted.
     pub fn wanting(mut self, wants: &'c (dyn Fn(&str, &str) -> bool + Sync)) -> Self {
         let by_name = self.namespace.is_some() || !self.resource.namespaced;
         self.sieve = Some(Sieve { wants, by_name });
         self
     }
 
-    /// All objects, and what else was listed.
+    /// Reads all pages. Returns the objects, and the items that are none.
     pub async fn all(mut self) -> Result<(Vec<Value>, Vec<Spoilt>), RequestError> {
         let (mut objects, mut spoilt) = (Vec::new(), Vec::new());
         while let Some(page) = self.next().await? {
@@ -108,7 +108,7 @@ impl<'c> Pages<'c> {
         Ok((objects, spoilt))
     }
 
-    /// The next page; nothing after the last one.
+    /// Reads the next page; `None` after the last one.
     pub async fn next(&mut self) -> Result<Option<Page>, RequestError> {
         let Some(next) = self.next.take() else { return Ok(None) };
         let (body, starts_over) = self.ask(&next).await?;
@@ -125,7 +125,7 @@ impl<'c> Pages<'c> {
         self.address.clone().with("limit", limit.to_string())
     }
 
-    /// The body of a page, and whether it starts the list over.
+    /// Returns the body of a page, and true if it starts the list over.
     async fn ask(&mut self, next: &Next) -> Result<(bytes::Bytes, bool), RequestError> {
         loop {
             let page = match next {
@@ -147,8 +147,8 @@ impl<'c> Pages<'c> {
     }
 }
 
-/// Returns true if a smaller page may succeed: the answer was too large, or it began and was not complete in time, or the server
-/// itself was not done with it in time.
+/// Returns true if a smaller page may succeed: the answer was too large, or it began but was not complete in time, or the server
+/// itself timed out.
 fn is_too_much(error: &RequestError) -> bool {
     matches!(error, RequestError::TooLarge { .. } | RequestError::TooSlow { .. })
         || error.status().is_some_and(|status| status.code == 504)
@@ -174,13 +174,13 @@ impl Default for Bound {
 }
 
 impl Bound {
-    /// Counts a page; false when the list goes on where it has to have ended.
+    /// Counts a page. Returns false if the list goes on although it should have ended.
     fn allows(&mut self, page: &Page, bytes: usize, limit: usize) -> bool {
         self.pages = self.pages.saturating_add(1);
         self.bytes = self.bytes.saturating_add(bytes);
         let is_empty = page.objects.is_empty() && page.others == 0 && page.spoilt.is_empty();
         self.empty = if is_empty { self.empty.saturating_add(1) } else { 0 };
-        // What the server says first counts: a number that grows from page to page would never be reached.
+        // The server's first number counts: one that grows from page to page would never be reached.
         if let (Some(left), true) = (page.left, self.most == MOST) {
             let left = usize::try_from(left).ok().and_then(|left| left.checked_div(limit)).unwrap_or(usize::MAX);
             let most = self.pages.saturating_add(SLACK).saturating_add(left.saturating_mul(2));
@@ -200,7 +200,7 @@ mod tests {
         Page { objects, left, token: Some(format!("token-{number}")), ..Page::default() }
     }
 
-    /// How many pages are read of a list that never ends.
+    /// Number of pages that are read of a list that never ends.
     fn read(of: impl Fn(usize) -> Page) -> usize {
         let mut bound = Bound::default();
         (0..10_000).take_while(|number| bound.allows(&of(*number), 1000, PAGE)).count()

@@ -1,14 +1,14 @@
-//! Stage 2, read current: asks which resources the server knows, and fetches the objects that live there.
+//! Stage 2, read current: discovers the resources of the server and fetches the live objects.
 //!
 //! ```text
 //! Manifest ─discovery─▶ Target ─fetch─▶ LiveState
 //!                          └─ or snapshot (offline) ─▶ LiveState
 //! ```
-//! The values are those of [`reconcile_core::live`], where they are decided on.
+//! The values are those of [`reconcile_core::live`]; this module sends the requests that fill them.
 
 pub mod access;
-mod across;
 pub mod admission;
+mod all_namespaces;
 pub(crate) mod answer;
 pub(crate) mod autoscalers;
 mod cache;
@@ -25,5 +25,5 @@ pub use crate::client::{Cause, RequestCounts, RequestError, StatusError};
 pub(crate) use answer::{json, parse};
 pub use discovery::discover;
 pub use reconcile_core::live::{
-    Discovery, InPart, LiveState, Resolution, Resource, Target, discreet, readiness, resolve, snapshot,
+    Discovery, LiveState, Resolution, Resource, ShardMember, Target, discreet, readiness, resolve, snapshot,
 };

@@ -1,4 +1,4 @@
-//! Reads one page of a list. Pure. An item that cannot be read, or that does not belong there, spoils itself only.
+//! Parses one page of a list. An item that cannot be read, or that does not belong there, does not affect the other items.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -11,21 +11,21 @@ use reconcile_core::live::Resource;
 /// A page of a list.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
-    /// The objects that are wanted, each with its type.
+    /// The wanted objects, each with its type.
     pub objects: Vec<Value>,
-    /// How many objects there are besides.
+    /// Number of unwanted objects.
     pub others: usize,
-    /// What else was in it.
+    /// The items that are not objects of the list.
     pub spoilt: Vec<Spoilt>,
-    /// How many objects follow, where the server says it.
+    /// Number of objects on later pages, if the server says it.
     pub left: Option<u64>,
     /// The version of the list.
     pub version: Option<String>,
-    /// Whether the list begins again with this page: what came before does not count.
+    /// True if the list begins again with this page, so that the pages before do not count.
     pub starts_over: bool,
-    /// How large it was, in bytes.
+    /// Its size, in bytes.
     pub bytes: usize,
-    /// Where the next page begins; none after the last one.
+    /// The continue token of the next page; `None` on the last one.
     pub(super) token: Option<String>,
 }
 
@@ -36,11 +36,11 @@ pub(crate) struct Spoilt {
     pub name: Option<String>,
     /// Its namespace, as far as it can be read.
     pub namespace: Option<String>,
-    /// What is wrong with it.
+    /// The cause.
     pub cause: String,
 }
 
-/// Reads a page; or why it is none.
+/// Parses a page. The error is the reason why it is none.
 pub(super) fn read(
     body: &[u8],
     resource: &Resource,
@@ -52,7 +52,7 @@ pub(super) fn read(
         Ok(List { envelope, items }) => {
             (Value::Object(envelope), items.ok_or_else(|| "it has no `items`".to_owned())?, Vec::new())
         }
-        // One item may be deeper than is read, or hold a number or a text that nobody can: the others are read by themselves.
+        // One item may be nested too deeply, or have a number or a text that cannot be read. The items are then read one by one.
         Err(_) => one_by_one(body)?,
     };
     let text = |pointer: &str| envelope.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -95,7 +95,7 @@ pub(super) fn read(
     })
 }
 
-/// Items of which only the metadata is asked for have a type of their own.
+/// Removes the type of an item of a metadata list, which is `PartialObjectMetadata`.
 fn leave_type_out(item: &mut Value) {
     if let Value::Object(item) = item
         && item.get("kind").is_some_and(|kind| kind == "PartialObjectMetadata")
@@ -105,7 +105,7 @@ fn leave_type_out(item: &mut Value) {
     }
 }
 
-/// Items of a built-in list leave their type out.
+/// Adds the type to an item, which built-in lists leave out.
 fn name_type(item: &mut Value, resource: &Resource) {
     if let Value::Object(item) = item {
         item.entry("apiVersion").or_insert_with(|| resource.gvk.api_version().into());
@@ -126,7 +126,7 @@ struct Envelope {
     items: Vec<IgnoredAny>,
 }
 
-/// What can be read of an item that cannot be read as a whole.
+/// The readable fields of an item that cannot be read as a whole.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Head {
@@ -140,7 +140,7 @@ struct HeadMetadata {
     namespace: Option<String>,
 }
 
-/// Reads every item by itself: the list without them, those that can be read, and those that cannot.
+/// Reads every item by itself. Returns the list without its items, the readable items, and the unreadable ones.
 fn one_by_one(body: &[u8]) -> Result<(Value, Vec<Item>, Vec<Spoilt>), String> {
     let unreadable = || "it is not JSON".to_owned();
     let envelope: Envelope = serde_json::from_slice(body).map_err(|_| unreadable())?;
@@ -165,7 +165,7 @@ fn one_by_one(body: &[u8]) -> Result<(Value, Vec<Item>, Vec<Spoilt>), String> {
 fn items(body: &[u8]) -> Vec<&[u8]> {
     let mut found = Vec::new();
     let (mut depth, mut in_text, mut is_escaped, mut in_items) = (0_usize, false, false, false);
-    // Where the last text at the top began and ended: the key, when a value begins.
+    // The last string at the top level: the key, once its value begins.
     let (mut text_start, mut key) = (0, None);
     let mut start = None;
     for (at, byte) in body.iter().enumerate() {

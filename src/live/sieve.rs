@@ -1,21 +1,21 @@
-//! Reads the items of a list, and of those that nobody wants only what they are called: a list may hold many times more than what is
-//! wanted of it. Pure.
+//! Parses the items of a list. Of unwanted items, only the type, the name and the namespace are kept, because a list may be many
+//! times larger than its wanted objects.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Which items of a list are wanted.
+/// Selects the wanted items of a list.
 #[derive(Clone, Copy)]
 pub(crate) struct Sieve<'w> {
-    /// Whether the object with this namespace and name is wanted.
+    /// Returns true if the object with this namespace and name is wanted.
     pub wants: &'w (dyn Fn(&str, &str) -> bool + Sync),
-    /// Whether the name alone decides: all objects are in the same namespace, or in none.
+    /// True if the name alone decides: all objects are in the same namespace, or in none.
     pub by_name: bool,
 }
 
-/// A list: what is there besides the items, and the items, if there are any.
+/// A list: its other fields, and its items, if it has any.
 pub(super) struct List {
     pub envelope: Map<String, Value>,
     pub items: Option<Vec<Item>>,
@@ -23,13 +23,13 @@ pub(super) struct List {
 
 /// An item of a list.
 pub(super) enum Item {
-    /// As it is.
+    /// A wanted item, complete.
     Whole(Value),
-    /// One that nobody wants: its type, name and namespace.
+    /// An unwanted item: its type, name and namespace.
     Named(Value),
 }
 
-/// Reads a list. Without a sieve, everything is wanted.
+/// Parses a list. Without a sieve, all items are wanted.
 pub(super) fn list(body: &[u8], sieve: Option<Sieve<'_>>) -> serde_json::Result<List> {
     let mut json = serde_json::Deserializer::from_slice(body);
     let list = ListSeed(sieve).deserialize(&mut json)?;
@@ -141,13 +141,13 @@ impl<'de> Visitor<'de> for ItemSeed<'_> {
         if is_wanted {
             return Ok(Item::Whole(Value::Object(object)));
         }
-        // What came before the metadata.
+        // Fields that came before the metadata.
         object.retain(|key, _| is_type(key) || key == "metadata");
         Ok(Item::Named(Value::Object(object)))
     }
 }
 
-/// Whether an item is wanted that was wanted before, or was not. What was left out would be missing from one that is named twice.
+/// Updates whether an item is wanted. An item whose name appears twice is an error if it becomes wanted, as its fields were skipped.
 fn still<E: serde::de::Error>(before: bool, now: bool) -> Result<bool, E> {
     if now && !before { Err(E::custom("it is named twice")) } else { Ok(now) }
 }

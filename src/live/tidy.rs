@@ -1,4 +1,4 @@
-//! Keeps the folder of the cache small, whatever servers send and however runs end.
+//! Limits the cache folder: removes surplus files, and drafts of runs that were killed.
 
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
@@ -9,10 +9,10 @@ use std::time::{Duration, SystemTime};
 const MOST_FILES: usize = 1_000;
 /// The most bytes that all files may have together.
 const MOST_BYTES: u64 = 256 << 20;
-/// A draft that is older was left by a run that was killed.
+/// Age from which a draft is one of a run that was killed.
 const OLDEST_DRAFT: Duration = Duration::from_hours(1);
 
-/// Removes drafts that nobody will finish, and what was written longest ago where there is too much. What cannot be removed stays.
+/// Removes abandoned drafts, and the oldest files above the limits. A file that cannot be removed stays.
 pub(super) fn tidy(folder: &Path) {
     tidy_at(folder, SystemTime::now(), (MOST_FILES, MOST_BYTES));
 }
@@ -33,7 +33,7 @@ fn tidy_at(folder: &Path, now: SystemTime, (most_files, most_bytes): (usize, u64
     }
 }
 
-/// The files with this extension: when they were written, their bytes and paths.
+/// The files with this extension: time of the last write, size in bytes, and path.
 fn files(folder: &Path, extension: &str) -> Vec<(SystemTime, u64, PathBuf)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path()).filter(|path| path.extension() == Some(OsStr::new(extension)));

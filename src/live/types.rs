@@ -1,5 +1,5 @@
-//! The types of the kinds at hand: built-in kinds from the table in the program, all others from the server's OpenAPI
-//! documents, or else from their CustomResourceDefinitions. Compiled documents are kept on disk under their hash.
+//! The types of the kinds of a run: built-in kinds from the table in the program, all others from the server's OpenAPI
+//! documents, or else from their CustomResourceDefinitions. Compiled documents are cached on disk with their hash.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -17,11 +17,11 @@ use reconcile_core::live::Resource;
 /// Digits of a SHA-512.
 const HASH: usize = 128;
 
-/// Types of all kinds that a run deals with.
+/// Types of all kinds of a run.
 #[derive(Debug, Default)]
 pub struct Types {
     custom: BTreeMap<GroupVersion, TypeTable>,
-    /// Types that no document of the server is known to have, from CustomResourceDefinitions.
+    /// Types from CustomResourceDefinitions, of kinds that no document of the server is known to have.
     defined: BTreeMap<GroupVersionKind, TypeTable>,
     cache: Option<Cache>,
 }
@@ -29,14 +29,14 @@ pub struct Types {
 type GroupVersion = (String, String);
 
 impl Types {
-    /// No types but the built-in ones; tables are kept below `cache`, where there is one.
+    /// Starts with the built-in types. Tables are cached below `cache`, if it is given.
     #[must_use]
     pub fn new(cache: Option<&Path>) -> Self {
         Self { cache: cache.map(Cache::below), ..Self::default() }
     }
 
-    /// The types of custom resources as CustomResourceDefinitions have them, where there is no server to ask. Of several
-    /// definitions of a kind, the first counts.
+    /// The types of custom resources from their CustomResourceDefinitions, for comparisons without a server. If a kind has several
+    /// definitions, the first one counts.
     #[must_use]
     pub fn defined<'a>(
         kinds: impl IntoIterator<Item = &'a GroupVersionKind>,
@@ -68,13 +68,13 @@ impl Types {
         }
     }
 
-    /// Returns true if nothing is known of a kind's objects but that they have metadata.
+    /// Returns true if only the metadata of a kind's objects has a type.
     #[must_use]
     pub fn is_untyped(&self, gvk: &GroupVersionKind) -> bool {
         structured_merge::builtin_kind(gvk).is_none() && self.custom(gvk).is_none()
     }
 
-    /// The type of a kind's objects. A kind of which nothing is known is compared as an untyped object.
+    /// The type of a kind's objects. Objects of an unknown kind are untyped.
     #[must_use]
     pub fn of(&self, gvk: &GroupVersionKind) -> TypeRef<'_> {
         if let Some(builtin) = structured_merge::builtin().object(gvk) {
@@ -91,9 +91,9 @@ impl Types {
         served.and_then(|table| table.object(gvk)).or_else(|| self.defined.get(gvk)?.object(gvk))
     }
 
-    /// Loads the types of the kinds that are not built in and are not there yet, from the server's documents. A kind that those
-    /// do not have, as right after its definition, has the type that its CustomResourceDefinition says. What cannot be had leaves
-    /// its kinds untyped: nothing of them is proven then, and the server is asked.
+    /// Loads the missing types of custom kinds from the server's documents. A kind that the documents do not have, as right after its
+    /// definition, gets the type of its CustomResourceDefinition. If that fails, the kind stays untyped: nothing about its objects
+    /// is proven, and dry runs decide.
     pub async fn load(&mut self, cluster: &Cluster, resources: impl IntoIterator<Item = &Resource>) {
         let mut rest: BTreeMap<_, _> = resources.into_iter().map(|of| (&of.gvk, of)).collect();
         rest.retain(|gvk, _| !gvk.group.is_empty() && self.is_untyped(gvk));
@@ -105,7 +105,7 @@ impl Types {
         }
     }
 
-    /// The server's index names the hash of each document (KEP-2896), and only documents that are not known by their hash are
+    /// Loads the server's documents. Their index names the hash of each (KEP-2896), and only documents with an unknown hash are
     /// fetched.
     async fn load_documents(&mut self, cluster: &Cluster, kinds: impl Iterator<Item = &GroupVersionKind>) {
         let wanted: BTreeSet<GroupVersion> = kinds
@@ -132,15 +132,14 @@ impl Types {
         self.custom.extend(tables.into_iter().flatten());
     }
 
-    /// Forgets what came from the server, for when its CustomResourceDefinitions have changed.
+    /// Forgets the types of the server, after its CustomResourceDefinitions have changed.
     pub fn forget(&mut self) {
         self.custom.clear();
         self.defined.clear();
     }
 }
 
-/// The types of one group and version. A document that is not the one that the server's hash is of is good for this run, as
-/// everything that the server says, and for no other.
+/// Reads the types of one group and version. A document that does not have the server's hash is used in this run, but not cached.
 async fn table(
     cluster: &Cluster,
     cache: Option<&Cache>,
@@ -156,21 +155,21 @@ async fn table(
     let content: Value = parse(cluster, &body).ok()?;
     let table = structured_merge::compile([&content], Origin::Custom).ok()?.only(group, version);
     if let Some((cache, hash)) = kept.filter(|(_, hash)| has_hash(&body, hash)) {
-        // A cache that can't be written costs the next run a request.
+        // If the cache cannot be written, the next run sends one more request.
         let _ = cache.write(&document, hash, &table);
     }
     Some(table)
 }
 
-/// Where a document is read, and the server's hash of it, where it names one.
+/// The address of a document, and the server's hash of it, if there is one.
 #[derive(Debug, PartialEq)]
 struct Source {
     address: Address,
     hash: Option<String>,
 }
 
-/// What the index says of a group and version. It may come from an aggregated API, whose word counts for its own documents
-/// only: another place than theirs is none.
+/// Reads the entry of the index for a group and version. An aggregated API may have written it, so it may only lead to the document
+/// of that group and version.
 fn source(url: &str, group: &str, version: &str) -> Option<Source> {
     let (path, query) = url.split_once('?').map_or((url, None), |(path, query)| (path, Some(query)));
     if path != format!("/openapi/v3/apis/{group}/{version}") {

@@ -39,7 +39,7 @@ pub(crate) async fn without_cluster(
             known.add(autoscaler);
         }
     }
-    let mut plan = plan.part(args.shard.shard, |_| false);
+    let mut plan = plan.shard(args.shard.shard, |_| false);
     let kinds = plan.targets().map(|target| &target.key.gvk);
     let wanted = plan.targets().filter(|target| target.key.gvk.is_crd()).map(|target| target.desired.object());
     let types = Types::defined(kinds, snapshot.definitions().chain(wanted));

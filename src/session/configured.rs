@@ -43,7 +43,7 @@ fn with_defaults(typed: Typed, configuration: Configuration) -> (Cli, Configured
     let (cli, refused) = typed.with(&additions);
     let Some(default) = refused.and_then(|refused| defaults.get(refused)) else { return (cli, Ok(configuration)) };
     let message = format!("`defaults`: `--{}` does not fit this command line", default.flag);
-    let diagnostic = Diagnostic { place: Some(default.place.clone()), ..Diagnostic::general(message) };
+    let diagnostic = Diagnostic { location: Some(default.location.clone()), ..Diagnostic::general(message) };
     (cli, Err(Failure::invalid(diagnostic.with_hint("type the flag only where it fits"))))
 }
 
@@ -113,7 +113,7 @@ impl Settings {
         }
         let rules = self.ignore.iter().enumerate();
         let unmatched = rules.filter(|(index, _)| !matched.contains(&RuleRef::Configured(*index)));
-        Some(unmatched.map(|(_, rule)| rule.place.to_string()).collect())
+        Some(unmatched.map(|(_, rule)| rule.location.to_string()).collect())
     }
 
     /// A report that names the configuration.

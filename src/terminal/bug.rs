@@ -1,14 +1,14 @@
-//! What is said when the program has a bug and panics: where, and what to report. Never a value, as one may be a secret.
+//! The message for a panic: its location, and what to report. It never shows a value, which may be a secret.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::panic::{Location, PanicHookInfo, set_hook};
 
-/// Replaces the message of a panic, which may hold values, by one that holds none. The process ends with 101, as any Rust program does.
+/// Replaces the message of a panic, which may have values, by one without. The process exits with 101, as any Rust program does.
 pub fn report_panics() {
     set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
         let text = message(panic.location(), std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0"));
-        // Where stderr is closed, the exit code is all that is left to say it with.
+        // If stderr is closed, only the exit code says it.
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
     }));
 }
@@ -18,7 +18,7 @@ fn message(place: Option<&Location<'_>>, has_backtrace: bool) -> String {
     let (system, machine) = (std::env::consts::OS, std::env::consts::ARCH);
     let mut text = format!("error: this is a bug in {name} {version} ({system}/{machine})");
     if let Some(place) = place {
-        // Of the path of a dependency, the end tells which one it is.
+        // The end of the path says which dependency it is.
         let parts: Vec<&str> = place.file().rsplit(['/', '\\']).take(4).collect();
         let file = parts.into_iter().rev().collect::<Vec<_>>().join("/");
         let _ = write!(text, ": it panicked at {file}:{}:{}", place.line(), place.column());
@@ -28,7 +28,7 @@ fn message(place: Option<&Location<'_>>, has_backtrace: bool) -> String {
          written: see with `diff` what is left\n",
     );
     if has_backtrace {
-        // Names of functions and files, and nothing of what they worked on.
+        // Names of functions and files, and no values.
         let _ = writeln!(text, "{}", std::backtrace::Backtrace::force_capture());
     }
     text

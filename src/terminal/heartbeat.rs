@@ -2,10 +2,10 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Between two lines.
+/// Time between two lines.
 pub(super) const INTERVAL: Duration = Duration::from_secs(10);
 
-/// Says from time to time what is waited for, until it is dropped: in a log, silence looks like a program that hangs.
+/// Regularly writes what the run waits for, until it is dropped: in a log, silence looks like a program that hangs.
 #[derive(Debug)]
 pub(super) struct Heartbeat {
     shared: Arc<Shared>,
@@ -25,16 +25,16 @@ struct State {
 }
 
 impl Heartbeat {
-    /// Begins to tell.
+    /// Starts the thread that writes.
     pub fn new(interval: Duration, tell: impl Fn(&str) + Send + 'static) -> Self {
         let shared = Arc::new(Shared::default());
         let beating = Arc::clone(&shared);
-        // Without a thread, nothing is told.
+        // Without a thread, nothing is written.
         let thread = std::thread::Builder::new().spawn(move || beating.beat(interval, tell)).ok();
         Self { shared, thread }
     }
 
-    /// What is waited for from now on.
+    /// Sets what the run waits for.
     pub fn says(&self, what: Option<String>) {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner).waits_for = what;
     }

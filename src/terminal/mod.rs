@@ -1,4 +1,4 @@
-//! The only door to stdout and stderr: colours, and untrusted text made visible.
+//! The only access to stdout and stderr: colours, progress, the pager, and untrusted text made visible.
 
 mod bug;
 mod heartbeat;
@@ -22,7 +22,7 @@ use progress::Live;
 pub use question::{can_ask, line};
 pub use theme::{THEMES, Theme};
 
-/// When to colour the text (`--color`).
+/// The choice of coloured text (`--color`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ColorChoice {
     /// On a terminal unless `NO_COLOR` is set, and elsewhere if `CLICOLOR_FORCE` is set
@@ -38,7 +38,7 @@ pub enum ColorChoice {
 #[derive(Clone, Debug)]
 pub struct Terminal {
     inner: Arc<Streams>,
-    /// Whose words these are, where several contexts speak at once.
+    /// The context that messages are about, if several contexts run at the same time.
     label: Option<Arc<str>>,
 }
 
@@ -48,11 +48,11 @@ struct Streams {
     stderr_colored: bool,
     quiet: bool,
     theme: &'static Theme,
-    /// On a terminal that a person looks at, unless quiet.
+    /// The live line, on a terminal that a person watches and unless quiet.
     live: Option<Live>,
 }
 
-/// How far something is; dropped when it is over.
+/// Shows the progress of some work until it is dropped.
 #[derive(Debug)]
 pub struct Progress {
     live: Option<Live>,
@@ -60,14 +60,14 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Shows how many steps are done.
+    /// Shows the number of finished steps.
     pub fn at(&self, step: usize) {
         if let Some(live) = &self.live {
             live.at(step);
         }
     }
 
-    /// Shows what takes its time.
+    /// Shows what the run waits for.
     pub fn slow(&self, what: Option<String>) {
         if let Some(live) = &self.live {
             live.says(what.as_deref().unwrap_or_default());
@@ -97,14 +97,14 @@ impl Drop for Progress {
     }
 }
 
-/// Stdout takes nothing more. Where its reader closed it, the run ends quietly; any other reason is told on stderr.
+/// Stdout cannot be written any more. If its reader closed it, the run ends quietly; any other reason is reported on stderr.
 #[derive(Debug)]
 pub struct Closed;
 
-/// Something that was printed to stdout is lost: the disk behind it is full, for example.
+/// True once output to stdout is lost, because a disk is full, for example.
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// Returns true if something that was printed to stdout is lost, and not because its reader closed it.
+/// Returns true if output to stdout is lost for another reason than a reader who closed it.
 #[must_use]
 pub fn has_lost_output() -> bool {
     LOST.load(Ordering::Relaxed)
@@ -136,25 +136,25 @@ impl Terminal {
         Self { inner: Arc::new(Streams { stdout_colored, stderr_colored, quiet, theme, live }), label: None }
     }
 
-    /// The same terminal, where each line on stderr begins with a name. How far it is, is not shown: there is only one live line.
+    /// The same terminal, where each line on stderr begins with a name. It shows no progress, as there is only one live line.
     #[must_use]
     pub fn labelled(&self, name: &str) -> Self {
         Self { inner: Arc::clone(&self.inner), label: Some(name.into()) }
     }
 
-    /// Returns true if no text is wanted.
+    /// Returns true if `--quiet` is given.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.inner.quiet
     }
 
-    /// Returns true if somebody reads stdout on a terminal.
+    /// Returns true if stdout is a terminal and text is wanted.
     #[must_use]
     pub fn is_watched(&self) -> bool {
         std::io::stdout().is_terminal() && !self.inner.quiet
     }
 
-    /// Columns of a line of stdout: those of the terminal, or what `COLUMNS` says elsewhere.
+    /// Columns of a line of stdout: those of the terminal, or else those of `COLUMNS`.
     #[must_use]
     pub fn width(&self) -> usize {
         let size = terminal_size::terminal_size_of(std::io::stdout());
@@ -186,7 +186,7 @@ impl Terminal {
         })
     }
 
-    /// Prints a document to stdout: as it is for a program, and on a terminal with everything made visible that is hidden.
+    /// Prints a document to stdout: unchanged for a program, and with hidden characters made visible on a terminal.
     pub fn document(&self, text: &str) -> Result<(), Closed> {
         if !std::io::stdout().is_terminal() {
             return self.data(text);
@@ -195,7 +195,7 @@ impl Terminal {
         self.data(&lines)
     }
 
-    /// Prints a note to stderr; an error of stderr itself has nowhere to go.
+    /// Prints a note to stderr. Errors of stderr itself are ignored.
     pub fn note(&self, role: Role, line: &str) {
         let mut text = Styled::new();
         for (index, part) in line.split('\n').enumerate() {
@@ -208,13 +208,13 @@ impl Terminal {
         self.message(&text);
     }
 
-    /// Returns true if a live line shows how far the run is, so that no line is needed for each step.
+    /// Returns true if a live line shows the progress, so that no line is needed for each step.
     #[must_use]
     pub fn is_live(&self) -> bool {
         self.live().is_some()
     }
 
-    /// Begins to show how far something is, in steps.
+    /// Starts to show the progress of some work, in steps.
     #[must_use = "it is shown until it is dropped"]
     pub fn progress(&self, what: &str, steps: usize) -> Progress {
         if let Some(live) = self.live() {
@@ -270,7 +270,7 @@ fn visible_line(line: &str) -> String {
     }
 }
 
-/// Columns of a line that is not written to a terminal: `COLUMNS`, or else as in every other pipe.
+/// Columns of a line that is not written to a terminal: those of `COLUMNS`, or else the default.
 #[must_use]
 pub fn width_elsewhere() -> usize {
     std::env::var("COLUMNS").ok().and_then(|columns| columns_of(&columns)).unwrap_or(View::WIDTH)

@@ -5,15 +5,15 @@ use std::process::{Child, Command, Stdio};
 use super::Closed;
 use crate::program;
 
-/// The pager where none was chosen: it ends if all fits on the screen, shows colours, and leaves the text on the screen.
+/// The default pager: it ends if everything fits on the screen, shows colours, and leaves the text on the screen.
 const DEFAULT: &str = "less -FRX";
 
-/// A program that shows text page by page; dropped when all of it is written, it waits for its reader.
+/// A program that shows text page by page. Dropping it waits until the reader quits.
 #[derive(Debug)]
 pub struct Pager(Child);
 
 impl Pager {
-    /// Starts the pager of this person; `None` where there is none, or none is wanted.
+    /// Starts the user's pager; `None` if there is none, or none is wanted.
     #[must_use]
     pub fn start() -> Option<Self> {
         let chosen = std::env::var_os("KUBECTL_RECONCILE_PAGER").or_else(|| std::env::var_os("PAGER"));
@@ -23,7 +23,7 @@ impl Pager {
         let path = program::find(name).ok()?;
         let mut command = Command::new(path);
         command.args(arguments).stdin(Stdio::piped());
-        // As git does, for those who have chosen one of these without its options.
+        // As git does, if one of these is chosen without options.
         if std::env::var_os("LESS").is_none() {
             command.env("LESS", "FRX");
         }
@@ -33,7 +33,7 @@ impl Pager {
         command.spawn().ok().map(Self)
     }
 
-    /// Shows more text. A reader who left wants no more.
+    /// Shows more text. Fails once the reader has quit.
     pub fn write(&mut self, text: &str) -> Result<(), Closed> {
         let Some(stdin) = &mut self.0.stdin else { return Err(Closed) };
         stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush()).map_err(|_| Closed)
@@ -47,7 +47,7 @@ impl Drop for Pager {
     }
 }
 
-/// The words of a command line. Quotes keep blanks together; nothing else has a meaning, as no shell is involved.
+/// Splits a command line into words. Only quotes have a meaning, as no shell is involved.
 fn words(line: &str) -> Vec<OsString> {
     let mut words = Vec::new();
     let (mut word, mut quote) = (None::<String>, None);

@@ -4,10 +4,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::text::visible;
 
-/// How often the live line is drawn; what is over before the first time is never seen.
+/// Interval at which the live line is drawn. A step that ends before is never shown.
 const TICK: Duration = Duration::from_millis(200);
 
-/// The line at the bottom of a terminal that says how far a run is.
+/// The line at the bottom of a terminal that shows the progress of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Live(ProgressBar);
 
@@ -25,7 +25,7 @@ impl Live {
             "{spinner} {prefix} {pos}/{len} {elapsed} {wide_msg}"
         };
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        // Each of these may draw: the line first takes its form.
+        // Each of these calls may draw, so the style comes first.
         self.0.set_style(style);
         self.0.set_prefix(what.to_owned());
         self.0.set_message("");
@@ -34,23 +34,23 @@ impl Live {
         self.0.enable_steady_tick(TICK);
     }
 
-    /// Shows how many steps are done.
+    /// Shows the number of finished steps.
     pub fn at(&self, step: usize) {
         self.0.set_position(u64::try_from(step).unwrap_or(u64::MAX));
     }
 
-    /// Shows what takes its time, as much of it as fits.
+    /// Shows what the run waits for, as far as it fits.
     pub fn says(&self, what: &str) {
         self.0.set_message(visible(what).into_owned());
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub fn end(&self) {
         self.0.disable_steady_tick();
         self.0.finish_and_clear();
     }
 
-    /// Takes the line away while something else is written.
+    /// Removes the line while something else is written.
     pub fn aside<R>(&self, write: impl FnOnce() -> R) -> R {
         self.0.suspend(write)
     }

@@ -1,21 +1,21 @@
 use std::io::{BufRead as _, IsTerminal as _};
 use std::sync::mpsc::{Receiver, channel};
 
-/// Returns true if somebody can be asked: there is a terminal to write to and one to read from.
+/// Returns true if a person can be asked: stderr and stdin are terminals.
 #[must_use]
 pub fn can_ask() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Reads one line of the terminal. The channel closes without one at the end of input; a caller that stops waiting leaves the
-/// reading behind, as nothing can take it back.
+/// Reads one line of the terminal. At the end of input, the channel closes without a line. A read cannot be cancelled: it goes on
+/// after its caller has stopped waiting.
 #[must_use]
 pub fn line() -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         let mut line = String::new();
         if std::io::stdin().lock().read_line(&mut line).is_ok_and(|read| read > 0) {
-            // Nobody listens any more: the run is over.
+            // If this fails, the run is over.
             let _ = sender.send(line);
         }
     });

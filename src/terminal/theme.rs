@@ -2,7 +2,7 @@ use anstyle::{Ansi256Color, AnsiColor, Color, Style};
 
 use crate::report::Role;
 
-/// How text looks in colours. Nothing is told by a colour alone: signs and words say the same.
+/// The colours of text. A colour is never the only signal: signs and words say the same.
 #[derive(Debug)]
 pub struct Theme {
     /// Its name on the command line.
@@ -49,7 +49,7 @@ impl Theme {
         THEMES.iter().find(|theme| theme.name == name)
     }
 
-    /// How a span of text looks.
+    /// The style of a span of text.
     #[must_use]
     pub fn style(&self, role: Role) -> Style {
         let of = |color: Color| Style::new().fg_color(Some(color));

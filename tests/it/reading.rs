@@ -31,7 +31,7 @@ fn problems_are_told_in_the_same_order_however_the_work_is_shared() {
     let problems: Vec<Diagnostic> = read(&inputs, &options).unwrap_err();
     let told: Vec<_> = problems
         .iter()
-        .map(|problem| problem.place.as_ref().unwrap())
+        .map(|problem| problem.location.as_ref().unwrap())
         .map(|at| (&*at.file, at.line.unwrap()))
         .collect();
     let line = |number: usize| text.split("---\n").take(number).map(|part| part.lines().count() + 1).sum::<usize>() + 2;

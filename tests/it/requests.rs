@@ -131,7 +131,7 @@ fn target(key: &ObjectKey, plural: &str) -> Target {
         resource: Ok(resource),
         versions: [key.gvk.api_version()].into(),
         desired: DesiredObject::exactly(object, manifest.origin().clone()),
-        part: None,
+        shard_member: None,
     }
 }
 

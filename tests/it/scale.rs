@@ -7,7 +7,7 @@ use kubectl_reconcile::compare::{
     Class, Conflict, Evidence, FieldChange, FieldDiff, ForceConflicts, ObjectPair, ObjectVerdict, Owner, Policy,
     Prediction, Redactor, UnmanagedCount, Versions, judge, predict,
 };
-use kubectl_reconcile::diagnostic::Place;
+use kubectl_reconcile::diagnostic::Location;
 use kubectl_reconcile::report::formats::{FORMATS, Render};
 use kubectl_reconcile::report::{Command, FailOn, ObjectReport, Report, View};
 use kubectl_reconcile::rules::{Autoscalers, FieldPattern, Glob, IgnoreRule, IgnoreRules, ObjectPattern, Subject};
@@ -201,7 +201,7 @@ fn ports_that_a_rule_leaves_to_their_manager() {
         managers: vec![Glob::new("agent")],
         reason: None,
         expires: None,
-        place: Place { file: "config.yaml".into(), line: None, column: None },
+        location: Location { file: "config.yaml".into(), line: None, column: None },
     };
     let (rules, _) = IgnoreRules::in_force(vec![rule], jiff::Timestamp::UNIX_EPOCH);
     grows_evenly_in("ports under a rule", live, |live| {

@@ -1,17 +1,28 @@
-//! What `kubectl reconcile` decides, without touching the world: values in, values out, and no file, socket, clock or environment.
+//! The decisions of `kubectl reconcile`: which objects differ, who changed them, what an apply would do, and in which order.
+//!
+//! This crate takes values and returns values. It reads no file, socket, clock or environment variable; the program around it does
+//! that and hands in the results. So every decision can be tested with two JSON objects.
 //!
 //! ```text
-//! text of the input ─manifest─▶ Manifest ─live─▶ Target ─compare─▶ Decision ─plan─▶ order
-//!                                          LiveState ┘
+//! Input ─manifest::read─▶ Manifest ─live::resolve─▶ Target ─┬─compare─▶ Decision
+//!                              Discovery ┘                  │    ▲
+//!                                                           │    └ LiveState, answers to dry runs
+//!                                                           └─plan─▶ Plan
 //! ```
 //!
-//! - [`manifest`]: manifests once their text is read, with the position of every field, and what is sent for them.
-//! - [`live`]: what the program hands over about the cluster: resources, live objects, refusals.
-//! - [`request`]: addresses of the API, errors of requests, counts.
-//! - [`compare`]: what differs, who changed it, and what an apply would do.
-//! - [`plan`]: the order of the objects, their dependencies, and the permissions that a run needs.
-//! - [`rules`]: ignore rules and readiness rules.
-//! - [`object`], [`diagnostic`], [`text`]: below all others.
+//! # The tour
+//!
+//! 1. [`manifest`] reads YAML as kubectl does and keeps the position of every field. [`manifest::Manifest`] is the object as it was
+//!    written, and [`manifest::DesiredObject`] the object as it is sent.
+//! 2. [`live`] reads the documents of the server: [`live::Discovery`] finds the resource of a manifest, which makes it a
+//!    [`live::Target`]. [`live::LiveState`] is its object in the cluster: present, absent or unreadable.
+//! 3. [`compare`] is the heart. A state machine that sends nothing proves that an object is in sync, or asks for a dry run. From the
+//!    answer it derives the differences and the managers that caused them.
+//! 4. [`plan`] orders the objects by their dependencies, and lists the permissions that a run needs.
+//!
+//! Below these stages are [`rules`] (ignore rules and readiness rules), [`request`] (addresses, errors and counts of requests),
+//! [`object`] (knowledge about kinds, names and labels), [`diagnostic`] (one type for every error and warning) and [`text`] (makes
+//! untrusted text safe to show).
 
 #![cfg_attr(
     not(test),

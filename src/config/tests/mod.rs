@@ -106,7 +106,7 @@ fn ignore_rules_are_read() {
     assert_eq!(first.fields.len(), 3);
     assert_eq!((first.managers.len(), first.reason.as_deref()), (1, Some("scaled")));
     assert_eq!(first.expires, Some(jiff::civil::date(2027, 1, 31)));
-    assert_eq!(first.place.to_string(), "c.yaml:4:3");
+    assert_eq!(first.location.to_string(), "c.yaml:4:3");
     assert_eq!((second.fields.len(), second.managers.len()), (2, 1));
     assert!(second.target.kind.as_ref().unwrap().matches("Service"));
     assert_eq!(third.fields.len(), 1);

@@ -15,7 +15,7 @@ pub(super) fn read_bounded(from: impl std::io::Read) -> std::io::Result<Vec<u8>>
     Ok(bytes)
 }
 
-/// The reason alone, without the operating system's number.
+/// The reason, without the operating system's number.
 pub(super) fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();

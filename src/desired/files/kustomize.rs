@@ -1,4 +1,4 @@
-//! `-k`: runs `kustomize build`, or `kubectl kustomize` where there is no `kustomize` on PATH.
+//! `-k`: runs `kustomize build`, or `kubectl kustomize` if there is no `kustomize` on PATH.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -12,16 +12,16 @@ use crate::diagnostic::Diagnostic;
 use crate::program::{self, LookupError};
 use crate::text::{name_without_credentials, urls_without_credentials};
 
-/// The programs that can do it, the first that is there.
+/// The programs that can build, in the order of preference.
 const PROGRAMS: [(&str, &str); 2] = [("kustomize", "build"), ("kubectl", "kustomize")];
-/// How long the program may take: it may have to fetch remote bases with git.
+/// Time limit of the program, which may have to fetch remote bases with git.
 const TIME_LIMIT: Duration = Duration::from_mins(5);
-/// How often it is asked whether the program has ended, once it has closed its output.
+/// Interval at which a program that has closed its output is polled for its end.
 const POLL: Duration = Duration::from_millis(5);
-/// Longest text that is passed on of what the program says, in bytes.
+/// Most bytes of the program's messages that are passed on.
 const MAX_TEXT: u64 = 64 << 10;
 
-/// What was built.
+/// The output of a build.
 pub(super) struct Built {
     pub manifests: Vec<u8>,
     pub warnings: Vec<String>,
@@ -66,11 +66,11 @@ fn find() -> Result<(PathBuf, String, &'static str), Diagnostic> {
     })
 }
 
-/// Takes what the program writes until it ends. An error completes a sentence that begins with the command.
+/// Reads the output of the program until it ends. An error completes a sentence that begins with the command.
 fn finish(mut child: Child, limit: Duration) -> Result<Built, String> {
     let start = Instant::now();
     let ended = output(&mut child, || limit.saturating_sub(start.elapsed()));
-    // After an error it may still write, and nobody reads.
+    // After an error it may still write, and nothing reads its output.
     if ended.is_err() {
         let _ = child.kill();
         let _ = child.wait();
@@ -85,14 +85,14 @@ fn finish(mut child: Child, limit: Duration) -> Result<Built, String> {
     Err(format!("failed: {}", if said.is_empty() { status.to_string() } else { said }))
 }
 
-/// Why there is no output.
+/// The reason why there is no output.
 enum End {
     TooLate,
     Failed(std::io::Error),
 }
 
 fn output(child: &mut Child, left: impl Fn() -> Duration) -> Result<(Vec<u8>, String, ExitStatus), End> {
-    // Both pipes are read at once, so that the program never waits for us; what it started may hold them longer than it lives.
+    // Both pipes are read at the same time, so that the program never blocks. Its children may hold them longer than it lives.
     let manifests = child.stdout.take().map(|pipe| beside(|| read_bounded(pipe)));
     let said = child.stderr.take().map(|pipe| beside(|| text(pipe)));
     let manifests = match manifests {
@@ -110,7 +110,7 @@ fn output(child: &mut Child, left: impl Fn() -> Duration) -> Result<(Vec<u8>, St
     }
 }
 
-/// Does something on a thread of its own.
+/// Runs work on a thread of its own.
 fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
     let (sender, receiver) = sync_channel(1);
     std::thread::spawn(move || sender.send(work()));
@@ -124,7 +124,7 @@ fn within<T>(receiver: &Receiver<T>, left: Duration) -> Result<T, End> {
 fn text(mut pipe: impl Read) -> String {
     let mut bytes = Vec::new();
     let _ = pipe.by_ref().take(MAX_TEXT).read_to_end(&mut bytes);
-    // The rest is read, too, so that the program can end.
+    // The rest is read as well, so that the program can end.
     let _ = std::io::copy(&mut pipe, &mut std::io::sink());
     String::from_utf8_lossy(&bytes).trim().to_owned()
 }

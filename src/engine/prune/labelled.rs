@@ -22,7 +22,7 @@ pub(super) fn refuse_labelled(
         .map(|manifest| {
             let at = [Step::Key("metadata"), Step::Key("labels"), Step::Key(PART_OF)];
             let message = format!("{manifest} already has the label `{PART_OF}`");
-            let diagnostic = manifest.origin().problem_of_key(&at, message);
+            let diagnostic = manifest.origin().diagnostic_at_key(&at, message);
             diagnostic.with_hint("leave it out of the manifest: `--applyset` sets it")
         })
         .collect();

@@ -1,7 +1,7 @@
 //! One report of those that are merged.
 
 use super::parsed::{Parsed, parsed};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::report::Report;
 
 /// One report, and the file it is from.
@@ -16,13 +16,13 @@ impl Part {
     pub fn read(file: &str, text: &[u8]) -> Result<Vec<Self>, Diagnostic> {
         let problem = |error: serde_json::Error| {
             let number = |number: usize| u32::try_from(number).ok().filter(|number| *number > 0);
-            let place = Place { file: file.into(), line: number(error.line()), column: number(error.column()) };
+            let location = Location { file: file.into(), line: number(error.line()), column: number(error.column()) };
             // The error names its place at the end as well.
             let told = error.to_string();
             let at = format!(" at line {} column {}", error.line(), error.column());
             let told = told.strip_suffix(&at).unwrap_or(&told);
             let message = format!("not a report of `kubectl reconcile -o json`: {told}");
-            Diagnostic { place: Some(place), ..Diagnostic::general(message) }
+            Diagnostic { location: Some(location), ..Diagnostic::general(message) }
         };
         let reports = parsed(text).map_err(problem)?;
         Ok(reports.into_iter().map(|parsed| Self { file: file.to_owned(), parsed }).collect())

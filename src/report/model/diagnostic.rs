@@ -1,4 +1,4 @@
-//! How a diagnostic is written in JSON: in `errors` and in `mistakes` by its place, in the `error` of an object by its reason.
+//! How a diagnostic is written in JSON: in `errors` and in `mistakes` by its location, in the `error` of an object by its reason.
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -9,7 +9,7 @@ use crate::diagnostic::{Code, Diagnostic};
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct WrittenDiagnostic<'a> {
     #[serde(flatten)]
-    place: Place<'a>,
+    location: Location<'a>,
     /// One sentence; its wording may change in any version.
     message: &'a str,
     /// What to do about it.
@@ -30,14 +30,14 @@ pub(crate) struct ObjectError<'a> {
     hint: Option<&'a str>,
     // That of the first mistake, unless it has one itself.
     #[serde(flatten)]
-    place: Place<'a>,
+    location: Location<'a>,
     /// All mistakes in the manifest.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     mistakes: Vec<WrittenDiagnostic<'a>>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Place<'a> {
+struct Location<'a> {
     /// The file as it was named, `stdin` for standard input.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a str>,
@@ -51,32 +51,32 @@ struct Place<'a> {
     column: Option<u32>,
 }
 
-impl<'a> From<&'a Diagnostic> for Place<'a> {
+impl<'a> From<&'a Diagnostic> for Location<'a> {
     fn from(diagnostic: &'a Diagnostic) -> Self {
-        let place = diagnostic.place.as_ref();
+        let location = diagnostic.location.as_ref();
         Self {
-            file: place.map(|place| &*place.file),
-            line: place.and_then(|place| place.line),
-            column: place.and_then(|place| place.column),
+            file: location.map(|location| &*location.file),
+            line: location.and_then(|location| location.line),
+            column: location.and_then(|location| location.column),
         }
     }
 }
 
 impl<'a> From<&'a Diagnostic> for WrittenDiagnostic<'a> {
     fn from(diagnostic: &'a Diagnostic) -> Self {
-        Self { place: diagnostic.into(), message: &diagnostic.message, hint: diagnostic.hint.as_deref() }
+        Self { location: diagnostic.into(), message: &diagnostic.message, hint: diagnostic.hint.as_deref() }
     }
 }
 
 impl<'a> From<&'a Diagnostic> for ObjectError<'a> {
     fn from(diagnostic: &'a Diagnostic) -> Self {
         let placed =
-            if diagnostic.place.is_some() { diagnostic } else { diagnostic.details.first().unwrap_or(diagnostic) };
+            if diagnostic.location.is_some() { diagnostic } else { diagnostic.details.first().unwrap_or(diagnostic) };
         Self {
             reason: diagnostic.code.as_str(),
             message: &diagnostic.message,
             hint: diagnostic.hint.as_deref(),
-            place: placed.into(),
+            location: placed.into(),
             mistakes: diagnostic.details.iter().map(WrittenDiagnostic::from).collect(),
         }
     }

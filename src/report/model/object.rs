@@ -155,7 +155,7 @@ impl ObjectReport {
         report.source = Some(target.desired.origin.source.clone());
         report.is_annotated = !target.desired.ignored().is_empty();
         report.find_lines(target);
-        report.place = target.part.map(|part| part.place);
+        report.place = target.shard_member.map(|member| member.position);
         report
     }
 
@@ -235,7 +235,7 @@ impl ObjectReport {
     /// From the readiness of one target, without a comparison.
     #[must_use]
     pub fn observed(target: &Target, readiness: Readiness) -> Self {
-        let trouble = readiness.trouble.clone();
+        let trouble = readiness.diagnostic.clone();
         let unknown = trouble.clone().unwrap_or_else(|| Diagnostic::new(Code::Unknown, ""));
         let mut report = Self::about(target, ObjectVerdict::Unknown(unknown));
         if trouble.is_none() {

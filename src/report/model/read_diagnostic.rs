@@ -3,7 +3,7 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use crate::diagnostic::{Code, Diagnostic, Place};
+use crate::diagnostic::{Code, Diagnostic, Location};
 
 /// An entry of `errors` or of `mistakes`.
 #[derive(Deserialize)]
@@ -32,8 +32,8 @@ struct ObjectError {
 
 impl From<Problem> for Diagnostic {
     fn from(Problem { file, line, column, message, hint }: Problem) -> Self {
-        let place = file.map(|file| Place { file: file.into(), line, column });
-        Self { hint, place, ..Self::general(message) }
+        let location = file.map(|file| Location { file: file.into(), line, column });
+        Self { hint, location, ..Self::general(message) }
     }
 }
 

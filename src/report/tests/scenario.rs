@@ -9,7 +9,7 @@ use crate::compare::{
     Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Owner, Reason, Versions,
 };
 use crate::desired::Source;
-use crate::diagnostic::{Code, Diagnostic, Place};
+use crate::diagnostic::{Code, Diagnostic, Location};
 use crate::live::readiness::{Readiness, State};
 use crate::report::{
     ApplySetInfo, ClusterInfo, Command, ConfigurationInfo, ContextReport, FailOn, ObjectReport, Outcome, ParentAction,
@@ -143,8 +143,8 @@ fn objects(text: &str) -> Vec<ObjectReport> {
     let script = FieldDiff { changes: vec![script], ..FieldDiff::none(Evidence::Server) };
     let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "new"}, "data": {"a": text, "b": "two\nlines\n"}});
     let mistakes = [(6, "unknown field `replica` in `spec`"), (9, text)].map(|(line, message)| {
-        let place = Place { file: "deploy/odd.yaml".into(), line: Some(line), column: Some(3) };
-        let problem = Diagnostic { place: Some(place), ..Diagnostic::general(message) };
+        let location = Location { file: "deploy/odd.yaml".into(), line: Some(line), column: Some(3) };
+        let problem = Diagnostic { location: Some(location), ..Diagnostic::general(message) };
         problem.with_hint("did you mean `replicas`?")
     });
     let trouble = Diagnostic::new(Code::Invalid, "2 mistakes in the manifest").with_details(mistakes.to_vec());
@@ -236,8 +236,8 @@ pub fn apply(text: &str) -> Report {
 
 /// A run that ended before it compared anything.
 pub fn stopped(text: &str) -> Report {
-    let place = Place { file: "deploy/a,b:c.yaml".into(), line: Some(3), column: Some(5) };
-    let problem = Diagnostic { place: Some(place), ..Diagnostic::general(text) };
+    let location = Location { file: "deploy/a,b:c.yaml".into(), line: Some(3), column: Some(5) };
+    let problem = Diagnostic { location: Some(location), ..Diagnostic::general(text) };
     Report::stopped(Command::Diff, Verdict::Invalid, vec![problem.with_hint("look at line 3")])
 }
 

@@ -67,8 +67,8 @@ fn lines(excerpt: &Excerpt, margin: &str) -> Styled {
 fn mark(text: &mut Styled, line: &Line, margin: &str, width: usize) {
     let Some(mark) = line.mark else { return };
     gutter(text, margin, width, "");
-    let (sign, role) = if mark.is_place { ("^", Role::Problem) } else { ("-", Role::Note) };
-    let note = if mark.is_place { "" } else { " first here" };
+    let (sign, role) = if mark.is_primary { ("^", Role::Problem) } else { ("-", Role::Note) };
+    let note = if mark.is_primary { "" } else { " first here" };
     text.push(role, format!(" {}{}{note}", " ".repeat(mark.start), sign.repeat(mark.length)));
     text.line_end();
 }

@@ -110,7 +110,7 @@ pub(crate) fn of_run<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
 }
 
 fn location_of(problem: &Diagnostic) -> Option<Location<'_>> {
-    problem.place.as_ref().map(|place| Location { file: &place.file, line: place.line, column: place.column })
+    problem.location.as_ref().map(|at| Location { file: &at.file, line: at.line, column: at.column })
 }
 
 /// What was found of one object, the most important first: nothing for one that is in sync and about which there is nothing to

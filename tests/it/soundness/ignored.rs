@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use kubectl_reconcile::compare::{CompareContext, Finding, ForceConflicts, Policy, Redactor, decide};
 use kubectl_reconcile::desired::DesiredObject;
-use kubectl_reconcile::diagnostic::Place;
+use kubectl_reconcile::diagnostic::Location;
 use kubectl_reconcile::engine::write::{HalfWay, Written};
 use kubectl_reconcile::rules::{FieldPattern, IgnoreRule, IgnoreRules, ObjectPattern};
 use serde_json::Value;
@@ -72,8 +72,8 @@ fn any_field(paths: &[FieldPath], rng: &mut Rng) -> Option<(FieldPath, FieldPatt
 }
 
 fn rules(pattern: FieldPattern) -> Arc<IgnoreRules> {
-    let place = Place { file: "rules.yaml".into(), line: Some(1), column: Some(1) };
+    let location = Location { file: "rules.yaml".into(), line: Some(1), column: Some(1) };
     let (target, managers) = (ObjectPattern::default(), Vec::new());
-    let rule = IgnoreRule { target, fields: vec![pattern], managers, reason: None, expires: None, place };
+    let rule = IgnoreRule { target, fields: vec![pattern], managers, reason: None, expires: None, location };
     Arc::new(IgnoreRules::in_force(vec![rule], Timestamp::UNIX_EPOCH).0)
 }

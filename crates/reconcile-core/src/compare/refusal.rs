@@ -93,7 +93,7 @@ fn refusal_of_secret(target: &Target, live: Option<&Value>, of: TypeRef<'_>, sta
         let fields: Vec<String> = fields.map(|field| field.to_string()).collect();
         return if fields.is_empty() { immutable(vec!["a field".to_owned()]) } else { immutable(fields) };
     }
-    let trouble = discreet.trouble(status);
+    let trouble = discreet.diagnostic(status);
     let mistakes = if Discreet::names_author(status) {
         Vec::new()
     } else {

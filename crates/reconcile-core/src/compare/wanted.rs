@@ -122,7 +122,7 @@ fn named(rule: RuleRef, paths: BTreeSet<FieldPath>, policy: &Policy) -> IgnoredF
     let (name, reason) = match rule {
         RuleRef::Configured(index) => {
             let rule = policy.ignore.get(index);
-            (rule.map(|rule| rule.place.to_string()), rule.and_then(|rule| rule.reason.clone()))
+            (rule.map(|rule| rule.location.to_string()), rule.and_then(|rule| rule.reason.clone()))
         }
         RuleRef::Annotation => (Some(format!("annotation `{IGNORE_ANNOTATION}`")), None),
         RuleRef::Autoscaler(index) => (policy.autoscalers.get(index).map(|autoscaler| autoscaler.name.clone()), None),
@@ -214,7 +214,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::diagnostic::Place;
+    use crate::diagnostic::Location;
     use crate::live::Resource;
     use crate::manifest::Input;
     use crate::manifest::{DesiredObject, ReadOptions, read, yaml::Validation};
@@ -245,7 +245,7 @@ mod tests {
             resource: Ok(resource),
             versions: [].into(),
             desired: DesiredObject::exactly(object, manifest.origin().clone()),
-            part: None,
+            shard_member: None,
         }
     }
 
@@ -256,7 +256,7 @@ mod tests {
             managers: managers.iter().map(|manager| Glob::new(manager)).collect(),
             reason: Some("scaled".into()),
             expires: None,
-            place: Place { file: "c.yaml".into(), line: Some(4), column: Some(3) },
+            location: Location { file: "c.yaml".into(), line: Some(4), column: Some(3) },
         };
         let (rules, _) = IgnoreRules::in_force(vec![rule], jiff::Timestamp::UNIX_EPOCH);
         Policy { ignore: Arc::new(rules), ..Policy::of(OURS) }

@@ -1,13 +1,13 @@
-//! The closed list of codes: the `reason` of the JSON.
+//! The closed list of codes: the `reason` in the JSON.
 
 use std::fmt;
 
-/// Declares the codes, each with its name as text and what it means.
+/// Declares the codes, each with its name as text and its meaning.
 macro_rules! codes {
     ($($(#[doc = $meaning:literal])+ $name:ident),+ $(,)?) => {
-        /// What kind of problem it is, in the API's style.
+        /// The kind of a diagnostic, in the API's style.
         ///
-        /// What the API server itself calls a refusal keeps its name (apimachinery `metav1.StatusReason`).
+        /// A refusal keeps the reason that the API server gives it (apimachinery `metav1.StatusReason`).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $($(#[doc = $meaning])+ $name),+
@@ -25,7 +25,7 @@ macro_rules! codes {
                 }
             }
 
-            /// What it means, in a sentence or two.
+            /// The meaning, in a sentence or two.
             #[must_use]
             pub fn meaning(self) -> &'static str {
                 match self {
@@ -47,7 +47,7 @@ codes! {
     Conflict,
     /// The connection failed before the answer was complete.
     ConnectionLost,
-    /// What was asked about is too old for the server to continue from (410).
+    /// The requested list or watch is too old for the server to continue (410).
     Expired,
     /// The request failed for a reason that has no code of its own; the message has it.
     Failed,
@@ -102,7 +102,7 @@ codes! {
 }
 
 impl Code {
-    /// The code with this name; [`Code::Unknown`] where there is none.
+    /// The code with this name, else [`Code::Unknown`].
     #[must_use]
     pub fn named(name: &str) -> Self {
         Self::ALL.iter().copied().find(|code| code.as_str() == name).unwrap_or(Self::Unknown)

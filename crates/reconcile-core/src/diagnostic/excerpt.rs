@@ -1,6 +1,6 @@
-//! Lines of the input as a message shows them: data only, drawn by the report.
+//! Lines of the input for a message. This is data only; the report draws them.
 
-/// Longest part of a line that is shown, in characters; and how much of it is before the mark.
+/// Number of characters of a line that are shown, and how many of them precede the mark.
 const WIDTH: usize = 120;
 const BEFORE: usize = 60;
 
@@ -12,10 +12,10 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// The text that is marked as the place itself.
+    /// The text that is marked as the location of the diagnostic.
     #[must_use]
     pub fn marked(&self) -> Option<String> {
-        let line = self.lines.iter().find(|line| line.mark.is_some_and(|mark| mark.is_place))?;
+        let line = self.lines.iter().find(|line| line.mark.is_some_and(|mark| mark.is_primary))?;
         let mark = line.mark?;
         let text: String = line.text.chars().skip(mark.start).take(mark.length).collect();
         (!text.is_empty() && !text.contains('`') && text.chars().count() <= 60).then_some(text)
@@ -29,34 +29,34 @@ pub struct Line {
     pub number: u32,
     /// Its text, cut where it is long. Tabs are shown as arrows, which take one column.
     pub text: String,
-    /// What is marked in it.
+    /// The mark, if the line has one.
     pub mark: Option<Underline>,
 }
 
-/// What is marked in a line.
+/// A marked part of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Underline {
-    /// How many characters of the text stand before it.
+    /// Number of characters before it.
     pub start: usize,
-    /// How many characters it spans, at least 1.
+    /// Number of characters, at least 1.
     pub length: usize,
-    /// Whether it is the place itself, rather than the second one that is involved.
-    pub is_place: bool,
+    /// True for the location itself, false for a second one that is involved.
+    pub is_primary: bool,
 }
 
-/// Where the mark is to stand, in characters from 1.
+/// The column to mark, in characters from 1.
 #[derive(Clone, Copy)]
 pub(crate) enum Mark {
-    /// The place itself.
+    /// The location of the diagnostic.
     Here { column: u32 },
-    /// The second place that is involved.
+    /// A second location that is involved.
     There { column: u32 },
 }
 
 impl Line {
     pub(crate) fn new(number: u32, text: &str, mark: Option<Mark>) -> Self {
         let Some(mark) = mark else { return Self { number, text: cut(text, 0), mark: None } };
-        let (column, is_place) = match mark {
+        let (column, is_primary) = match mark {
             Mark::Here { column } => (column, true),
             Mark::There { column } => (column, false),
         };
@@ -65,7 +65,7 @@ impl Line {
         let skipped = if text.chars().count() > WIDTH { start.saturating_sub(BEFORE) } else { 0 };
         let start = start.saturating_sub(skipped);
         let length = length.min(WIDTH.saturating_sub(start)).max(1);
-        Self { number, text: cut(text, skipped), mark: Some(Underline { start, length, is_place }) }
+        Self { number, text: cut(text, skipped), mark: Some(Underline { start, length, is_primary }) }
     }
 
     pub(crate) fn is_blank(&self) -> bool {
@@ -85,7 +85,7 @@ fn cut(text: &str, skipped: usize) -> String {
     shown
 }
 
-/// How many characters the key or the scalar spans that begins here.
+/// Length in characters of the key or the scalar that begins here.
 fn length_at(text: &str) -> usize {
     let tabs = text.chars().take_while(|c| *c == '\t').count();
     if tabs > 0 {

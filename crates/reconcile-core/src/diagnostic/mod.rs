@@ -1,16 +1,16 @@
-//! What is said of a problem, whichever stage meets it: one type from the YAML reader's complaint to the server's refusal.
+//! Diagnostics: the one type for everything that goes wrong, from a YAML error to a refusal of the server.
 //!
 //! ```text
 //! desired: a mistake in a file ─────────────┐
 //! client: kubeconfig, flags, credentials ───┤
-//! live: RequestError, StatusError ─about───▶ Diagnostic{severity, code, message, hint, place, excerpt, details} ─▶ report
+//! live: RequestError, StatusError ─about───▶ Diagnostic{severity, code, message, hint, location, excerpt, details} ─▶ report
 //! compare, plan, engine: what they decide ──┘
 //! ```
-//! Pure, and below all stages: each adds the constructors that need its own types.
+//! It is below all stages: each adds the constructors that need its own types.
 
 mod code;
 mod excerpt;
-mod place;
+mod location;
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use kube_yaml::{Mark, SyntaxDiagnostic};
 pub use code::Code;
 pub(crate) use excerpt::Mark as Marked;
 pub use excerpt::{Excerpt, Line, Underline};
-pub use place::Place;
+pub use location::Location;
 
-/// How much a diagnostic matters.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// Something is not done because of it.
+    /// Something was not done because of it.
     Error,
     /// The run goes on.
     Warning,
@@ -41,27 +41,27 @@ impl fmt::Display for Severity {
     }
 }
 
-/// A problem of the input, of an object or of the run, with its place where it has one.
+/// An error or a warning about the input, an object or the run, with its location if it has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
-    /// What kind of problem it is: the `reason` of the JSON.
+    /// The kind: the `reason` in the JSON.
     pub code: Code,
     /// One sentence.
     pub message: String,
-    /// What to do about it.
+    /// Advice on what to do.
     pub hint: Option<String>,
-    /// Where it is, as far as it is in a file.
-    pub place: Option<Place>,
-    /// The lines of the place, where they may be shown.
+    /// The location, if it is about a file.
+    pub location: Option<Location>,
+    /// The lines of the location, if they may be shown.
     pub excerpt: Option<Box<Excerpt>>,
-    /// The single mistakes that it consists of, each at its place in the manifest.
+    /// The single mistakes that it consists of, each with its location in the manifest.
     pub details: Vec<Diagnostic>,
 }
 
 impl Diagnostic {
-    /// An error without a place.
+    /// Makes an error without a location.
     #[must_use]
     pub fn new(code: impl Into<Code>, message: impl Into<String>) -> Self {
         Self {
@@ -69,38 +69,41 @@ impl Diagnostic {
             code: code.into(),
             message: message.into(),
             hint: None,
-            place: None,
+            location: None,
             excerpt: None,
             details: Vec::new(),
         }
     }
 
-    /// A problem of the input, the command line or the configuration, without a place.
+    /// Makes an error about the input, the command line or the configuration, without a location.
     #[must_use]
     pub fn general(message: impl Into<String>) -> Self {
         Self::new(Code::Invalid, message)
     }
 
-    /// A problem of a whole file.
+    /// Makes an error about a whole file.
     #[must_use]
     pub fn of_file(file: &str, message: impl Into<String>) -> Self {
-        Self { place: Some(Place { file: file.into(), line: None, column: None }), ..Self::general(message) }
+        Self { location: Some(Location { file: file.into(), line: None, column: None }), ..Self::general(message) }
     }
 
-    /// A problem at a line of a file.
+    /// Makes an error at a line of a file.
     #[must_use]
     pub fn at_line(file: &Arc<str>, line: u32, message: impl Into<String>) -> Self {
-        Self { place: Some(Place { file: file.clone(), line: Some(line), column: None }), ..Self::general(message) }
+        Self {
+            location: Some(Location { file: file.clone(), line: Some(line), column: None }),
+            ..Self::general(message)
+        }
     }
 
-    /// A problem at a place.
+    /// Makes an error at a line and a column of a file.
     #[must_use]
     pub fn at(file: &Arc<str>, mark: Mark, message: impl Into<String>) -> Self {
-        let place = Place { file: file.clone(), line: Some(mark.line), column: Some(mark.column) };
-        Self { place: Some(place), ..Self::general(message) }
+        let location = Location { file: file.clone(), line: Some(mark.line), column: Some(mark.column) };
+        Self { location: Some(location), ..Self::general(message) }
     }
 
-    /// What the YAML reader says of a file.
+    /// Makes an error from a complaint of the YAML reader.
     #[must_use]
     pub fn of_syntax(file: &Arc<str>, syntax: &SyntaxDiagnostic) -> Self {
         Self { hint: syntax.hint.clone(), ..Self::at(file, syntax.mark, &syntax.message) }
@@ -125,7 +128,7 @@ impl Diagnostic {
         Self { severity: Severity::Warning, ..self }
     }
 
-    /// The key or the scalar at its place, as it is written, where it may be shown.
+    /// The key or the scalar at its location, as it is written, if it may be shown.
     #[must_use]
     pub fn written(&self) -> Option<String> {
         self.excerpt.as_ref().and_then(|excerpt| excerpt.marked())
@@ -135,8 +138,8 @@ impl Diagnostic {
 /// `web.yaml:12:5: message`
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(place) = &self.place {
-            write!(f, "{place}: ")?;
+        if let Some(location) = &self.location {
+            write!(f, "{location}: ")?;
         }
         f.write_str(&self.message)
     }

@@ -1,5 +1,5 @@
-//! Which resources the server has, read from its discovery documents: a group whose API service is down is unavailable, which is
-//! not the same as an unknown kind.
+//! The resources of a server, read from its discovery documents. A group whose API service is down is unavailable, which is not
+//! the same as an unknown kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,12 +10,12 @@ use structured_merge::{GroupVersionKind, ObjectMeta as _};
 use super::resource::Resource;
 use crate::request::is_path_segment;
 
-/// What discovery knows of a kind.
+/// The result of looking up a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resolution<'c> {
     /// It is served.
     Known(&'c Resource),
-    /// Its group-version is registered, and the API service behind it does not answer.
+    /// Its group and version are registered, but the API service behind them does not answer.
     Unavailable,
     /// The server has no such kind.
     Unknown,
@@ -25,12 +25,12 @@ pub enum Resolution<'c> {
 #[derive(Clone, Debug, Default)]
 pub struct Discovery {
     resources: BTreeMap<GroupVersionKind, Resource>,
-    /// (group, version) pairs that are registered and do not answer.
+    /// (group, version) pairs that are registered but do not answer.
     unavailable: BTreeSet<(String, String)>,
 }
 
 impl Discovery {
-    /// The built-in kinds, for comparisons without a server. Plural names are not known, and not needed there.
+    /// The built-in kinds, for comparisons without a server, which need no plural names.
     #[must_use]
     pub fn builtin() -> Self {
         let resource = |info: &structured_merge::KindInfo| Resource {
@@ -72,15 +72,15 @@ impl Discovery {
         }
     }
 
-    /// Where kinds of this name are served: each group and version, such as `apps/v1`.
+    /// Each group and version that serves a kind of this name, such as `apps/v1`.
     #[must_use]
     pub fn versions_of(&self, kind: &str) -> Vec<String> {
         self.resources.keys().filter(|gvk| gvk.kind == kind).map(GroupVersionKind::api_version).collect()
     }
 
-    /// Reads the answers to `/api` and `/apis`, and returns with them the group-versions of which the server describes the resources
-    /// in documents of their own, as servers before aggregated discovery do (KEP-3352). None where an answer does not list API
-    /// groups: nothing found there would say that the server knows no kind at all.
+    /// Reads the answers to `/api` and `/apis`. Also returns the group-versions whose resources the server describes in separate
+    /// documents, as servers without aggregated discovery do (KEP-3352). Returns `None` if an answer is not a list of API groups:
+    /// an empty result would say that the server has no kinds at all.
     #[must_use]
     pub fn read(core: &Value, groups: &Value) -> Option<(Self, Vec<(String, String)>)> {
         let mut discovery = Self::default();
@@ -97,7 +97,7 @@ impl Discovery {
         Some((discovery, legacy))
     }
 
-    /// Adds the resources that the document of one group-version lists; without such a document, the group-version is unavailable.
+    /// Adds the resources that the document of a group-version lists. Without a document, the group-version is unavailable.
     pub fn add_group_version(&mut self, group: String, version: String, document: Option<&Value>) {
         match document.filter(|document| text(document, "kind") == "APIResourceList") {
             Some(document) => self.add_legacy(&group, &version, document),
@@ -199,8 +199,8 @@ impl Discovery {
         }
     }
 
-    /// Kinds that cannot be read by name, such as the reviews of `authorization.k8s.io`, hold no objects, and those whose
-    /// names are no parts of a path cannot be asked for. Where two resources serve one kind, the first stays.
+    /// Adds a resource. Left out are kinds that cannot be read by name, such as the reviews of `authorization.k8s.io`, which store no
+    /// objects, and kinds whose names cannot be segments of a path. If two resources serve one kind, the first one counts.
     pub fn add(&mut self, resource: Resource) {
         let GroupVersionKind { group, version, .. } = &resource.gvk;
         let has_path = is_path_segment(&resource.plural)

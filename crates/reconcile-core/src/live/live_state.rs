@@ -1,15 +1,15 @@
-//! What is known of an object in the cluster.
+//! The state of an object in the cluster.
 
 use serde_json::Value;
 
 use crate::diagnostic::Diagnostic;
 
-/// What is known of the live object: forbidden is not absent.
+/// The state of a live object. An object that may not be read is not absent.
 #[derive(Clone, Debug)]
 pub enum LiveState {
-    /// It is there.
+    /// The object exists.
     Present(Value),
-    /// The server says that there is none.
+    /// The server says that it does not exist.
     Absent,
     /// It could not be read.
     Unreadable(Diagnostic),

@@ -1,20 +1,27 @@
-//! What is known of the cluster, as values: its resources, the place of each manifest, and the state of each object. The program
-//! fetches them; here they are read and decided on.
+//! The cluster as values: its resources, the target of each manifest, and the state of each object. The program fetches the
+//! documents; this module reads them.
+//!
+//! ```text
+//! discovery documents ──▶ Discovery ┐
+//! Manifest ─────────────────────────┴─resolve─▶ Target
+//! object, refusal or snapshot ────────────────▶ LiveState
+//! ```
+//! [`discreet`] and `Diagnostic::about` turn refusals into diagnostics, without the values of Secrets.
 
-mod about;
 mod discovery;
 pub mod discreet;
 mod live_state;
 pub mod readiness;
+mod request_diagnostic;
 pub mod resolve;
 mod resource;
 pub mod snapshot;
 
 pub use discovery::{Discovery, Resolution};
 pub use live_state::LiveState;
-pub use resolve::{InPart, Target};
+pub use resolve::{ShardMember, Target};
 pub use resource::Resource;
 
-/// Up to this many wanted objects of one collection are read one by one: a GET costs the server a third of a
+/// Up to this many wanted objects of a collection are read one by one: a GET costs the server a third of a
 /// millisecond, and a LIST encodes the whole collection.
 pub const FEW: usize = 4;

@@ -1,4 +1,4 @@
-//! How far an object is on its way to being ready: what a report shows of it.
+//! The readiness of an object, as a report shows it.
 
 pub use kstatus::{Outlook, State};
 use schemars::JsonSchema;
@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Diagnostic;
 
-/// The readiness of one object: what a report shows of it.
+/// The readiness of one object, as a report shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Readiness {
-    /// How far it is.
+    /// The state.
     pub state: State,
-    /// Why, in one sentence.
+    /// The reason, in one sentence.
     pub message: String,
-    /// Of a failure: whether it can pass.
+    /// Says of a failed object if it can still recover.
     #[serde(skip, default = "open")]
     pub outlook: Outlook,
-    /// Why it is unknown, with what to do about it.
+    /// The reason for an unknown state, with a hint.
     #[serde(skip)]
-    pub trouble: Option<Diagnostic>,
+    pub diagnostic: Option<Diagnostic>,
 }
 
 fn open() -> Outlook {
@@ -27,19 +27,19 @@ fn open() -> Outlook {
 }
 
 impl Readiness {
-    /// In some state.
+    /// Makes a readiness that is open to change.
     #[must_use]
     pub fn new(state: State, message: impl Into<String>) -> Self {
-        Self { state, message: message.into(), outlook: Outlook::Open, trouble: None }
+        Self { state, message: message.into(), outlook: Outlook::Open, diagnostic: None }
     }
 
-    /// Not readable.
+    /// The readiness of an object that cannot be read.
     #[must_use]
-    pub fn unknown(trouble: Diagnostic) -> Self {
-        Self { trouble: Some(trouble.clone()), ..Self::new(State::Unknown, trouble.message) }
+    pub fn unknown(diagnostic: Diagnostic) -> Self {
+        Self { diagnostic: Some(diagnostic.clone()), ..Self::new(State::Unknown, diagnostic.message) }
     }
 
-    /// Ready.
+    /// The readiness of an object that is ready.
     #[must_use]
     pub fn current(message: impl Into<String>) -> Self {
         Self::new(State::Current, message)
@@ -57,7 +57,7 @@ impl Readiness {
         self.state == State::Failed && self.outlook == Outlook::Final
     }
 
-    /// Returns true if waiting may still help without any failure passing.
+    /// Returns true if waiting may help and no failure has to pass first.
     #[must_use]
     pub fn is_under_way(&self) -> bool {
         matches!(self.state, State::InProgress | State::Terminating | State::NotFound)
@@ -66,6 +66,6 @@ impl Readiness {
 
 impl From<kstatus::Readiness> for Readiness {
     fn from(kstatus::Readiness { state, message, outlook }: kstatus::Readiness) -> Self {
-        Self { state, message, outlook, trouble: None }
+        Self { state, message, outlook, diagnostic: None }
     }
 }

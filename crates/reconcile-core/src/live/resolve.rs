@@ -1,4 +1,4 @@
-//! Manifest → [`Target`]: which resource it belongs to, and which namespace it lives in.
+//! Manifest → [`Target`]: finds the resource of a manifest and the namespace of its object.
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
@@ -14,44 +14,44 @@ use crate::manifest::yaml::Step;
 use crate::manifest::{DesiredObject, Manifest, Placement, leave_out_copies, repeated};
 use crate::object::Shard;
 
-/// A manifest with its place in the cluster.
+/// A manifest whose resource and namespace are known.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Which object it is.
+    /// The identity of the object.
     pub key: ObjectKey,
-    /// Where such objects live, or why nothing can be asked about this one.
+    /// The resource of its kind, or the reason why no request can be sent for it.
     pub resource: Result<Resource, Diagnostic>,
-    /// Each group and version in which kinds of its name are served, such as `apps/v1`.
+    /// Each group and version that serves a kind of its name, such as `apps/v1`.
     pub versions: Arc<[String]>,
     /// The object as it is sent.
     pub desired: DesiredObject,
-    /// Its place in a run over a part of the objects.
-    pub part: Option<InPart>,
+    /// Its place among the shards, in a run over one of them.
+    pub shard_member: Option<ShardMember>,
 }
 
-/// What a run over a part of the objects knows of one of them.
+/// An object in a run over one shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InPart {
-    /// Its place in the plan of all objects.
-    pub place: usize,
-    /// The part that has it, where that is another one: this run only looks at it.
-    pub elsewhere: Option<Shard>,
+pub struct ShardMember {
+    /// Its position in the plan of all objects.
+    pub position: usize,
+    /// The shard that has it, if that is another one: this run only reads it.
+    pub other_shard: Option<Shard>,
 }
 
 impl Target {
-    /// Returns true if the status is written through a subresource alone, as it is for most kinds.
+    /// Returns true if the status is written through a subresource only, as for most kinds.
     #[must_use]
     pub fn status_is_apart(&self) -> bool {
         self.resource.as_ref().map_or(true, |resource| resource.status)
     }
 
-    /// The other part that has it, if it is not for this run to compare and to write.
+    /// The other shard that has it, so that this run neither compares nor writes it.
     #[must_use]
-    pub fn elsewhere(&self) -> Option<Shard> {
-        self.part.and_then(|part| part.elsewhere)
+    pub fn other_shard(&self) -> Option<Shard> {
+        self.shard_member.and_then(|member| member.other_shard)
     }
 
-    /// What the server says of its kind, where it knows it.
+    /// The kind as the server serves it, if it does.
     #[must_use]
     pub fn kind(&self) -> Option<KindInfo> {
         let resource = self.resource.as_ref().ok()?;
@@ -60,18 +60,18 @@ impl Target {
     }
 }
 
-/// The namespace that applies: the one that `--namespace` demands, else the context's for manifests without one.
+/// The namespaces of a run: the one that `--namespace` requires, and the default for manifests that name none.
 #[derive(Clone, Debug)]
 pub struct Namespaces {
-    /// `--namespace`, where it is given.
+    /// The value of `--namespace`, if it is given.
     pub required: Option<String>,
-    /// Where manifests without a namespace go.
+    /// The namespace of manifests that name none.
     pub default: String,
 }
 
-/// Resolves all manifests. Kinds that the catalog does not have stay, with the reason, and so do objects that the API would
-/// refuse; a namespace that contradicts `--namespace`, and an object that is in the input twice and differently once its
-/// namespace is known, are problems of the input.
+/// Resolves all manifests. Objects of unknown kinds, and objects that the API would refuse, stay with the reason. Errors are a
+/// namespace that contradicts `--namespace`, and an object that the input defines twice and differently once its namespace is
+/// known.
 pub fn resolve(
     manifests: Vec<Manifest>,
     catalog: &Discovery,
@@ -108,7 +108,7 @@ pub fn resolve(
     Ok(targets)
 }
 
-/// A manifest whose place in the cluster is known.
+/// A manifest with its resource and its namespace, before it is a [`Target`].
 #[derive(Clone)]
 struct Placed {
     key: ObjectKey,
@@ -121,7 +121,7 @@ impl Placed {
     fn new(manifest: Manifest, versions: Arc<[String]>, catalog: &Discovery, namespaces: &Namespaces) -> Self {
         let resource = resource_of(manifest.gvk(), catalog);
         let written = manifest.namespace().map(ToOwned::to_owned);
-        // A kind that nobody knows keeps what is written: its scope can't be told.
+        // The scope of an unknown kind is not known, so the manifest's namespace stays.
         let namespace = match &resource {
             Ok(resource) if !resource.namespaced => None,
             Ok(_) => Some(written.unwrap_or_else(|| namespaces.default.clone())),
@@ -138,11 +138,11 @@ impl From<Placed> for Target {
         let resource = refused(manifest.refused()).map_or(resource, Err);
         let placement = Placement { namespace: key.namespace.as_deref(), status_is_apart };
         let desired = DesiredObject::of(manifest, placement);
-        Self { key, resource, versions, desired, part: None }
+        Self { key, resource, versions, desired, shard_member: None }
     }
 }
 
-/// Why nothing is asked about an object that the API would refuse for its name, its labels or its annotations.
+/// The diagnostic for an object that the API would refuse for its name, its labels or its annotations.
 fn refused(mistakes: &[Diagnostic]) -> Option<Diagnostic> {
     let (first, more) = mistakes.split_first()?;
     let message = match more.len() {
@@ -156,7 +156,7 @@ fn refused(mistakes: &[Diagnostic]) -> Option<Diagnostic> {
     )
 }
 
-/// The resource of one kind, or why there is none.
+/// The resource of a kind, or the reason why there is none.
 pub fn resource_of(gvk: &GroupVersionKind, catalog: &Discovery) -> Result<Resource, Diagnostic> {
     match catalog.resolve(gvk) {
         Resolution::Known(resource) => Ok(resource.clone()),
@@ -166,10 +166,12 @@ pub fn resource_of(gvk: &GroupVersionKind, catalog: &Discovery) -> Result<Resour
         }
         Resolution::Unknown => {
             let message = format!("the server has no kind `{}` in `{}`", gvk.kind, gvk.api_version());
-            let trouble = Diagnostic::new(Code::UnknownKind, message);
+            let diagnostic = Diagnostic::new(Code::UnknownKind, message);
             Err(match catalog.versions_of(&gvk.kind).as_slice() {
-                [] => trouble.with_hint("check `apiVersion` and `kind`, or install the CustomResourceDefinition first"),
-                others => trouble.with_hint(format!("the server has `{}` in `{}`", gvk.kind, others.join("`, `"))),
+                [] => {
+                    diagnostic.with_hint("check `apiVersion` and `kind`, or install the CustomResourceDefinition first")
+                }
+                others => diagnostic.with_hint(format!("the server has `{}` in `{}`", gvk.kind, others.join("`, `"))),
             })
         }
     }
@@ -184,5 +186,5 @@ fn contradiction(placed: &Placed, namespaces: &Namespaces) -> Option<Diagnostic>
         format!("the namespace from the provided object \"{written}\" does not match the namespace \"{required}\"");
     let hint = format!("pass `--namespace={written}`, or leave `metadata.namespace` out of the manifest");
     let at = [Step::Key("metadata"), Step::Key("namespace")];
-    Some(placed.manifest.origin().problem_of_value(&at, message).with_hint(hint))
+    Some(placed.manifest.origin().diagnostic_at_value(&at, message).with_hint(hint))
 }

@@ -1,4 +1,4 @@
-//! Where the objects of a kind live on the server, and the paths that lead there.
+//! Resources, and the paths of their collections and objects.
 
 use std::collections::BTreeSet;
 
@@ -6,25 +6,25 @@ use structured_merge::GroupVersionKind;
 
 use crate::request::Address;
 
-/// A resource: where the objects of a kind live.
+/// A resource of the API: it serves the objects of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resource {
     /// The kind.
     pub gvk: GroupVersionKind,
     /// Plural name in URLs, such as `deployments`.
     pub plural: String,
-    /// Whether its objects live in namespaces.
+    /// True if its objects live in namespaces.
     pub namespaced: bool,
-    /// What can be done, such as `list` and `patch`.
+    /// The verbs that it supports, such as `list` and `patch`.
     pub verbs: BTreeSet<String>,
-    /// Whether there is a `/status` subresource.
+    /// True if it has a `/status` subresource.
     pub status: bool,
-    /// Whether it is not served yet, as its CustomResourceDefinition is only in the input: it holds no objects.
+    /// True if it is not served yet, because its CustomResourceDefinition is only in the input: it has no objects.
     pub pending: bool,
 }
 
 impl Resource {
-    /// The path of the collection, or of all namespaces' objects where none is given.
+    /// The path of the collection in a namespace, or in all namespaces without one.
     #[must_use]
     pub fn collection_path(&self, namespace: Option<&str>) -> Address {
         let GroupVersionKind { group, version, .. } = &self.gvk;

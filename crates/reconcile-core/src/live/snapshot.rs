@@ -1,4 +1,4 @@
-//! Captured objects in place of a cluster: written by `snapshot`, or by `kubectl get -o yaml --show-managed-fields`.
+//! Captured objects that replace a cluster: written by `snapshot`, or by `kubectl get -o yaml --show-managed-fields`.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use crate::manifest::Input;
 use crate::manifest::yaml::{self, Validation};
 use crate::object::is_dns_label;
 
-/// Types of the documents that are not objects: what holds for all of them, and what could not be read.
+/// Types of the documents that are not objects: the header, and the records of unreadable objects.
 const API_VERSION: &str = "kubectl-reconcile/v1";
 const KIND: &str = "Snapshot";
 const KIND_OF_UNREADABLE: &str = "Unreadable";
 
-/// Captured objects, by key without version: one object is served in several.
+/// Captured objects, by their key without the version: an object may be served in several versions.
 #[derive(Debug, Default)]
 pub struct Snapshot {
     objects: BTreeMap<Key, Value>,
@@ -32,8 +32,8 @@ fn key(gvk: &GroupVersionKind, namespace: Option<&str>, name: &str) -> Key {
 }
 
 impl Snapshot {
-    /// Reads a `List`, several documents, or nothing at all. What is captured is read without strictness: no person
-    /// wrote it.
+    /// Reads a `List`, several documents, or an empty input. Duplicate and unknown fields are no errors here: no person wrote
+    /// the snapshot.
     pub fn read(inputs: &[Input]) -> Result<Self, Vec<Diagnostic>> {
         let mut snapshot = Self::default();
         let mut problems = Vec::new();
@@ -52,7 +52,7 @@ impl Snapshot {
         if problems.is_empty() { Ok(snapshot) } else { Err(problems) }
     }
 
-    /// Adds an object or a list of objects; whether it was one.
+    /// Adds an object or a list of objects. Returns false if the value is neither.
     fn add(&mut self, mut value: Value) -> bool {
         if let Some(items) = value.get_mut("items").filter(|items| items.is_array()).map(Value::take) {
             let items = if let Value::Array(items) = items { items } else { Vec::new() };
@@ -84,15 +84,15 @@ impl Snapshot {
             return false;
         };
         let gvk = GroupVersionKind::new(api_version, kind);
-        let trouble = Diagnostic::new(
+        let diagnostic = Diagnostic::new(
             Code::named(text("/reason").unwrap_or_default()),
             text("/message").unwrap_or("it could not be captured"),
         );
-        self.unreadable.insert(key(&gvk, text("/object/namespace"), name), trouble);
+        self.unreadable.insert(key(&gvk, text("/object/namespace"), name), diagnostic);
         true
     }
 
-    /// The namespace of the manifests that name none, as it was when the objects were captured.
+    /// The default namespace at the time of the capture, for manifests that name none.
     #[must_use]
     pub fn namespace(&self) -> Option<&str> {
         self.namespace.as_deref()
@@ -108,7 +108,7 @@ impl Snapshot {
         self.objects.values()
     }
 
-    /// What was captured of an object. What is not in the snapshot did not exist.
+    /// The captured state of an object. An object that the snapshot does not have did not exist.
     #[must_use]
     pub fn state(&self, of: &ObjectKey) -> LiveState {
         let key = key(&of.gvk, of.namespace.as_deref(), &of.name);
@@ -119,13 +119,13 @@ impl Snapshot {
                 LiveState::Unreadable(Diagnostic::new(Code::OtherVersion, message))
             }
             (Some(object), _) => LiveState::Present(object.clone()),
-            (None, Some(trouble)) => LiveState::Unreadable(trouble.clone()),
+            (None, Some(diagnostic)) => LiveState::Unreadable(diagnostic.clone()),
             (None, None) => LiveState::Absent,
         }
     }
 }
 
-/// What comes before the objects: the namespace of the manifests that name none.
+/// The header document: it records the default namespace for manifests that name none.
 #[must_use]
 pub fn heading(namespace: &str) -> Value {
     json!({"apiVersion": API_VERSION, "kind": KIND, "namespace": namespace})
@@ -133,7 +133,7 @@ pub fn heading(namespace: &str) -> Value {
 
 /// The record of an object that could not be read.
 #[must_use]
-pub fn unreadable(target: &Target, trouble: &Diagnostic) -> Value {
+pub fn unreadable(target: &Target, diagnostic: &Diagnostic) -> Value {
     let mut object = json!({
         "apiVersion": target.key.gvk.api_version(),
         "kind": target.key.gvk.kind,
@@ -146,7 +146,7 @@ pub fn unreadable(target: &Target, trouble: &Diagnostic) -> Value {
         "apiVersion": API_VERSION,
         "kind": KIND_OF_UNREADABLE,
         "object": object,
-        "reason": trouble.code.as_str(),
-        "message": trouble.message,
+        "reason": diagnostic.code.as_str(),
+        "message": diagnostic.message,
     })
 }

@@ -1,4 +1,4 @@
-//! The work of reading, in chunks that do not depend on each other.
+//! Independent chunks of the input, which are read in parallel.
 
 use kube_yaml::{AliasBudget, Positions, Severity, Step, SyntaxDiagnostic, Validation};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::source::Source;
 use super::validate::manifest;
 use crate::diagnostic::Diagnostic;
 
-/// How much text is worth a chunk of its own, in bytes.
+/// Size of a chunk, in bytes.
 const SIZE: usize = 256 << 10;
 
 /// Some documents of one input.
@@ -18,20 +18,20 @@ const SIZE: usize = 256 << 10;
 pub struct Chunk<'a> {
     input: &'a Input,
     text: kube_yaml::Chunk<'a>,
-    /// Whether they are the first documents of their input.
+    /// True if these are the first documents of their input.
     is_first: bool,
 }
 
-/// What was read from a chunk.
+/// The result of reading a chunk.
 #[derive(Debug, Default)]
 pub struct ReadChunk {
     pub(super) is_first: bool,
     pub(super) manifests: Vec<Manifest>,
-    /// What is wrong with the text, and with the objects in it.
+    /// Errors in the text, apart from those in its objects, which are reported after them.
     pub(super) syntax: Vec<Diagnostic>,
     pub(super) problems: Vec<Diagnostic>,
     pub(super) warnings: Vec<Diagnostic>,
-    /// How many documents were not empty.
+    /// Number of documents that are not empty.
     pub(super) count: usize,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// What the aliases of all inputs together may take.
+/// The budget for the aliases of all inputs together.
 #[must_use]
 pub fn alias_budget(inputs: &[Input]) -> AliasBudget {
     AliasBudget::for_input(inputs.iter().map(|input| input.text.bytes().len()).sum())

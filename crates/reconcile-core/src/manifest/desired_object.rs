@@ -1,4 +1,4 @@
-//! From a [`Manifest`] to the object that is sent. Everything that changes what a manifest says happens here.
+//! From a [`Manifest`] to the object that is sent. Every change to the content of a manifest happens here.
 
 use apply_set::PART_OF;
 use kube_yaml::Step;
@@ -9,22 +9,22 @@ use super::manifest::Manifest;
 use super::origin::Origin;
 use crate::rules::FieldPattern;
 
-/// How a warning begins that says what of a manifest is not sent, as others write it.
+/// The beginning of the warning that names the fields of a manifest that are not sent.
 pub const LEFT_OUT: &str = "left out, as the server and kubectl write it themselves";
 
-/// What the cluster says of the place of an object.
+/// The scope of an object in the cluster.
 #[derive(Clone, Copy, Debug)]
 pub struct Placement<'a> {
     /// The namespace that the object lives in.
     pub namespace: Option<&'a str>,
-    /// Whether `status` is a subresource, so that a write of the object leaves it alone.
+    /// True if `status` is a subresource, which a write of the object does not change.
     pub status_is_apart: bool,
 }
 
 /// One desired object as it is sent.
 #[derive(Clone, Debug)]
 pub struct DesiredObject {
-    /// Where it is written.
+    /// The location in the input.
     pub origin: Origin,
     object: Value,
     warnings: Vec<String>,
@@ -33,8 +33,8 @@ pub struct DesiredObject {
 }
 
 impl DesiredObject {
-    /// The object of a manifest in its place in the cluster: in its namespace, and without what a write does not change or may
-    /// not change.
+    /// The object of a manifest, with its namespace, and without the fields that a write does not change or must not
+    /// change.
     #[must_use]
     pub fn of(manifest: Manifest, placement: Placement<'_>) -> Self {
         let Manifest { gvk, object, origin, left_out, warnings, refused, ignored, .. } = manifest;
@@ -57,7 +57,7 @@ impl DesiredObject {
         desired
     }
 
-    /// An object that is sent exactly as it is.
+    /// Takes an object that is sent exactly as it is.
     #[must_use]
     pub fn exactly(object: Value, origin: Origin) -> Self {
         Self { origin, object, warnings: Vec::new(), is_refused: false, ignored: Vec::new() }
@@ -69,7 +69,7 @@ impl DesiredObject {
         &self.object
     }
 
-    /// What its author should know.
+    /// Warnings for its author.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
@@ -87,13 +87,13 @@ impl DesiredObject {
         &self.ignored
     }
 
-    /// The line of a field in its file, or of what is nearest to it there.
+    /// The line of a field in its file, or of the nearest field that the file has.
     #[must_use]
     pub fn line_of(&self, path: &FieldPath) -> u32 {
         self.origin.positions.nearest(&steps_in(path, &self.object)).line
     }
 
-    /// Adds what its author should know.
+    /// Adds a warning for its author.
     pub fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
     }
@@ -136,7 +136,7 @@ impl DesiredObject {
         }
     }
 
-    /// Removes a top-level field; its name, unless it was empty.
+    /// Removes a top-level field. Returns its name unless it was empty.
     fn leave_out(&mut self, field: &str) -> Option<String> {
         let Value::Object(object) = &mut self.object else { return None };
         object.remove(field).filter(|value| !is_nothing(value)).map(|_| format!("`{field}`"))

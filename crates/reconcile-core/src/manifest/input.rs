@@ -2,11 +2,11 @@ use std::sync::Arc;
 
 use super::source::SourceText;
 
-/// What was read from one file, URL or stream.
+/// The content of one file, URL or stream.
 #[derive(Debug)]
 pub struct Input {
     /// Its name as the user would write it.
     pub name: Arc<str>,
-    /// What it holds.
+    /// Its text.
     pub text: SourceText,
 }

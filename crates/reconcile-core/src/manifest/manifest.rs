@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::object::holds_secrets;
 use crate::rules::FieldPattern;
 
-/// One desired object as it was written: not yet resolved to a resource, so it cannot be fetched. It does not change any more;
+/// One desired object as it was written. It is not resolved to a resource yet, so it cannot be fetched. It never changes:
 /// what is sent for it is a [`DesiredObject`](super::DesiredObject).
 #[derive(Clone, Debug)]
 pub struct Manifest {
@@ -26,7 +26,7 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// An object that was read, with nothing known of it but its identity.
+    /// Takes an object that was read. Only its identity is known yet.
     pub(super) fn read(value: Value, positions: Positions, source: Source, text: SourceText) -> Self {
         let gvk = GroupVersionKind::new(text_at(&value, &["apiVersion"]), text_at(&value, &["kind"]));
         let namespace = Some(text_at(&value, &["metadata", "namespace"])).filter(|namespace| !namespace.is_empty());
@@ -61,13 +61,13 @@ impl Manifest {
         &self.name
     }
 
-    /// The whole object, without what only a server writes.
+    /// The whole object, without the fields that only a server writes.
     #[must_use]
     pub fn object(&self) -> &Value {
         &self.object
     }
 
-    /// Where it is written.
+    /// The location in the input.
     #[must_use]
     pub fn origin(&self) -> &Origin {
         &self.origin

@@ -1,8 +1,8 @@
-//! Values of the wrong type, in words for the person who wrote them.
+//! Messages and advice about values of the wrong type.
 
 use serde_json::Value;
 
-/// What a place takes.
+/// The type of value that a field takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// A string.
@@ -18,7 +18,7 @@ pub enum Expected {
 }
 
 impl Expected {
-    /// Returns true if a value is what a place takes.
+    /// Returns true if a value has this type.
     #[must_use]
     pub fn fits(self, value: &Value) -> bool {
         match self {
@@ -41,7 +41,7 @@ impl Expected {
     }
 }
 
-/// What a value is.
+/// The type of a value, in words.
 #[must_use]
 pub fn kind_of(value: &Value) -> &'static str {
     match value {
@@ -60,7 +60,7 @@ pub fn mismatch(expected: Expected, found: &Value) -> String {
     format!("expected {}, found {}", expected.name(), kind_of(found))
 }
 
-/// What to write instead. `written` is the value as it is in the file, where it may be shown.
+/// Advice on what to write instead. `written` is the value as it is in the file, if it may be shown.
 #[must_use]
 pub fn advice(expected: Expected, found: &Value, written: Option<&str>) -> Option<String> {
     let this = || written.map_or_else(|| "the value".to_owned(), |text| format!("`{text}`"));

@@ -3,37 +3,37 @@ use kube_yaml::{Mark, Positions, Step};
 use super::source::{Source, SourceText};
 use crate::diagnostic::Diagnostic;
 
-/// Where an object of the input is written, down to its fields.
+/// The origin of an object: its file, and the position of every field.
 #[derive(Clone, Debug)]
 pub struct Origin {
-    /// Where it begins.
+    /// The location of its first line.
     pub source: Source,
-    /// Where its fields are.
+    /// The positions of its fields.
     pub positions: Positions,
     /// The text that it was read from.
     pub(super) text: SourceText,
-    /// Whether its lines may be those of a Secret, so that none of them is shown.
+    /// True if its lines may be those of a Secret, so that none of them is shown.
     pub(super) is_secret: bool,
 }
 
 impl Origin {
-    /// A problem of the key that a path leads to, or of what is nearest to it.
+    /// A diagnostic at the key that a path leads to, or at the nearest key that exists.
     #[must_use]
-    pub fn problem_of_key(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
-        self.problem_at(self.positions.nearest(path), None, message)
+    pub fn diagnostic_at_key(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
+        self.diagnostic_at(self.positions.nearest(path), None, message)
     }
 
-    /// A problem of the value that a path leads to: of its key where the value begins on a later line.
+    /// A diagnostic at the value that a path leads to, or at its key if the value begins on a later line.
     #[must_use]
-    pub fn problem_of_value(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
+    pub fn diagnostic_at_value(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
         let key = self.positions.nearest(path);
         let value = self.positions.value_at(path).filter(|value| value.line == key.line);
-        self.problem_at(value.unwrap_or(key), None, message)
+        self.diagnostic_at(value.unwrap_or(key), None, message)
     }
 
-    /// A problem at a place, with its lines unless they may be those of a Secret; `also` is a second place.
+    /// A diagnostic at a mark, with its lines unless they may be those of a Secret. `also` is a second mark.
     #[must_use]
-    pub fn problem_at(&self, mark: Mark, also: Option<Mark>, message: impl Into<String>) -> Diagnostic {
+    pub fn diagnostic_at(&self, mark: Mark, also: Option<Mark>, message: impl Into<String>) -> Diagnostic {
         let problem = Diagnostic::at(&self.source.file, mark, message);
         if self.is_secret { problem } else { problem.shown_in(&self.text, also) }
     }

@@ -15,33 +15,33 @@ use crate::object::Selector;
 pub struct DesiredSet {
     /// The objects.
     pub manifests: Vec<Manifest>,
-    /// Problems of the input that do not stop the run.
+    /// Warnings about the input.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// How manifests are read.
+/// Options for reading manifests.
 #[derive(Debug)]
 pub struct ReadOptions {
-    /// What the reader refuses.
+    /// The strictness of the reader.
     pub validation: Validation,
-    /// Which objects are wanted, by their labels.
+    /// Selects the wanted objects by their labels.
     pub selector: Selector,
-    /// Whether no object at all is fine.
+    /// True if an input without objects is no error.
     pub allow_empty: bool,
 }
 
-/// Reads all inputs. Either every object is there, or all problems of all inputs are.
+/// Reads all inputs. Returns either every object or all errors of all inputs.
 pub fn read(inputs: &[Input], options: &ReadOptions) -> Result<DesiredSet, Vec<Diagnostic>> {
     gather(Chunk::read_in_order(inputs, options.validation), options)
 }
 
-/// Puts together what was read from the chunks of all inputs, in their order; the result is that of [`read`].
+/// Joins the results of the chunks of all inputs, in their order, to the result of [`read`].
 pub fn gather(
     chunks: impl IntoIterator<Item = ReadChunk>,
     options: &ReadOptions,
 ) -> Result<DesiredSet, Vec<Diagnostic>> {
     let mut gathering = Gathering { options, manifests: Vec::new(), problems: Vec::new(), warnings: Vec::new() };
-    // What is wrong with the objects of an input is told behind what is wrong with its text.
+    // Errors in the objects of an input are reported after errors in its text.
     let (mut of_objects, mut count) = (Vec::new(), 0);
     for mut chunk in chunks {
         if chunk.is_first {
@@ -82,7 +82,7 @@ impl Gathering<'_> {
         Ok(DesiredSet { manifests: self.manifests, warnings: self.warnings })
     }
 
-    /// An object that is in the input several times: copies that are alike count once.
+    /// Finds objects that are defined several times. Identical copies count once.
     fn copies(&mut self) {
         let mut seen = HashMap::with_capacity(self.manifests.len());
         let mut copies = BTreeMap::new();
@@ -113,8 +113,8 @@ impl Gathering<'_> {
     }
 }
 
-/// What is to be said of an object that is in the input a second time: a warning where nothing is lost by leaving the copy
-/// out, else the problem that it is. `is_same` says whether the two want the same.
+/// The warning about an object that is defined twice, or the error if the two definitions differ. `is_same` says if they are
+/// equal.
 pub fn repeated(copy: &Manifest, first: &Manifest, is_same: bool) -> Result<String, Diagnostic> {
     let mark = copy.origin.positions.nearest(&[]);
     if is_same {
@@ -127,10 +127,10 @@ pub fn repeated(copy: &Manifest, first: &Manifest, is_same: bool) -> Result<Stri
     let also = (first.origin.source.file == copy.origin.source.file)
         .then_some(Mark { line: first.origin.source.line, column: mark.column });
     let message = format!("{copy} is defined twice, first at {}", first.origin.source);
-    Err(copy.origin.problem_at(mark, also, message).with_hint("remove one of the two"))
+    Err(copy.origin.diagnostic_at(mark, also, message).with_hint("remove one of the two"))
 }
 
-/// Takes copies out, by their places; what is to be said of them goes to the first of each, whose place comes with it.
+/// Removes copies, by their indices. The warning of each copy goes to the first definition, whose index comes with it.
 pub fn leave_out_copies<T>(of: &mut Vec<T>, copies: &BTreeMap<usize, (usize, String)>, warn: impl Fn(&mut T, String)) {
     for (first, warning) in copies.values() {
         if let Some(first) = of.get_mut(*first) {

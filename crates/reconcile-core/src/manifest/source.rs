@@ -1,4 +1,4 @@
-//! The text behind the objects: where they were written, and the lines that a message may show.
+//! The text of the input: the location of each object, and the lines that a message may show.
 
 #![expect(clippy::indexing_slicing, reason = "the starts of lines are of the very bytes")]
 
@@ -10,10 +10,10 @@ use kube_yaml::Mark;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::{Diagnostic, Excerpt, Line, Marked, Place};
+use crate::diagnostic::{Diagnostic, Excerpt, Line, Location, Marked};
 use crate::object::{is_nearly_secret, is_string_data};
 
-/// Where an object was written.
+/// The file and the line of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
@@ -22,7 +22,7 @@ pub struct Source {
     /// First line of the object, from 1.
     #[schemars(range(min = 1))]
     pub line: u32,
-    /// Which document of the file, from 1.
+    /// The number of the document in the file, from 1.
     #[serde(skip)]
     pub document: usize,
 }
@@ -35,16 +35,16 @@ impl fmt::Display for Source {
 }
 
 impl Diagnostic {
-    /// A problem of an object.
+    /// Makes an error about an object.
     #[must_use]
     pub fn of_source(source: &Source, message: impl Into<String>) -> Self {
         Self::at_line(&source.file, source.line, message)
     }
 
-    /// The same, with the lines of its place, and of a second place that is involved.
+    /// The same, with the lines of its location, and of a second mark that is involved.
     #[must_use]
     pub fn shown_in(mut self, text: &SourceText, also: Option<Mark>) -> Self {
-        if let Some(mark) = self.place.as_ref().and_then(Place::mark) {
+        if let Some(mark) = self.location.as_ref().and_then(Location::mark) {
             self.excerpt = text.excerpt(mark, also).map(Box::new);
         }
         self
@@ -74,14 +74,14 @@ impl From<Vec<u8>> for SourceText {
 }
 
 impl SourceText {
-    /// What was read.
+    /// The bytes that were read.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0.bytes
     }
 
-    /// The lines around a place, the place marked; with a second place where one is involved. Nothing where the document
-    /// is a Secret or may be one, and nothing of an input in UTF-16, whose bytes are not the text that was read.
+    /// The lines around a mark, and a second mark if one is involved. `None` if the document is or may be a Secret, and for an
+    /// input in UTF-16, whose bytes are not the text that was read.
     #[must_use]
     pub fn excerpt(&self, at: Mark, also: Option<Mark>) -> Option<Excerpt> {
         if self.bytes().starts_with(&[0xFF, 0xFE]) || self.bytes().starts_with(&[0xFE, 0xFF]) {
@@ -98,7 +98,7 @@ impl SourceText {
         let above = at.line.saturating_sub(1);
         match also {
             Some(also) => lines.extend(line(also.line, Some(Marked::There { column: also.column }))),
-            // The line before tells how deep the marked one should stand.
+            // The line above shows how deep the marked line should be indented.
             None if index.part(at.line).is_some_and(|part| part.lines.contains(&above)) => {
                 lines.extend(line(above, None).filter(|line| !line.is_blank()));
             }
@@ -118,7 +118,7 @@ impl SourceText {
     }
 }
 
-/// Where the lines begin, and which of them belong together.
+/// The starts of the lines, and the documents that they belong to.
 struct Index {
     starts: Vec<usize>,
     parts: Vec<Part>,
@@ -127,7 +127,7 @@ struct Index {
 /// The lines between two separators.
 struct Part {
     lines: Range<u32>,
-    /// Whether it is a Secret or may be one.
+    /// True if the document is or may be a Secret.
     is_withheld: bool,
 }
 
@@ -154,7 +154,7 @@ impl Index {
     }
 }
 
-/// Returns true if documents part at the line that begins here. A line that only looks like a separator (`-----BEGIN`) is none.
+/// Returns true if a line that separates documents begins here. A line that only looks like one (`-----BEGIN`) does not.
 fn is_separator(rest: &[u8]) -> bool {
     let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let Some(rest) = line.strip_prefix(b"---") else { return false };
@@ -162,15 +162,15 @@ fn is_separator(rest: &[u8]) -> bool {
     rest.is_empty() || rest.starts_with(b"#")
 }
 
-/// Returns true if a text may be that of a Secret: the word is in it, or `stringData`, or a kind that is spelt like it, or its kinds
-/// cannot be told with certainty. Nothing is parsed, as the text may be broken.
+/// Returns true if a text may be that of a Secret: it has the word, or `stringData`, or a kind that is spelt alike, or kinds that
+/// cannot be read with certainty. Nothing is parsed, as the text may be broken.
 fn may_be_secret(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     if text.split(|c| !is_word(c)).any(|word| matches!(word, "Secret" | "SecretList") || is_string_data(word)) {
         return true;
     }
-    // Letters outside ASCII stay as they are, so that places are the same.
+    // Letters outside ASCII stay as they are, so that indices are the same.
     let text = text.to_ascii_lowercase();
     let mut kinds = text.match_indices("kind").filter_map(|(at, word)| {
         let (before, rest) = text.split_at_checked(at)?;

@@ -1,4 +1,4 @@
-//! From a document to a [`Manifest`]: what every object needs, and what does not belong into one.
+//! From a document to a [`Manifest`]: checks the fields that every object needs, and leaves out those that do not belong there.
 
 use kube_yaml::{Positions, Step};
 use serde_json::{Map, Value};
@@ -15,8 +15,8 @@ use crate::object::name_rules::{
 };
 use crate::rules::{FieldPattern, IGNORE_ANNOTATION, annotated};
 
-/// Makes a manifest, or tells everything that makes it unreadable. What the API would refuse of a readable object stays with the
-/// manifest.
+/// Makes a manifest, or returns all errors that make the object unreadable. Errors that the API would find in a readable object
+/// stay with the manifest.
 pub(super) fn manifest(
     value: Value,
     positions: Positions,
@@ -28,7 +28,7 @@ pub(super) fn manifest(
     let Check { problems, refused, ignored, .. } = check.run();
     if !problems.is_empty() {
         let mut all = [problems, refused].concat();
-        all.sort_by(|a, b| a.place.cmp(&b.place));
+        all.sort_by(|a, b| a.location.cmp(&b.location));
         return Err(all);
     }
     manifest.refused = refused;
@@ -39,9 +39,9 @@ pub(super) fn manifest(
 
 struct Check<'m> {
     manifest: &'m Manifest,
-    /// What makes the object unreadable.
+    /// Errors that make the object unreadable.
     problems: Vec<Diagnostic>,
-    /// What the API refuses.
+    /// Errors for which the API refuses the object.
     refused: Vec<Diagnostic>,
     /// The fields to ignore.
     ignored: Vec<FieldPattern>,
@@ -66,12 +66,12 @@ impl Check<'_> {
             }
         }
         for problems in [&mut self.problems, &mut self.refused] {
-            problems.sort_by(|a, b| a.place.cmp(&b.place));
+            problems.sort_by(|a, b| a.location.cmp(&b.location));
         }
         self
     }
 
-    /// What has nothing that every object has, such as the values of a chart.
+    /// Reports a document with none of the fields of an object, such as the values of a chart.
     fn no_object(&mut self) {
         let Manifest { origin, .. } = self.manifest;
         let name = origin.source.file.rsplit('/').next().unwrap_or_default();
@@ -81,11 +81,11 @@ impl Check<'_> {
             }
             _ => "every object needs `apiVersion`, `kind` and `metadata.name`",
         };
-        let problem = origin.problem_of_key(&[Step::Key("apiVersion")], "this is not an object of Kubernetes");
+        let problem = origin.diagnostic_at_key(&[Step::Key("apiVersion")], "this is not an object of Kubernetes");
         self.problems.push(problem.with_hint(hint));
     }
 
-    /// A string that every object has.
+    /// Checks a string that every object has.
     fn required(&mut self, path: &[&str]) {
         let found = path.iter().try_fold(&self.manifest.object, |value, key| value.get(key));
         if matches!(found, Some(Value::String(text)) if !text.is_empty()) {
@@ -95,7 +95,7 @@ impl Check<'_> {
         let name = path.join(".");
         match found {
             None | Some(Value::Null | Value::String(_)) => {
-                let problem = self.manifest.origin.problem_of_key(&steps, format!("`{name}` is missing"));
+                let problem = self.manifest.origin.diagnostic_at_key(&steps, format!("`{name}` is missing"));
                 let hint = match path {
                     ["metadata", key] if self.manifest.object.get(key).is_some() => {
                         format!("`{key}` is next to `metadata`: indent it to move it inside")
@@ -110,7 +110,7 @@ impl Check<'_> {
 
     fn of_value(&mut self, steps: &[Step<'_>], expected: Expected, found: &Value, name: &str) {
         let message = format!("`{name}`: {}", mismatch(expected, found));
-        let mut problem = self.manifest.origin.problem_of_value(steps, message);
+        let mut problem = self.manifest.origin.diagnostic_at_value(steps, message);
         problem.hint = advice(expected, found, problem.written().as_deref());
         self.problems.push(problem);
     }
@@ -120,7 +120,7 @@ impl Check<'_> {
             let message =
                 "`metadata.generateName` cannot be compared or applied, because every run would create another object";
             let at = [Step::Key("metadata"), Step::Key("generateName")];
-            let problem = self.manifest.origin.problem_of_key(&at, message);
+            let problem = self.manifest.origin.diagnostic_at_key(&at, message);
             self.problems.push(problem.with_hint("give the object a `metadata.name`"));
         } else {
             self.required(&["metadata", "name"]);
@@ -159,29 +159,29 @@ impl Check<'_> {
         }
     }
 
-    /// The annotation that names fields to ignore.
+    /// Reads the annotation that names fields to ignore.
     fn ignored_fields(&mut self, value: &str) {
         match annotated(value) {
             Ok(fields) => self.ignored = fields,
             Err(error) => {
                 let at = [Step::Key("metadata"), Step::Key("annotations"), Step::Key(IGNORE_ANNOTATION)];
-                let problem = self.manifest.origin.problem_of_value(&at, error.message);
+                let problem = self.manifest.origin.diagnostic_at_value(&at, error.message);
                 self.problems.push(Diagnostic { hint: error.hint, ..problem });
             }
         }
     }
 
     fn bad_name(&self, key: &str, message: String) -> Diagnostic {
-        self.manifest.origin.problem_of_value(&[Step::Key("metadata"), Step::Key(key)], message)
+        self.manifest.origin.diagnostic_at_value(&[Step::Key("metadata"), Step::Key(key)], message)
     }
 
-    /// Labels or annotations: strings by keys. A null is no entry.
+    /// Checks labels or annotations: strings by keys. A null is no entry.
     fn entries(&mut self, part: &str, entries: &Map<String, Value>) {
         let sent = entries.iter().filter(|(key, _)| *key != LAST_APPLIED);
         let size = || sent.flat_map(|(key, value)| [key.len(), value.as_str().map_or(0, str::len)]).sum::<usize>();
         if part == "annotations" && size() > MAX_ANNOTATIONS {
             let at = [Step::Key("metadata"), Step::Key(part)];
-            let problem = self.manifest.origin.problem_of_key(&at, "the annotations are too long");
+            let problem = self.manifest.origin.diagnostic_at_key(&at, "the annotations are too long");
             self.refused.push(problem.with_hint("256 KiB are allowed for all of them together"));
         }
         for (key, value) in entries {
@@ -190,7 +190,7 @@ impl Check<'_> {
             let key_refused = if part == "labels" { label_key_refused } else { annotation_key_refused };
             if let Some(rule) = key_refused(key) {
                 let message = format!("`{key}` cannot be the key of {}", indefinite(what));
-                self.refused.push(self.manifest.origin.problem_of_key(&at, message).with_hint(rule));
+                self.refused.push(self.manifest.origin.diagnostic_at_key(&at, message).with_hint(rule));
             }
             match value {
                 Value::Null => {}
@@ -202,7 +202,7 @@ impl Check<'_> {
                         && let Some(rule) = label_value_refused(text)
                     {
                         let message = format!("the label `{key}` cannot have this value");
-                        self.refused.push(self.manifest.origin.problem_of_value(&at, message).with_hint(rule));
+                        self.refused.push(self.manifest.origin.diagnostic_at_value(&at, message).with_hint(rule));
                     }
                 }
                 other => self.of_value(&at, Expected::Text, other, &format!("metadata.{part}[\"{key}\"]")),
@@ -211,8 +211,8 @@ impl Check<'_> {
     }
 }
 
-/// Takes out what a server or kubectl adds, so that the output of `kubectl get -o yaml` works as input; answers with the
-/// names of what said something.
+/// Removes the fields that a server or kubectl adds, so that the output of `kubectl get -o yaml` works as input. Returns the
+/// names of those that had a value.
 fn leave_out_bookkeeping(object: &mut Value) -> Vec<String> {
     let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return Vec::new() };
     let mut left_out = Vec::new();

@@ -1,4 +1,4 @@
-//! Roles and bindings: who writes them must hold what they grant, or the permission to grant it.
+//! Roles and bindings: their writer must hold the permissions that they grant, or the permission to grant them.
 
 use serde_json::Value;
 use structured_merge::ObjectKey;
@@ -7,8 +7,9 @@ use super::permission::Permission;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// What the API server demands for a role or a binding beside the write: `escalate` on the very role, or `bind` on the role that a
-/// binding refers to (`k8s.io/kubernetes` `pkg/registry/rbac/escalation_check.go`). Who holds all that is granted needs neither.
+/// The permission that a role or a binding needs in addition to the write: `escalate` on the role itself, or `bind` on the role that
+/// a binding refers to (`k8s.io/kubernetes` `pkg/registry/rbac/escalation_check.go`). A user who holds all granted permissions needs
+/// neither.
 #[must_use]
 pub fn granting(key: &ObjectKey, object: &Value) -> Option<Permission> {
     if key.gvk.group != GROUP {

@@ -1,4 +1,4 @@
-//! What this tool reads out of an object's type, name and labels: secrecy, names, its part among several. Pure.
+//! Knowledge about an object's type, name and labels: which objects are secret, which names are valid, which shard has an object.
 
 mod granting;
 pub mod name_rules;

@@ -1,6 +1,6 @@
-//! Names, labels and annotation keys that the API would refuse, so that they are told with their place before a server is
-//! asked. Rules of apimachinery `pkg/api/validate/content` and `pkg/api/validation`; where kinds differ and it is not
-//! certain that all servers refuse, the server decides.
+//! Names, labels and annotation keys that the API would refuse, so that they are reported with their location before any request.
+//! The rules are those of apimachinery `pkg/api/validate/content` and `pkg/api/validation`. If kinds differ and not all servers are
+//! certain to refuse, the server decides.
 
 use structured_merge::{GroupVersionKind, builtin_kind};
 
@@ -9,7 +9,7 @@ use super::names::{DNS_LABEL, MAX_LABEL, is_dns_label};
 /// Longest DNS subdomain.
 const MAX_SUBDOMAIN: usize = 253;
 
-/// Built-in kinds whose names do not have to be DNS subdomains: any path segment will do, or the server decides.
+/// Built-in kinds whose names do not have to be DNS subdomains: any path segment is allowed, or the server decides.
 const FREE_NAMES: [(&str, &str); 10] = [
     ("", "Event"),
     ("certificates.k8s.io", "CertificateSigningRequest"),
@@ -23,14 +23,14 @@ const FREE_NAMES: [(&str, &str); 10] = [
     ("rbac.authorization.k8s.io", "RoleBinding"),
 ];
 
-/// Kinds whose names are parts of DNS names themselves.
+/// Kinds whose names are DNS labels, because they occur in DNS names.
 const LABEL_NAMES: [(&str, &str); 2] = [("", "Namespace"), ("", "Service")];
 
 /// Most bytes that the annotations of one object have in all (apimachinery `pkg/api/validation/objectmeta.go`,
 /// `TotalAnnotationSizeLimitB`).
 pub const MAX_ANNOTATIONS: usize = 256 << 10;
 
-/// Why no object of any kind can have a name, if none can: it has to be one segment of a URL's path (apimachinery
+/// The rule that a name breaks if no object of any kind can have it: a name is one segment of a URL's path (apimachinery
 /// `pkg/api/validation/path`, `IsValidPathSegmentName`).
 #[must_use]
 pub fn path_segment_refused(name: &str) -> Option<&'static str> {
@@ -38,7 +38,7 @@ pub fn path_segment_refused(name: &str) -> Option<&'static str> {
         .then_some("`.`, `..`, `/` and `%` are not allowed, as the name is a part of a URL")
 }
 
-/// Why the API refuses a name for an object of this kind, if it does.
+/// The rule that a name breaks for an object of this kind, if any.
 #[must_use]
 pub fn name_refused(gvk: &GroupVersionKind, name: &str) -> Option<&'static str> {
     let is = |kinds: &[(&str, &str)]| kinds.contains(&(gvk.group.as_str(), gvk.kind.as_str()));
@@ -53,13 +53,13 @@ pub fn name_refused(gvk: &GroupVersionKind, name: &str) -> Option<&'static str> 
     )
 }
 
-/// Why no object of any kind can live in a namespace of this name, if none can.
+/// The rule that a name breaks as the name of a namespace, if any.
 #[must_use]
 pub fn namespace_refused(namespace: &str) -> Option<&'static str> {
     (!is_dns_label(namespace)).then_some(DNS_LABEL)
 }
 
-/// Why the API refuses a label's key, if it does.
+/// The rule that the key of a label breaks, if any.
 #[must_use]
 pub fn label_key_refused(key: &str) -> Option<&'static str> {
     let (prefix, name) = key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
@@ -73,20 +73,20 @@ pub fn label_key_refused(key: &str) -> Option<&'static str> {
     )
 }
 
-/// Why the API refuses an annotation's key, if it does: as labels, but in any case.
+/// The rule that the key of an annotation breaks, if any: that of labels, ignoring case.
 #[must_use]
 pub fn annotation_key_refused(key: &str) -> Option<&'static str> {
     label_key_refused(&key.to_lowercase())
 }
 
-/// Why the API refuses a label's value, if it does.
+/// The rule that the value of a label breaks, if any.
 #[must_use]
 pub fn label_value_refused(value: &str) -> Option<&'static str> {
     (!is_label_value(value))
         .then_some("up to 63 letters, digits, `-`, `_` and `.` are allowed, with a letter or a digit at both ends")
 }
 
-/// `content.IsLabelValue`; the empty text is one.
+/// Returns true for a label's value (`content.IsLabelValue`), which may be empty.
 fn is_label_value(text: &str) -> bool {
     let edge = |c: Option<u8>| c.is_none_or(|c| c.is_ascii_alphanumeric());
     text.len() <= MAX_LABEL
@@ -95,7 +95,7 @@ fn is_label_value(text: &str) -> bool {
         && edge(text.bytes().next_back())
 }
 
-/// Between dots, a subdomain has labels of any length.
+/// Returns true for a DNS subdomain. Its labels between the dots may have any length.
 fn is_dns_subdomain(text: &str) -> bool {
     let is_edge = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
     text.len() <= MAX_SUBDOMAIN

@@ -1,12 +1,12 @@
-/// What the API says of the name of a namespace, as of all DNS labels.
+/// The rule for the names of namespaces, as for all DNS labels.
 pub const DNS_LABEL: &str =
     "up to 63 lowercase letters, digits and `-` are allowed, with a letter or a digit at both ends";
 
 /// Longest DNS label.
 pub const MAX_LABEL: usize = 63;
 
-/// Returns true for what can be a namespace (RFC 1123; apimachinery `pkg/api/validate/content`, `IsDNS1123Label`). Nothing else
-/// may get into the path of a request.
+/// Returns true for a valid name of a namespace (RFC 1123; apimachinery `pkg/api/validate/content`, `IsDNS1123Label`). Nothing
+/// else may get into the path of a request.
 #[must_use]
 pub fn is_dns_label(text: &str) -> bool {
     let is_edge = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
@@ -33,7 +33,7 @@ pub fn indefinite(noun: &str) -> String {
 fn begins_with_a_vowel(noun: &str) -> bool {
     let mut letters = noun.chars();
     let (Some(first), second) = (letters.next(), letters.next()) else { return false };
-    // An abbreviation is spelled: `an HTTPRoute`, `a UDPRoute`. Of `APIService` and `HTTPRoute` the third letter is large, too.
+    // An abbreviation is spelled: `an HTTPRoute`, `a UDPRoute`.
     let is_spelled = first.is_uppercase() && second.is_some_and(char::is_uppercase);
     if is_spelled {
         return "AEFHILMNORSX".contains(first);

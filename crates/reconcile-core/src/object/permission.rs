@@ -1,15 +1,15 @@
 use std::fmt;
 
-/// One thing that RBAC allows or does not: a verb on a resource, in a namespace or in all of the cluster.
+/// A permission of RBAC: a verb on a resource, in a namespace or in the whole cluster.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Permission {
-    /// The namespace; none for what is cluster-scoped, or meant in all namespaces.
+    /// The namespace; `None` for a cluster-scoped resource, or for all namespaces.
     pub namespace: Option<String>,
     /// The API group, empty for the core group.
     pub group: String,
     /// The resource, with its subresource if there is one: `deployments/scale`.
     pub resource: String,
-    /// The only object that is meant, if there is one.
+    /// The only object that it is for; `None` for all.
     pub name: Option<String>,
     /// The verb, such as `patch`.
     pub verb: String,
@@ -29,9 +29,9 @@ impl Permission {
         format!("{resource}.{}{subresource}", self.group)
     }
 
-    /// What the API server's authorizer refused, read from its message, which has one form for all authorizers
-    /// (`apiserver/pkg/endpoints/handlers/responsewriters/errors.go`, `ForbiddenMessage`). Text of others, as of a webhook, begins
-    /// in another way.
+    /// Reads the permission that an authorizer of the API server refused from its message, which has one form for all authorizers
+    /// (`apiserver/pkg/endpoints/handlers/responsewriters/errors.go`, `ForbiddenMessage`). The message of a webhook begins
+    /// differently.
     #[must_use]
     pub fn refused_in(message: &str) -> Option<Self> {
         let (_, rest) = message.split_once(" is forbidden: User ")?;
@@ -51,7 +51,7 @@ impl Permission {
     }
 }
 
-/// What follows a text that Go has quoted (`%q`).
+/// The rest after a text that Go has quoted (`%q`).
 fn after_quoted(text: &str) -> Option<&str> {
     let mut characters = text.strip_prefix('"')?.chars();
     loop {

@@ -1,17 +1,17 @@
-//! Which objects hold secret values: Secrets, and what was meant to be one. A type that the server would refuse still reaches an
-//! offline comparison, an excerpt or a snapshot.
+//! Objects that hold secret values: Secrets, and objects that were meant to be Secrets. A type that the server would refuse still
+//! reaches an offline comparison, an excerpt or a snapshot.
 
 use serde_json::Value;
 
 use structured_merge::GroupVersionKind;
 
-/// The part of a Secret that holds plain text, which no other built-in kind has.
+/// The field of a Secret that holds plain text, which no other built-in kind has.
 const STRING_DATA: &str = "stringData";
 
 /// Groups that define a kind named `Secret` of their own, which refers to values and holds none.
 const OTHER_SECRETS: [&str; 3] = [".crossplane.io", ".services.k8s.aws", ".upbound.io"];
 
-/// Returns true for the core `Secret` and for what may be a misspelt one: `secret`, `Secrets` or `SecretList` in any group,
+/// Returns true for the core `Secret` and for kinds that may be misspelt ones: `secret`, `Secrets` or `SecretList` in any group,
 /// and in groups that define no other kinds of their own (`v1`, `core/v1`, `apps/v1`) every kind whose name holds the word, or
 /// is at most two letters away from it.
 #[must_use]
@@ -30,7 +30,7 @@ pub fn holds_secrets(gvk: &GroupVersionKind, object: &Value) -> bool {
     may_be_secret(gvk) || object.as_object().is_some_and(|object| object.keys().any(|key| is_string_data(key)))
 }
 
-/// Returns true for the name of the kind of a Secret or of a list of them, and for what is at most two letters away from it,
+/// Returns true for the kind of a Secret or of a list of them, and for names that are at most two letters away from it,
 /// ignoring case.
 #[must_use]
 pub fn is_nearly_secret(kind: &str) -> bool {

@@ -36,7 +36,7 @@ enum Condition {
 pub struct SelectorError {
     /// The whole selector.
     pub selector: String,
-    /// What is wrong with it.
+    /// The cause.
     pub cause: String,
 }
 
@@ -57,7 +57,7 @@ impl Selector {
     }
 }
 
-/// As it was written.
+/// Writes the original spelling.
 impl fmt::Display for Selector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -78,7 +78,7 @@ impl Condition {
     }
 }
 
-/// A sign, or a word between signs and blanks.
+/// An operator, or a word between operators and blanks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token<'t> {
     Sign(&'t str),
@@ -103,7 +103,7 @@ fn tokens(mut text: &str) -> Vec<Token<'_>> {
     }
 }
 
-/// Reads tokens; those that are left.
+/// Reads tokens. It holds the tokens that are not read yet.
 struct Parser<'p, 't>(&'p [Token<'t>]);
 
 impl<'t> Parser<'_, 't> {
@@ -152,7 +152,7 @@ impl<'t> Parser<'_, 't> {
         })
     }
 
-    /// One value; none is the empty one.
+    /// Reads one value; a missing one is empty.
     fn value(&mut self) -> Result<String, String> {
         match self.peek() {
             None | Some(Token::Sign(",")) => Ok(String::new()),
@@ -164,7 +164,7 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// `(a, b)`; nothing before, between or after commas is the empty value.
+    /// Reads `(a, b)`. A value that is missing before or after a comma is empty.
     fn values(&mut self) -> Result<Vec<String>, String> {
         if !self.take("(") {
             return Err(self.expected("`(`"));

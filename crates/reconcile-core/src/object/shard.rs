@@ -1,4 +1,4 @@
-//! `--shard I/N`: which part of the objects one of several runs takes.
+//! Shards (`--shard I/N`): each of several runs takes one.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,26 +8,26 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use structured_merge::ObjectKey;
 
-/// Most parts that objects can be divided into.
+/// Most shards that objects can be divided into.
 const MOST: u32 = 10_000;
 
-/// One of several parts of the objects.
+/// One of several shards of the objects.
 ///
-/// An object is in the part `hash modulo N`, where `hash` is the first 8 bytes of the SHA-256 of `GROUP/KIND/NAMESPACE/NAME`, as a
+/// An object is in the shard `hash modulo N`, where `hash` is the first 8 bytes of the SHA-256 of `GROUP/KIND/NAMESPACE/NAME`, as a
 /// big-endian number. The group of the core group and the namespace of a cluster-scoped object are empty, and the version does not
-/// count. This is part of the contract: it is the same on all machines and in all releases.
+/// count. This is a contract: it is the same on all machines and in all releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shard {
-    /// The number of the part, from 0.
+    /// The index of the shard, from 0.
     pub index: u32,
-    /// The number of parts.
+    /// Number of shards.
     #[schemars(range(min = 1))]
     pub of: u32,
 }
 
 impl Shard {
-    /// The one of as many parts that has an object.
+    /// The shard that has an object, out of the same number of shards.
     #[must_use]
     pub fn holding(self, key: &ObjectKey) -> Self {
         let ObjectKey { gvk, namespace, name } = key;
@@ -38,13 +38,13 @@ impl Shard {
         Self { index: index.unwrap_or_default(), of: self.of }
     }
 
-    /// Returns true if an object is in this part.
+    /// Returns true if an object is in this shard.
     #[must_use]
     pub fn has(self, key: &ObjectKey) -> bool {
         self.holding(key) == self
     }
 
-    /// Returns true if there are as many parts as may be, and this is one of them.
+    /// Returns true if the number of shards is allowed and the index is below it.
     #[must_use]
     pub fn is_valid(self) -> bool {
         self.index < self.of && self.of <= MOST

@@ -1,33 +1,33 @@
-//! What plans are made of: objects, and what one of them needs of another.
+//! The graph of a plan: objects, and the dependencies between them.
 
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
-/// How much one object needs another that comes before it.
+/// The strength of a dependency on an object that comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DependencyKind {
-    /// It only comes later.
+    /// The other only comes first.
     Order,
-    /// It cannot be written unless the other exists.
+    /// The object cannot be written unless the other exists.
     Existence,
-    /// It would not work unless the other is as the manifest says.
+    /// The object would not work unless the other is as its manifest says.
     Success,
-    /// It lives in the other (a Namespace), or is of the kind that the other defines.
+    /// The object lives in the other (a Namespace), or is of the kind that the other defines.
     Inside,
-    /// The same, and its author says so (`config.kubernetes.io/depends-on`).
+    /// The author declares the dependency (`config.kubernetes.io/depends-on`).
     Explicit,
 }
 
-/// One object needs another.
+/// A dependency on another object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dependency {
-    /// The other one's place in the plan.
+    /// The index of the other object in the plan.
     pub on: usize,
-    /// How much.
+    /// The strength.
     pub strength: DependencyKind,
 }
 
-/// One object as planning sees it: a manifest or a live object.
+/// An object to plan: a manifest or a live object.
 #[derive(Clone, Copy)]
 pub(super) struct Node<'a> {
     pub key: &'a ObjectKey,

@@ -1,4 +1,4 @@
-//! The annotation with which an author says what has to come first (`sigs.k8s.io/cli-utils`, `pkg/object/dependson`).
+//! The annotation in which an author declares dependencies (`sigs.k8s.io/cli-utils`, `pkg/object/dependson`).
 
 use serde_json::Value;
 use structured_merge::ObjectMeta as _;
@@ -12,19 +12,19 @@ use crate::manifest::yaml::Step;
 /// The annotation.
 pub const DEPENDS_ON: &str = "config.kubernetes.io/depends-on";
 
-/// Why some objects have no order.
+/// The reason why some objects have no order.
 #[derive(Debug)]
 pub struct Unplannable {
-    /// The place of the object that says so.
+    /// The index of the object with the annotation.
     pub at: usize,
     /// One sentence.
     pub message: String,
-    /// What to do about it.
+    /// Advice on what to do.
     pub hint: String,
 }
 
-/// What the annotation of an object names: `GROUP/namespaces/NAMESPACE/KIND/NAME` or `GROUP/KIND/NAME`, separated by
-/// commas; the core group is empty. The error is the first one that names no object.
+/// The objects that the annotation names: `GROUP/namespaces/NAMESPACE/KIND/NAME` or `GROUP/KIND/NAME`, separated by
+/// commas; the core group is empty. The error is the first entry that names no object.
 pub fn depends_on(object: &Value) -> Result<Vec<Reference<'_>>, &str> {
     let Some(list) = annotation(object) else { return Ok(Vec::new()) };
     list.split(',').map(str::trim).map(|reference| parse(reference).ok_or(reference)).collect()
@@ -39,10 +39,10 @@ fn annotation(object: &Value) -> Option<&str> {
     object.annotation(DEPENDS_ON)
 }
 
-/// Why the plan cannot be made, told at the annotation.
+/// The diagnostic at the annotation because of which there is no plan.
 pub fn problem(origin: &Origin, Unplannable { message, hint, .. }: Unplannable) -> Diagnostic {
     let steps = [Step::Key("metadata"), Step::Key("annotations"), Step::Key(DEPENDS_ON)];
-    origin.problem_of_value(&steps, message).with_hint(hint)
+    origin.diagnostic_at_value(&steps, message).with_hint(hint)
 }
 
 fn parse(reference: &str) -> Option<Reference<'_>> {
@@ -58,7 +58,7 @@ fn parse(reference: &str) -> Option<Reference<'_>> {
     Some(Reference { group, kind, namespace, name, strength: DependencyKind::Explicit })
 }
 
-/// The object at this place has an annotation that cannot be read.
+/// The reason for an annotation that cannot be read, of the object at this index.
 pub fn malformed(at: usize, reference: &str) -> Unplannable {
     let message = format!("`{DEPENDS_ON}` cannot be read: `{reference}` names no object");
     let hint = "write `GROUP/namespaces/NAMESPACE/KIND/NAME` or `GROUP/KIND/NAME`, as in `apps/namespaces/shop/Deployment/db`; \

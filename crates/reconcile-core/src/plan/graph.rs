@@ -1,4 +1,4 @@
-//! What has to come before what, and the order that follows from it.
+//! The dependencies between objects, and the order that follows from them.
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
@@ -12,27 +12,26 @@ use super::object_index::ObjectIndex;
 use super::references::{Reference, references};
 use super::wave::Wave;
 
-/// What authors should know, by place among the nodes.
+/// Warnings for authors, by index of the node.
 type Warnings = Vec<(usize, String)>;
 
-/// One object in its turn.
+/// One object in the order.
 pub(super) struct Step {
-    /// Its place among the nodes.
+    /// Its index in the nodes.
     pub index: usize,
     pub wave: Wave,
-    /// What it needs, by place in the order: always an earlier one.
+    /// Its dependencies, by index in the order: always an earlier one.
     pub needs: Vec<Dependency>,
 }
 
-/// Nodes in the order in which to act: what is needed first, wave by wave, and then by kind, namespace and name.
+/// Nodes in the order of the pass: wave by wave, dependencies first, and then by kind, namespace and name.
 pub(super) struct Order {
     pub steps: Vec<Step>,
     pub warnings: Warnings,
 }
 
 impl Order {
-    /// Reads the objects. What cannot be a plan: annotations that name no object, and objects that depend on themselves in the
-    /// end.
+    /// Orders the objects. Errors are annotations that name no object, and cycles.
     pub fn of(nodes: &[Node<'_>]) -> Result<Self, Vec<Unplannable>> {
         let (mut needs, warnings) = needs(nodes)?;
         let circles = circles(nodes, &needs);
@@ -57,12 +56,12 @@ impl Order {
     }
 }
 
-/// Kind, namespace and name; the group and the version where those are alike.
+/// The key by which objects without dependencies are ordered: kind, namespace and name, then group and version.
 fn sort_key(key: &ObjectKey) -> (&str, Option<&str>, &str, &str, &str) {
     (&key.gvk.kind, key.namespace.as_deref(), &key.name, &key.gvk.group, &key.gvk.version)
 }
 
-/// What is needed first, and else by rank. Whatever is in a circle, or waits for one, is left out.
+/// Dependencies first, else by rank. Nodes in a cycle, and nodes that depend on one, are left out.
 fn sorted<R: Ord>(needs: &[Vec<Dependency>], counts: fn(&Dependency) -> bool, rank: impl Fn(usize) -> R) -> Vec<usize> {
     let mut open: Vec<usize> = needs.iter().map(|needs| needs.iter().filter(|need| counts(need)).count()).collect();
     let dependents = dependents(needs, counts);
@@ -90,7 +89,7 @@ fn dependents(needs: &[Vec<Dependency>], counts: fn(&Dependency) -> bool) -> Vec
     dependents
 }
 
-/// What each node needs of the others: one need for each of them, the strongest; and what authors should know.
+/// The dependencies of each node, with the strongest kind for each other node, and the warnings for authors.
 fn needs(nodes: &[Node<'_>]) -> Result<(Vec<Vec<Dependency>>, Warnings), Vec<Unplannable>> {
     let mut problems = Vec::new();
     let mut needs: Vec<BTreeMap<usize, DependencyKind>> = vec![BTreeMap::new(); nodes.len()];
@@ -134,18 +133,18 @@ fn outside(reference: &Reference<'_>) -> String {
     format!("`{DEPENDS_ON}` names {kind} {namespace}{name}, which is not in the input: nothing waits for it")
 }
 
-/// What no plan may disregard.
+/// Returns true for a dependency that no plan may ignore.
 fn is_binding(need: &Dependency) -> bool {
     need.strength >= DependencyKind::Inside
 }
 
-/// The circles that no plan could resolve: of explicit dependencies, Namespaces and CustomResourceDefinitions.
+/// The cycles that no plan can resolve: those of explicit dependencies, Namespaces and CustomResourceDefinitions.
 fn circles(nodes: &[Node<'_>], needs: &[Vec<Dependency>]) -> Vec<Unplannable> {
     let mut is_left = vec![true; needs.len()];
     for index in sorted(needs, is_binding, |index| index) {
         is_left[index] = false;
     }
-    // What is left is in a circle or waits for one: following the needs leads into it.
+    // The remaining nodes are in a cycle or depend on one: following their dependencies leads into it.
     let mut seen = BTreeSet::new();
     let mut problems = Vec::new();
     for start in (0..needs.len()).filter(|index| is_left[*index]) {
@@ -171,7 +170,7 @@ fn circle(nodes: &[Node<'_>], members: &[usize]) -> Unplannable {
     Unplannable { at: *explicit.unwrap_or(&members[0]), message, hint }
 }
 
-/// Drops needs that are only derived where they would close a circle; answers with an order that suits what is left.
+/// Drops derived dependencies that would close a cycle. Returns an order that satisfies the remaining ones.
 fn without_circles(needs: &mut [Vec<Dependency>]) -> Vec<usize> {
     let dependents = dependents(needs, |_| true);
     let mut open: Vec<usize> = needs.iter().map(Vec::len).collect();

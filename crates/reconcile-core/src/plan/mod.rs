@@ -1,9 +1,14 @@
-//! Stage 4, decide: in which order the objects are acted on, and what each of them needs to be done before.
+//! Stage 4, decide: the order of the objects, and their dependencies.
 //!
 //! ```text
 //! Target ─references, depends-on─▶ needs ─▶ waves ─▶ Plan of PlanItem { target, wave, needs }
 //! ```
-//! A wave is a phase of the pass that all of its objects share by their kinds; inside it, needs alone decide.
+//! A wave is a phase of the pass. The kind of an object decides its wave; inside a wave, only dependencies decide.
+//!
+//! - [`Plan`] orders manifests, and [`prune_order`] the members of an apply set that are deleted.
+//! - [`ReadySet`] hands out objects once their dependencies are done.
+//! - [`access`] computes the permissions that a command needs.
+//! - [`unexplained`] finds objects of the cluster that belong to nobody.
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
@@ -12,10 +17,10 @@ mod dependency;
 mod depends_on;
 mod graph;
 mod object_index;
-mod part;
 pub mod prune_order;
 mod ready_set;
 mod references;
+mod shard;
 mod unexplained;
 mod wave;
 
@@ -29,29 +34,28 @@ pub use ready_set::ReadySet;
 pub use unexplained::{is_transient, unexplained};
 pub use wave::Wave;
 
-/// One object in its turn.
+/// One object of a plan.
 #[derive(Clone, Debug)]
 pub struct PlanItem {
     /// The object.
     pub target: Target,
-    /// The wave of its kind, or a later one that something it needs is in.
+    /// The wave of its kind, or a later one if a dependency is in that one.
     pub wave: Wave,
-    /// What it needs, by place in the plan: always an earlier one.
+    /// Its dependencies, by index in the plan: always an earlier one.
     pub needs: Vec<Dependency>,
 }
 
-/// The objects in the order in which `apply` acts: by wave, what is needed first, then by kind, namespace and name.
+/// The objects in the order of `apply`: by wave, dependencies first, then by kind, namespace and name.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// One item for each object.
     pub items: Vec<PlanItem>,
-    /// What other parts have, and nothing here needs, in a run over a part of the objects.
-    pub others: Vec<Target>,
+    /// In a run over one shard: the objects of other shards that no object of this one needs.
+    pub in_other_shards: Vec<Target>,
 }
 
 impl Plan {
-    /// Orders targets. Annotations that cannot be read, and objects that depend on themselves in the end, are problems of
-    /// the input.
+    /// Orders targets. Errors are annotations that cannot be read, and cycles.
     pub fn of(mut targets: Vec<Target>) -> Result<Self, Vec<Diagnostic>> {
         let nodes: Vec<Node<'_>> =
             targets.iter().map(|target| Node { key: &target.key, object: target.desired.object() }).collect();
@@ -67,7 +71,7 @@ impl Plan {
             let target = targets[index].take()?;
             Some(PlanItem { target, wave, needs })
         });
-        Ok(Self { items: items.collect(), others: Vec::new() })
+        Ok(Self { items: items.collect(), in_other_shards: Vec::new() })
     }
 
     /// The objects, in the order of the plan.
@@ -75,9 +79,9 @@ impl Plan {
         self.items.iter().map(|item| &item.target)
     }
 
-    /// All objects of the input, those of other parts included.
+    /// All objects of the input, those of other shards included.
     pub fn all(&self) -> impl Iterator<Item = &Target> {
-        self.targets().chain(&self.others)
+        self.targets().chain(&self.in_other_shards)
     }
 
     /// The objects, in the order of the plan.

@@ -9,12 +9,12 @@ use super::dependency::{DependencyKind, Node};
 use super::references::{Reference, at, subjects};
 use super::wave::Wave;
 
-/// Finds nodes by what refers to them.
+/// Finds the nodes that references mean.
 #[derive(Default)]
 pub(super) struct ObjectIndex<'t> {
     /// By group, kind, namespace and name.
     by_name: HashMap<(&'t str, &'t str, Option<&'t str>, &'t str), usize>,
-    /// CustomResourceDefinitions, by group and kind of what they define.
+    /// CustomResourceDefinitions, by the group and kind that they define.
     definitions: HashMap<(&'t str, &'t str), Vec<usize>>,
     /// Bindings, by namespace and name of the service accounts that they give rights to.
     bindings: HashMap<(Option<&'t str>, &'t str), Vec<usize>>,
@@ -51,13 +51,13 @@ impl<'t> ObjectIndex<'t> {
         self.by_name.get(&(group, kind, namespace, name)).copied()
     }
 
-    /// The CustomResourceDefinition of a node's kind; several where the input names them so.
+    /// The CustomResourceDefinition of a node's kind; several if the input has several of that kind.
     pub fn definitions(&self, Node { key, .. }: &Node<'t>) -> &[usize] {
         let found = self.definitions.get(&(&key.gvk.group, &key.gvk.kind));
         found.filter(|_| builtin_kind(&key.gvk).is_none()).map_or(&[], Vec::as_slice)
     }
 
-    /// What is behind a thing that is referred to: the rights of a service account, the pods of a service that gets the
+    /// The nodes behind a referenced object: the bindings of a service account, and the workloads of a service that gets the
     /// API server's own requests.
     pub fn behind(&self, nodes: &[Node<'_>], reference: &Reference<'_>, by: &ObjectKey) -> impl Iterator<Item = usize> {
         let mut behind = Vec::new();

@@ -1,4 +1,4 @@
-//! In which order the members of an apply set are deleted.
+//! The order in which members of an apply set are deleted.
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
@@ -11,17 +11,17 @@ use super::dependency::Node;
 use super::graph::Order;
 use super::wave::Wave;
 
-/// When an object is deleted: the reverse of the order in which it would be created. The last wave first, and within a wave what
-/// others of the set need after those.
+/// The step in which an object is deleted, in the reverse of the order of creation: the last wave first, and within a wave each
+/// object before its dependencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PruneStep {
     wave: Reverse<Wave>,
-    /// How many others have to go before it, one after the other.
+    /// Length of the longest chain of objects that have to be deleted before it.
     height: usize,
 }
 
-/// The step of each object. Where the objects make no plan, as when an annotation in the cluster names nothing, their kinds
-/// alone decide.
+/// The step of each object. If the objects have no order, because an annotation in the cluster names nothing, for example, only
+/// their kinds decide.
 #[must_use]
 pub fn prune_order(objects: &[(&ObjectKey, &Value)]) -> Vec<PruneStep> {
     let nodes: Vec<Node<'_>> = objects.iter().map(|(key, object)| Node { key, object }).collect();
@@ -36,11 +36,11 @@ pub fn prune_order(objects: &[(&ObjectKey, &Value)]) -> Vec<PruneStep> {
     steps
 }
 
-/// For each step, how many others of its wave need it, one after the other.
+/// For each step, the length of the longest chain of objects of its wave that depend on it.
 fn heights(order: &Order) -> Vec<usize> {
     let steps = &order.steps;
     let mut heights = vec![0_usize; steps.len()];
-    // What an object needs comes before it, so that all that need an object have their height before it.
+    // An object comes after its dependencies, so that all its dependents have their height when it gets its own.
     for index in (0..steps.len()).rev() {
         for need in steps[index].needs.iter().filter(|need| steps[need.on].wave == steps[index].wave) {
             heights[need.on] = heights[need.on].max(heights[index].saturating_add(1));

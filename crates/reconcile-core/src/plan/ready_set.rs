@@ -3,17 +3,17 @@ use std::ops::Range;
 
 use super::dependency::Dependency;
 
-/// Hands out the objects of one stretch of a plan, each once what it needs of that stretch is done.
+/// Hands out the objects of a range of a plan, each one once its dependencies in that range are done.
 #[derive(Clone, Debug)]
 pub struct ReadySet {
-    /// How many needs are open, by the objects that have some.
+    /// Number of open dependencies, by object.
     open: BTreeMap<usize, usize>,
     dependents: BTreeMap<usize, Vec<usize>>,
     ready: BTreeSet<usize>,
 }
 
 impl ReadySet {
-    /// The objects at these places of the plan, with what each of them needs; what comes before them counts as done.
+    /// Takes the objects of a range of the plan, with their dependencies. Objects before the range count as done.
     #[must_use]
     pub fn of<'n>(needs: impl Fn(usize) -> &'n [Dependency], stretch: Range<usize>) -> Self {
         let (mut open, mut dependents) = (BTreeMap::new(), BTreeMap::<usize, Vec<usize>>::new());
@@ -28,12 +28,12 @@ impl ReadySet {
         Self { open, dependents, ready }
     }
 
-    /// The next object whose turn it is, in the order of the plan.
+    /// The next object that is ready, in the order of the plan.
     pub fn take(&mut self) -> Option<usize> {
         self.ready.pop_first()
     }
 
-    /// One object is done with, however that went.
+    /// Marks an object as done, successfully or not.
     pub fn done(&mut self, index: usize) {
         for dependent in self.dependents.get(&index).into_iter().flatten() {
             let Some(open) = self.open.get_mut(dependent) else { continue };

@@ -1,30 +1,30 @@
-//! Which other objects a manifest names, and how much it needs them.
+//! The objects that a manifest refers to, and how strongly it depends on them.
 
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectKey};
 
 use super::dependency::DependencyKind;
 
-/// An object that a manifest names. The version does not matter: it is one object in all of them.
+/// An object that a manifest refers to. The version does not matter: it is the same object in every version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reference<'m> {
     /// API group; empty for the core group.
     pub group: &'m str,
     /// Kind.
     pub kind: &'m str,
-    /// The namespace; none for a cluster-scoped object.
+    /// The namespace; `None` for a cluster-scoped object.
     pub namespace: Option<&'m str>,
     /// Name.
     pub name: &'m str,
-    /// How much it is needed.
+    /// The strength of the dependency.
     pub strength: DependencyKind,
 }
 
-/// Where the pod template of a workload is, a custom one's too.
+/// The paths of the pod spec in workloads, also in custom ones.
 const POD_SPECS: [&str; 4] = ["/spec/template/spec", "/spec/jobTemplate/spec/template/spec", "/template/spec", "/spec"];
 
-/// The objects that a manifest names. `kubectl-reconcile` reads the fields of the built-in types; pods are found in custom
-/// workloads, too.
+/// The objects that a manifest refers to. The fields of the built-in types are read; pod specs are found in custom workloads
+/// as well.
 #[must_use]
 pub fn references<'m>(key: &'m ObjectKey, manifest: &'m Value) -> Vec<Reference<'m>> {
     let mut found = Found { namespace: key.namespace.as_deref(), references: Vec::new() };
@@ -57,12 +57,12 @@ impl<'a> Found<'a> {
         self.references.extend(name.map(|name| Reference { group, kind, namespace, name, strength }));
     }
 
-    /// An object of the same namespace.
+    /// Adds an object of the same namespace.
     fn beside(&mut self, group: &'a str, kind: &'a str, name: Option<&'a str>, strength: DependencyKind) {
         self.add(group, kind, self.namespace, name, strength);
     }
 
-    /// A class, volume or other cluster-scoped object.
+    /// Adds a class, a volume or another cluster-scoped object.
     fn cluster_scoped(&mut self, group: &'a str, kind: &'a str, name: Option<&'a str>, strength: DependencyKind) {
         self.add(group, kind, None, name, strength);
     }
@@ -105,7 +105,7 @@ impl<'a> Found<'a> {
             self.configuration("Secret", source.get("secret"), "/name");
             self.configuration("ConfigMap", source.get("configMap"), "/name");
         }
-        // The drivers of old name their credentials alike (`secretRef`, CSI `nodePublishSecretRef`).
+        // The in-tree drivers name their credentials alike (`secretRef`, CSI `nodePublishSecretRef`).
         let drivers = volume.as_object().into_iter().flatten().filter_map(|(_, driver)| driver.as_object());
         for driver in drivers {
             let secrets = ["secretRef", "nodePublishSecretRef"].iter().filter_map(|name| driver.get(*name));
@@ -135,7 +135,7 @@ impl<'a> Found<'a> {
         );
     }
 
-    /// What the built-in kinds name outside of pods.
+    /// Adds the references of the built-in kinds outside of pod specs.
     fn of_kind(&mut self, gvk: &'a GroupVersionKind, manifest: &'a Value) {
         match (gvk.group.as_str(), gvk.kind.as_str()) {
             // Not `secrets`: the account may list its own tokens, and those come after it.
@@ -223,7 +223,7 @@ impl<'a> Found<'a> {
         self.cluster_scoped("admissionregistration.k8s.io", policy, name, DependencyKind::Existence);
     }
 
-    /// An object that sends the requests of others to a service must not exist before it.
+    /// Adds a service that receives requests of all users: the object that sends them there must not exist before it.
     fn service(&mut self, service: Option<&'a Value>) {
         let Some(service) = service else { return };
         self.add("", "Service", text(service, "/namespace"), text(service, "/name"), DependencyKind::Success);

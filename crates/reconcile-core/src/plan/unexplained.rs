@@ -1,4 +1,4 @@
-//! Objects that nobody wants as far as can be seen: no manifest, no owner, no apply set, and nothing that clusters make themselves.
+//! Objects that nothing explains: no manifest, no owner, no apply set, and not made by the cluster itself.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -6,7 +6,7 @@ use apply_set::{GroupKind, ID, PART_OF};
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectKey};
 
-/// Kinds whose objects come and go with others.
+/// Kinds whose objects are created and deleted along with other objects.
 const TRANSIENT: [(&str, &str); 8] = [
     ("", "Endpoints"),
     ("", "Event"),
@@ -28,8 +28,8 @@ pub fn is_transient(gvk: &GroupVersionKind) -> bool {
     TRANSIENT.contains(&(gvk.group.as_str(), gvk.kind.as_str()))
 }
 
-/// The objects that nothing explains, sorted. Each comes with its kind as the server prefers it; its metadata is enough. An object that
-/// is served by two groups is reported once.
+/// The objects that nothing explains, sorted. Each one is given with its kind in the server's preferred version; its metadata is
+/// enough. An object that two groups serve is reported once.
 #[must_use]
 pub fn unexplained(found: &[(GroupVersionKind, Value)], wanted: &[&ObjectKey]) -> Vec<ObjectKey> {
     let identity = |key: &ObjectKey| (GroupKind::from(&key.gvk), key.namespace.clone(), key.name.clone());
@@ -68,7 +68,7 @@ fn uid(object: &Value) -> Option<&str> {
     object.pointer("/metadata/uid").and_then(Value::as_str)
 }
 
-/// Returns true for what belongs to another object, to an apply set or to Helm, or is in every namespace.
+/// Returns true for an object that belongs to another object, to an apply set or to Helm, or that every namespace has.
 fn is_explained(key: &ObjectKey, object: &Value) -> bool {
     let metadata = object.get("metadata");
     let has = |part: &str, name: &str| metadata.and_then(|metadata| metadata.get(part)?.get(name)).is_some();
@@ -93,7 +93,7 @@ fn stateful_sets(found: &[(GroupVersionKind, Value)]) -> impl Iterator<Item = (&
     })
 }
 
-/// Returns true for a claim that a stateful set made of a template: `TEMPLATE-SET-NUMBER`. Such claims have no owner by default.
+/// Returns true for a claim that a stateful set made from a template: `TEMPLATE-SET-NUMBER`. Such claims have no owner by default.
 fn is_claimed(key: &ObjectKey, sets: &BTreeSet<(&str, &str)>) -> bool {
     if !(key.gvk.group.is_empty() && key.gvk.kind == "PersistentVolumeClaim") {
         return false;

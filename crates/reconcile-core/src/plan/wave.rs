@@ -1,19 +1,19 @@
 use structured_merge::GroupVersionKind;
 
-/// Objects of one wave do not need each other, so they are written in parallel; waves follow one another.
+/// A wave of the pass. Waves follow one another; the objects of one wave are written in parallel, as far as their dependencies allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wave {
-    /// Namespaces and CustomResourceDefinitions: others cannot even be named without them.
+    /// Namespaces and CustomResourceDefinitions: without them, other objects have no path.
     Foundations,
-    /// What is only referred to: classes, quotas, accounts, roles, configuration, volumes.
+    /// Objects that are only referred to: classes, quotas, accounts, roles, configuration, volumes.
     Configuration,
-    /// What ties the former together: bindings, claims, policies, services.
+    /// Objects that refer to the former: bindings, claims, policies, services.
     Bindings,
     /// Workloads, and every other built-in kind.
     Workloads,
     /// Custom resources, which may need anything of the above.
     Custom,
-    /// What can get in the way of every request: webhooks and API services.
+    /// Objects that can block every request: webhooks and API services.
     Admission,
 }
 

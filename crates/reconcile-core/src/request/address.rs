@@ -1,4 +1,4 @@
-//! Where a request goes: path segments and query pairs as they are meant. They are encoded here and nowhere else, so that
+//! The address of a request: its unencoded path segments and query pairs. They are encoded here and nowhere else, so that
 //! no name of a manifest or of the server can end a path early, add a parameter, or lead to another object.
 
 use std::borrow::Cow;
@@ -7,9 +7,9 @@ use http::Uri;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use thiserror::Error;
 
-/// What is encoded in a query: all but the unreserved characters of RFC 3986.
+/// The characters that are encoded in a query: all but the unreserved ones of RFC 3986.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// What is encoded in a path segment: `:` and `@` have no meaning there, and names such as `system:node` hold them.
+/// The characters that are encoded in a path segment. `:` and `@` have no meaning there, and names such as `system:node` have them.
 const SEGMENT: &AsciiSet = &QUERY.remove(b':').remove(b'@');
 
 /// The parameter that makes a write a dry run.
@@ -23,7 +23,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// The path with these segments. One that no path can hold is refused when the request is sent.
+    /// Makes a path of these segments. An invalid segment is refused when the request is sent.
     #[must_use]
     pub fn new<S: Into<Cow<'static, str>>>(segments: impl IntoIterator<Item = S>) -> Self {
         Self { segments: segments.into_iter().map(Into::into).collect(), query: Vec::new() }
@@ -64,7 +64,7 @@ impl Address {
         pairs.join("&")
     }
 
-    /// Path and query as they are sent, or as they would be if the server could hold such a path.
+    /// Path and query as text, even if the address is invalid.
     #[must_use]
     pub fn text(&self, is_dry_run: bool) -> String {
         match self.query(is_dry_run) {
@@ -73,7 +73,7 @@ impl Address {
         }
     }
 
-    /// Path and query for the wire. What the parsed URI says is compared with what was meant.
+    /// Path and query for the wire. The parsed URI is compared with this address.
     pub fn uri(&self, is_dry_run: bool) -> Result<Uri, InvalidAddress> {
         if let Some(segment) = self.segments.iter().find(|segment| !is_path_segment(segment)) {
             return Err(InvalidAddress(format!("`{}` cannot be a part of a URL's path", segment.escape_debug())));
@@ -91,20 +91,20 @@ impl Address {
     }
 }
 
-/// Why a server cannot be asked at an address: the path or the query does not make the URL that was meant.
+/// An address that cannot be sent: its path or its query would make another URL.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct InvalidAddress(String);
 
-/// A path of the program's own, such as `/openapi/v3`.
+/// A fixed path of the program, such as `/openapi/v3`.
 impl From<&'static str> for Address {
     fn from(path: &'static str) -> Self {
         Self::new(path.trim_start_matches('/').split('/').filter(|_| path != "/"))
     }
 }
 
-/// Returns true if text can be one segment of the API's paths: apimachinery's `path.IsValidPathSegmentName`, which knows
-/// no empty names, and nothing that a terminal or a proxy would act on.
+/// Returns true if text can be one segment of the API's paths: apimachinery's `path.IsValidPathSegmentName`, and in addition no
+/// empty segment, and no control character that a terminal or a proxy would act on.
 #[must_use]
 pub fn is_path_segment(text: &str) -> bool {
     !matches!(text, "" | "." | "..") && !text.contains(['/', '%']) && !text.contains(char::is_control)

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How many requests went over the wire, repetitions included.
+/// Number of requests that were sent, retries included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RequestCounts {
@@ -9,19 +9,19 @@ pub struct RequestCounts {
     pub get: u64,
     /// Pages of collections.
     pub list: u64,
-    /// Dry-runs.
+    /// Dry runs.
     pub dry_run: u64,
     /// Writes.
     pub write: u64,
-    /// Streams of changes that were opened. Only what waits opens any.
+    /// Watches. Only waiting opens any.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub watch: u64,
-    /// Discovery, schemas and the like.
+    /// Discovery, schemas and similar requests.
     pub other: u64,
 }
 
 impl RequestCounts {
-    /// The requests of two runs.
+    /// Adds the requests of another run.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let Self { get, list, dry_run, write, watch, other: rest } = other;

@@ -1,4 +1,4 @@
-//! Why a request got no successful answer, and what to do about it.
+//! Errors of requests, with advice on what to do.
 
 use std::time::Duration;
 
@@ -12,23 +12,23 @@ use crate::object::Permission;
 
 /// A request that got no successful answer.
 ///
-/// What a server says may quote what was sent to it, the values of a Secret included: it is displayed by its code and reason
-/// alone. [`RequestError::in_full`] repeats the server's words.
+/// The text of a server may quote the request, including the values of a Secret. So `Display` shows only the code and the reason.
+/// [`RequestError::in_full`] repeats the server's text.
 #[derive(Debug, Error)]
 pub enum RequestError {
     /// The server refused it.
     #[error("{0}")]
     Status(Box<StatusError>),
-    /// The server does not know who we are (401).
+    /// The server does not accept the credentials (401).
     #[error("{server} refused the credentials: {status}")]
     Unauthorized {
         /// The server's URL.
         server: String,
         /// Its answer.
         status: Box<StatusError>,
-        /// What its clock showed, if it said so.
+        /// The time of its clock, if it sent it.
         time: Option<Timestamp>,
-        /// What the credentials say themselves about why they do not hold.
+        /// The reason why the credentials are not valid, read from the credentials themselves.
         why: Option<String>,
     },
     /// The credentials ran out and the plugin gave no new ones.
@@ -41,7 +41,7 @@ pub enum RequestError {
         server: String,
         /// The last cause, in words.
         cause: String,
-        /// What to do about this cause.
+        /// Advice on this cause.
         hint: Option<String>,
     },
     /// The connection broke before the answer was complete.
@@ -57,7 +57,7 @@ pub enum RequestError {
     TimedOut {
         /// The server's URL.
         server: String,
-        /// The time that was waited for.
+        /// The deadline.
         after: Duration,
     },
     /// The answer began, and was not complete in time.
@@ -65,7 +65,7 @@ pub enum RequestError {
     TooSlow {
         /// The server's URL.
         server: String,
-        /// The time that was waited for.
+        /// The deadline.
         after: Duration,
     },
     /// The answer is larger than anything that the API serves.
@@ -82,12 +82,12 @@ pub enum RequestError {
         /// The last cause, in words.
         cause: String,
     },
-    /// The answer is JSON, but not what was asked for.
+    /// The answer is JSON, but not the requested document.
     #[error("the answer of {server} is not what was requested: {cause}")]
     Unexpected {
         /// The server's URL.
         server: String,
-        /// What is wrong with it, in our words.
+        /// The cause, in words of this program.
         cause: String,
     },
     /// The run was interrupted before it was sent, or before it was answered.
@@ -96,7 +96,7 @@ pub enum RequestError {
     /// The request itself is not valid HTTP.
     #[error("the request cannot be sent: {cause}")]
     Invalid {
-        /// What is wrong with it.
+        /// The cause.
         cause: String,
     },
 }
@@ -108,7 +108,7 @@ impl From<InvalidAddress> for RequestError {
 }
 
 impl RequestError {
-    /// A time-out of a server that never answered anything whole: it is not there.
+    /// Turns a timeout of a server that never sent a complete answer into an unreachable server.
     #[must_use]
     pub fn silent(error: Self) -> Self {
         match error {
@@ -121,7 +121,7 @@ impl RequestError {
         }
     }
 
-    /// A time-out while the answer was read.
+    /// Turns a timeout into one that happened while the answer was read.
     #[must_use]
     pub fn half_read(self) -> Self {
         match self {
@@ -137,13 +137,13 @@ impl RequestError {
         matches!(self, Self::Unauthorized { .. } | Self::Credentials(_) | Self::Unreachable { .. } | Self::Stopped)
     }
 
-    /// Returns true if there was an answer that says nothing about what was asked.
+    /// Returns true if there was an answer that does not answer the request.
     #[must_use]
     pub fn is_bad_answer(&self) -> bool {
         matches!(self, Self::Unexpected { .. } | Self::Unreadable { .. } | Self::TooLarge { .. })
     }
 
-    /// The error with the words of the server, which must not be shown where they may be about a Secret.
+    /// The error with the text of the server, which must not be shown if it may be about a Secret.
     #[must_use]
     pub fn in_full(&self) -> String {
         match self {
@@ -155,7 +155,7 @@ impl RequestError {
         }
     }
 
-    /// The server's refusal, when it is one.
+    /// The server's refusal, if it is one.
     #[must_use]
     pub fn status(&self) -> Option<&StatusError> {
         match self {
@@ -164,7 +164,7 @@ impl RequestError {
         }
     }
 
-    /// What the server says against the request itself, and not against who sends it.
+    /// The refusal of the request itself, as opposed to a refusal of the credentials.
     #[must_use]
     pub fn refusal(&self) -> Option<&StatusError> {
         match self {
@@ -173,13 +173,13 @@ impl RequestError {
         }
     }
 
-    /// Returns true if the API server says that what was asked for does not exist.
+    /// Returns true if the API server says that the object does not exist.
     #[must_use]
     pub fn is_not_found(&self) -> bool {
         self.status().is_some_and(StatusError::is_not_found)
     }
 
-    /// What to do about it.
+    /// Advice on what to do.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -205,7 +205,7 @@ impl RequestError {
     }
 }
 
-/// What to do about a permission that the user does not have.
+/// Advice on a permission that the user does not have.
 fn missing(permission: &Permission) -> String {
     format!("the user needs {permission}: `kubectl reconcile access` shows all that is needed")
 }

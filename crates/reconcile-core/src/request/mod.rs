@@ -1,4 +1,4 @@
-//! What requests to the API server are made of and end with, as values: addresses, errors, counts.
+//! Requests to the API server as values: addresses, errors and refusals, counts.
 
 mod address;
 mod counts;

@@ -1,4 +1,4 @@
-//! Refusals: the `Status` that the API server answers with, or what can be made of an answer that is none.
+//! Refusals: the `Status` of the API server, or an answer that is none, read as one.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::text::{one_line, without_credentials};
 
 /// The longest text that is taken from an answer that is no `Status`, in characters.
 const FOREIGN_TEXT: usize = 200;
-/// How many single complaints of an answer are read: each may be searched for in a manifest.
+/// Number of causes of an answer that are read: each one may be searched for in a manifest.
 const MOST_CAUSES: usize = 100;
 /// The longest message that is shown on one line, in characters.
 const SHOWN_MESSAGE: usize = 4000;
@@ -26,24 +26,24 @@ const AUDIT_ID: &str = "audit-id";
 pub struct StatusError {
     /// The HTTP status.
     pub code: u16,
-    /// The API server itself answered: with a `Status`, or under a number of its audit log. Anything else may come from whatever
-    /// is in front of it.
+    /// True if the API server itself answered: with a `Status`, or with an audit ID. Anything else may come from a proxy in front
+    /// of it.
     pub from_server: bool,
     /// The machine-readable reason: `NotFound`, `Conflict`, `Invalid`; derived from the code when the server names none.
     pub reason: String,
-    /// What the server says. Untrusted text, possibly of several lines.
+    /// The server's message: untrusted text, possibly of several lines.
     pub message: String,
     /// The single complaints behind it, such as invalid fields.
     pub causes: Vec<Cause>,
-    /// How many more there are.
+    /// Number of further causes.
     pub more_causes: usize,
     /// The kind, or the resource, that the answer is about.
     pub details_kind: Option<String>,
     /// The name of the object that the answer is about.
     pub details_name: Option<String>,
-    /// How long the server asks to wait before asking again.
+    /// The time that the server asks to wait before a retry.
     pub retry_after: Option<Duration>,
-    /// The permission that is missing, where the authorizer refused it.
+    /// The missing permission, if the authorizer refused the request.
     pub missing: Option<Box<Permission>>,
 }
 
@@ -72,13 +72,13 @@ impl StatusError {
 pub struct Cause {
     /// The machine-readable reason: `FieldValueInvalid`, `FieldManagerConflict`.
     pub reason: String,
-    /// What is wrong.
+    /// The complaint.
     pub message: String,
     /// The field in question, as the server writes it.
     pub field: String,
 }
 
-/// The code and the reason. The message is not repeated: it may quote what was sent.
+/// Shows the code and the reason. The message is not repeated: it may quote the request.
 impl fmt::Display for StatusError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "the server answered {} {}", self.code, self.known_reason())
@@ -87,7 +87,7 @@ impl fmt::Display for StatusError {
 
 impl std::error::Error for StatusError {}
 
-/// The parts of `metav1.Status` that matter here.
+/// The fields of `metav1.Status` that are read.
 #[derive(Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 #[derive(Default)]
@@ -115,7 +115,7 @@ struct StatusCause {
     field: String,
 }
 
-/// The reasons of the API server (apimachinery `pkg/apis/meta/v1/types.go`, `StatusReason`). Others are those of a webhook.
+/// The reasons of the API server (apimachinery `pkg/apis/meta/v1/types.go`, `StatusReason`). Any other reason is a webhook's.
 const REASONS: [&str; 20] = [
     "AlreadyExists",
     "BadRequest",
@@ -140,13 +140,13 @@ const REASONS: [&str; 20] = [
 ];
 
 impl StatusError {
-    /// What the server says, on one line.
+    /// The server's message, on one line.
     #[must_use]
     pub fn in_full(&self) -> String {
         if self.message.is_empty() { self.to_string() } else { one_line(&self.message, SHOWN_MESSAGE) }
     }
 
-    /// The reason where it is one of the API server's own, else the one that goes with the code: a webhook may give any text
+    /// The reason if it is one of the API server's own, else the one that belongs to the code: a webhook may give any text
     /// as its reason.
     #[must_use]
     pub fn known_reason(&self) -> String {
@@ -156,19 +156,19 @@ impl StatusError {
         StatusCode::from_u16(self.code).map_or_else(|_| "Unknown".to_owned(), reason_of)
     }
 
-    /// Returns true if the API server says that it does not exist. The page of a proxy says nothing about that.
+    /// Returns true if the API server says that the object does not exist. A 404 page of a proxy does not.
     #[must_use]
     pub fn is_not_found(&self) -> bool {
         self.code == 404 && self.from_server
     }
 
-    /// Returns true if the server refused it to somebody whom it does not know.
+    /// Returns true if the server refused an anonymous request.
     #[must_use]
     pub fn is_to_nobody(&self) -> bool {
         self.code == 403 && self.message.contains(r#"User "system:anonymous" cannot"#)
     }
 
-    /// Reads a refusal: a `Status` by its fields, anything else (a proxy's page, plain text) as one bounded line.
+    /// Reads a refusal: a `Status` by its fields, anything else (a proxy's page, plain text) as one line of bounded length.
     #[must_use]
     pub fn parse(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let status = serde_json::from_slice::<Status>(body).ok().filter(|status| status.kind == "Status");
@@ -208,8 +208,8 @@ impl StatusError {
         }
     }
 
-    /// The same as the answer to a request: what the server says of a permission counts only where it is about the very resource
-    /// and namespace that were asked for.
+    /// The same as the answer to a request at this address. A missing permission counts only if it is about the resource and the
+    /// namespace of the address.
     #[must_use]
     pub fn answering(self, address: &Address) -> Self {
         let missing = Permission::refused_in(&self.message).filter(|missing| {
@@ -255,7 +255,7 @@ fn reason_of(code: StatusCode) -> String {
     reason.to_owned()
 }
 
-/// Where an answer leads that nobody follows, as credentials would go along: in front of the API server is something else.
+/// The message for a redirection. It is not followed, because the credentials would go along; the API server does not redirect.
 fn redirection(code: StatusCode, headers: &HeaderMap) -> Option<String> {
     let location = code.is_redirection().then(|| headers.get(LOCATION))??.to_str().ok()?;
     let location = one_line(&without_credentials(location), FOREIGN_TEXT);
@@ -343,7 +343,7 @@ mod tests {
     fn only_the_server_says_that_something_does_not_exist() {
         let own = r#"{"kind":"Status","reason":"NotFound","code":404}"#;
         assert!(parse(404, &[], own).is_not_found());
-        // A kind that is not served any more is told by a text.
+        // A kind that is not served any more gets a plain text.
         assert!(parse(404, &[("audit-id", "1f0c4f6e")], "404 page not found\n").is_not_found());
         for page in ["404 page not found\n", "<html><title>404 Not Found</title></html>", "", "{}"] {
             assert!(!parse(404, &[], page).is_not_found(), "{page}");

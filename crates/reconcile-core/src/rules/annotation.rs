@@ -1,8 +1,8 @@
 use super::pattern::{FieldPattern, PatternError};
 use super::rule::MAX_FIELDS;
 
-/// The annotation of a manifest whose fields are ignored: `kubectl-reconcile/ignore: spec.replicas,metadata.annotations[*]`. It counts
-/// in manifests only: the live object may be annotated by others, who must not be able to hide it.
+/// The annotation of a manifest that names fields to ignore: `kubectl-reconcile/ignore: spec.replicas,metadata.annotations[*]`. It
+/// counts in manifests only: anybody may annotate the live object, and must not be able to hide it that way.
 pub const IGNORE_ANNOTATION: &str = "kubectl-reconcile/ignore";
 
 /// Reads the value of the annotation: fields, separated by commas outside brackets and quotes.

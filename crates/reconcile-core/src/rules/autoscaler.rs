@@ -1,4 +1,4 @@
-//! Autoscalers: which fields of a workload are theirs.
+//! Autoscalers, and the fields of a workload that they own.
 
 use std::collections::BTreeSet;
 
@@ -25,18 +25,18 @@ pub struct Autoscaler {
     scales: Scales,
 }
 
-/// What an autoscaler changes.
+/// The fields that an autoscaler changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scales {
-    /// The number of replicas; zero of them only where it may turn a workload off.
+    /// The number of replicas; zero only if it may scale a workload to zero.
     Replicas { to_zero: bool },
     /// The resources of containers.
     Resources,
 }
 
 impl Autoscaler {
-    /// Reads an autoscaler. None for other objects, and for those that change nothing: being deleted, switched off, or without a
-    /// workload.
+    /// Reads an autoscaler. `None` for other objects, and for autoscalers that change nothing: they are being deleted, switched off,
+    /// or without a workload.
     #[must_use]
     pub fn read(group: &str, kind: &str, namespace: &str, object: &Value) -> Option<Self> {
         let text = |path: &str| object.pointer(path).and_then(Value::as_str);
@@ -49,7 +49,7 @@ impl Autoscaler {
                 let to_zero = number("/spec/minReplicas") == Some(0);
                 ("/spec/scaleTargetRef", Scales::Replicas { to_zero })
             }
-            // The operator itself turns a workload off and on again, below what its HorizontalPodAutoscaler can do.
+            // The operator itself scales a workload to zero and back, which its HorizontalPodAutoscaler cannot do.
             ("keda.sh", "ScaledObject") => {
                 let least = number("/spec/idleReplicaCount").or(number("/spec/minReplicaCount"));
                 ("/spec/scaleTargetRef", Scales::Replicas { to_zero: least.unwrap_or(0) == 0 })
@@ -82,7 +82,7 @@ impl Autoscaler {
             && key.gvk.group == *group
     }
 
-    /// The fields of its workload that are its own as the live object is, and the managers whose they have to be, if that matters.
+    /// The fields of its workload that it owns, given the live object, and the managers that must own them, if that matters.
     fn fields(&self, live: &ManagedObject, people: &BTreeSet<String>) -> Option<(Vec<FieldPattern>, Vec<Glob>)> {
         match self.scales {
             // A HorizontalPodAutoscaler leaves a workload alone that was scaled to zero (kube-controller-manager, `ScalingDisabled`).
@@ -102,7 +102,7 @@ impl Autoscaler {
     }
 }
 
-/// Managers that write objects as controllers do, and not as a person with kubectl or another tool.
+/// Managers that are controllers, and not a person with kubectl or another tool.
 fn controllers(owners: &Ownership, people: &BTreeSet<String>) -> Vec<Glob> {
     let is_person = |manager: &str| manager.starts_with("kubectl") || people.contains(manager);
     let is_controller = |entry: &ManagedFieldsEntry| entry.operation == Operation::Update && !is_person(&entry.manager);
@@ -122,7 +122,7 @@ pub struct Autoscalers {
 }
 
 impl Autoscalers {
-    /// None yet; these field managers are tools of people, beside kubectl.
+    /// Starts without autoscalers. The given field managers are tools of people, as kubectl is.
     #[must_use]
     pub fn beside(people: &BTreeSet<String>) -> Self {
         Self { all: Vec::new(), people: people.clone() }
@@ -147,7 +147,7 @@ impl Autoscalers {
         self.all.get(index)
     }
 
-    /// The fields of an object that are its autoscalers', each with the position of the autoscaler.
+    /// The fields that autoscalers of an object own, with the position of each autoscaler.
     pub(super) fn fields_of(
         &self,
         key: &ObjectKey,

@@ -1,4 +1,4 @@
-//! Fields that a controller fills in by design, and records as its own: nobody has to write a rule for them.
+//! Fields that a controller fills in and owns by design, so that users need no rule for them.
 
 use structured_merge::ObjectKey;
 
@@ -9,14 +9,14 @@ use super::pattern::FieldPattern;
 /// Fields of some kinds, as far as these managers own them.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltIn {
-    /// What it is about.
+    /// The subject, for people.
     pub name: &'static str,
     kinds: &'static [(&'static str, &'static str)],
     fields: &'static [&'static str],
     managers: &'static [&'static str],
 }
 
-/// The rules that always hold.
+/// The rules that always apply.
 pub const BUILT_IN: [BuiltIn; 2] = [
     BuiltIn {
         name: "`caBundle` is injected",

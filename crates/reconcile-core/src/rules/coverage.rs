@@ -14,7 +14,7 @@ use super::rule::IgnoreRules;
 /// An object whose fields rules may cover.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// Which object.
+    /// The identity of the object.
     pub key: &'a ObjectKey,
     /// The manifest, if there is one.
     pub manifest: Option<&'a Value>,
@@ -30,7 +30,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Which rule.
+/// A reference to a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RuleRef {
     /// The rule of the configuration at this position of [`IgnoreRules`].
@@ -48,9 +48,9 @@ pub enum RuleRef {
 pub struct Covered {
     /// The first rule that covers it.
     pub rule: RuleRef,
-    /// Whether the manifest has it. Items of atomic lists go by positions, which may mean different items on the two sides.
+    /// True if the manifest has it. Items of atomic lists go by positions, which may mean different items on the two sides.
     pub in_manifest: bool,
-    /// Whether the live object has it.
+    /// True if the live object has it.
     pub in_live: bool,
 }
 
@@ -91,8 +91,8 @@ impl Coverage {
 }
 
 impl IgnoreRules {
-    /// The fields of an object that the rules, the annotation of its manifest and its autoscalers cover. Fields that neither the manifest nor the
-    /// live object has are not among them.
+    /// The fields of an object that the rules, the annotation of its manifest, its autoscalers and the built-in rules cover. Fields
+    /// that neither the manifest nor the live object has are left out.
     #[must_use]
     pub fn coverage(&self, subject: Subject<'_>, annotation: &[FieldPattern], autoscalers: &Autoscalers) -> Coverage {
         let mut coverage = Coverage::default();
@@ -118,7 +118,7 @@ fn cover(coverage: &mut Coverage, fields: &[FieldPattern], rule: RuleRef, subjec
     }
 }
 
-/// What needs no rule: the fields of autoscalers, and those that controllers fill in by design.
+/// Covers the fields that need no rule: those of autoscalers, and those that controllers fill in by design.
 fn cover_others(coverage: &mut Coverage, autoscalers: &Autoscalers, subject: Subject<'_>) {
     let Some(live) = subject.live else { return };
     for (index, (fields, managers)) in autoscalers.fields_of(subject.key, live) {
@@ -135,7 +135,7 @@ fn cover_others(coverage: &mut Coverage, autoscalers: &Autoscalers, subject: Sub
     }
 }
 
-/// The fields of a rule that are its managers': those that one of them owns at the field, above it as a whole, or below it.
+/// Covers the fields of a rule that one of its managers owns: at the field, above it as a whole, or below it.
 fn cover_owned(
     coverage: &mut Coverage,
     fields: &[FieldPattern],
@@ -184,7 +184,7 @@ mod tests {
     use structured_merge::{GroupVersionKind, builtin};
 
     use super::*;
-    use crate::diagnostic::Place;
+    use crate::diagnostic::Location;
     use crate::object::Selector;
     use crate::rules::{Glob, IgnoreRule, ObjectPattern, annotated};
 
@@ -195,7 +195,7 @@ mod tests {
             managers: managers.iter().map(|manager| Glob::new(manager)).collect(),
             reason: None,
             expires: None,
-            place: Place { file: "c.yaml".into(), line: None, column: None },
+            location: Location { file: "c.yaml".into(), line: None, column: None },
         }
     }
 

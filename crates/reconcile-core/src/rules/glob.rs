@@ -1,12 +1,12 @@
 use std::fmt;
 
-/// A name in which `*` stands for any characters, also none.
+/// A glob: a name in which `*` matches any characters, including none.
 ///
 /// Matching takes time in proportion to the text: the pieces between the stars are searched from left to right, and the first
-/// place of each is as good as any later one.
+/// match of each is as good as any later one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob {
-    /// What is between the stars; a single piece is the whole text.
+    /// The pieces between the stars; a single piece is the whole text.
     pieces: Vec<String>,
 }
 
@@ -19,19 +19,18 @@ pub struct GlobError {
 }
 
 impl Glob {
-    /// Reads a glob in which every character but `*` stands for itself.
+    /// Reads a glob in which every character but `*` is literal.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self { pieces: text.split('*').map(ToOwned::to_owned).collect() }
     }
 
-    /// A glob from what is between its stars.
+    /// Makes a glob from the pieces between its stars.
     pub(super) fn of_pieces(pieces: Vec<String>) -> Self {
         Self { pieces }
     }
 
-    /// Reads a glob for names of Kubernetes, which consist of few characters: refuses what is meant as a regular expression or as
-    /// another kind of glob, and would never match.
+    /// Reads a glob for names of Kubernetes. Refuses a regular expression or another kind of glob, which would never match.
     pub fn of_names(text: &str) -> Result<Self, GlobError> {
         let refused = |cause| Err(GlobError { text: text.to_owned(), cause });
         if text.len() > 253 {
@@ -65,7 +64,7 @@ impl Glob {
     }
 }
 
-/// As it was written, as far as its pieces hold no star themselves.
+/// Writes the original spelling, unless a piece has a star itself.
 impl fmt::Display for Glob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.pieces.join("*"))

@@ -6,7 +6,7 @@ use structured_merge::{FieldPath, ListKind, PathElement, Scalar, TypeRef, item_e
 use super::pattern::{FieldPattern, Step, ValuePattern};
 use super::protected::is_split;
 
-/// A manifest and its live object at one place, as far as each has something there.
+/// The values of a manifest and its live object at one path, if they have one there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sides<'v> {
     pub manifest: Option<&'v Value>,
@@ -27,7 +27,7 @@ impl<'v> Sides<'v> {
     }
 }
 
-/// Calls `found` with every path at which the pattern ends and either side has a value. Each place is visited once at most.
+/// Calls `found` with every path at which the pattern ends and either side has a value. Each path is visited at most once.
 pub(super) fn walk(
     pattern: &FieldPattern,
     sides: Sides<'_>,
@@ -86,7 +86,7 @@ fn fields(
     }
 }
 
-/// The items of a list with an element of their own are the same on both sides, wherever they are; others go by their positions.
+/// Walks the items of a list. Items with a key or a value of their own are matched by it; items of atomic lists by position.
 fn items(
     step: &Step,
     rest: &[Step],
@@ -109,7 +109,7 @@ fn items(
         let elements = items.iter().enumerate().filter_map(|(index, item)| Some((item_element(item, of)?, index)));
         let mut elements: Vec<_> = elements.collect();
         elements.sort();
-        // Of several items with one key, the first counts.
+        // If several items have one key, the first counts.
         elements.dedup_by(|second, first| second.0 == first.0);
         elements
     };
@@ -127,7 +127,7 @@ fn items(
             live: in_live.and_then(|index| live.get(index)),
         };
         let is_it = match step {
-            // A position is that of the manifest's list, which is what its author sees.
+            // A position is one of the manifest's list, which its author sees.
             Step::Index(_) | Step::Token(_) if !manifest.is_empty() => {
                 item.manifest.zip(in_manifest).is_some_and(|(item, index)| selects(step, Some(element), item, index))
             }
@@ -160,7 +160,7 @@ fn selects(step: &Step, element: Option<&PathElement>, item: &Value, index: usiz
     }
 }
 
-/// Returns true if an item has this value in a field; keys that it leaves out have their defaults.
+/// Returns true if an item has this value in a field. Keys that it leaves out have their defaults.
 fn has(element: Option<&PathElement>, item: &Value, name: &str, value: &ValuePattern) -> bool {
     if let Some(PathElement::Key(keys)) = element
         && let Some((_, key)) = keys.iter().find(|(key, _)| key == name)

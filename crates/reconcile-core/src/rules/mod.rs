@@ -1,4 +1,4 @@
-//! Rules about fields: which differences of which objects to ignore; and about objects: when they are ready.
+//! Ignore rules, which name fields whose differences are ignored, and readiness rules, which say if an object is ready.
 //!
 //! ```text
 //! "spec.containers[name=app].image" ─parse─▶ FieldPattern ┐
@@ -6,14 +6,14 @@
 //! managers: [some-*]               ─parse─▶ Glob          ┘                      │
 //! manifest, live object, type ───────────────────────────────────coverage───────┴─▶ Coverage: path → rule
 //! ```
-//! Pure and below all stages: the configuration file and the annotation of a manifest are read elsewhere, with their positions; the
-//! date comes in as a value. Everything is bounded, as a rule may come from anybody who may propose a change.
+//! This is below all stages. Other modules read the configuration file and the annotation of a manifest, with their positions, and
+//! pass in the date. Everything is bounded, because a rule may come from anybody who may propose a change.
 
 mod annotation;
 mod autoscaler;
 mod built_in;
 mod coverage;
-mod foreign;
+mod foreign_paths;
 mod glob;
 mod matching;
 mod object_pattern;
@@ -27,7 +27,7 @@ pub use annotation::{IGNORE_ANNOTATION, annotated};
 pub use autoscaler::{AUTOSCALERS, Autoscaler, Autoscalers};
 pub use built_in::BUILT_IN;
 pub use coverage::{Coverage, Covered, RuleRef, Subject};
-pub use foreign::{jq_path, json_pointer};
+pub use foreign_paths::{jq_path, json_pointer};
 pub use glob::{Glob, GlobError};
 pub use object_pattern::ObjectPattern;
 pub use pattern::{FieldPattern, MAX_PATTERN, PatternError};

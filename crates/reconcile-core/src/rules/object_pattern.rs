@@ -4,7 +4,7 @@ use structured_merge::ObjectKey;
 use super::glob::Glob;
 use crate::object::Selector;
 
-/// The objects that a rule is for; what is left out matches every object.
+/// The objects that a rule is for. A criterion that is left out matches every object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectPattern {
     /// API group; the empty glob is the core group alone.
@@ -20,8 +20,8 @@ pub struct ObjectPattern {
 }
 
 impl ObjectPattern {
-    /// Returns true if the object is meant. Its labels are those of the manifest: others may label the live object, and must not be
-    /// able to hide it.
+    /// Returns true if the rule is for the object. Its labels are those of the manifest: anybody may label the live object, and must
+    /// not be able to hide it that way.
     #[must_use]
     pub fn matches(&self, key: &ObjectKey, manifest: Option<&Value>) -> bool {
         let fits = |glob: &Option<Glob>, text: &str| glob.as_ref().is_none_or(|glob| glob.matches(text));

@@ -1,4 +1,4 @@
-//! From the spelling of a field to a [`FieldPattern`].
+//! Parses the spelling of a field to a [`FieldPattern`].
 
 use super::glob::Glob;
 use super::pattern::{FieldPattern, MAX_PATTERN, PatternError, Step, ValuePattern};
@@ -26,7 +26,7 @@ impl FieldPattern {
         Self::of(text, steps)
     }
 
-    /// From its steps; refuses fields that no rule may ignore.
+    /// Makes a pattern from its steps. Refuses fields that no rule may ignore.
     pub(super) fn of(text: &str, steps: Vec<Step>) -> Result<Self, PatternError> {
         if steps.is_empty() {
             return Err(PatternError::new("a field cannot be empty").with_hint("write a path such as `spec.replicas`"));
@@ -79,7 +79,7 @@ impl<'t> Parser<'t> {
         Ok(if name == "*" { Step::Any } else { Step::Field(Glob::new(name)) })
     }
 
-    /// What is behind `[`, up to its `]`.
+    /// Reads the text behind `[`, up to its `]`.
     fn bracket(&mut self) -> Result<Step, PatternError> {
         let step = if let Some(rest) = self.rest.strip_prefix('=') {
             self.rest = rest;
@@ -128,7 +128,7 @@ impl<'t> Parser<'t> {
         Ok(ValuePattern { glob, is_text: false })
     }
 
-    /// A string of JSON, in which `*` stands for any characters and `\u002a` for itself.
+    /// Reads a JSON string, in which `*` matches any characters and `\u002a` is a literal star.
     fn quoted(&mut self) -> Result<Glob, PatternError> {
         self.take(1);
         let mut is_escape = false;

@@ -9,11 +9,11 @@ pub const MAX_PATTERN: usize = 1024;
 
 /// The fields that a rule names, in the spelling in which this tool prints paths: `spec.template.spec.containers[name=app].image`.
 ///
-/// A `*` in a name or in a key's value stands for any characters; `[*]` and `.*` stand for any one step. A pattern covers the fields
-/// at which it ends, with everything below them.
+/// A `*` in a name or in a key's value matches any characters; `[*]` and `.*` match any one step. A pattern covers the fields at
+/// which it ends, and everything below them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldPattern {
-    /// As it was written.
+    /// Writes the original spelling.
     pub(super) text: String,
     pub(super) steps: Vec<Step>,
 }
@@ -35,7 +35,7 @@ pub(super) enum Step {
     Token(String),
 }
 
-/// A scalar: bare text means a string as well as a number or a boolean, quoted text means a string.
+/// A pattern for a scalar: bare text matches a string, a number or a boolean, quoted text only a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ValuePattern {
     pub glob: Glob,
@@ -48,7 +48,7 @@ pub(super) struct ValuePattern {
 pub struct PatternError {
     /// One sentence.
     pub message: String,
-    /// What to write instead.
+    /// Advice on what to write instead.
     pub hint: Option<String>,
 }
 
@@ -102,13 +102,13 @@ impl ValuePattern {
     }
 }
 
-/// A printed path as a pattern: a `*` of a name or of a value stands for itself. Such names and values are quoted, where JSON has an
-/// escape for every character.
+/// Escapes a printed path to a pattern, so that a `*` of a name or of a value is literal. Such names and values are quoted, and JSON
+/// has an escape for every character.
 fn escaped(path: &str) -> String {
     path.replace('*', "\\u002a")
 }
 
-/// As it was written.
+/// Writes the original spelling.
 impl fmt::Display for FieldPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

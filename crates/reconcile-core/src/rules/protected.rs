@@ -1,15 +1,15 @@
-//! Fields that no rule ignores.
+//! Fields that no rule may ignore.
 
 use structured_merge::{FieldPath, PathElement};
 
 use super::pattern::{FieldPattern, PatternError, Step};
 use apply_set::PART_OF;
 
-/// What makes an object the one that it is.
+/// The fields that identify an object.
 const IDENTITY: [&[&str]; 5] =
     [&["apiVersion"], &["kind"], &["metadata", "name"], &["metadata", "namespace"], &["metadata", "uid"]];
 
-/// Refuses a pattern that covers what makes an object the one that it is, or its membership in an apply set by name.
+/// Refuses a pattern that covers a field of the identity, or that names the label of an apply set.
 pub(super) fn refuse_protected(pattern: &FieldPattern) -> Result<(), PatternError> {
     if let Some(field) = IDENTITY.iter().find(|field| pattern.reaches(field)) {
         let field = field.join(".");
@@ -33,8 +33,8 @@ pub(super) fn refuse_protected(pattern: &FieldPattern) -> Result<(), PatternErro
     Ok(())
 }
 
-/// Returns true for a path that stays compared although a wider pattern or a manager covers it: identity, and the label by which
-/// pruning goes.
+/// Returns true for a path that is compared even if a wider pattern or a manager covers it: the identity, and the label that
+/// pruning uses.
 pub(super) fn is_protected(path: &FieldPath) -> bool {
     let is = |fields: &[&str]| {
         let elements = path.elements();

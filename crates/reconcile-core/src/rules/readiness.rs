@@ -1,4 +1,4 @@
-//! Readiness rules: when objects of some kinds are ready, in the words of Flux's `healthCheckExprs`.
+//! Readiness rules: conditions for the readiness of some kinds, in the form of Flux's `healthCheckExprs`.
 
 use std::sync::Arc;
 
@@ -12,23 +12,23 @@ use super::object_pattern::ObjectPattern;
 /// Most readiness rules of one configuration.
 pub const MAX_READINESS_RULES: usize = 100;
 
-/// When objects of a target are ready.
+/// A rule for the readiness of some objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadinessRule {
     /// The objects.
     pub target: ObjectPattern,
-    /// True of an object that is ready.
+    /// True for an object that is ready.
     pub current: Condition,
-    /// True of an object on its way.
+    /// True for an object in progress.
     pub in_progress: Option<Condition>,
-    /// True of an object that has failed.
+    /// True for an object that has failed.
     pub failed: Option<Condition>,
 }
 
 impl ReadinessRule {
-    /// The readiness of an object. The first expression that is true holds, in the order of Flux: `inProgress`, `failed`, `current`. Where
-    /// one is neither true nor false, those after it are not asked, and the object is not ready yet: its controller may not have
-    /// written what the expression reads.
+    /// Evaluates the readiness of an object. The first expression that is true counts, in the order of Flux: `inProgress`, `failed`,
+    /// `current`. If one can be neither true nor false, the next ones are not evaluated, and the object is in progress: its controller
+    /// may not have written the fields yet.
     #[must_use]
     pub fn readiness(&self, object: &Value) -> Readiness {
         type Meaning = fn(String) -> Readiness;

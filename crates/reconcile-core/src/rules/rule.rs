@@ -5,7 +5,7 @@ use jiff::tz::Offset;
 use super::glob::Glob;
 use super::object_pattern::ObjectPattern;
 use super::pattern::FieldPattern;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Location};
 
 /// Most rules of one configuration.
 pub const MAX_RULES: usize = 500;
@@ -17,20 +17,20 @@ pub const MAX_FIELDS: usize = 50;
 pub struct IgnoreRule {
     /// The objects.
     pub target: ObjectPattern,
-    /// The fields; none are all that the managers own.
+    /// The fields; if empty, all fields that the managers own.
     pub fields: Vec<FieldPattern>,
-    /// The rule is only for fields that one of these managers owns; none for whichever owner.
+    /// The managers that must own the fields; if empty, the owner does not matter.
     pub managers: Vec<Glob>,
-    /// Why.
+    /// The reason that users give.
     pub reason: Option<String>,
     /// The last day of the rule, in UTC.
     pub expires: Option<Date>,
-    /// Where it is written.
-    pub place: Place,
+    /// The location in the input.
+    pub location: Location,
 }
 
 impl IgnoreRule {
-    /// Returns true if its last day is over.
+    /// Returns true if its last day has passed.
     #[must_use]
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires.is_some_and(|last| Offset::UTC.to_datetime(now).date() > last)
@@ -44,13 +44,13 @@ pub struct IgnoreRules {
 }
 
 impl IgnoreRules {
-    /// The rules that are in force now, and a warning for each that is not any more.
+    /// The rules that are in force now, and a warning for each expired one.
     #[must_use]
     pub fn in_force(rules: Vec<IgnoreRule>, now: Timestamp) -> (Self, Vec<Diagnostic>) {
         let (expired, rules): (Vec<_>, Vec<_>) = rules.into_iter().partition(|rule| rule.is_expired(now));
         let warnings = expired.iter().filter_map(|rule| {
             let message = format!("this ignore rule expired on {} and is no longer applied", rule.expires?);
-            let warning = Diagnostic { place: Some(rule.place.clone()), ..Diagnostic::general(message) };
+            let warning = Diagnostic { location: Some(rule.location.clone()), ..Diagnostic::general(message) };
             Some(warning.with_hint("remove the rule, or extend `expires`").as_warning())
         });
         let warnings = warnings.collect();
@@ -87,14 +87,14 @@ mod tests {
 
     #[test]
     fn a_rule_holds_until_the_end_of_its_last_day_in_utc() {
-        let place = Place { file: "c.yaml".into(), line: Some(7), column: Some(3) };
+        let location = Location { file: "c.yaml".into(), line: Some(7), column: Some(3) };
         let rule = IgnoreRule {
             target: ObjectPattern::default(),
             fields: Vec::new(),
             managers: Vec::new(),
             reason: None,
             expires: Some(jiff::civil::date(2027, 1, 31)),
-            place,
+            location,
         };
         let at = |time: &str| IgnoreRules::in_force(vec![rule.clone()], time.parse().unwrap());
         assert_eq!(at("2027-01-31T23:59:59Z").0.len(), 1);

@@ -2,8 +2,8 @@ use std::io;
 
 use super::visible::{is_hidden, show};
 
-/// `text` on one line: runs of blanks become one, what is hidden is made visible, and what is longer than `limit` characters is
-/// cut with an ellipsis.
+/// Puts text on one line: runs of blanks become one, hidden characters become visible, and a text of more than `limit` characters
+/// ends in an ellipsis.
 #[must_use]
 pub fn one_line(text: &str, limit: usize) -> String {
     let mut line = String::with_capacity(text.len().min(limit.saturating_mul(4)));
@@ -33,7 +33,7 @@ pub fn one_line(text: &str, limit: usize) -> String {
     line
 }
 
-/// What the operating system says, without its number.
+/// The message of the operating system, without its number.
 #[must_use]
 pub fn io_reason(error: &io::Error) -> String {
     let text = error.to_string();
@@ -41,7 +41,7 @@ pub fn io_reason(error: &io::Error) -> String {
     one_line(said, 200).to_lowercase()
 }
 
-/// `names` as a list for a message, at most `limit` of them.
+/// Lists at most `limit` names for a message.
 #[must_use]
 pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>, limit: usize) -> String {
     let names: Vec<_> = names.into_iter().collect();

@@ -1,4 +1,4 @@
-//! Texts of others, made fit to be shown: what a terminal would act on or hide is made visible, and URLs lose what logs in.
+//! Makes untrusted text safe to show: characters that a terminal would act on or hide become visible, and URLs lose their credentials.
 
 mod line;
 mod similar;

@@ -1,6 +1,6 @@
 use strsim::osa_distance;
 
-/// The name that is nearest, if one is near.
+/// The most similar name, if one is similar enough.
 #[must_use]
 pub fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let bound = (name.chars().count() / 3).clamp(1, 3);

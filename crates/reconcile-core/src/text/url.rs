@@ -1,5 +1,5 @@
-/// A URL as it may be shown: without user name and password, and with `…` in the place of its query or fragment, which may hold
-/// a token. What follows `//` and is no valid URL loses everything up to its last `@`.
+/// A URL that may be shown: without user name and password, and with `…` instead of its query or fragment, which may hold a
+/// token. An invalid URL loses everything between `//` and its last `@`.
 #[must_use]
 pub fn without_credentials(url: &str) -> String {
     let rest = url.split_once("://").map(|(_, rest)| rest).or_else(|| url.strip_prefix("//")).unwrap_or(url);
@@ -19,7 +19,7 @@ pub fn without_credentials(url: &str) -> String {
     format!("{scheme}{host}{path}{hidden}")
 }
 
-/// A text of another program with its URLs as they may be shown.
+/// A text of another program, with the credentials removed from its URLs.
 #[must_use]
 pub fn urls_without_credentials(text: &str) -> String {
     let ends = |c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | '<' | '>' | '(' | ')');
@@ -31,7 +31,7 @@ pub fn urls_without_credentials(text: &str) -> String {
     words.collect()
 }
 
-/// The name of an input, which may be a URL, as it may be shown.
+/// The name of an input, with the credentials removed if it is a URL.
 #[must_use]
 pub fn name_without_credentials(word: &str) -> String {
     if word.contains("://") { without_credentials(word) } else { word.to_owned() }
@@ -41,7 +41,7 @@ fn split_at_any<'t>(text: &'t str, marks: &[char]) -> (&'t str, &'t str) {
     text.split_at(text.find(marks).unwrap_or(text.len()))
 }
 
-/// Returns true unless the part in the place of a port is not a number.
+/// Returns false if the text after the colon of an authority is not a port number.
 fn has_port(authority: &str) -> bool {
     let name = authority.rsplit_once(']').map_or(authority, |(_, rest)| rest);
     name.split_once(':').is_none_or(|(_, port)| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
-/// Text from outside with everything made visible that a terminal would act on, that would reorder what is read, or that takes
-/// no room: control characters, escapes, the characters that set the direction of writing, and those that fonts do not draw.
+/// Makes untrusted text visible: control characters and escapes, which a terminal would act on, characters that set the direction
+/// of writing, and characters that fonts do not draw.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {

@@ -2,7 +2,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::visible::{is_hidden, visible};
 
-/// Columns that a terminal needs for a text, with what is hidden in it made visible.
+/// Number of columns of a text on a terminal, with its hidden characters made visible.
 #[must_use]
 pub fn width(text: &str) -> usize {
     visible(text).width()
@@ -21,11 +21,11 @@ pub fn end_within(text: &str, columns: usize) -> &str {
     let before = text.char_indices().rev().find(beyond(columns));
     let Some((at, first)) = before else { return text };
     let end = text.get(at..).and_then(|end| end.strip_prefix(first)).unwrap_or_default();
-    // What combines with the character before it does not begin a text.
+    // A combining character does not begin a text.
     end.trim_start_matches(|c| columns_of(c) == 0)
 }
 
-/// Returns true from the first character on that these columns have no room for.
+/// Returns true from the first character on that does not fit in these columns.
 fn beyond(columns: usize) -> impl FnMut(&(usize, char)) -> bool {
     let mut taken = 0_usize;
     move |(_, c)| {
@@ -34,7 +34,7 @@ fn beyond(columns: usize) -> impl FnMut(&(usize, char)) -> bool {
     }
 }
 
-/// A text that fits in this many columns: one that is longer loses its middle.
+/// Cuts the middle out of a text that does not fit in this many columns.
 #[must_use]
 pub fn middle_cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {

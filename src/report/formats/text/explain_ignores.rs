@@ -21,9 +21,9 @@ pub fn explained(report: &Report, rules: &IgnoreRules, view: &View) -> Styled {
     }
     let mut text = Styled::new();
     for rule in rules.iter() {
-        let place = rule.place.to_string();
-        let fields = hidden.remove(place.as_str()).unwrap_or_default();
-        one(&mut text, &place, rule.reason.as_deref(), (&fields, view));
+        let location = rule.location.to_string();
+        let fields = hidden.remove(location.as_str()).unwrap_or_default();
+        one(&mut text, &location, rule.reason.as_deref(), (&fields, view));
     }
     for (annotation, fields) in &hidden {
         one(&mut text, annotation, None, (fields, view));

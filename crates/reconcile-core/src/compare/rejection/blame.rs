@@ -49,7 +49,7 @@ pub(in crate::compare) fn blame(subject: &RejectedObject<'_>, status: &StatusErr
 pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &StatusError) -> Diagnostic {
     if subject.is_secret() {
         let objects: Vec<&Value> = std::iter::once(subject.manifest()).chain(subject.live).collect();
-        return Discreet::of(&objects).trouble(status);
+        return Discreet::of(&objects).diagnostic(status);
     }
     let merged = subject.merged();
     let mut messages: Vec<String> = Vec::new();

@@ -113,7 +113,7 @@ fn of_secret(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<Diagnostic> 
             _ => format!("`{field}` {}", complaint(&cause.reason)),
         };
         let steps: Vec<Step<'_>> = names.into_iter().map(Step::Key).collect();
-        subject.target.desired.origin.problem_of_key(&steps, message)
+        subject.target.desired.origin.diagnostic_at_key(&steps, message)
     });
     problems.collect()
 }

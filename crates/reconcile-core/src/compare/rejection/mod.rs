@@ -59,7 +59,7 @@ pub(super) fn mistakes(subject: &RejectedObject<'_>, status: &StatusError) -> Ve
     } else {
         Vec::new()
     };
-    found.sort_by(|a, b| a.place.cmp(&b.place));
+    found.sort_by(|a, b| a.location.cmp(&b.location));
     found.dedup();
     found
 }

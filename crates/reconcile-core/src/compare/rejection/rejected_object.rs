@@ -67,13 +67,13 @@ impl<'a> RejectedObject<'a> {
 
     /// A problem of the key at a place, or of what is nearest to it.
     pub(super) fn of_key(&self, place: &Place<'_>, message: String) -> Diagnostic {
-        self.target.desired.origin.problem_of_key(&place.steps, message)
+        self.target.desired.origin.diagnostic_at_key(&place.steps, message)
     }
 
     /// A problem of the value at a place.
     pub(super) fn of_value(&self, place: &Place<'_>, message: String) -> Diagnostic {
         if place.missing.is_empty() {
-            self.target.desired.origin.problem_of_value(&place.steps, message)
+            self.target.desired.origin.diagnostic_at_value(&place.steps, message)
         } else {
             self.of_key(place, message)
         }

@@ -181,7 +181,7 @@ fn duplicate(subject: &RejectedObject<'_>, place: &Place<'_>, list: &str) -> Dia
         first.line,
         first.column
     );
-    origin.problem_at(second, Some(first), message).with_hint("remove one of the two, or give it another key")
+    origin.diagnostic_at(second, Some(first), message).with_hint("remove one of the two, or give it another key")
 }
 
 fn expected(text: &str) -> Option<Expected> {

@@ -1,9 +1,9 @@
-//! Who is behind a refusal.
+//! The author of a refusal: a webhook, a policy, a quota or the authorizer.
 
 use crate::object::Permission;
 use crate::request::StatusError;
 
-/// Who refuses a request, as far as the beginning of the message tells, which the API server itself writes.
+/// The author of a refusal, read from the beginning of the message, which the API server itself writes.
 pub(super) enum Author {
     Webhook(String, &'static str),
     Policy(String),
@@ -41,7 +41,7 @@ impl Author {
             Self::Policy(policy) => format!("{policy} denied the request"),
             Self::Quota(name) => format!("the quota `{name}` is exceeded"),
             Self::Rights(verb, None) => format!("the user cannot {verb} resource \"secrets\""),
-            // It was compared with what was asked for.
+            // The namespace is that of the request (`StatusError::answering`).
             Self::Rights(verb, Some(Permission { namespace: Some(namespace), .. })) => {
                 format!("the user cannot {verb} resource \"secrets\" in the namespace \"{namespace}\"")
             }
@@ -50,7 +50,7 @@ impl Author {
     }
 }
 
-/// What a webhook did, by the words that follow its name (apiserver `pkg/admission/plugin/webhook`).
+/// The actions of a webhook, by the words that follow its name (apiserver `pkg/admission/plugin/webhook`).
 const DEEDS: [(&str, &str); 4] = [
     (" denied the request", "denied the request"),
     (" does not support dry run", "does not support dry run"),
@@ -189,9 +189,9 @@ mod tests {
             ),
             (599, "hunter2", "hunter2", "the server refused the request (599 Unknown)"),
         ] {
-            let trouble = Discreet::of(&[]).trouble(&StatusError::refusal(code, reason, message));
-            assert_eq!(trouble.message, shown, "{message}");
-            assert!(!format!("{trouble:?}").to_lowercase().contains("hunter2"), "{trouble:?}");
+            let diagnostic = Discreet::of(&[]).diagnostic(&StatusError::refusal(code, reason, message));
+            assert_eq!(diagnostic.message, shown, "{message}");
+            assert!(!format!("{diagnostic:?}").to_lowercase().contains("hunter2"), "{diagnostic:?}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What may be said of an answer about a Secret. Whatever others write, such as the server, a webhook or a policy, may quote
-//! its values in any spelling, so that none of it is repeated: who refused, the code and the reason, and which fields.
+//! Messages about refusals of a Secret. The text of a server, a webhook or a policy may quote its values in any spelling, so none
+//! of that text is repeated. A message names the author of the refusal, the code, the reason and the fields.
 
 mod author;
 
@@ -12,7 +12,7 @@ use self::author::{Author, policy};
 use crate::diagnostic::Diagnostic;
 use crate::request::{Cause, StatusError};
 
-/// Where to read what is left out here.
+/// The hint that says where to read the text that is left out.
 const HINT: &str = "the words of the server are left out, as they may quote the Secret; kubectl shows them";
 
 /// Fields of a Secret, and of its metadata, that may be named without looking for them in an object.
@@ -40,28 +40,28 @@ const REQUIRED_KEYS: [&str; 8] = [
     "username",
 ];
 
-/// Who speaks of a Secret of which these objects are versions: their keys may be named.
+/// Describes refusals of a Secret without repeating foreign text. The keys of these versions of the Secret may be named.
 #[derive(Clone, Copy, Debug)]
 pub struct Discreet<'a> {
     objects: &'a [&'a Value],
 }
 
 impl<'a> Discreet<'a> {
-    /// Of these versions of the object, as far as there are any.
+    /// Takes the known versions of the object, which may be none.
     #[must_use]
     pub fn of(objects: &'a [&'a Value]) -> Self {
         Self { objects }
     }
 
-    /// Returns true if a refusal tells who is behind it: a webhook, a policy, a quota, or missing rights.
+    /// Returns true if a refusal names its author: a webhook, a policy, a quota, or missing rights.
     #[must_use]
     pub fn names_author(status: &StatusError) -> bool {
         Author::of(status).is_some()
     }
 
-    /// The refusal of a request.
+    /// The diagnostic for a refused request.
     #[must_use]
-    pub fn trouble(self, status: &StatusError) -> Diagnostic {
+    pub fn diagnostic(self, status: &StatusError) -> Diagnostic {
         Diagnostic::new(status, self.sentence(status)).with_hint(HINT)
     }
 
@@ -88,8 +88,8 @@ impl<'a> Discreet<'a> {
         Some(format!("`{field}` {}", complaint(&cause.reason)))
     }
 
-    /// The part of a server's path that names fields of a Secret, and keys that the object has: a webhook may write anything
-    /// into a path.
+    /// Reads the leading part of a path that names fields of a Secret and keys that the object has. The remainder is dropped,
+    /// because a webhook may write anything into a path.
     #[must_use]
     pub fn field(self, text: &str) -> Option<FieldPath> {
         let text = text.strip_prefix('.').unwrap_or(text);
@@ -111,13 +111,13 @@ impl<'a> Discreet<'a> {
         Some(self.key(&path, rest).map_or_else(|| path.clone(), |key| path.field(&key)))
     }
 
-    /// The key that `[KEY]…` or `.KEY…` names: the longest that an object has there, or that a type of Secret requires.
+    /// The key that `[KEY]…` or `.KEY…` names: the longest one that an object has there or that a type of Secret requires.
     fn key(self, map: &FieldPath, text: &str) -> Option<String> {
         let (text, closed) = match text.strip_prefix('[') {
             Some(text) => (text, true),
             None => (text.strip_prefix('.')?, false),
         };
-        // What a Secret has in `stringData` is checked when it is in `data`.
+        // The server moves `stringData` to `data` before it validates.
         let plain = (*map == FieldPath::of(&["data"])).then(|| FieldPath::of(&["stringData"]));
         let places: Vec<&FieldPath> = [Some(map), plain.as_ref()].into_iter().flatten().collect();
         let maps =
@@ -133,7 +133,7 @@ impl<'a> Discreet<'a> {
     }
 }
 
-/// What a cause says of its field, in words of our own (apimachinery `CauseType`).
+/// The complaint of a cause about its field, in words of this program (apimachinery `CauseType`).
 #[must_use]
 pub fn complaint(reason: &str) -> &'static str {
     match reason {
@@ -153,7 +153,7 @@ pub fn complaint(reason: &str) -> &'static str {
     }
 }
 
-/// A warning of the server about a Secret: who warns.
+/// A warning of the server about a Secret. It names the author of the warning and not its text.
 #[must_use]
 pub fn warning(text: &str) -> String {
     let policy = text.strip_prefix("Validation failed for ").and_then(policy);

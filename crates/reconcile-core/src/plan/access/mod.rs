@@ -1,9 +1,9 @@
-//! What the API server has to allow for a command over some manifests.
+//! The permissions that a command needs for some manifests.
 //!
 //! ```text
 //! Target… ─permissions─▶ Permission… ─roles─▶ Role and ClusterRole
 //! ```
-//! The permissions are those of the requests that `live` and `engine` send. Discovery, the version and the OpenAPI documents are left
+//! They are the permissions of the requests that `live` and `engine` send. Discovery, the version and the OpenAPI documents are left
 //! out: every authenticated user may read them (`system:discovery`).
 
 mod permissions;
@@ -22,19 +22,19 @@ pub use purpose::Purpose;
 pub use role::RoleFor;
 use role::roles;
 
-/// What some commands need.
+/// The permissions that some commands need.
 #[derive(Debug, Default)]
 pub struct Access {
-    /// Roles for each of them.
+    /// Roles for each command.
     pub roles: Vec<RoleFor>,
     /// The permissions, with the commands that need them.
     pub permissions: BTreeMap<Permission, Vec<Purpose>>,
-    /// What is of use and not needed.
+    /// Permissions that are useful but not needed.
     pub optional: BTreeSet<Permission>,
 }
 
 impl Access {
-    /// What these commands need over these targets. The names of the roles begin with `name`.
+    /// Computes the permissions of these commands for these targets. The names of the roles begin with `name`.
     #[must_use]
     pub fn of(
         targets: &[&Target],

@@ -7,32 +7,32 @@ use crate::live::{Discovery, FEW, Resolution, Resource, Target};
 use crate::object::{Permission, granting};
 use structured_merge::GroupVersionKind;
 
-/// What the flags of a command add to what it does.
+/// The flags of a command that add requests.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct Needs {
-    /// Whether `diff` asks the server about what it cannot prove (`--evidence`).
+    /// True if `diff` sends dry runs for what it cannot prove (`--evidence`).
     pub asks: bool,
-    /// Whether `apply` deletes and recreates what cannot be changed (`--replace`).
+    /// True if `apply` deletes and recreates objects that cannot be changed (`--replace`).
     pub replaces: bool,
-    /// Whether only the objects of the manifests may be read and changed, where a name can restrict that (`--by-name`).
+    /// True if permissions are restricted to the names of the objects, where RBAC can do that (`--by-name`).
     pub by_name: bool,
-    /// Whether `apply` waits for readiness (`--wait`).
+    /// True if `apply` waits for readiness (`--wait`).
     pub waits: bool,
-    /// What `--prune` looks at.
+    /// The apply set of `--prune`.
     pub prunes: Option<Pruned>,
-    /// The autoscalers that are looked for, and where (`--autoscalers`).
+    /// The kinds of autoscalers that are listed, and their namespaces (`--autoscalers`).
     pub autoscalers: Vec<(Resource, BTreeSet<String>)>,
-    /// What `diff` lists to find objects that nothing explains, and where (`--report-unmanaged`).
+    /// The resources that `diff` lists to find unmanaged objects, and their namespaces (`--report-unmanaged`).
     pub unmanaged: (Vec<Resource>, BTreeSet<String>),
 }
 
-/// What pruning looks at beside the manifests.
+/// The apply set whose members are pruned.
 #[derive(Clone, Debug)]
 pub struct Pruned {
     /// The resource of the apply set's parent.
     pub parent: Resource,
-    /// The namespace of the parent; none where its kind has none.
+    /// The namespace of the parent; `None` for a cluster-scoped parent.
     pub namespace: Option<String>,
     /// The resources that the parent lists.
     pub resources: Vec<Resource>,
@@ -40,14 +40,14 @@ pub struct Pruned {
     pub namespaces: BTreeSet<String>,
 }
 
-/// The objects of one resource in one place.
+/// The wanted objects of one resource in one namespace.
 struct Collection<'t> {
     resource: &'t Resource,
     namespace: Option<&'t str>,
     names: Vec<&'t str>,
 }
 
-/// The permissions that a command needs over these targets. A target whose resource is not known needs none that can be told.
+/// The permissions that a command needs for these targets. Those of a target whose resource is not known are left out.
 #[must_use]
 pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTreeSet<Permission> {
     let mut needed = Needed::default();
@@ -87,7 +87,7 @@ pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTre
     needed.0
 }
 
-/// What `diff` asks for to tell more: without it, the report leaves out which webhooks and policies may change objects.
+/// Permissions that `diff` does without: then the report leaves out the webhooks and policies that may change objects.
 #[must_use]
 pub fn optional(catalog: &Discovery, purpose: Purpose) -> BTreeSet<Permission> {
     let mut needed = Needed::default();
@@ -113,11 +113,11 @@ fn collections<'t>(targets: &[&'t Target]) -> impl Iterator<Item = Collection<'t
     collections.into_values()
 }
 
-/// What is done with the objects of one collection.
+/// The verbs for the objects of one collection.
 fn verbs(of: &Collection<'_>, purpose: Purpose, needs: &Needs) -> BTreeSet<&'static str> {
     let can = |verb: &str| of.resource.pending || of.resource.verbs.contains(verb);
     let mut verbs = BTreeSet::from(["get"]);
-    // A LIST shows all objects; where it is not allowed, each is read by its name.
+    // A LIST shows all objects; if it is not allowed, each object is read by its name.
     if of.names.len() > FEW && can("list") && !needs.by_name {
         verbs.insert("list");
     }
@@ -152,7 +152,7 @@ impl Needed {
         self.0.insert(permission((&resource.gvk.group, &resource.plural), namespace, verb));
     }
 
-    /// What a workload that is not ready waits for is read from its Pods.
+    /// Adds the Pods of a workload, which show why it is not ready.
     fn pods(&mut self, of: &Collection<'_>) {
         let GroupVersionKind { group, kind, .. } = &of.resource.gvk;
         if !kstatus::has_pods(GroupKindRef::new(group, kind)) {
@@ -166,7 +166,7 @@ impl Needed {
         }
     }
 
-    /// Members are looked for among all kinds of the set, in all of its namespaces.
+    /// Adds the lists and deletions of pruning, for all kinds of the apply set in all of its namespaces.
     fn prune(&mut self, targets: &[&Target], pruned: &Pruned, purpose: Purpose) {
         let namespace = pruned.namespace.as_deref();
         let verbs: &[&str] = if purpose == Purpose::Apply { &["get", "patch", "create"] } else { &["get"] };

@@ -1,6 +1,6 @@
-//! What permissions are asked for.
+//! The commands that permissions are computed for.
 
-/// A command whose permissions are asked for.
+/// A command that permissions are computed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
     /// `diff`

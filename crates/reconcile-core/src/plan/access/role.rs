@@ -19,11 +19,11 @@ pub struct RoleFor {
     pub namespace: Option<String>,
     /// Its name.
     pub name: String,
-    /// What it allows, in the order of its rules.
+    /// Its rules, in order.
     pub rules: Vec<PolicyRule>,
 }
 
-/// One `Role` for each namespace, and one `ClusterRole` for what is cluster-scoped; `NAME-diff` and `NAME-apply`.
+/// One `Role` for each namespace, and one `ClusterRole` for cluster-scoped resources, named `NAME-diff` and `NAME-apply`.
 #[must_use]
 pub fn roles(permissions: &BTreeSet<Permission>, purpose: Purpose, name: &str) -> Vec<RoleFor> {
     let mut places: BTreeMap<Option<&str>, Vec<&Permission>> = BTreeMap::new();
@@ -39,7 +39,7 @@ pub fn roles(permissions: &BTreeSet<Permission>, purpose: Purpose, name: &str) -
     places.into_iter().map(role).collect()
 }
 
-/// What is the same in all that a rule allows, but for its resources or its names.
+/// The key by which permissions are grouped to a rule: equal but for resources or names.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Common<'p, T> {
     group: &'p str,
@@ -47,7 +47,7 @@ struct Common<'p, T> {
     verbs: Vec<&'p str>,
 }
 
-/// As few rules as say it: resources with the same verbs share one, and so do the names of one resource.
+/// The smallest set of rules: resources with the same verbs share a rule, and so do the names of one resource.
 fn rules(permissions: &[&Permission]) -> Vec<PolicyRule> {
     let mut verbs: BTreeMap<(&str, &str, Option<&str>), BTreeSet<&str>> = BTreeMap::new();
     for Permission { group, resource, name, verb, .. } in permissions {

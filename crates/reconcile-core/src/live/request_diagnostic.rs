@@ -1,4 +1,4 @@
-//! The one path from a request error to what is said of it.
+//! Diagnostics for failed requests.
 
 use structured_merge::GroupVersionKind;
 
@@ -8,13 +8,13 @@ use crate::object::may_be_secret;
 use crate::request::{RequestError, StatusError};
 
 impl Diagnostic {
-    /// What a failed request means for an object, or a list of objects, of a kind. Of a Secret, nothing is repeated that
-    /// others wrote.
+    /// Describes a failed request for an object, or a list of objects, of a kind. For a Secret, no foreign text is repeated
+    /// ([`Discreet`]).
     #[must_use]
     pub fn about(gvk: &GroupVersionKind, error: &RequestError) -> Self {
         match error.status() {
             Some(status) if may_be_secret(gvk) => {
-                let refusal = Discreet::of(&[]).trouble(status);
+                let refusal = Discreet::of(&[]).diagnostic(status);
                 Self { hint: error.hint().or(refusal.hint), ..refusal }
             }
             _ => error.into(),
@@ -22,14 +22,14 @@ impl Diagnostic {
     }
 }
 
-/// What a failed request means for a run as a whole.
+/// Describes a failed request of the run as a whole.
 impl From<&RequestError> for Diagnostic {
     fn from(error: &RequestError) -> Self {
         Self { hint: error.hint(), ..Self::new(Code::from(error), error.in_full()) }
     }
 }
 
-/// A refusal is called as the server calls it; what never got an answer is named after what happened.
+/// The server's own reason for a refusal; without an answer, the code says what happened.
 impl From<&RequestError> for Code {
     fn from(error: &RequestError) -> Self {
         match error {
@@ -42,7 +42,7 @@ impl From<&RequestError> for Code {
     }
 }
 
-/// The reason where it is one of Kubernetes' own, else the one that goes with the status code, as client-go decides
+/// The reason if it is one of Kubernetes' own, else the one that belongs to the status code, as client-go decides
 /// (apimachinery `pkg/api/errors`, `reasonAndCodeForError`): a webhook may give any text as its reason.
 impl From<&StatusError> for Code {
     fn from(status: &StatusError) -> Self {

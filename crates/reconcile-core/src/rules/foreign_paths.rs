@@ -1,5 +1,5 @@
-//! Fields as other tools spell them, so that their rules can be taken along: JSON pointers (Argo CD, Flux) and those expressions of
-//! jq that are plain paths (Argo CD).
+//! Fields in the spelling of other tools, so that their rules can be reused: JSON pointers (Argo CD, Flux) and jq expressions that
+//! are plain paths (Argo CD).
 
 use super::glob::Glob;
 use super::parse::check_size;
@@ -19,7 +19,7 @@ pub fn json_pointer(text: &str) -> Result<FieldPattern, PatternError> {
     FieldPattern::of(text, steps)
 }
 
-/// `~1` is `/`, `~0` is `~`; nothing else begins with `~`.
+/// Unescapes `~1` to `/` and `~0` to `~`. `None` for any other `~`.
 fn unescaped(token: &str) -> Option<String> {
     let mut parts = token.split('~');
     let mut name = parts.next()?.to_owned();
@@ -34,7 +34,7 @@ fn unescaped(token: &str) -> Option<String> {
     Some(name)
 }
 
-/// Reads an expression of jq that is a plain path, such as `.spec.template.spec.containers[].image`.
+/// Reads a jq expression that is a plain path, such as `.spec.template.spec.containers[].image`.
 pub fn jq_path(text: &str) -> Result<FieldPattern, PatternError> {
     check_size(text)?;
     let refused = || {
@@ -82,7 +82,7 @@ fn jq_step(text: &str) -> Option<(Step, &str)> {
         .then(|| (Step::Field(Glob::of_pieces(vec![name.to_owned()])), rest))
 }
 
-/// A string of JSON at the beginning of a text, and what is behind it. Interpolations make it more than a name.
+/// Reads a JSON string at the beginning of a text, and returns the rest. An interpolation is no name.
 fn jq_string(text: &str) -> Option<(String, &str)> {
     let mut strings = serde_json::Deserializer::from_str(text).into_iter::<String>();
     let name = strings.next()?.ok()?;

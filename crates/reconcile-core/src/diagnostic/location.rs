@@ -3,9 +3,9 @@ use std::sync::Arc;
 
 use kube_yaml::Mark;
 
-/// Where in a file a problem is: in all of it, at a line, or at a column of a line.
+/// A location in a file: the whole file, a line, or a column of a line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct Location {
     /// The file as it was named, `stdin` for standard input.
     pub file: Arc<str>,
     /// The line, from 1.
@@ -14,8 +14,8 @@ pub struct Place {
     pub column: Option<u32>,
 }
 
-impl Place {
-    /// The line and the column, where it has both.
+impl Location {
+    /// The line and the column, if it has both.
     #[must_use]
     pub fn mark(&self) -> Option<Mark> {
         Some(Mark { line: self.line?, column: self.column? })
@@ -23,7 +23,7 @@ impl Place {
 }
 
 /// `web.yaml:12:5`
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
         [self.line, self.column].into_iter().flatten().try_for_each(|number| write!(f, ":{number}"))

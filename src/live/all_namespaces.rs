@@ -1,9 +1,9 @@
-//! Reads the objects of one resource in many namespaces with one LIST over all namespaces, where that pays and is allowed.
+//! Reads the objects of one resource in many namespaces with one LIST over all namespaces, if that is cheaper and allowed.
 //!
-//! By namespace, a request costs a round trip and some work of the server, but nothing is read in vain. A LIST over all namespaces
-//! reads what nobody asked for as well. So the first page is no longer than what is wanted; it says how many objects there are, and
-//! the list goes on only if at most every second one is unwanted, in number and in size. Never is more read than twice what is
-//! wanted, and one page.
+//! A request for each namespace costs a round trip and some work of the server, but reads nothing in vain. A LIST over all
+//! namespaces also reads unwanted objects. So its first page is no longer than the number of wanted objects. That page says how many
+//! objects there are, and the list goes on only if at most every second one is unwanted, in number and in size. At most twice the
+//! wanted amount is read, and one page.
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
@@ -17,17 +17,17 @@ use super::page::Page;
 use crate::client::Cluster;
 use reconcile_core::live::{LiveState, Resource, Target};
 
-/// The states that were read, with the indices of their targets.
+/// The results for the states that were read, by the indices of their targets.
 pub(super) type Found<T> = Vec<(usize, T)>;
 
-/// A list may hold this many times as much as is wanted of it.
+/// A list may be this many times as large as its wanted objects.
 const DENSE: usize = 2;
-/// Bytes that nobody asked for, up to which reading goes on.
+/// Unwanted bytes, up to which reading always goes on.
 const NEGLIGIBLE: usize = 256 << 10;
 
-/// What a LIST over all namespaces gave.
+/// The result of a LIST over all namespaces.
 pub(super) struct Across<T> {
-    /// What became of the states that it shows.
+    /// The results for the states that it shows.
     pub found: Found<T>,
     /// The targets that still have to be read.
     pub rest: Vec<usize>,
@@ -52,7 +52,7 @@ pub(super) async fn across<T>(
     let mut found = Vec::with_capacity(wanted.len());
     let mut pages = Pages::new(cluster, resource, None).wanting(&wants).starting_with(wanted.len());
     let is_sure = loop {
-        // Not allowed, or broken: by namespace it may be possible.
+        // Forbidden or broken: a LIST by namespace may be possible.
         let Ok(page) = pages.next().await else { break false };
         let Some(page) = page else { break true };
         sizes.add(&page);
@@ -81,7 +81,7 @@ pub(super) async fn across<T>(
     Across { found, rest }
 }
 
-/// How much a list holds, as far as it is known.
+/// The size of a list, as far as it is known.
 #[derive(Debug, Default)]
 struct Sizes {
     wanted: usize,
@@ -102,7 +102,7 @@ impl Sizes {
         }
     }
 
-    /// Returns true if going on reads little in vain.
+    /// Returns true if the rest of the list has few unwanted objects.
     fn are_dense(&self) -> bool {
         let is_few = self.seen.saturating_add(self.left) <= self.wanted.saturating_mul(DENSE);
         let is_light = self.unwanted_bytes <= NEGLIGIBLE || self.unwanted_bytes <= self.bytes / DENSE;
@@ -110,7 +110,7 @@ impl Sizes {
     }
 }
 
-/// About how many bytes a value has as JSON.
+/// Approximate size of a value as JSON, in bytes.
 fn size(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 4,
@@ -133,9 +133,9 @@ mod tests {
             (sizes(100, 0, 1000, 0), true),
             (sizes(100, 100, 1000, 0), true),
             (sizes(100, 101, 1000, 0), false),
-            // A server that does not count what is left.
+            // A server that does not count the remaining objects.
             (sizes(201, 0, 1000, 0), false),
-            // Few others, but large ones: releases of Helm beside small Secrets.
+            // Few unwanted objects, but large ones: releases of Helm next to small Secrets.
             (sizes(100, 50, 10 << 20, 6 << 20), false),
             (sizes(100, 50, 10 << 20, 5 << 20), true),
             (sizes(100, 50, 300 << 10, 250 << 10), true),

@@ -20,7 +20,7 @@ pub fn readiness(kind: GroupKindRef<'_>, object: &Value, now: Timestamp) -> Read
         .or_else(|| declared(object))
         .or_else(|| rule_of(kind).map(|rule| rule(object, now)))
         .or_else(|| conditions::ready(object))
-        .unwrap_or_else(|| Readiness::current("it has no condition Ready to wait for"))
+        .unwrap_or_else(|| Readiness::current("it is ready once it exists"))
 }
 
 /// Rules 1 and 2, which precede every rule about fields that a controller writes: the rule of the kind, and a rule of

@@ -99,8 +99,8 @@ fn the_first_of_reconciling_and_stalled_counts() {
 
 #[test]
 fn a_kind_without_a_rule_is_as_ready_as_its_condition_says() {
-    is(&readiness_of("example.com/v1", "Widget", &json!({})), State::Current, "it has no condition Ready to wait for");
-    is(&custom(&json!([])), State::Current, "it has no condition Ready to wait for");
+    is(&readiness_of("example.com/v1", "Widget", &json!({})), State::Current, "it is ready once it exists");
+    is(&custom(&json!([])), State::Current, "it is ready once it exists");
     is(&custom(&json!([condition("Ready", "True", "", "")])), State::Current, "it is ready");
     is(&custom(&json!([condition("Ready", "True", "Up", "all is up")])), State::Current, "all is up (Up)");
     is(

@@ -1,7 +1,7 @@
-//! Reading manifests side by side with kubectl: `cargo bench --bench reading`.
+//! Reads manifests, compared with kubectl: `cargo bench --bench reading`.
 //!
-//! Figures are ratios from one run on one machine; absolute times say little elsewhere. `BENCH_OBJECTS` sets the number of
-//! objects (10,000, about 15 MB), `BENCH_ROUNDS` how often each command runs (5); the median counts. Ours reads the objects
+//! Figures are ratios from one run on one machine; absolute times differ on other machines. `BENCH_OBJECTS` sets the number of
+//! objects (10,000, about 15 MB), `BENCH_ROUNDS` the number of runs of each command (5); the median counts. Our program reads the objects
 //! and drops them all for a selector that none of them matches; kubectl reads them and prints their names.
 
 use std::fmt::Write as _;
@@ -67,7 +67,7 @@ fn desired(text: &str) -> DesiredSet {
     read(&inputs.finish().expect("one input"), &options).expect("valid manifests")
 }
 
-/// What the system says of this process's memory, in bytes.
+/// A memory figure of this process from the operating system, in bytes.
 fn resident(name: &str) -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;

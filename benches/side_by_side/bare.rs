@@ -8,9 +8,9 @@ use futures::StreamExt as _;
 use http::Request;
 use serde_json::{Value, json};
 
-/// Set to the file of requests in the process that does nothing but send them.
+/// Environment variable with the file of requests, in the process that only sends them.
 const BARE: &str = "BENCH_BARE";
-/// As many as the program sends at once.
+/// Number of concurrent requests, the same as that of the program.
 const IN_FLIGHT: usize = 16;
 
 /// A LIST of a collection.

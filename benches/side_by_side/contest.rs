@@ -1,4 +1,4 @@
-//! Several programs that do the same thing, in turns.
+//! Runs several programs with the same task, in turn.
 
 use std::ffi::OsStr;
 use std::process::Command;
@@ -14,19 +14,19 @@ use super::table::{Figures, Row, print};
 /// A network between client and server.
 #[derive(Clone, Copy)]
 pub struct Network {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// How long each direction takes.
+    /// Delay in each direction.
     pub delay: Duration,
 }
 
-/// A command that is ready to run: what it works on is as it has to be.
+/// A command that is ready to run: its input and the cluster are prepared.
 pub struct Ready {
-    /// Where it runs.
+    /// Working directory.
     pub workspace: Rc<Workspace>,
-    /// What is run. Nothing of this process's environment reaches it but `PATH`.
+    /// Program and arguments. Of the environment of this process, it gets only `PATH`.
     pub command: Command,
-    /// Whether it may say that it found a difference.
+    /// True if it may exit with 1, for a difference.
     pub may_differ: bool,
 }
 
@@ -50,27 +50,27 @@ impl Ready {
 
 /// One of the programs.
 pub struct Entrant<'a> {
-    /// What it is called.
+    /// Its name.
     pub by: &'static str,
-    /// How often it runs after its first time; `None` to leave it out.
+    /// Number of runs after the first one; `None` to leave it out.
     pub rounds: Option<usize>,
     /// Prepares a run.
     pub ready: Box<dyn Fn() -> Ready + 'a>,
 }
 
-/// What several programs do.
+/// A task for several programs.
 pub struct Contest<'a> {
-    /// The server that they do it with.
+    /// The API server.
     pub plane: &'a ControlPlane,
-    /// How many objects there are, for the table.
+    /// Number of objects, for the table.
     pub objects: &'a str,
     /// The network between client and server.
     pub network: Network,
-    /// What is done, for the table.
+    /// Name of the task, for the table.
     pub what: &'a str,
 }
 
-/// What was measured of one program.
+/// Measurements of one program.
 #[derive(Default)]
 struct Measured {
     used: Vec<Used>,

@@ -1,10 +1,10 @@
-//! Whole runs of the program side by side with kubectl and with the floor, as one table: `cargo bench --bench side_by_side`.
+//! Compares whole runs of the program with kubectl and with the floor, in one table: `cargo bench --bench side_by_side`.
 //!
-//! The floor is a client that sends nothing but the requests that have to be sent, and parses the answers: the LISTs in parallel,
+//! The floor is a client that sends only the requests that cannot be avoided, and parses the answers: the LISTs in parallel,
 //! and a loop of the writes or dry runs. Words choose rows, as in `cargo bench --bench side_by_side -- 1000 loopback in-sync`; see
-//! [`Selection`]. `BENCH_ROUNDS` bounds how often a command runs; the median counts. `BENCH_BASELINE` names another build of our program to run as well. The programs run in turns, and our program is
-//! built as it is shipped (profile `bench`, which is `dist`). The figures are those of one machine; what holds elsewhere are the
-//! ratios, the requests and the bytes.
+//! [`Selection`]. `BENCH_ROUNDS` is the maximum number of runs of a command; the median counts. `BENCH_BASELINE` names another
+//! build of our program to run as well. The programs run in turn, and our program is built as it is released (profile `bench`,
+//! which is `dist`). Times are those of one machine; the ratios, requests and bytes are comparable on others.
 
 mod bare;
 mod contest;
@@ -17,7 +17,7 @@ mod table;
 
 use selection::Selection;
 
-/// What the table calls our program.
+/// Name of our program in the table.
 const OURS: &str = "reconcile";
 
 fn main() {

@@ -1,5 +1,5 @@
-//! What a process used. The bench runs itself once more for each command: the peak of a process counts what the process that
-//! started it had in memory, and a run of its own has next to nothing.
+//! Resources that a process used. The bench starts itself again for each command: the peak memory of a process includes the memory
+//! of the process that started it, and a fresh process has almost none.
 
 use std::fs;
 use std::path::Path;
@@ -10,17 +10,17 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use serde_json::{Value, json};
 
-/// Set to the file for the figures in the process that measures the command in its arguments.
+/// Environment variable with the file for the figures, in the process that measures the command in its arguments.
 const METER: &str = "BENCH_METER";
 
-/// What a run used, on the client's side.
+/// Resources that a run used on the client.
 #[derive(Clone, Copy, Debug)]
 pub struct Used {
     /// From its start to its end.
     pub time: Duration,
     /// User and system time.
     pub cpu: Duration,
-    /// The most memory, in bytes.
+    /// Peak memory, in bytes.
     pub memory: u64,
 }
 
@@ -39,7 +39,7 @@ pub fn serve() {
     std::process::exit(status.code().unwrap_or(-1));
 }
 
-/// Runs a command, which has to succeed; or it may say that it found a difference.
+/// Runs a command, which has to exit with 0, or with 1 if it may find a difference.
 pub fn measure(command: &Command, folder: &Path, may_differ: bool) -> Used {
     let file = folder.join("figures.json");
     let errors = folder.join("stderr");

@@ -51,7 +51,7 @@ const KINDS: [(&str, &str, &str, &str); 10] = [
     ("bench.example.com/v1", "Gadget", "gadgets", "spec: {size: 5, tags: [c], parts: [{name: only, weight: 9}]}\n"),
 ];
 
-/// Where an object is, and what its manifest says.
+/// The path of an object, and its manifest.
 pub struct Object {
     /// Its path.
     pub path: String,

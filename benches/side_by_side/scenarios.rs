@@ -1,4 +1,4 @@
-//! What is done with a number of objects of ten kinds in one namespace.
+//! The tasks with objects of ten kinds in one namespace.
 
 use std::process::Command;
 use std::rc::Rc;
@@ -39,7 +39,7 @@ pub fn run(objects: usize, selection: &Selection) {
     stage.pruning();
 }
 
-/// How one of the programs does something, beginning with what has to be before.
+/// Prepares one program's run of a task.
 pub type Way<'a> = Box<dyn Fn() -> Ready + 'a>;
 
 struct Stage<'a> {
@@ -62,7 +62,7 @@ impl Stage<'_> {
         });
     }
 
-    /// What only reads, and what finds nothing to write.
+    /// The tasks that only read, and those that find nothing to write.
     fn standing(&self) {
         let ws = self.workspace();
         prepare(ours(&ws, &["apply", "-q", "-f", "all.yaml"]));
@@ -161,7 +161,7 @@ impl Stage<'_> {
         objects::objects(&manifests(0..self.objects, ws.namespace()))
     }
 
-    /// Prints the rows about something, with every network. `ways` has one for each of [`PROGRAMS`].
+    /// Prints the rows of a task, with every network. `ways` has one for each of [`PROGRAMS`].
     fn contests<'a>(&self, what: &str, is_repeatable: bool, ways: impl Fn() -> [Way<'a>; 3]) {
         if !self.selection.wants(what) {
             return;
@@ -174,7 +174,7 @@ impl Stage<'_> {
     }
 }
 
-/// The programs with their ways.
+/// The programs with their ways to do the task.
 pub fn entrants<'a>(
     selection: &Selection,
     objects: usize,
@@ -205,18 +205,18 @@ pub fn floor(ws: &Rc<Workspace>, requests: &[Value]) -> Ready {
     Ready { workspace: Rc::clone(ws), command: bare::client(requests, &ws.home().join("requests")), may_differ: false }
 }
 
-/// Runs what has to be before.
+/// Runs a command that prepares the task.
 pub fn prepare(ready: Ready) {
     let url = ready.workspace.plane().url().to_owned();
     ready.run(&url);
 }
 
-/// Some of each kind.
+/// Returns true for one object of ten, with as many of each kind.
 fn is_pruned(index: usize) -> bool {
     index / 10 % 10 == 9
 }
 
-/// One of each kind in turn.
+/// Returns true for about one object of a hundred, of each kind in turn.
 fn one_percent(index: usize) -> bool {
     index % 101 == 4
 }

@@ -1,33 +1,33 @@
-//! Which rows of the table are wanted, and how often each command runs for it.
+//! The rows of the table to print, and the number of runs of each command.
 
 use std::time::Duration;
 
 use super::contest::Network;
 
-/// How many objects there are.
+/// Numbers of objects.
 pub const SIZES: [usize; 3] = [100, 1_000, 10_000];
-/// Where the server is.
+/// Networks.
 pub const NETWORKS: [Network; 2] =
     [Network { name: "loopback", delay: Duration::ZERO }, Network { name: "20-ms", delay: Duration::from_millis(10) }];
-/// What is done with a number of objects.
+/// Tasks with objects in one namespace.
 pub const WHAT: [&str; 6] = ["all-new", "in-sync", "no-op-apply", "1%-drifted", "all-drifted", "prune-10%"];
-/// What is done with objects that are spread.
+/// Tasks with objects in many namespaces.
 pub const SPREAD: [&str; 2] = ["many-namespaces", "one-of-four"];
 /// The programs: kubectl, ours, and the floor.
 pub const PROGRAMS: [&str; 3] = ["kubectl", super::OURS, "floor"];
 
-/// kubectl takes minutes for more objects than these: it asks for each of them, one after the other.
+/// kubectl takes minutes for more objects, because it sends its requests one object at a time.
 const MOST_FOR_KUBECTL: usize = 1_000;
 
-/// Words that were typed. A row is wanted if, of its size, its network, what is done and the program, each is typed or nothing
-/// like it is.
+/// Words of the command line. A row is printed if its size, network, task and program are each named, or nothing of the same sort
+/// is named.
 pub struct Selection {
     words: Vec<String>,
     most: usize,
 }
 
 impl Selection {
-    /// The selection that these arguments make; what starts with a dash is Cargo's.
+    /// The selection that these arguments make; arguments that begin with a dash are Cargo's.
     pub fn of(arguments: impl Iterator<Item = String>) -> Self {
         let words: Vec<String> = arguments.filter(|argument| !argument.starts_with('-')).collect();
         let names = NETWORKS.map(|network| network.name).into_iter().chain(WHAT).chain(SPREAD).chain(PROGRAMS);
@@ -45,7 +45,7 @@ impl Selection {
         if self.types_a_size() { self.types(&objects.to_string()) } else { self.wants_some(&WHAT) }
     }
 
-    /// Returns true if rows about this are wanted.
+    /// Returns true if rows of this task are wanted.
     pub fn wants(&self, what: &str) -> bool {
         let is_spread = SPREAD.contains(&what);
         let alike: &[&str] = if is_spread { &SPREAD } else { &WHAT };
@@ -53,7 +53,7 @@ impl Selection {
         if by_itself { self.types(what) } else { self.wants_some(alike) }
     }
 
-    /// Returns true if some of these are typed, or nothing of what can be done is.
+    /// Returns true if one of these tasks is named, or no task is.
     fn wants_some(&self, names: &[&str]) -> bool {
         self.types_one_of(names) || !(self.types_one_of(&WHAT) || self.types_one_of(&SPREAD))
     }
@@ -72,7 +72,7 @@ impl Selection {
         NETWORKS.into_iter().filter(move |network| all || self.types(network.name))
     }
 
-    /// How often a program runs after its first time; none if it is not to run.
+    /// Number of runs of a program after the first one; `None` if it does not run.
     pub fn rounds(&self, by: &str, objects: usize, network: Network, is_repeatable: bool) -> Option<usize> {
         if self.types_one_of(&PROGRAMS) && !self.types(by) {
             return None;

@@ -15,7 +15,7 @@ use super::table::thousands;
 /// Namespaces, each with an object of each of some kinds.
 const NAMESPACES: usize = 1_500;
 const KINDS: [&str; 3] = ["ConfigMap", "ServiceAccount", "Widget"];
-/// Objects of which every fourth is wanted.
+/// Objects of which every fourth is in the manifests.
 const CROWD: usize = 40_000;
 
 /// Prints the rows.

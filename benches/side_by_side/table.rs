@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-/// What one program needed for one thing.
+/// A row: one program with one task.
 pub struct Row<'a> {
-    /// How many objects there are.
+    /// Number of objects.
     pub objects: &'a str,
     /// The network between client and server.
     pub network: &'a str,
-    /// What is done.
+    /// The task.
     pub what: &'a str,
-    /// The program that does it.
+    /// The program.
     pub by: &'a str,
-    /// The figures; none where it was not run.
+    /// The figures; `None` if it did not run.
     pub figures: Option<Figures>,
 }
 
@@ -20,17 +20,17 @@ pub struct Row<'a> {
 pub struct Figures {
     /// From the start of the program to its end.
     pub time: Duration,
-    /// How many times as long as our program it takes, where both were run.
+    /// Time as a multiple of that of our program, if both ran.
     pub ratio: Option<f64>,
     /// The processor time of the client.
     pub client: Duration,
     /// The processor time of the API server and etcd.
     pub server: Duration,
-    /// How many requests the API server answered.
+    /// Number of requests that the API server answered.
     pub requests: u64,
-    /// What went over the wire, in both directions.
+    /// Bytes on the wire, in both directions.
     pub bytes: u64,
-    /// The most memory of the client.
+    /// Peak memory of the client.
     pub memory: u64,
 }
 
@@ -67,7 +67,7 @@ fn size(bytes: u64) -> String {
     if bytes < 1e6 { format!("{} kB", three_digits(bytes / 1e3)) } else { format!("{} MB", three_digits(bytes / 1e6)) }
 }
 
-/// At most three digits that say something, but no fraction finer than a thousandth.
+/// A number with at most three significant digits, and at most three decimals.
 fn three_digits(number: f64) -> String {
     match number {
         100.0.. => format!("{number:.0}"),

@@ -1,5 +1,5 @@
-//! What holds of any bytes at all: nothing panics, nothing takes forever, and what is read comes back. Each property is a function
-//! of bytes; the fuzz targets and `cargo test` call the same ones.
+//! Properties that hold for any bytes: nothing panics, everything ends, and a value that is read and written is read again. Each property is a
+//! function of bytes; the fuzz targets and `cargo test` call the same ones.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
@@ -39,7 +39,7 @@ pub const ALL: [(&str, Property); 9] = [
     ("report", report),
 ];
 
-/// Every value that is read has a place, and strict reading returns no more than lenient.
+/// Every value that is read has a position, and strict reading returns no more than lenient.
 pub fn yaml(input: &[u8]) {
     let warn = kube_yaml::read(input, Validation::Warn);
     for document in &warn.documents {
@@ -71,7 +71,7 @@ fn check_positions<'a>(document: &Document, value: &'a Value, path: &mut Vec<Ste
     }
 }
 
-/// A field set that is read is the same after it was written, and the laws of sets hold for it.
+/// A field set is the same after it is written and read again, and the laws of sets hold for it.
 pub fn fields_v1(input: &[u8]) {
     let Ok(value) = serde_json::from_slice::<Value>(input) else { return };
     let _ = managed_fields(&json!({"metadata": {"managedFields": value}}));
@@ -88,7 +88,7 @@ pub fn fields_v1(input: &[u8]) {
     assert_eq!(again, set);
 }
 
-/// Quantities of the same text are equal, and a sign turns their order around.
+/// Quantities of the same text are equal, and a sign reverses their order.
 pub fn quantity(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     for line in text.lines() {
@@ -101,7 +101,7 @@ pub fn quantity(input: &[u8]) {
     }
 }
 
-/// Types of any document, and of any schema in it as that of a definition, can be used on any object.
+/// Types from any OpenAPI document, and from any of its schemas as that of a CustomResourceDefinition, can be used on any object.
 pub fn openapi(input: &[u8]) {
     let Some((document, object)) = pair(input) else { return };
     if let Ok(types) = compile([&document], Origin::Custom) {
@@ -127,7 +127,7 @@ fn check_types(types: &TypeTable, object: &Value) {
     assert!(read.is_ok(), "what is kept on disk can be read again");
 }
 
-/// What is proven to change nothing changes nothing, for objects of a kind with lists and maps of all sorts.
+/// An apply that is proven to change nothing changes nothing, for objects of a kind with lists and maps of all sorts.
 pub fn merge(input: &[u8]) {
     static GAUGES: LazyLock<TypeTable> = LazyLock::new(|| compile([&gauges()], Origin::Custom).unwrap_or_default());
     let Some((manifest, live)) = pair(input) else { return };
@@ -175,7 +175,7 @@ fn gauges() -> Value {
     })
 }
 
-/// Ignore rules of all spellings are read or refused, and what is read can be written and read again.
+/// Ignore rules of all spellings are read or rejected, and a rule that is read can be written and read again.
 pub fn patterns(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let _ = (annotated(text), json_pointer(text), jq_path(text));
@@ -189,7 +189,7 @@ pub fn patterns(input: &[u8]) {
     }
 }
 
-/// Whatever the annotations of a parent say, reading it ends, and it vouches for nothing without a reason.
+/// Reading a parent with any annotations ends, and it lists no member without a reason.
 pub fn apply_set(input: &[u8]) {
     let Ok(live) = serde_json::from_slice::<Value>(input) else { return };
     let gvk = GroupVersionKind::new("v1", "Secret");
@@ -208,7 +208,7 @@ pub fn apply_set(input: &[u8]) {
     }
 }
 
-/// Any snapshot is read or refused.
+/// Any snapshot is read or rejected.
 pub fn snapshot(input: &[u8]) {
     let Ok(snapshot) = Snapshot::read(&[of_bytes("live.yaml", input)]) else { return };
     for object in snapshot.objects() {
@@ -216,7 +216,7 @@ pub fn snapshot(input: &[u8]) {
     }
 }
 
-/// A report of any objects is what its format says, and text for people holds nothing that a terminal obeys.
+/// A report of any objects is valid in its format, and text for people has no control characters for a terminal.
 pub fn report(input: &[u8]) {
     let middle = input.windows(5).position(|bytes| bytes == b"\n###\n").unwrap_or(input.len());
     let (manifests, live) = input.split_at(middle);

@@ -27,7 +27,7 @@ Examples:
   # Check in a pipeline whether `apply` would be allowed
   kubectl reconcile access -f deploy/ --for apply -o text
 
-  # What a drift check needs that never sends a PATCH
+  # Print the role for a drift check that never sends a PATCH
   kubectl reconcile access -f deploy/ --for diff --evidence read-only";
 
 /// `access`
@@ -74,7 +74,7 @@ pub struct AccessArgs {
     /// Whether to prune an apply set
     #[command(flatten)]
     pub prune: PruneArgs,
-    /// How to print the roles, and what the user has of them
+    /// How to print the roles, and the permissions that the user has
     #[arg(short, long, value_name = "FORMAT", default_value = "yaml", help_heading = "Output")]
     pub output: AccessFormat,
     /// Colours and verbosity

@@ -14,13 +14,13 @@ pub struct CompareArgs {
     /// or never send a PATCH and compare locally (read-only)
     #[arg(long, value_name = "MODE", default_value = "auto")]
     pub evidence: EvidenceChoice,
-    /// What to do with what an autoscaler changes: leave it to the autoscaler (respect), or treat it like any other change (ignore)
+    /// What to do with fields that an autoscaler changes: leave them alone (respect), or treat them like all other fields (ignore)
     #[arg(long, value_name = "MODE", default_value = "respect")]
     pub autoscalers: AutoscalerChoice,
     /// Also show fields that other managers added
     #[arg(long)]
     pub show_unmanaged: bool,
-    /// Also list what each ignore rule hid
+    /// Also list the differences that each ignore rule hides
     #[arg(long)]
     pub explain_ignores: bool,
     /// Also report drift when values match but some fields are not yet owned by our field manager

@@ -11,7 +11,7 @@ Exit codes:
   2    invalid flags or configuration
 
 Examples:
-  # Show which configuration a run over these manifests would use, and what it settles
+  # Show which configuration a run over these manifests would use, and its settings
   kubectl reconcile config view -f deploy/
 
   # Let an editor check the configuration
@@ -26,7 +26,7 @@ Examples:
   # The configuration in force for these manifests, and the file that it comes from
   kubectl reconcile config view -f deploy/
 
-  # For a script: the file, and the place of each rule
+  # For a script: the file, and the location of each rule
   kubectl reconcile config view -f deploy/ -o json";
 
 const AFTER_HELP_OF_SCHEMA: &str = "\
@@ -95,6 +95,6 @@ pub struct ConfigViewArgs {
 pub enum ViewFormat {
     /// YAML, with where it comes from in comments
     Yaml,
-    /// JSON, with `file` and the place of each rule
+    /// JSON, with `file` and the location of each rule
     Json,
 }

@@ -34,7 +34,7 @@ Examples:
   # In one of four runs that share the work: compare a quarter of the objects
   kubectl reconcile diff -f deploy/ --shard 0/4 -o json=shard-0.json
 
-  # Print a configuration that ignores the differences there are, to be reviewed and committed
+  # Print a configuration that ignores the current differences, to be reviewed and committed
   kubectl reconcile diff -f deploy/ --suggest-ignores > suggested.yaml
 
   # Compare without a cluster, with objects saved by `kubectl reconcile snapshot`

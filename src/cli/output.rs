@@ -32,7 +32,7 @@ pub struct OutputArgs {
     /// Print the text directly, not through the pager that is used on a terminal
     #[arg(long)]
     pub no_pager: bool,
-    /// Tell how long ago changes were made, on a terminal; elsewhere times stay as they are
+    /// On a terminal, show how long ago changes were made; elsewhere, show absolute times
     #[arg(long)]
     pub relative_time: bool,
     /// Colours and verbosity
@@ -74,7 +74,7 @@ pub struct ConsoleArgs {
     /// Colours of the text
     #[arg(long, value_name = "THEME", default_value = "standard", value_parser = themes())]
     pub theme: &'static Theme,
-    /// Print details on standard error: the configuration file, retries and notes from 1, every request from 6
+    /// Print details on standard error: from 1, the configuration file, retries and notes; from 6, every request
     #[arg(short = 'v', long = "v", value_name = "N", num_args = 0..=1, default_value = "0", default_missing_value = "1")]
     pub verbosity: u8,
 }

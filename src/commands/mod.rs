@@ -27,7 +27,7 @@ use crate::text::io_reason;
 #[must_use]
 pub fn not_started(error: &std::io::Error) -> ExitCode {
     let diagnostic = Diagnostic::general(format!("the program cannot start: {}", io_reason(error)));
-    let hint = "look at the limits of this process (`ulimit -a`)";
+    let hint = "check the limits of this process (`ulimit -a`)";
     print_diagnostics(&Terminal::new(ColorChoice::Auto, false), &[diagnostic.with_hint(hint)]);
     ExitCode::from(EXIT_INVALID)
 }

@@ -20,8 +20,8 @@ const IN_ALL: u64 = 1 << 30;
 /// Runs the command to its exit code.
 pub(super) fn run(ReportArgs { command: ReportCommand::Merge(args) }: &ReportArgs) -> Result<u8, Failure> {
     if let Some(target) = args.output.output.iter().find(|target| target.format.needs_the_run()) {
-        let message = format!("`-o {}` needs more than a report holds", target.format.name);
-        return Err(Failure::refused(message, "use it in the runs themselves, or another format here"));
+        let message = format!("`-o {}` needs data that a report does not have", target.format.name);
+        return Err(Failure::refused(message, "use it in the runs themselves, or choose another format"));
     }
     let output = Output::new(&args.output)?;
     Ok(match merged(read(args)?).map_err(Failure::invalid)? {

@@ -91,7 +91,7 @@ impl File<'_> {
         let is_mapping = node.value.is_object();
         if !is_mapping {
             let message = format!("{what} is a mapping, not {}", kind_of(node.value));
-            self.of_value(node, message, "write `key: value`, one a line");
+            self.of_value(node, message, "write one `key: value` per line");
         }
         is_mapping
     }
@@ -106,7 +106,7 @@ impl File<'_> {
         if items.len() > most {
             self.of_key(
                 node,
-                format!("{what} has {} items, and {most} are the most", items.len()),
+                format!("{what} has {} items, and at most {most} are allowed", items.len()),
                 "merge some of them",
             );
             return Vec::new();

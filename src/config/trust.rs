@@ -36,7 +36,7 @@ impl Owners {
             return Some("it belongs to another user");
         }
         if link.is_symlink() && !is_below(file, folder) {
-            return Some("it is a link to a file elsewhere");
+            return Some("it is a link to a file outside the repository");
         }
         None
     }

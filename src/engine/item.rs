@@ -174,7 +174,7 @@ pub(crate) fn settle(report: &mut ObjectReport, decision: &Decision, result: Res
         Err(Skip::Interrupted) => skip(report, "the run was interrupted".to_owned()),
         Err(Skip::Needs { what, which }) => skip(report, format!("it needs {what}, which {which}")),
         Err(Skip::Elsewhere { what, shard, is_missing }) => {
-            report.hint = Some(format!("run again when shard {shard} was applied"));
+            report.hint = Some(format!("run again after shard {shard} was applied"));
             let which = if is_missing { "is not in the cluster" } else { "is not as its manifest says" };
             skip(report, format!("it needs {what}, which {which} yet: shard {shard} has it"))
         }
@@ -193,7 +193,7 @@ pub(crate) fn settle(report: &mut ObjectReport, decision: &Decision, result: Res
             let was_missing = report.action == Action::Create;
             report.move_to(*verdict);
             let message = if was_missing {
-                "somebody else created it meanwhile: left unchanged"
+                "somebody else created it in the meantime: left unchanged"
             } else {
                 "it changed while it was applied, and now differs in another way: left unchanged"
             };

@@ -37,6 +37,6 @@ async fn is_allowed(cluster: &Cluster, permission: &Permission) -> Result<bool, 
     let is_review = answer.get("kind").is_some_and(|kind| kind == SelfSubjectAccessReview::KIND);
     match answer.pointer("/status/allowed").and_then(Value::as_bool).filter(|_| is_review) {
         Some(is_allowed) => Ok(is_allowed),
-        None => Err(unexpected(cluster, "it is no access review")),
+        None => Err(unexpected(cluster, "it is not an access review")),
     }
 }

@@ -64,7 +64,7 @@ impl Admission {
         let sentence = |(name, kinds): (&str, BTreeSet<&str>)| {
             let kinds = kinds.into_iter().collect::<Vec<_>>().join(", ");
             format!(
-                "{name} may change objects of kind {kinds} when they are applied; `--evidence=server` asks about each"
+                "{name} may change objects of kind {kinds} when they are applied; `--evidence=server` asks the server about each object"
             )
         };
         handled.into_iter().map(sentence).collect()

@@ -97,7 +97,7 @@ impl Unlisted {
         targets.iter().zip(states).any(differs).then(|| {
             let hint = self.reason.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
             let reason = &self.reason.message;
-            format!("{kind}s cannot be listed, so that what they change is shown as drift: {reason}{hint}")
+            format!("{kind}s cannot be listed, so that their changes are shown as drift: {reason}{hint}")
         })
     }
 }

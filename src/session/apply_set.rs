@@ -30,8 +30,8 @@ pub(crate) fn requested(
         }
     };
     if input.selector.is_some() {
-        let hint = "what the selector leaves out would be deleted: apply the whole set";
-        return Err(Failure::refused("`--prune` and `--selector` exclude each other", hint));
+        let hint = "objects that the selector leaves out would be deleted: apply the whole set";
+        return Err(Failure::refused("`--prune` and `--selector` cannot be combined", hint));
     }
     match Reference::parse(set) {
         Ok(reference) => Ok(Some(Requested { reference, recovers: args.applyset_recover, shard })),

@@ -54,7 +54,7 @@ pub(crate) async fn without_cluster(
         if is_present && types.is_untyped(gvk) {
             let kind = &gvk.kind;
             decision.warnings.push(format!(
-                "compared without its type, as the snapshot has no CustomResourceDefinition of {kind}: lists count as a whole"
+                "compared without its type, because the snapshot has no CustomResourceDefinition of {kind}: each list is compared as a whole"
             ));
         }
         let object = ObjectReport::new(target, &decision);

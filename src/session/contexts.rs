@@ -35,8 +35,8 @@ pub(crate) fn chosen(args: &ConnectionArgs) -> Result<Choice, Failure> {
     match override_of_one_cluster(args) {
         None => Ok(Choice::Several(contexts)),
         Some(flag) => {
-            let hint = "it would hold for every one of them: name one context, or write it into the kubeconfig";
-            Err(Failure::refused(format!("`{flag}` and several contexts exclude each other"), hint))
+            let hint = "it would apply to all of them: name one context, or set it in the kubeconfig";
+            Err(Failure::refused(format!("`{flag}` and several contexts cannot be combined"), hint))
         }
     }
 }
@@ -59,7 +59,7 @@ fn select(text: &str, known: &Contexts) -> Result<Vec<Context>, Diagnostic> {
     for name in text.split(',') {
         let mut found: Vec<&Context> = Vec::new();
         if name.is_empty() {
-            let message = format!("`--context={text}` has a name without characters");
+            let message = format!("`--context={text}` has an empty name");
             return Err(Diagnostic::general(message).with_hint("write `--context=NAME,NAME`, without spaces"));
         } else if name.contains('*') && known.named(name).is_err() {
             let glob = Glob::new(name);
@@ -177,7 +177,7 @@ contexts:
     #[test]
     fn what_means_no_context_is_refused() {
         for (context, message) in [
-            ("dev,", "without characters"),
+            ("dev,", "has an empty name"),
             ("dev,missing", "context `missing` does not exist"),
             ("dev,x*", "no context of the kubeconfig matches `x*`"),
         ] {

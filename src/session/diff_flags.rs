@@ -1,4 +1,4 @@
-//! The flags of `diff` that exclude each other, and those that choose the differences that make it fail.
+//! The flags of `diff` that cannot be combined, and those that choose the differences that make it fail.
 
 use crate::cli::DiffArgs;
 use crate::report::FailOn;
@@ -16,7 +16,7 @@ pub(crate) fn gate(args: &DiffArgs) -> FailOn {
     }
 }
 
-/// Refuses flags that exclude each other.
+/// Refuses flags that cannot be combined.
 pub(crate) fn excluded(args: &DiffArgs, prunes: bool, output: &Output) -> Result<(), Failure> {
     if args.live.is_some() && prunes {
         let message = "`--prune` needs a cluster: a snapshot does not show the members of a set";
@@ -24,7 +24,7 @@ pub(crate) fn excluded(args: &DiffArgs, prunes: bool, output: &Output) -> Result
     }
     // A snapshot is compared without any kubeconfig: one that cannot be read is no error here.
     if args.live.is_some() && matches!(chosen(&args.connection), Ok(Choice::Several(_))) {
-        let message = "`--live` and several contexts exclude each other: a snapshot is compared without a cluster";
+        let message = "`--live` and several contexts cannot be combined: a snapshot is compared without a cluster";
         return Err(Failure::refused(message, "leave `--context` out, or `--live`"));
     }
     if args.suggest_ignores {
@@ -40,7 +40,7 @@ fn suggests_on_stdout(args: &DiffArgs, output: &Output) -> Result<(), Failure> {
         return Err(Failure::refused(message, "send the report to a file, as in `-o json=report.json`"));
     }
     if matches!(chosen(&args.connection), Ok(Choice::Several(_))) {
-        let message = "`--suggest-ignores` and several contexts exclude each other";
+        let message = "`--suggest-ignores` and several contexts cannot be combined";
         return Err(Failure::refused(message, "run it for one context after the other"));
     }
     Ok(())

@@ -124,7 +124,7 @@ pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, 
     }
     if manager == "kubectl" {
         let message = "`--field-manager=kubectl` would share the fields of `kubectl apply --server-side`";
-        let hint = "the API server treats this name in a way of its own: choose another";
+        let hint = "the API server treats this name specially: choose another";
         return Err(Failure::invalid(Diagnostic::general(message).with_hint(hint)));
     }
     let force = match args.force_conflicts {

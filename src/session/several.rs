@@ -126,7 +126,7 @@ impl<C: ContextCommand> InSeveral<'_, C> {
         let participant = Participant::new(at, &self.agreement, &self.turns).await;
         // Contexts that waited for their turn are not begun any more.
         if self.interrupt.is_set() {
-            return Err(Failure::interrupted("the run was interrupted before this context was looked at"));
+            return Err(Failure::interrupted("the run was interrupted before this context was started"));
         }
         let Invocation { connection, .. } = self.invocation;
         let connection = ConnectionArgs { context: Some(context.name.clone()), ..ConnectionArgs::clone(connection) };

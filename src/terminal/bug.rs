@@ -25,7 +25,7 @@ fn message(place: Option<&Location<'_>>, has_backtrace: bool) -> String {
     }
     text.push_str(
         "\nhint: report this line and the flags that you used, without values; objects that were not reported may have been \
-         written: see with `diff` what is left\n",
+         written: run `diff` to see the remaining differences\n",
     );
     if has_backtrace {
         // Names of functions and files, and no values.

@@ -33,7 +33,7 @@ pub const THEMES: &[Theme] = &[
     STANDARD,
     Theme {
         name: "colour-blind",
-        help: "Blue, yellow and orange, which can be told apart with any kind of colour blindness",
+        help: "Blue, yellow and orange, which can be distinguished with any kind of colour blindness",
         add: Color::Ansi256(Ansi256Color(39)),
         change: Color::Ansi256(Ansi256Color(221)),
         remove: Color::Ansi256(Ansi256Color(208)),

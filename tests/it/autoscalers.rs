@@ -108,7 +108,7 @@ fn who_may_not_list_autoscalers_is_told_that_their_changes_are_shown() {
     let warnings = diff.report()["warnings"].to_string();
     let permission = format!("`list` on `horizontalpodautoscalers.autoscaling` in the namespace `{}`", ws.namespace());
     assert!(
-        warnings.contains("HorizontalPodAutoscalers cannot be listed, so that what they change is shown as drift"),
+        warnings.contains("HorizontalPodAutoscalers cannot be listed, so that their changes are shown as drift"),
         "{warnings}"
     );
     assert!(warnings.contains(&permission), "{warnings}");

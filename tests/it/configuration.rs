@@ -169,7 +169,7 @@ fn the_annotation_of_a_manifest_is_checked_where_it_is_written() {
         "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n  annotations:\n    kubectl-reconcile/ignore: ";
     for (fields, message) in [
         ("spec..a", "`spec..a` is not a field: expected the name of a field, found `.`"),
-        ("data,kind", "`kind` cannot be ignored: it says which object it is"),
+        ("data,kind", "`kind` cannot be ignored: it identifies the object"),
         ("','", "the annotation `kubectl-reconcile/ignore` names no field"),
     ] {
         ws.write("settings.yaml", &format!("{manifest}{fields}\n"));

@@ -123,7 +123,7 @@ fn what_is_created_is_what_was_shown_and_what_somebody_creates_meanwhile_is_left
     let error = &run.object("ConfigMap", "it")["error"];
     assert_eq!(error["reason"], "Conflict", "{run}");
     assert!(
-        error["message"].as_str().unwrap().contains("somebody else created it meanwhile: left unchanged"),
+        error["message"].as_str().unwrap().contains("somebody else created it in the meantime: left unchanged"),
         "{error}"
     );
     assert_eq!(ws.get("ConfigMap", "it")["data"], json!({"evil": "yes"}));

@@ -144,7 +144,7 @@ fn each_context_is_compared_and_one_that_is_down_hides_nothing() {
     assert_eq!(of(&run, "us")["verdict"], "applied");
     assert_eq!(fleet.colours(), [Some(json!("red")), Some(json!("red"))]);
     let run = fleet.run("diff", "eu,us", &[]).exits_with(0);
-    assert!(run.stdout.contains("2 objects need nothing in any of these contexts"), "{run}");
+    assert!(run.stdout.contains("2 objects need no change in any of these contexts"), "{run}");
     let run = fleet.run("status", "eu,us,down", &[]).exits_with(3);
     assert_eq!(
         (&of(&run, "us")["verdict"], &run.report()["summary"]["readiness"]["current"]),
@@ -315,7 +315,7 @@ fn more_contexts_than_are_worked_on_at_once_are_asked_about_together() {
 fn flags_that_are_for_one_context_and_names_of_none_are_refused() {
     let fleet = Fleet::new();
     for (contexts, flags, message) in [
-        ("eu,us", &["--token=hunter2-of-one"][..], "`--token` and several contexts exclude each other"),
+        ("eu,us", &["--token=hunter2-of-one"][..], "`--token` and several contexts cannot be combined"),
         ("eu,us", &["--server=https://127.0.0.1:1"], "`--server` and several contexts"),
         ("eu,missing", &[], "context `missing` does not exist"),
         ("x*", &[], "no context of the kubeconfig matches `x*`"),

@@ -28,7 +28,7 @@ fn what_it_holds_beside_the_manifest_is_told() {
     assert_eq!(apply.object("Deployment", "web")["outcome"], "updated", "{apply}");
     let warning = apply.object("Deployment", "web")["warnings"][0].as_str().unwrap().to_owned();
     assert!(
-        warning.starts_with("somebody created it meanwhile: it holds fields that the manifest does not"),
+        warning.starts_with("somebody else created it in the meantime, with fields that are not in the manifest"),
         "{warning}"
     );
     assert!(warning.contains("set by `mallory`") && warning.contains("containers[name=evil]"), "{warning}");

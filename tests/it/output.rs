@@ -262,7 +262,7 @@ fn a_program_that_cannot_start_is_not_mistaken_for_drift() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(stderr.starts_with("error: the program cannot start: "), "{stderr}");
-    assert!(stderr.contains("hint: look at the limits of this process"), "{stderr}");
+    assert!(stderr.contains("hint: check the limits of this process"), "{stderr}");
 }
 
 /// The pager gets what stdout would get, and only where a person reads it and nothing is written.

@@ -366,5 +366,5 @@ fn reports_are_read_and_shown_as_they_were() {
         assert!(run.stderr.contains(told), "{run}");
     }
     let twice = merge(&["one.json"]).exits_with(2);
-    assert!(twice.stderr.contains("is no shard"), "{twice}");
+    assert!(twice.stderr.contains("is not a shard"), "{twice}");
 }

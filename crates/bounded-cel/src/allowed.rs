@@ -98,5 +98,5 @@ fn function(name: &str) -> Result<(), ParseError> {
 }
 
 fn message() -> ParseError {
-    ParseError::new("there are no types of messages to create", "compare fields one by one")
+    ParseError::new("message types are not supported", "compare fields one by one")
 }

@@ -50,7 +50,7 @@ impl fmt::Display for EvaluationError {
         match self {
             Self::Missing(Some(name)) => write!(f, "there is no `{name}`"),
             Self::Missing(None) => f.write_str("there is no such key"),
-            Self::Types => f.write_str("its values are of types that do not fit together"),
+            Self::Types => f.write_str("its values have types that cannot be combined"),
             Self::Range => f.write_str("an index or a number is out of range"),
             Self::NotBoolean => f.write_str("it is neither true nor false"),
             Self::TooCostly => f.write_str("it takes too much time or memory for this object"),

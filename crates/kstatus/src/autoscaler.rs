@@ -30,7 +30,7 @@ pub(super) fn horizontal_pod_autoscaler(autoscaler: &Value, now: Timestamp) -> R
     }
     match conditions.iter().find(|one| matches!(one.kind, "AbleToScale" | "ScalingLimited") && one.is_true()) {
         Some(healthy) => Readiness::current(healthy.why()),
-        None => Readiness::in_progress("its controller has not looked at its target yet"),
+        None => Readiness::in_progress("its controller has not checked its target yet"),
     }
 }
 

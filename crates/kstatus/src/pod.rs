@@ -46,8 +46,8 @@ pub(super) fn pod(pod: &Value, now: Timestamp) -> Readiness {
         (_, Some(issue)) => Readiness::failing(issue.description),
         (Some("Running"), None) => Readiness::in_progress(unready(pod)),
         (Some("Pending"), None) => Readiness::in_progress("its containers are not started yet"),
-        (Some("Unknown"), None) => Readiness::in_progress("its node does not report"),
-        _ => Readiness::in_progress("nothing is reported about it yet"),
+        (Some("Unknown"), None) => Readiness::in_progress("its node does not report its status"),
+        _ => Readiness::in_progress("it has no status yet"),
     }
 }
 

@@ -27,7 +27,7 @@ fn surplus(replicas: i64, wanted: i64, what: &str) -> Option<Readiness> {
 
 fn all_ready(wanted: i64) -> Readiness {
     Readiness::current(match wanted {
-        0 => "no replicas are wanted".to_owned(),
+        0 => "it is scaled to 0 replicas".to_owned(),
         1 => "its replica is ready".to_owned(),
         _ => format!("all {wanted} replicas are ready"),
     })
@@ -111,7 +111,7 @@ pub(super) fn daemon_set(set: &Value, _: Timestamp) -> Readiness {
         return Readiness::in_progress("its controller has not seen it yet");
     }
     let Some(wanted) = int(set, "/status/desiredNumberScheduled") else {
-        return Readiness::in_progress("it is not known yet on how many nodes it has to run");
+        return Readiness::in_progress("the number of its nodes is not known yet");
     };
     let status = |field: &str| count(set, &format!("/status/{field}"));
     let manual = text(set, "/spec/updateStrategy/type") == Some("OnDelete");

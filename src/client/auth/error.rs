@@ -93,10 +93,9 @@ impl ExecError {
                 Some(install_hint.clone().unwrap_or_else(|| "the kubeconfig names it; it must be on PATH".to_owned()))
             }
             Self::NotAllowed { .. } => Some(
-                "write the folder of the plugin into PATH, or its path into the kubeconfig, as an absolute path"
-                    .to_owned(),
+                "add the folder of the plugin to PATH, or its path to the kubeconfig, as an absolute path".to_owned(),
             ),
-            Self::Failed { .. } => Some("what it printed above says why; logging in again often helps".to_owned()),
+            Self::Failed { .. } => Some("see its output above; logging in again often helps".to_owned()),
             Self::NeedsTerminal { .. } => Some("run it from a terminal, with the manifests in files".to_owned()),
             _ => None,
         }

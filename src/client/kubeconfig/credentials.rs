@@ -66,7 +66,7 @@ pub(super) fn credentials(
 ) -> Result<Credentials, Diagnostic> {
     if user.basic {
         notes.push(format!(
-            "the user name and password of user `{name}` are not used: the API server does not take them any more"
+            "the user name and password of user `{name}` are not used: the API server no longer accepts them"
         ));
     }
     let certified = user.client_certificate.is_some() || user.client_certificate_data.is_some();

@@ -32,7 +32,7 @@ impl KubeconfigError {
     /// What to do about it.
     fn hint(&self) -> Option<String> {
         self.problems.iter().any(|problem| matches!(problem.problem, Problem::Yaml { .. })).then(|| {
-            "`kubectl config view` shows what kubectl makes of the file; its content is not shown here because it may hold \
+            "`kubectl config view` shows how kubectl reads the file; its content is not shown here because it may hold \
              credentials"
                 .to_owned()
         })

@@ -142,7 +142,7 @@ fn server_uri(address: &str, notes: &mut Vec<String>) -> Result<Uri, Diagnostic>
         return Ok(uri);
     }
     notes.push(
-        "the user name and password in the address of the server are not used: the API server does not take them any more"
+        "the user name and password in the address of the server are not used: the API server no longer accepts them"
             .to_owned(),
     );
     without_credentials(&uri.to_string()).trim_end_matches('/').parse().map_err(|_| invalid())

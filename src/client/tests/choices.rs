@@ -146,7 +146,7 @@ async fn ways_to_log_in_that_are_gone_are_told() {
     connect(&ConnectOptions { log, ..options }, &Environment::default()).await.unwrap();
     assert_eq!(
         *lines.lock().unwrap(),
-        ["the user name and password of user `u` are not used: the API server does not take them any more"]
+        ["the user name and password of user `u` are not used: the API server no longer accepts them"]
     );
 }
 

@@ -197,7 +197,7 @@ async fn a_client_certificate_is_shown() {
 
     let error = send(&authority.trusted(&server)).await.unwrap_err();
     assert!(
-        error.to_string().ends_with("the server ended the TLS handshake: it wants a client certificate"),
+        error.to_string().ends_with("the server ended the TLS handshake: it requires a client certificate"),
         "{error}"
     );
     assert!(error.is_whole_run());

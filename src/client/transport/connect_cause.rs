@@ -195,7 +195,7 @@ fn wrong_name(error: &CertificateError) -> String {
 
 fn alert_words(alert: AlertDescription) -> &'static str {
     match alert {
-        AlertDescription::CertificateRequired => "it wants a client certificate",
+        AlertDescription::CertificateRequired => "it requires a client certificate",
         AlertDescription::BadCertificate | AlertDescription::CertificateUnknown => {
             "it does not accept our client certificate"
         }

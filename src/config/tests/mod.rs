@@ -62,7 +62,7 @@ fn a_configuration_says_what_it_is() {
     );
     assert_eq!(
         refused("[k9s]"),
-        ["c.yaml:1:1: the configuration is a mapping, not a list ~ write `key: value`, one a line"]
+        ["c.yaml:1:1: the configuration is a mapping, not a list ~ write one `key: value` per line"]
     );
     assert_eq!(
         refused(&whole("---\nkind: Config\n")),
@@ -138,23 +138,23 @@ fn mistakes_of_ignore_rules_are_told_at_their_places() {
     assert_eq!(
         rule("target: {}, fields: [kind, metadata]"),
         [
-            "2:25 `kind` cannot be ignored: it says which object it is",
-            "2:31 `metadata` would cover `metadata.name`, which cannot be ignored: it says which object it is",
+            "2:25 `kind` cannot be ignored: it identifies the object",
+            "2:31 `metadata` would cover `metadata.name`, which cannot be ignored: it identifies the object",
         ]
     );
     assert_eq!(
         rule("target: {}, jqPathExpressions: ['.a | .b']"),
-        ["2:36 `.a | .b` is more than a plain path of jq, and only plain paths can be read"]
+        ["2:36 `.a | .b` is not a plain path of jq, and only plain paths are supported"]
     );
     assert_eq!(rule("target: {}, fields: [spec.a], expires: soon"), ["2:43 `expires` must be a date"]);
     assert_eq!(rule("target: {}, fields: [spec.a], expires: 2027-02-30"), ["2:43 `expires` must be a date"]);
     assert_eq!(rule("target: {}, fields: [spec.a], managers: ['']"), ["2:45 expected the name of a field manager"]);
     assert_eq!(
         rule(&format!("target: {{}}, fields: [{}]", vec!["spec.a"; 51].join(","))),
-        ["2:16 `fields` has 51 items, and 50 are the most",]
+        ["2:16 `fields` has 51 items, and at most 50 are allowed",]
     );
     let many = format!("ignore: [{}]", vec!["{target: {}, fields: [a]}"; 501].join(","));
-    assert_eq!(refused(&many), ["1:1 `ignore` has 501 items, and 500 are the most"]);
+    assert_eq!(refused(&many), ["1:1 `ignore` has 501 items, and at most 500 are allowed"]);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn an_expression_is_checked_when_it_is_read() {
         "{message}"
     );
     let many = "readiness:\n".to_owned() + &"- {target: {kind: A}, current: a}\n".repeat(101);
-    assert_eq!(refused(&many), ["1:1 `readiness` has 101 items, and 100 are the most"]);
+    assert_eq!(refused(&many), ["1:1 `readiness` has 101 items, and at most 100 are allowed"]);
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn a_link_that_leads_out_of_the_repository_does_not_count() {
     std::fs::create_dir_all(root.join("repository/.git")).unwrap();
     std::os::unix::fs::symlink(&secret, root.join("repository/.kubectl-reconcile.yaml")).unwrap();
     let search = search(&[manifest.as_os_str()]).unwrap();
-    assert!(search.warnings[0].contains("it is a link to a file elsewhere"), "{:?}", search.warnings);
+    assert!(search.warnings[0].contains("it is a link to a file outside the repository"), "{:?}", search.warnings);
     assert!(search.found.is_none_or(|(path, _)| !path.starts_with(&root)));
     write(&root.join("repository/team/config.yaml"));
     std::fs::remove_file(root.join("repository/.kubectl-reconcile.yaml")).unwrap();

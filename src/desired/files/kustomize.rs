@@ -59,7 +59,7 @@ fn find() -> Result<(PathBuf, String, &'static str), Diagnostic> {
     }
     Err(match refused {
         Some(message) => {
-            Diagnostic::general(message).with_hint("write the folder of the program into PATH as an absolute path")
+            Diagnostic::general(message).with_hint("add the folder of the program to PATH as an absolute path")
         }
         None => Diagnostic::general("`-k` needs `kustomize` or `kubectl` on PATH, and neither is there")
             .with_hint("see https://kubectl.docs.kubernetes.io/installation/kustomize/"),

@@ -224,12 +224,12 @@ impl Judged {
                     _ => break,
                 },
             };
-            let message = format!("{} cannot be brought up to date: {message}", self.parent.set.parent);
-            let hint = hint.as_deref().unwrap_or("the set still lists more than it has");
+            let message = format!("{} cannot be updated: {message}", self.parent.set.parent);
+            let hint = hint.as_deref().unwrap_or("the list of the set may have kinds or namespaces without members");
             self.notes.errors.push(Diagnostic::new(code, message).with_hint(hint));
             return;
         }
-        let message = "somebody else changed the apply set meanwhile: it goes on listing more than it has";
+        let message = "somebody else changed the apply set in the meantime: its list may have kinds or namespaces without members";
         self.notes.warnings.push(message.to_owned());
     }
 }

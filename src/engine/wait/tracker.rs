@@ -170,7 +170,7 @@ impl<'w> ReadinessTracker<'w> {
         let Self { readiness, homes, collections, .. } = self;
         let unread = |home: Option<usize>| match home.map(|home| &collections[home].reading) {
             Some(Reading::NotYet(Some(trouble))) => Readiness::unknown(trouble.clone()),
-            _ => Readiness::unknown(Diagnostic::new(Code::Timeout, "there was no time to read it")),
+            _ => Readiness::unknown(Diagnostic::new(Code::Timeout, "it was not read in time")),
         };
         readiness.into_iter().zip(homes).map(|(known, home)| known.unwrap_or_else(|| unread(home))).collect()
     }
@@ -221,8 +221,7 @@ impl<'w> ReadinessTracker<'w> {
         });
         match trouble.into_iter().next().filter(|_| needs_pods(&key.gvk, &readiness)) {
             Some(trouble) => {
-                let message =
-                    format!("{}; what its Pods wait for cannot be read: {}", readiness.message, trouble.message);
+                let message = format!("{}; its Pods cannot be read: {}", readiness.message, trouble.message);
                 Readiness { message, ..readiness }
             }
             None => readiness,
@@ -261,7 +260,7 @@ impl<'w> ReadinessTracker<'w> {
 
 /// What is to be said of an object that does not exist, by what was last seen of it: a Job may be gone because it is done.
 fn gone(watched: &Watched, last: Option<&Value>, now: Timestamp) -> Readiness {
-    const DONE: &str = "it is gone, as its `ttlSecondsAfterFinished` requires after it has finished";
+    const DONE: &str = "it finished, and was deleted after its `ttlSecondsAfterFinished`";
     let has_expired = watched.key.gvk.kind == "Job" && last.is_some_and(|job| job.pointer(TTL).is_some());
     match last.filter(|_| has_expired).map(|job| watched.readiness(job, now)) {
         Some(last) if last.is_current() => Readiness::current(DONE),

@@ -141,7 +141,7 @@ impl Writer<'_> {
         }
         let fields = fields.join(", ");
         let warning = format!(
-            "somebody created it meanwhile: it holds fields that the manifest does not, set by {owners}: {fields}"
+            "somebody else created it in the meantime, with fields that are not in the manifest, set by {owners}: {fields}"
         );
         Written::Updated.noting(Some(warning))
     }

@@ -136,8 +136,8 @@ impl Writer<'_> {
             Some(now) if now.verdict.is_done() => Written::Replaced,
             _ => {
                 let message =
-                    "it was deleted, and somebody else has created it meanwhile: that object was left unchanged";
-                let hint = "see with `diff` how it differs from the manifest, and run again";
+                    "it was deleted, and somebody else has created it in the meantime: that object was left unchanged";
+                let hint = "run `diff` to see how it differs from the manifest, then run again";
                 Written::Failed(Diagnostic::new(Code::Conflict, message).with_hint(hint))
             }
         }

@@ -64,7 +64,7 @@ const YAML: Format = Format {
 };
 const JSONL: Format = Format {
     name: "jsonl",
-    help: "For programs: an event a line, as it happens",
+    help: "For programs: one event per line, as it happens",
     render: Render::Lines(jsonl::render),
     render_all: Render::Lines(jsonl::render),
 };

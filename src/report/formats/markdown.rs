@@ -61,7 +61,7 @@ fn head(comment: &mut Comment, section: &Section<'_>, view: &View) {
     if rows.is_empty() {
         return;
     }
-    comment.push("\n| | object | state | findings | place |\n| --- | --- | --- | --- | --- |\n");
+    comment.push("\n| | object | state | findings | location |\n| --- | --- | --- | --- | --- |\n");
     for (object, found) in rows {
         let sign = if object.error.is_some() { "!" } else { label::sign(object).0 };
         let source = object.source.as_ref().and_then(|source| Some((location::path(&source.file, view)?, source.line)));

@@ -109,17 +109,13 @@ fn objects(sections: &[Section<'_>]) -> Metric {
         ];
         samples.extend(states.map(|(state, count)| (with(&labels, "action", state), count)));
     }
-    Metric { name: "objects", help: "Objects of the last run, by what has to be done to them.", samples }
+    Metric { name: "objects", help: "Objects of the last run, by the action that they need.", samples }
 }
 
 fn outcomes(sections: &[Section<'_>]) -> Metric {
     let outcomes = |object: &ObjectReport| object.outcome.iter().map(snake_case).collect();
     let samples = sections.iter().flat_map(|section| counted(section, "outcome", outcomes));
-    Metric {
-        name: "outcomes",
-        help: "Objects of the last run, by what was done with them.",
-        samples: samples.collect(),
-    }
+    Metric { name: "outcomes", help: "Objects of the last run, by outcome.", samples: samples.collect() }
 }
 
 fn changes(sections: &[Section<'_>]) -> Metric {
@@ -151,7 +147,7 @@ fn fields(sections: &[Section<'_>]) -> Metric {
         ];
         samples.extend(counts.map(|(what, count)| (with(&labels, "what", what), count)));
     }
-    Metric { name: "other_fields", help: "Fields that are no drift: ignored by rules, or added by others.", samples }
+    Metric { name: "other_fields", help: "Fields that are not drift: ignored by rules, or added by others.", samples }
 }
 
 fn requests(sections: &[Section<'_>]) -> Metric {

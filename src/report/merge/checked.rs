@@ -38,7 +38,7 @@ fn all_shards(parts: &[Part], cluster: &str) -> Result<(), Diagnostic> {
     let Some(without) = parts.iter().find(|part| part.report().shard.is_none()) else { return Ok(()) };
     let other = parts.iter().find(|part| part.report().shard.is_some()).or(parts.last()).unwrap_or(without);
     let message =
-        format!("{} and {} are both about {cluster}, and {} is no shard", other.file, without.file, without.file);
+        format!("{} and {} are both about {cluster}, and {} is not a shard", other.file, without.file, without.file);
     refused(message, "merge the reports of the shards of one run, or those of different clusters")
 }
 
@@ -53,7 +53,7 @@ fn objects<'p>(part: &'p Part, shard: Shard, places: &mut BTreeMap<usize, &'p st
         let Some(place) = object.place else { continue };
         if let Some(other) = places.insert(place, file) {
             let message =
-                format!("{other} and {file} are about different inputs: both have an object in place {place}");
+                format!("{other} and {file} are about different inputs: both have an object at position {place}");
             return refused(message, "run all shards over the same manifests");
         }
     }

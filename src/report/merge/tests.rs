@@ -150,7 +150,7 @@ fn what_does_not_belong_together_is_refused() {
     let told = with(&|parts| parts[1] = report(Some(Shard { index: 1, of: 3 }), "inSync", 0, &[]));
     assert!(told.contains("is one of 3 shards"), "{told}");
     let told = with(&|parts| parts[1] = report(None, "inSync", 0, &[]));
-    assert!(told.ends_with("are both about prod, and 1.json is no shard"), "{told}");
+    assert!(told.ends_with("are both about prod, and 1.json is not a shard"), "{told}");
     let told = with(&|parts| {
         let stolen = parts[0]["objects"][0].clone();
         parts[1]["objects"][0] = stolen;

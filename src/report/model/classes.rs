@@ -111,7 +111,7 @@ pub static CLASSES: [ClassInfo; 11] = [
         id: "adopted",
         side: None,
         level: Level::Note,
-        help: "Values are as wanted, and not yet recorded as those of our field manager",
+        help: "The values match, but our field manager does not own all of them yet",
         fields: "Fields that are not yet owned by our field manager",
         why: Why::Nothing,
         note: Why::Nothing,

@@ -143,7 +143,7 @@ pub(crate) fn classes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<
     let names = Vec::<String>::deserialize(deserializer)?;
     let class = |name: &String| {
         let class = FailClass::named(name).map(FailClass::name);
-        class.ok_or_else(|| D::Error::custom(format!("`{name}` is no class of differences")))
+        class.ok_or_else(|| D::Error::custom(format!("`{name}` is not a class of differences")))
     };
     names.iter().map(class).collect()
 }

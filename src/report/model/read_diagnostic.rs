@@ -46,7 +46,7 @@ pub(crate) fn errors<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<D
 pub(crate) fn error<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Diagnostic>, D::Error> {
     let ObjectError { reason, message, hint, file, line, column, mistakes } = ObjectError::deserialize(deserializer)?;
     let code = Code::ALL.iter().copied().find(|code| code.as_str() == reason);
-    let code = code.ok_or_else(|| D::Error::custom(format!("`{reason}` is no reason of an error")))?;
+    let code = code.ok_or_else(|| D::Error::custom(format!("`{reason}` is not a reason of an error")))?;
     let details = mistakes.into_iter().map(Diagnostic::from).collect();
     let whole = Diagnostic::from(Problem { file, line, column, message, hint });
     Ok(Some(Diagnostic { code, ..whole }.with_details(details)))

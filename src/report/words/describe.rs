@@ -45,7 +45,7 @@ fn whole_object(class: Class) -> &'static str {
     match class {
         Class::Missing => "the object does not exist",
         Class::Pruned => "the object is no longer in the manifests",
-        _ => "its values are as wanted, and not all of them are recorded as ours yet",
+        _ => "its values match, but our field manager does not own all of them yet",
     }
 }
 

@@ -27,7 +27,7 @@ const REPLACE: Rule =
 const NOT_COMPARED: Rule = rule("notCompared", Level::Error, "The object could not be compared");
 const NOT_APPLIED: Rule = rule("notApplied", Level::Error, "The object could not be applied");
 const NOT_READY: Rule = rule("notReady", Level::Error, "The object is not ready");
-const WARNING: Rule = rule("warning", Level::Note, "What the author of the manifest should know");
+const WARNING: Rule = rule("warning", Level::Note, "A warning for the author of the manifest");
 const UNMANAGED_OBJECT: Rule =
     rule("unmanagedObject", Level::Note, "Not in the manifests, not owned, and not in an apply set");
 const RUN: Rule = rule("run", Level::Error, "A problem of the input or of the run as a whole");

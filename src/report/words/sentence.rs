@@ -36,7 +36,7 @@ pub(crate) fn counted(parts: &[(usize, &str)]) -> String {
 
 /// How far the objects are on their way to being ready.
 pub(crate) fn ready(report: &Report) -> String {
-    report.summary.readiness.as_ref().map_or_else(|| "nothing to look at".to_owned(), readiness_counts)
+    report.summary.readiness.as_ref().map_or_else(|| "no objects".to_owned(), readiness_counts)
 }
 
 /// `2 failed, 1 in progress, 5 of 8 ready`

@@ -64,7 +64,7 @@ fn an_object_of_another_set_is_a_conflict_that_no_force_settles() {
             assert_eq!(owner["manager"], "kubectl-reconcile", "{a:#}");
         }
         assert!(a["reason"].as_str().unwrap().contains("another apply set"), "{a:#}");
-        assert!(diff.stdout.contains("take it out of that set first"), "{diff}");
+        assert!(diff.stdout.contains("remove it from that set first"), "{diff}");
     }
     let before = ws.resource_version("ConfigMap", "a");
     let apply = other("apply", &["--force-conflicts=all"]).exits_with(4);

@@ -163,10 +163,7 @@ fn a_record_that_fails_after_the_deletions_is_told_and_made_up_for() {
     proxy.inject(1, "PATCH", "secrets/set", refusal(500, "odd"));
     let apply = through(&ws, &proxy, "apply").exits_with(4);
     assert_eq!(apply.object("Role", "r")["outcome"], "deleted");
-    assert!(
-        apply.stderr.contains("cannot be brought up to date: the server refused the request (500 InternalError)"),
-        "{apply}"
-    );
+    assert!(apply.stderr.contains("cannot be updated: the server refused the request (500 InternalError)"), "{apply}");
     lists(&ws, "ConfigMap,Role.rbac.authorization.k8s.io", "");
     let diff = run(&ws, "diff").exits_with(0);
     assert!(diff.stdout.contains(&ws.fill_in("~ Secret $NS/set")), "{diff}");

@@ -167,7 +167,7 @@ fn who_may_not_read_pods_sees_the_workload_without_them() {
     ws.allow("reader", "get,list,watch", "deployments.apps");
     let status = ws.as_user("reader").reconcile(["status", "-f", "."]).exits_with(5);
     let why = ws.fill_in(
-        "0 of 2 replicas are created; what its Pods wait for cannot be read: pods is forbidden: \
+        "0 of 2 replicas are created; its Pods cannot be read: pods is forbidden: \
          User \"reader\" cannot list resource \"pods\" in API group \"\" in the namespace \"$NS\"",
     );
     assert_eq!(readiness(&status, "Deployment", "web"), ("inProgress", why.as_str()));

@@ -44,8 +44,8 @@ fn status(ws: &Workspace, code: u8) -> Run {
 #[test]
 fn the_configuration_says_when_a_custom_resource_is_ready() {
     let ws = with(BY_PHASE);
-    let says = |name: &str| format!("as the configuration says: {name}");
-    let missing = "`inProgress` of the configuration cannot be evaluated: there is no `status`".to_owned();
+    let says = |name: &str| format!("`{name}` of its readiness rule is true");
+    let missing = "`inProgress` of its readiness rule cannot be evaluated: there is no `status`".to_owned();
     assert_eq!(readiness(&status(&ws, 5), "Widget", "it"), ("inProgress", missing.as_str()), "as Flux counts it");
     for (phase, code, state, message) in [
         ("Pending", 5, "inProgress", says("inProgress")),
@@ -78,7 +78,7 @@ fn apply_waits_until_the_rule_says_that_it_is_ready() {
     controller_says(&ws, &json!({"phase": "Ready"}));
     let apply = apply.finish().exits_with(0);
     assert!(ready.elapsed() < Duration::from_secs(30), "told, not polled for");
-    assert_eq!(readiness(&apply, "Widget", "it"), ("current", "as the configuration says: current"));
+    assert_eq!(readiness(&apply, "Widget", "it"), ("current", "`current` of its readiness rule is true"));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn apply_ends_when_the_rule_says_that_it_failed_or_when_the_time_is_over() {
     let begun = Instant::now();
     let apply = ws.reconcile(["apply", "-f", ".", "--wait", "--timeout=5m"]).exits_with(5);
     assert!(begun.elapsed() < Duration::from_mins(1), "not the whole time");
-    assert_eq!(readiness(&apply, "Widget", "it"), ("failed", "as the configuration says: failed"));
+    assert_eq!(readiness(&apply, "Widget", "it"), ("failed", "`failed` of its readiness rule is true"));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn an_object_that_nobody_reports_on_is_followed_where_a_rule_asks_for_it() {
     thread::sleep(Duration::from_secs(1));
     ws.kubectl(["patch", "configmap/gate", "--type=merge", "-p", r#"{"data": {"open": "yes"}}"#]).exits_with(0);
     let apply = apply.finish().exits_with(0);
-    assert_eq!(readiness(&apply, "ConfigMap", "gate"), ("current", "as the configuration says: current"));
+    assert_eq!(readiness(&apply, "ConfigMap", "gate"), ("current", "`current` of its readiness rule is true"));
     assert_eq!(readiness(&apply, "ConfigMap", "other"), ("current", "it is ready once it exists"));
 }
 
@@ -162,6 +162,6 @@ fn an_expression_that_would_take_all_time_ends_at_once_and_no_value_is_shown() {
     let run = status(&ws, 5);
     assert!(begun.elapsed() < Duration::from_secs(30));
     let message =
-        "`current` of the configuration cannot be evaluated: it takes too much time or memory for this object";
+        "`current` of its readiness rule cannot be evaluated: it takes too much time or memory for this object";
     assert_eq!(readiness(&run, "Widget", "it"), ("inProgress", message));
 }

@@ -27,7 +27,7 @@ fn an_unknown_function_is_an_error() {
         ("status.a.optMap(a, a == 1).orValue(false)", "there is no function `optMap`"),
         ("all(status.conditions, true)", "`all` is not called as it has to be"),
         ("status.conditions.exists(c)", "`exists` is not called as it has to be"),
-        ("google.protobuf.Empty{} == 1", "there are no types of messages to create"),
+        ("google.protobuf.Empty{} == 1", "message types are not supported"),
         (" \n", "the expression is empty"),
     ] {
         let error = refused(text);

@@ -33,7 +33,7 @@ fn autoscaler(conditions: &Value) -> Readiness {
 
 #[test]
 fn a_new_autoscaler_waits_for_its_controller() {
-    let message = "its controller has not looked at its target yet";
+    let message = "its controller has not checked its target yet";
     is(&autoscaler(&json!(null)), State::InProgress, message);
     is(&autoscaler(&json!([])), State::InProgress, message);
 }

@@ -28,8 +28,8 @@ fn a_pod_is_current_when_it_is_ready_or_has_succeeded() {
     is(&of_pod("Running", &[unready.clone(), unready], &[], 60), State::InProgress, "`web`, `web` are not ready yet");
     is(&of_pod("Running", &[], &[], 60), State::InProgress, "it is not ready yet");
     is(&of_pod("Pending", &[], &[], 60), State::InProgress, "its containers are not started yet");
-    is(&of_pod("", &[], &[], 60), State::InProgress, "nothing is reported about it yet");
-    is(&of_pod("Unknown", &[], &[], 60), State::InProgress, "its node does not report");
+    is(&of_pod("", &[], &[], 60), State::InProgress, "it has no status yet");
+    is(&of_pod("Unknown", &[], &[], 60), State::InProgress, "its node does not report its status");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn pods_say_nothing_about_a_ready_workload_or_one_that_is_not_observed_yet() {
     let mut idle = deployment();
     idle["spec"] = json!({"replicas": 0});
     idle["status"] = json!({"conditions": [condition("Available", "True", "", "")]});
-    is(&explained("apps/v1", "Deployment", &idle, &pods, &sets), State::Current, "no replicas are wanted");
+    is(&explained("apps/v1", "Deployment", &idle, &pods, &sets), State::Current, "it is scaled to 0 replicas");
     let leaving = {
         let mut pod = pods[0].clone();
         pod["metadata"]["deletionTimestamp"] = json!(NOW);

@@ -33,7 +33,7 @@ fn a_deployment_counts_its_replicas() {
     }
     is(&deployment(&json!({}), &json!({"replicas": 0})), State::InProgress, "0 of 1 replica is created");
     let none = json!({"conditions": done["conditions"]});
-    is(&deployment(&json!({"replicas": 0}), &none), State::Current, "no replicas are wanted");
+    is(&deployment(&json!({"replicas": 0}), &none), State::Current, "it is scaled to 0 replicas");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_daemon_set_counts_its_nodes() {
     is(&set(rolling, &done), State::Current, "all 2 replicas are ready");
     for (field, value, message) in [
         ("observedGeneration", json!(null), "its controller has not seen it yet"),
-        ("desiredNumberScheduled", json!(null), "it is not known yet on how many nodes it has to run"),
+        ("desiredNumberScheduled", json!(null), "the number of its nodes is not known yet"),
         ("currentNumberScheduled", json!(1), "1 of 2 replicas are scheduled"),
         ("updatedNumberScheduled", json!(1), "1 of 2 replicas are updated"),
         ("numberAvailable", json!(1), "1 of 2 replicas are available"),

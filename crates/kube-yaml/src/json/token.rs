@@ -61,7 +61,7 @@ impl Scanner<'_> {
             Some(b't') => '\t',
             Some(plain @ (b'"' | b'\\' | b'/')) => char::from(*plain),
             Some(b'u') => return self.unicode_escape(),
-            _ => return Err(self.unexpected("an escape that JSON knows")),
+            _ => return Err(self.unexpected("a valid JSON escape")),
         };
         self.at.advance(2);
         Ok(Some(character))

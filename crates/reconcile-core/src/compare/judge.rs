@@ -138,7 +138,7 @@ fn other_apply_set<'a>(subject: &ObjectPair<'a>) -> Option<&'a str> {
 /// Why an object of another apply set stays as it is.
 fn held_by(id: &str) -> Reason {
     let hint =
-        "take it out of that set first: out of its manifests, or, if no tool manages the set, by removing the label";
+        "remove it from that set first: from its manifests or, if no tool manages the set, by removing the label";
     Reason { text: format!("it belongs to another apply set, `{id}`"), hint: Some(hint.to_owned()) }
 }
 

@@ -39,65 +39,65 @@ macro_rules! codes {
 codes! {
     /// Somebody else created the object first (409).
     AlreadyExists,
-    /// A proxy or load balancer in front of the API server had no usable answer from it (502).
+    /// A proxy or load balancer in front of the API server got no usable answer from it (502).
     BadGateway,
-    /// The server does not understand the request, or a webhook or policy refuses it (400).
+    /// The server does not understand the request, or a webhook or policy rejects it (400).
     BadRequest,
-    /// The object or the apply set changed or is in use by somebody else: run again.
+    /// The object or the apply set was changed or is in use by somebody else: run again.
     Conflict,
     /// The connection failed before the answer was complete.
     ConnectionLost,
-    /// The requested list or watch is too old for the server to continue (410).
+    /// The continue token or resource version of the request is too old for the server (410).
     Expired,
-    /// The request failed for a reason that has no code of its own; the message has it.
+    /// The request failed for another reason, which is in the message.
     Failed,
     /// The user may not do this, or an admission rule such as a quota forbids it (403).
     Forbidden,
-    /// The object is no longer available at the server (410).
+    /// The object is no longer available on the server (410).
     Gone,
-    /// The server failed, or a webhook that it has to call (500).
+    /// The server failed, or a webhook that it calls (500).
     InternalError,
-    /// The run was interrupted or its time was up before this was done.
+    /// The run was interrupted, or its time limit was reached, before this was done.
     Interrupted,
-    /// The manifest, the command line or the configuration is wrong, or the server rejects the object as it is (422).
+    /// The manifest, the command line or the configuration is wrong, or the server rejects the object as invalid (422).
     Invalid,
     /// The server does not support this verb for the resource (405).
     MethodNotAllowed,
     /// The CustomResourceDefinition was created, but its names are taken by another one.
     NamesNotAccepted,
-    /// The server cannot answer in the form that was asked for (406).
+    /// The server cannot answer in the requested format (406).
     NotAcceptable,
     /// The object, its resource or its namespace does not exist (404).
     NotFound,
     /// The snapshot has the object in another version than the manifest.
     OtherVersion,
-    /// The object would have to be deleted and recreated, and must not be.
+    /// The object would have to be deleted and recreated, and is protected against that.
     Protected,
     /// The object is larger than the server accepts (413).
     RequestEntityTooLarge,
-    /// The server gave up before the request was complete: it can be tried again (500).
+    /// The server gave up before the request was complete; it can be repeated (500).
     ServerTimeout,
-    /// The server, or the API service behind the kind, does not answer at present (503).
+    /// The server, or the API service of the kind, does not answer at present (503).
     ServiceUnavailable,
     /// The server could not read the object from its storage (500).
     StorageReadError,
     /// The object or its namespace is being deleted.
     Terminating,
-    /// It was not complete in time: the request, or what it was to bring about (504).
+    /// The request, or the change that it starts, was not complete in time (504).
     Timeout,
-    /// The server is overloaded, or a `PodDisruptionBudget` does not allow it at present (429).
+    /// The server is overloaded, or a `PodDisruptionBudget` does not allow the request at present (429).
     TooManyRequests,
-    /// The server does not accept the credentials (401), or a credential plugin gave none.
+    /// The server does not accept the credentials (401), or a credential plugin returned none.
     Unauthorized,
-    /// The server refuses the request with a reason and a status code that are none of Kubernetes' own.
+    /// The server rejects the request with a reason and a status code that Kubernetes does not define.
     Unknown,
-    /// The server has no such kind, or not in this version.
+    /// The server does not have this kind, or not in this version.
     UnknownKind,
     /// The owners of the object's fields cannot be read from its `managedFields`.
     UnreadableOwners,
     /// The server does not accept the format of the request (415).
     UnsupportedMediaType,
-    /// The values of the Secret were left out of the snapshot, so that they cannot be compared.
+    /// The values of the Secret are not in the snapshot, so they cannot be compared.
     ValuesWithheld,
 }
 

@@ -69,7 +69,7 @@ impl<'a> Chunk<'a> {
     }
 
     fn syntax(&self, problem: &SyntaxDiagnostic, validation: Validation, read: &mut ReadChunk) {
-        let also = problem.also.map(|also| format!(" (the other place is {}:{})", also.line, also.column));
+        let also = problem.also.map(|also| format!(" (first at {}:{})", also.line, also.column));
         let message = format!("{}{}", problem.message, also.unwrap_or_default());
         let found = Diagnostic { message, ..Diagnostic::of_syntax(&self.input.name, problem) };
         let found = found.shown_in(&self.input.text, problem.also);

@@ -81,7 +81,7 @@ impl Check<'_> {
             }
             _ => "every object needs `apiVersion`, `kind` and `metadata.name`",
         };
-        let problem = origin.diagnostic_at_key(&[Step::Key("apiVersion")], "this is not an object of Kubernetes");
+        let problem = origin.diagnostic_at_key(&[Step::Key("apiVersion")], "this is not a Kubernetes object");
         self.problems.push(problem.with_hint(hint));
     }
 

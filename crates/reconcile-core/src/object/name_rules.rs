@@ -68,8 +68,8 @@ pub fn label_key_refused(key: &str) -> Option<&'static str> {
     }
     let fits = !name.is_empty() && is_label_value(name);
     (!fits).then_some(
-        "up to 63 letters, digits, `-`, `_` and `.` are allowed, with a letter or a digit at both ends; a prefix such as \
-         `example.com/` may stand before it",
+        "up to 63 letters, digits, `-`, `_` and `.` are allowed, with a letter or a digit at both ends; an optional \
+         prefix such as `example.com/` comes first",
     )
 }
 

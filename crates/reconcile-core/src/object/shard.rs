@@ -63,22 +63,22 @@ impl FromStr for Shard {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let Some((index, of)) = text.split_once('/') else {
-            return Err("write which part and how many there are, as in `0/4`".to_owned());
+            return Err("write the index of the shard and the number of shards, as in `0/4`".to_owned());
         };
         let number = |text: &str, what: &str| {
             if text.is_empty() {
-                let hint = "is the variable set that it was to come from, such as JOB_COMPLETION_INDEX?";
+                let hint = "is the variable for it set, such as JOB_COMPLETION_INDEX?";
                 return Err(format!("{what} is missing: {hint}"));
             }
             let digits = text.bytes().all(|byte| byte.is_ascii_digit());
             text.parse::<u32>().ok().filter(|_| digits).ok_or_else(|| format!("{what} is not a number: write `0/4`"))
         };
-        let shard = Self { index: number(index, "the part before `/`")?, of: number(of, "the count behind `/`")? };
+        let shard = Self { index: number(index, "the index before `/`")?, of: number(of, "the number after `/`")? };
         match shard {
-            Self { of: 0, .. } => Err("there has to be at least one part, as in `0/1`".to_owned()),
-            Self { of, .. } if of > MOST => Err(format!("there can be at most {MOST} parts")),
+            Self { of: 0, .. } => Err("there has to be at least one shard, as in `0/1`".to_owned()),
+            Self { of, .. } if of > MOST => Err(format!("there can be at most {MOST} shards")),
             Self { of, .. } if !shard.is_valid() => {
-                Err(format!("parts count from 0: the last one is `{}/{of}`", of.saturating_sub(1)))
+                Err(format!("shards are counted from 0: the last one is `{}/{of}`", of.saturating_sub(1)))
             }
             valid => Ok(valid),
         }
@@ -134,7 +134,7 @@ mod tests {
             ("3", "as in `0/4`"),
             ("", "as in `0/4`"),
             ("/4", "JOB_COMPLETION_INDEX"),
-            ("1/", "the count behind `/` is missing"),
+            ("1/", "the number after `/` is missing"),
             ("$(JOB_COMPLETION_INDEX)/4", "is not a number"),
             ("+1/4", "is not a number"),
             ("-1/4", "is not a number"),

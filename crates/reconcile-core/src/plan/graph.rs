@@ -165,7 +165,7 @@ fn circles(nodes: &[Node<'_>], needs: &[Vec<Dependency>]) -> Vec<Unplannable> {
 fn circle(nodes: &[Node<'_>], members: &[usize]) -> Unplannable {
     let names = members.iter().chain(&members[..1]).map(|member| nodes[*member].key.to_string());
     let message = format!("a cycle of dependencies: {}", names.collect::<Vec<_>>().join(" → "));
-    let hint = format!("take one of them out of its `{DEPENDS_ON}`");
+    let hint = format!("remove one of these dependencies from its `{DEPENDS_ON}`");
     let explicit = members.iter().find(|member| is_annotated(nodes[**member].object));
     Unplannable { at: *explicit.unwrap_or(&members[0]), message, hint }
 }

@@ -38,7 +38,7 @@ fn unescaped(token: &str) -> Option<String> {
 pub fn jq_path(text: &str) -> Result<FieldPattern, PatternError> {
     check_size(text)?;
     let refused = || {
-        let message = format!("`{text}` is more than a plain path of jq, and only plain paths can be read");
+        let message = format!("`{text}` is not a plain path of jq, and only plain paths are supported");
         let hint =
             "name list items by their keys under `fields`, as in `spec.template.spec.containers[name=app].image`";
         PatternError::new(message).with_hint(hint)
@@ -135,6 +135,6 @@ mod tests {
             jq_path(refused).unwrap_err();
         }
         let error = jq_path(".a | b").unwrap_err();
-        assert_eq!(error.message, "`.a | b` is more than a plain path of jq, and only plain paths can be read");
+        assert_eq!(error.message, "`.a | b` is not a plain path of jq, and only plain paths are supported");
     }
 }

@@ -14,9 +14,9 @@ pub(super) fn refuse_protected(pattern: &FieldPattern) -> Result<(), PatternErro
     if let Some(field) = IDENTITY.iter().find(|field| pattern.reaches(field)) {
         let field = field.join(".");
         let message = if pattern.text == field {
-            format!("`{field}` cannot be ignored: it says which object it is")
+            format!("`{field}` cannot be ignored: it identifies the object")
         } else {
-            format!("`{pattern}` would cover `{field}`, which cannot be ignored: it says which object it is")
+            format!("`{pattern}` would cover `{field}`, which cannot be ignored: it identifies the object")
         };
         return Err(
             PatternError::new(message).with_hint("name the fields to ignore, such as `metadata.annotations[*]`")
@@ -28,7 +28,7 @@ pub(super) fn refuse_protected(pattern: &FieldPattern) -> Result<(), PatternErro
         _ => false,
     };
     if is_literal && pattern.steps.len() == 3 && pattern.reaches(&["metadata", "labels", PART_OF]) {
-        return Err(PatternError::new(format!("the label `{PART_OF}` cannot be ignored: pruning goes by it")));
+        return Err(PatternError::new(format!("the label `{PART_OF}` cannot be ignored: pruning depends on it")));
     }
     Ok(())
 }
@@ -59,8 +59,8 @@ mod tests {
     #[test]
     fn identity_and_membership_cannot_be_ignored() {
         let refused = |text: &str| FieldPattern::parse(text).unwrap_err().message;
-        assert_eq!(refused("kind"), "`kind` cannot be ignored: it says which object it is");
-        assert_eq!(refused("metadata.namespace"), "`metadata.namespace` cannot be ignored: it says which object it is");
+        assert_eq!(refused("kind"), "`kind` cannot be ignored: it identifies the object");
+        assert_eq!(refused("metadata.namespace"), "`metadata.namespace` cannot be ignored: it identifies the object");
         for wide in ["*", "metadata", "metadata.*", "metadata[*]", "metadata.n*", "api*", "[\"kind\"]", "m*"] {
             assert!(refused(wide).contains("cannot be ignored"), "{wide}");
         }

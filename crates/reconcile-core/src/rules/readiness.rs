@@ -40,15 +40,15 @@ impl ReadinessRule {
         ];
         for (name, expression, meaning) in expressions {
             match expression.map_or(Ok(false), |expression| expression.holds(object)) {
-                Ok(true) => return meaning(format!("as the configuration says: {name}")),
+                Ok(true) => return meaning(format!("`{name}` of its readiness rule is true")),
                 Ok(false) => {}
                 Err(error) => {
-                    let message = format!("`{name}` of the configuration cannot be evaluated: {error}");
+                    let message = format!("`{name}` of its readiness rule cannot be evaluated: {error}");
                     return Readiness::in_progress(message);
                 }
             }
         }
-        Readiness::in_progress("as the configuration says: not current yet")
+        Readiness::in_progress("`current` of its readiness rule is not true yet")
     }
 }
 
@@ -97,17 +97,17 @@ mod tests {
     fn the_first_that_is_true_holds_in_the_order_of_flux() {
         let all = rule("data.inProgress", "data.failed", "data.current");
         let object = |in_progress: bool, failed: bool, current: bool| json!({"data": {"inProgress": in_progress, "failed": failed, "current": current}});
-        is(&all, &object(true, true, true), State::InProgress, "as the configuration says: inProgress");
-        is(&all, &object(false, true, true), State::Failed, "as the configuration says: failed");
-        is(&all, &object(false, false, true), State::Current, "as the configuration says: current");
-        is(&all, &object(false, false, false), State::InProgress, "as the configuration says: not current yet");
-        is(&rule("", "", "true"), &json!({}), State::Current, "as the configuration says: current");
+        is(&all, &object(true, true, true), State::InProgress, "`inProgress` of its readiness rule is true");
+        is(&all, &object(false, true, true), State::Failed, "`failed` of its readiness rule is true");
+        is(&all, &object(false, false, true), State::Current, "`current` of its readiness rule is true");
+        is(&all, &object(false, false, false), State::InProgress, "`current` of its readiness rule is not true yet");
+        is(&rule("", "", "true"), &json!({}), State::Current, "`current` of its readiness rule is true");
     }
 
     #[test]
     fn what_cannot_be_evaluated_is_not_ready_yet_whatever_comes_after_it() {
         let all = rule("data.inProgress", "data.failed", "data.current");
-        let cannot = |name: &str, why: &str| format!("`{name}` of the configuration cannot be evaluated: {why}");
+        let cannot = |name: &str, why: &str| format!("`{name}` of its readiness rule cannot be evaluated: {why}");
         for (object, name, why) in [
             (json!({}), "inProgress", "there is no `data`"),
             (json!({"data": {"failed": true, "current": true}}), "inProgress", "there is no `inProgress`"),
@@ -121,7 +121,7 @@ mod tests {
         let ready =
             |status: &str| format!("status.conditions.filter(e, e.type == 'Ready').all(e, e.status == '{status}')");
         let empty = rule("", &ready("False"), &ready("True"));
-        is(&empty, &json!({"status": {"conditions": []}}), State::Failed, "as the configuration says: failed");
+        is(&empty, &json!({"status": {"conditions": []}}), State::Failed, "`failed` of its readiness rule is true");
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl fmt::Display for Unproven {
         match self {
             Self::NoEntry => f.write_str("it was not applied under this field manager"),
             Self::OtherVersion(version) => write!(f, "it was applied as `{version}`"),
-            Self::OtherFields(path) => write!(f, "`{path}` is owned or in the manifest, not both"),
+            Self::OtherFields(path) => write!(f, "`{path}` is either owned or in the manifest, but not both"),
             Self::Differs(path) => write!(f, "`{path}` differs"),
             Self::Null(path) => write!(f, "`{path}` is null"),
             Self::Emptied(path) => write!(f, "`{path}` is empty in the manifest, but not in the live object"),
@@ -51,7 +51,7 @@ impl fmt::Display for Unproven {
             Self::Respelled(path) => write!(f, "`{path}` is written differently and also has another owner"),
             Self::Ignored(path) => write!(f, "`{path}` is left to the server, which may not accept it"),
             Self::ServersOwn(path) => write!(f, "`{path}` differs, and the server may change it"),
-            Self::Adopting => f.write_str("a manager to adopt owns fields of it"),
+            Self::Adopting => f.write_str("a manager in `--adopt` owns some of its fields"),
             Self::OldRecord(manager) => write!(f, "the fields of `{manager}` are recorded in an old form"),
             Self::Unreadable(manager) => write!(f, "the fields of `{manager}` cannot be read"),
         }

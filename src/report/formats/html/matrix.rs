@@ -57,7 +57,7 @@ pub(super) fn matrix(page: &mut Markup, reports: &Reports, view: &View) {
     }
     if !alike.is_empty() && contexts.len() > 1 {
         let objects = if alike.len() == 1 { "object needs" } else { "objects need" };
-        let text = format!("{} more {objects} nothing in any of these contexts", grouped(alike.len()));
+        let text = format!("{} more {objects} no change in any of these contexts", grouped(alike.len()));
         page.element("<p class=\"gap\"", &text, "</p>");
     }
     page.raw("</section>\n");

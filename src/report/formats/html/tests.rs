@@ -201,9 +201,12 @@ fn contexts_have_sections_and_a_matrix_that_leads_to_their_objects() {
     let row = "<tr><th scope=\"row\">ConfigMap shop/web</th><td><a class=\"note\" href=\"#o0-1\">in sync</a></td>\
                <td><a class=\"problem\" href=\"#o1-1\">not compared</a></td></tr>";
     assert!(page.contains(row), "{page}");
-    for text in
-        ["<h2 id=\"c1\">us</h2>", "id=\"o0-1\"", "id=\"o1-1\"", "1 more object needs nothing in any of these contexts"]
-    {
+    for text in [
+        "<h2 id=\"c1\">us</h2>",
+        "id=\"o0-1\"",
+        "id=\"o1-1\"",
+        "1 more object needs no change in any of these contexts",
+    ] {
         assert!(page.contains(text), "{text} is not in {page}");
     }
     assert!(!page.contains("ConfigMap shop/db"), "what needs nothing anywhere is not in the matrix");

@@ -1,21 +1,16 @@
-//! Items that manual changes added beside those of the manifests, in one clause of the summary.
+//! List items that were added by hand, in one clause of the summary.
 
 use structured_merge::{FieldPath, PathElement};
 
 use crate::report::Report;
 use crate::report::model::tally::tally;
 
-/// `1 container beside the manifest: --show-unmanaged`; nothing where there is none.
+/// `1 container added by hand: --show-unmanaged`; `None` if there are none.
 #[must_use]
 pub(crate) fn clause(report: &Report) -> Option<String> {
     let counts = tally(report.objects.iter().flat_map(|object| &object.beside).map(list_of));
     let items: Vec<String> = counts.iter().map(|(list, count)| named(list, *count)).collect();
-    let manifests = match report.objects.iter().filter(|object| !object.beside.is_empty()).count() {
-        0 => return None,
-        1 => "manifest",
-        _ => "manifests",
-    };
-    Some(format!("{} beside the {manifests}: --show-unmanaged", items.join(", ")))
+    (!items.is_empty()).then(|| format!("{} added by hand: --show-unmanaged", items.join(", ")))
 }
 
 /// The list that an item belongs to.

@@ -241,8 +241,8 @@ fn in_lines(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value)
     let mut left = place.head((' ', Role::Plain));
     let end = match (live, desired) {
         (Value::String(live), Value::String(desired)) => match (live.ends_with('\n'), desired.ends_with('\n')) {
-            (true, false) => "; the line end at the end goes",
-            (false, true) => "; a line end at the end comes",
+            (true, false) => "; the final line break is removed",
+            (false, true) => "; a final line break is added",
             _ => "",
         },
         _ => "",

@@ -16,8 +16,8 @@ pub(crate) fn clauses(report: &Report) -> Vec<String> {
     }
     match count(false) {
         0 => {}
-        1 => clauses.push("1 difference left to a controller".to_owned()),
-        more => clauses.push(format!("{more} differences left to controllers")),
+        1 => clauses.push("1 difference managed by a controller".to_owned()),
+        more => clauses.push(format!("{more} differences managed by controllers")),
     }
     clauses
 }

@@ -57,7 +57,7 @@ pub fn together(reports: &Reports, view: &View) -> Styled {
         let more = if different.is_empty() { "" } else { " more" };
         let objects = if alike.len() == 1 { "object needs" } else { "objects need" };
         let count = grouped(alike.len());
-        text.append(line(Role::Note, format!("{count}{more} {objects} nothing in any of these contexts")));
+        text.append(line(Role::Note, format!("{count}{more} {objects} no change in any of these contexts")));
     }
     for one in reports.contexts.iter().filter(|one| is_stopped(&one.report)) {
         text.push(Role::Name, one.context.clone());
@@ -258,7 +258,7 @@ mod tests {
         ];
         let expected = "               a        bb
 ConfigMap web  in sync  not compared
-1 more object needs nothing in any of these contexts
+1 more object needs no change in any of these contexts
 c: unreachable: cannot connect
 3 contexts: 1 incomplete, 1 unreachable, 1 without differences
 ";

@@ -126,7 +126,7 @@ fn cause(object: &ObjectReport) -> String {
             let named = paths.iter().take(NAMED).map(ToString::to_string);
             let more = paths.len().saturating_sub(NAMED);
             let more = (more > 0).then(|| format!("{} more", grouped(more)));
-            format!(": others own {}", named.chain(more).collect::<Vec<_>>().join(", "))
+            format!(": other managers own {}", named.chain(more).collect::<Vec<_>>().join(", "))
         }
         (None, _) => String::new(),
     }

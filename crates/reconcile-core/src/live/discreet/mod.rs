@@ -13,7 +13,7 @@ use crate::diagnostic::Diagnostic;
 use crate::request::{Cause, StatusError};
 
 /// The hint that says where to read the text that is left out.
-const HINT: &str = "the words of the server are left out, as they may quote the Secret; kubectl shows them";
+const HINT: &str = "the server's message is left out because it may quote the Secret; kubectl shows it";
 
 /// Fields of a Secret, and of its metadata, that may be named without looking for them in an object.
 const FIELDS: [&str; 7] = ["apiVersion", "data", "immutable", "kind", "metadata", "stringData", "type"];
@@ -158,7 +158,7 @@ pub fn complaint(reason: &str) -> &'static str {
 pub fn warning(text: &str) -> String {
     let policy = text.strip_prefix("Validation failed for ").and_then(policy);
     let who = policy.map_or_else(|| "the server warns".to_owned(), |(policy, _)| format!("{policy} warns"));
-    format!("{who}: the text is left out, as it may quote the Secret")
+    format!("{who}: the text is left out because it may quote the Secret")
 }
 
 #[cfg(test)]
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn warnings_name_their_policy() {
-        let left_out = "the text is left out, as it may quote the Secret";
+        let left_out = "the text is left out because it may quote the Secret";
         for (text, who) in [
             (
                 "Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': hunter2",

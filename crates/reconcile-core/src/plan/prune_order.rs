@@ -43,7 +43,7 @@ fn heights(order: &Order) -> Vec<usize> {
     // What an object needs comes before it, so that all that need an object have their height before it.
     for index in (0..steps.len()).rev() {
         for need in steps[index].needs.iter().filter(|need| steps[need.on].wave == steps[index].wave) {
-            heights[need.on] = heights[need.on].max(heights[index].saturating_add(1));
+            heights[need.on] = heights[need.on].max(heights[index] + 1);
         }
     }
     heights

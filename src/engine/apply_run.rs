@@ -123,7 +123,7 @@ impl<'a> ApplyRun<'a> {
         let mut start = 0;
         while let Some(wave) = self.items.get(start).map(|item| item.planned.wave) {
             let same = self.items[start..].iter().take_while(|item| item.planned.wave == wave).count();
-            let end = start.saturating_add(same);
+            let end = start + same;
             self.write(start..end, &patience).await;
             self.build_on(start..end).await;
             start = end;
@@ -140,7 +140,7 @@ impl<'a> ApplyRun<'a> {
         // How many of them only wait for other parts. They hold up nothing: what the others wait for may come behind them.
         let mut looking = 0_usize;
         loop {
-            while under_way.len() < comparison.cluster.at_once().saturating_add(looking)
+            while under_way.len() < comparison.cluster.at_once() + looking
                 && let Some(index) = queue.take()
             {
                 let item = &mut items[index];
@@ -153,13 +153,13 @@ impl<'a> ApplyRun<'a> {
                     continue;
                 }
                 let turn = Turn::of(items, &items[index], comparison, *wait);
-                looking = looking.saturating_add(usize::from(turn.is_awaited));
+                looking += usize::from(turn.is_awaited);
                 under_way.push(async move { (index, turn.take(comparison, writes, patience).await) });
             }
             let Some((index, end)) = under_way.next().await else { break };
             match end {
                 End::Looked(is_there) => {
-                    looking = looking.saturating_sub(1);
+                    looking -= 1;
                     items[index].looked_at(is_there);
                 }
                 End::Tried(result) => {

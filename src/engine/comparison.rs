@@ -160,7 +160,7 @@ impl<'a> Comparison<'a> {
         let is_coming = |target: &Target| target.key.namespace.as_deref().is_some_and(|name| coming.contains(name));
         // Only what is not finished takes part: of ten thousand objects a few may be asked about, and those at the same time.
         let open: Vec<_> = machines.iter_mut().filter(|machine| !machine.is_done()).collect();
-        let mut finished = all.saturating_sub(open.len());
+        let mut finished = all - open.len();
         self.events.receive(Event::Advanced(Stage::Compare, finished));
         let questions = open.into_iter().map(async |machine| {
             let too_early = is_absent(machine) && is_coming(machine.target());
@@ -168,7 +168,7 @@ impl<'a> Comparison<'a> {
         });
         let mut answers = futures::stream::iter(questions).buffer_unordered(MOST_IN_FLIGHT);
         while answers.next().await.is_some() {
-            finished = finished.saturating_add(1);
+            finished += 1;
             self.events.receive(Event::Advanced(Stage::Compare, finished));
         }
     }

@@ -20,6 +20,9 @@ pub(crate) mod prune;
 pub(crate) mod reconciliation;
 pub(crate) mod server;
 pub(crate) mod unmanaged;
+// Times that are typed.
+#[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod wait;
 pub(crate) mod waiting;
+#[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod write;

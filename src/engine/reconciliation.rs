@@ -77,7 +77,7 @@ impl<'a> Reconciliation<'a> {
         let Comparison { cluster, events, interrupt, .. } = run.comparison();
         let (cluster, events, interrupt) = (*cluster, *events, interrupt.clone());
         let to_prune = prune.as_ref().map_or(0, Judged::len);
-        events.receive(Event::Began(Stage::Apply, run.items().len().saturating_add(to_prune)));
+        events.receive(Event::Began(Stage::Apply, run.items().len() + to_prune));
         // The parent of the set is written first, and it may live in a namespace of this input.
         if let Some(namespace) = prune.as_ref().and_then(Judged::new_namespace) {
             run.create_namespace(namespace).await;

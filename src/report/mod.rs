@@ -8,7 +8,10 @@
 
 pub mod access;
 pub mod formats;
+// Reports are read from files, and counts are read with them.
+#[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 mod merge;
+#[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 mod model;
 #[cfg(test)]
 mod tests;

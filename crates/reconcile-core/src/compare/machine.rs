@@ -304,7 +304,7 @@ impl<'a> ComparisonMachine<'a> {
         if version(&live.current.object) == version(&object) || self.rounds == 0 {
             return self.predicted(*live, object);
         }
-        self.rounds = self.rounds.saturating_sub(1);
+        self.rounds -= 1;
         State::Reading { answer: object, wanted: live.wanted }
     }
 

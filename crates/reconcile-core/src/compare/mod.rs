@@ -30,6 +30,8 @@ mod prediction;
 mod redact;
 mod refusal;
 mod rejection;
+// Numbers of live objects.
+#[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 mod replacement;
 mod secrecy;
 mod versions;

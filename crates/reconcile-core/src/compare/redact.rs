@@ -110,7 +110,7 @@ impl Redactor {
 
     fn number(&self, secret: &[u8]) -> Value {
         let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = numbers.len().saturating_add(1);
+        let next = numbers.len() + 1;
         let number = *numbers.entry(secret.to_owned()).or_insert(next);
         json!({ REDACTED: format!("#{number}") })
     }

@@ -174,7 +174,7 @@ fn is_created(path: &FieldPath, live: &FieldSet, bare: &FieldSet, of: TypeRef<'_
     let above = |depth: usize| FieldPath::from(elements.iter().take(depth).cloned().collect::<Vec<_>>());
     let missing = (1..elements.len()).map(above).find(|path| !live.contains_at_or_below(path));
     let Some(missing) = missing else { return false };
-    let is_map_of_entries = missing.elements().len().saturating_add(1) == elements.len() && is_entry(path, of);
+    let is_map_of_entries = missing.elements().len() + 1 == elements.len() && is_entry(path, of);
     !is_map_of_entries && bare.contains_at_or_below(&missing)
 }
 

@@ -72,7 +72,7 @@ fn sorted<R: Ord>(needs: &[Vec<Dependency>], counts: fn(&Dependency) -> bool, ra
         order.push(index);
         for dependent in &dependents[index] {
             let left = &mut open[*dependent];
-            *left = left.saturating_sub(1);
+            *left -= 1;
             if *left == 0 {
                 ready.insert(rank(*dependent), *dependent);
             }
@@ -183,6 +183,7 @@ fn without_circles(needs: &mut [Vec<Dependency>]) -> Vec<usize> {
             order.push(index);
             for dependent in &dependents[index] {
                 let is_met = !done[*dependent] && open[*dependent] == 1;
+                // Those of an object whose derived needs were dropped are counted no more.
                 open[*dependent] = open[*dependent].saturating_sub(1);
                 if is_met {
                     ready.push(*dependent);

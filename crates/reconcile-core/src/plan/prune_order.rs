@@ -43,7 +43,7 @@ fn heights(order: &Order) -> Vec<usize> {
     // An object comes after its dependencies, so that all its dependents have their height when it gets its own.
     for index in (0..steps.len()).rev() {
         for need in steps[index].needs.iter().filter(|need| steps[need.on].wave == steps[index].wave) {
-            heights[need.on] = heights[need.on].max(heights[index].saturating_add(1));
+            heights[need.on] = heights[need.on].max(heights[index] + 1);
         }
     }
     heights

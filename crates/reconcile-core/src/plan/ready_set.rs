@@ -37,7 +37,7 @@ impl ReadySet {
     pub fn done(&mut self, index: usize) {
         for dependent in self.dependents.get(&index).into_iter().flatten() {
             let Some(open) = self.open.get_mut(dependent) else { continue };
-            *open = open.saturating_sub(1);
+            *open -= 1;
             if *open == 0 {
                 self.ready.insert(*dependent);
             }

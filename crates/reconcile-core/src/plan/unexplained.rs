@@ -102,9 +102,9 @@ fn is_claimed(key: &ObjectKey, sets: &BTreeSet<(&str, &str)>) -> bool {
     let is_number = !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit());
     let namespace = key.namespace.as_deref().unwrap_or_default();
     is_number
-        && name.match_indices('-').any(|(at, _)| {
-            at > 0 && name.get(at.saturating_add(1)..).is_some_and(|set| sets.contains(&(namespace, set)))
-        })
+        && name
+            .match_indices('-')
+            .any(|(at, _)| at > 0 && name.get(at + 1..).is_some_and(|set| sets.contains(&(namespace, set))))
 }
 
 #[cfg(test)]

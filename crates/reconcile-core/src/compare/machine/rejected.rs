@@ -62,7 +62,7 @@ impl ComparisonMachine<'_> {
     /// The server rejects what would be left once manual claims have passed, or the object has changed meanwhile.
     pub(super) fn pruning_rejected(&mut self, live: Box<LiveObject>, error: &RequestError) -> State {
         if error.status().is_some_and(|status| status.code == 409) && self.rounds > 0 {
-            self.rounds = self.rounds.saturating_sub(1);
+            self.rounds -= 1;
             return State::Reading { answer: Value::Null, wanted: live.wanted };
         }
         self.rejected(Some(live), error)

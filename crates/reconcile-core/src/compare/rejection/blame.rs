@@ -166,7 +166,7 @@ fn neighbours(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Ve
         else {
             continue;
         };
-        let is_beside = depth.saturating_add(1) == parents && cause.reason == "FieldValueForbidden";
+        let is_beside = depth + 1 == parents && cause.reason == "FieldValueForbidden";
         let above = FieldPath::from(place.path.elements().get(..depth).unwrap_or_default().to_vec());
         let names = there.keys().filter(|name| !wanted.contains_key(*name));
         let meant = names.filter(|name| is_beside || words.contains(&name.as_str()));

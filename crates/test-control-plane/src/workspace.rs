@@ -74,7 +74,7 @@ impl Workspace {
         path
     }
 
-    /// `text` with the namespace in the place of `$NS`.
+    /// Replaces `$NS` in a text by the namespace.
     pub fn fill_in(&self, text: &str) -> String {
         text.replace("$NS", &self.namespace)
     }

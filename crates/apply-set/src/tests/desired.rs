@@ -106,13 +106,13 @@ fn what_holds_a_kept_member_is_kept() {
     assert_eq!(kept(&found[0]), "ConfigMap data/it is in it");
     assert_eq!(kept(&found[1]), "Secret shop/set is in it");
     assert_eq!(decisions(std::slice::from_ref(&namespace)), [pruned(&namespace)]);
-    let unsure = |kind: &str, place: Option<&str>| {
-        let unseen = vec![(GroupKind::parse(kind), place.map(ToOwned::to_owned))];
+    let unsure = |kind: &str, namespace_of_kind: Option<&str>| {
+        let unseen = vec![(GroupKind::parse(kind), namespace_of_kind.map(ToOwned::to_owned))];
         DesiredMembers::new(&set(), PruneRules { unseen, ..rules() })
     };
-    for (place, is_kept) in [(None, true), (Some("data"), true), (Some("elsewhere"), false)] {
-        let decision = unsure("Secret", place).decide(&namespace);
-        assert_eq!(!decision.is_prune(), is_kept, "{place:?}: {decision:?}");
+    for (namespace_of_kind, is_kept) in [(None, true), (Some("data"), true), (Some("other"), false)] {
+        let decision = unsure("Secret", namespace_of_kind).decide(&namespace);
+        assert_eq!(!decision.is_prune(), is_kept, "{namespace_of_kind:?}: {decision:?}");
     }
 
     let mut definition = member("CustomResourceDefinition", &json!({}));

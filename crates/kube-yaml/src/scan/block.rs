@@ -21,8 +21,8 @@ impl Scanner<'_> {
         self.forget_key()?;
         self.key_allowed = true;
         self.at.advance(1);
-        let (chomping, told) = self.block_header(spot)?;
-        let mut indentation = told.map(|told| self.indent.max(0).saturating_add(told));
+        let (chomping, stated) = self.block_header(spot)?;
+        let mut indentation = stated.map(|stated| self.indent.max(0).saturating_add(stated));
         self.scratch.clear();
         let mut breaks = self.blank_lines(&mut indentation)?;
         // True if there was a line before; true if it began with a blank.
@@ -63,14 +63,14 @@ impl Scanner<'_> {
     /// is stated.
     fn block_header(&mut self, spot: Spot) -> Result<(Chomping, Option<i32>), Failure> {
         let wrong = Failure::new(spot.at, Cause::BlockHeader);
-        let (mut chomping, mut told) = (None, None);
+        let (mut chomping, mut stated) = (None, None);
         for _ in 0..2 {
             match self.byte(0) {
                 Some(sign @ (b'+' | b'-')) if chomping.is_none() => {
                     chomping = Some(if sign == b'+' { Chomping::Keep } else { Chomping::Strip });
                 }
-                Some(b'0') if told.is_none() => return Err(wrong),
-                Some(digit @ b'1'..=b'9') if told.is_none() => told = Some(i32::from(digit.saturating_sub(b'0'))),
+                Some(b'0') if stated.is_none() => return Err(wrong),
+                Some(digit @ b'1'..=b'9') if stated.is_none() => stated = Some(i32::from(digit.saturating_sub(b'0'))),
                 _ => break,
             }
             self.at.advance(1);
@@ -84,7 +84,7 @@ impl Scanner<'_> {
         if !self.skip_break() && self.at < self.bytes.len() {
             return Err(self.at_old_break(wrong));
         }
-        Ok((chomping.unwrap_or(Chomping::Clip), told))
+        Ok((chomping.unwrap_or(Chomping::Clip), stated))
     }
 
     /// Skips blank lines and the indentation of the next line, and counts the lines. If the header did not state the

@@ -145,7 +145,7 @@ impl Compiler {
 
     /// Compiles a schema where it is used. Levels deeper than those of any API type are untyped, as each of them uses
     /// the stack.
-    fn place(&mut self, schema: &Value, schemas: &Map<String, Value>) -> TypeId {
+    fn inline(&mut self, schema: &Value, schemas: &Map<String, Value>) -> TypeId {
         if self.depth == DEEPEST {
             return self.push(Shape::Untyped);
         }
@@ -202,12 +202,12 @@ impl Compiler {
             let default = name.and_then(|name| known_default(name, field)).or_else(|| property.get("default").cloned());
             let refuses_null = self.is_defined && refuses_null(property);
             let replaces_null = self.is_defined && !refuses_null && !is_nullable(property);
-            let id = self.place(property, schemas);
+            let id = self.inline(property, schemas);
             fields.insert(field.clone(), Field { id, default, refuses_null, replaces_null });
         }
         let preserves = schema.get("x-kubernetes-preserve-unknown-fields").and_then(Value::as_bool).unwrap_or(false);
         let rest = match schema.get("additionalProperties") {
-            Some(entry @ Value::Object(_)) => Some(self.place(entry, schemas)),
+            Some(entry @ Value::Object(_)) => Some(self.inline(entry, schemas)),
             Some(Value::Bool(true)) => Some(self.push(Shape::Untyped)),
             _ if preserves => Some(self.push(Shape::Untyped)),
             _ => None,
@@ -224,7 +224,7 @@ impl Compiler {
 
     fn list(&mut self, schema: &Value, schemas: &Map<String, Value>) -> Shape {
         let items = schema.get("items").cloned().unwrap_or_default();
-        let item = self.place(&items, schemas);
+        let item = self.inline(&items, schemas);
         let text = |key: &str| schema.get(key).and_then(Value::as_str);
         let merges = text("x-kubernetes-patch-strategy").is_some_and(|s| s.split(',').any(|part| part == "merge"));
         let kind = match text("x-kubernetes-list-type") {

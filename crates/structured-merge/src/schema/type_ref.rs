@@ -49,8 +49,8 @@ impl TypeTable {
             Shape::List(_, item) => *item = self.copy_from(other, *item, copied),
             Shape::Scalar(_) | Shape::Opaque | Shape::Untyped => {}
         }
-        if let Some(place) = self.types.get_mut(own as usize) {
-            *place = shape;
+        if let Some(slot) = self.types.get_mut(own as usize) {
+            *slot = shape;
         }
         own
     }

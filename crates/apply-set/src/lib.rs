@@ -7,7 +7,7 @@
 //! use std::collections::BTreeSet;
 //!
 //! use apply_set::{
-//!     ApplySet, DesiredMembers, Member, PART_OF, ParentAnnotations, ParentState, PruneDecision, Rules, Tooling,
+//!     ApplySet, DesiredMembers, Member, PART_OF, ParentAnnotations, ParentState, PruneDecision, PruneRules, Tooling,
 //! };
 //! use serde_json::json;
 //! use structured_merge::{GroupVersionKind, ObjectKey};
@@ -41,7 +41,7 @@
 //! let members = [Member::new(GroupVersionKind::new("v1", "ConfigMap"), found)];
 //!
 //! let trust = Box::new(|entry: &structured_merge::ManagedFieldsEntry| entry.manager == "deployer");
-//! let rules = Rules { trust, keep: ("example.com/prune", "keep"), recover: false, unseen: Vec::new() };
+//! let rules = PruneRules { trust, keep: ("example.com/prune", "keep"), recover: false, unseen: Vec::new() };
 //! let mut desired = DesiredMembers::new(&set, rules);
 //! desired.add(&config_map("new"), true);
 //! let [PruneDecision::Prune(prunable)] = &desired.decide_all(&members)[..] else { panic!("it is pruned") };
@@ -70,7 +70,7 @@
 //!
 //! Anybody who may write to the objects can set the label and the annotations, so neither is trusted by itself:
 //!
-//! * An object is a member only if a manager that the caller trusts owns the label ([`Rules::trust`]).
+//! * An object is a member only if a manager that the caller trusts owns the label ([`PruneRules::trust`]).
 //! * If another manager than the tool wrote a list, only kinds and namespaces that the manifests name as well are used
 //!   ([`ParentState::inventory`]).
 //! * A Namespace or a CustomResourceDefinition stays as long as an object that stays, or that could not be listed,

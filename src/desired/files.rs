@@ -25,7 +25,7 @@ pub const CONFIGURATION: &str = ".kubectl-reconcile.yaml";
 #[derive(Debug, Default)]
 pub struct Inputs {
     read: Vec<Input>,
-    problems: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
     stdin_is_read: bool,
     seen: BTreeSet<PathBuf>,
     allow_empty: bool,
@@ -45,7 +45,7 @@ impl Inputs {
         if path == "-" {
             if std::mem::replace(&mut self.stdin_is_read, true) {
                 let message = "standard input can be read only once, `-f -` is given twice";
-                self.problems.push(Diagnostic::general(message));
+                self.diagnostics.push(Diagnostic::general(message));
             } else {
                 self.content(STDIN, read_bounded(std::io::stdin().lock()).map_err(|error| reason(&error)));
             }
@@ -67,8 +67,8 @@ impl Inputs {
                 self.content(&directory.to_string_lossy(), Ok(built.manifests));
                 built.warnings
             }
-            Err(problem) => {
-                self.problems.push(problem);
+            Err(diagnostic) => {
+                self.diagnostics.push(diagnostic);
                 Vec::new()
             }
         }
@@ -79,13 +79,13 @@ impl Inputs {
         let name = name_without_credentials(name);
         match content {
             Ok(bytes) => self.read.push(Input { name: name.into(), text: bytes.into() }),
-            Err(reason) => self.problems.push(Diagnostic::of_file(&name, format!("cannot be read: {reason}"))),
+            Err(reason) => self.diagnostics.push(Diagnostic::of_file(&name, format!("cannot be read: {reason}"))),
         }
     }
 
     /// Returns everything that was read, or all errors.
     pub fn finish(self) -> Result<Vec<Input>, Vec<Diagnostic>> {
-        if self.problems.is_empty() { Ok(self.read) } else { Err(self.problems) }
+        if self.diagnostics.is_empty() { Ok(self.read) } else { Err(self.diagnostics) }
     }
 
     fn found(&mut self, path: &Path, metadata: &std::fs::Metadata, recursive: bool) {
@@ -110,7 +110,7 @@ impl Inputs {
             Ok(paths) => paths,
             Err(error) => {
                 let message = format!("is not a valid pattern: {}", error.msg);
-                return self.problems.push(Diagnostic::of_file(&name_without_credentials(pattern), message));
+                return self.diagnostics.push(Diagnostic::of_file(&name_without_credentials(pattern), message));
             }
         };
         let mut is_empty = true;
@@ -127,7 +127,7 @@ impl Inputs {
         }
         if is_empty {
             let name = name_without_credentials(pattern);
-            self.problems.push(Diagnostic::of_file(&name, "the pattern matches no file"));
+            self.diagnostics.push(Diagnostic::of_file(&name, "the pattern matches no file"));
         }
     }
 
@@ -144,11 +144,11 @@ impl Inputs {
         if is_empty && !self.allow_empty {
             let below = if recursive { " or below it" } else { "" };
             let message = format!("no `.yaml`, `.yml` or `.json` file in this directory{below}");
-            let problem = Diagnostic::of_file(&path.to_string_lossy(), message);
-            self.problems.push(if recursive {
-                problem
+            let diagnostic = Diagnostic::of_file(&path.to_string_lossy(), message);
+            self.diagnostics.push(if recursive {
+                diagnostic
             } else {
-                problem.with_hint("pass `-R` to search its subdirectories too")
+                diagnostic.with_hint("pass `-R` to search its subdirectories too")
             });
         }
     }

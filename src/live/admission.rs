@@ -18,23 +18,23 @@ const SOURCES: [(&str, &str); 2] =
 /// All rules of a cluster that the user may see.
 #[derive(Clone, Debug, Default)]
 pub struct Admission {
-    rules: Vec<Rule>,
+    rules: Vec<AdmissionRule>,
 }
 
 #[derive(Clone, Debug)]
-struct Rule {
+struct AdmissionRule {
     /// `MutatingWebhookConfiguration sidecars`
-    of: String,
+    owner: String,
     groups: BTreeSet<String>,
     resources: BTreeSet<String>,
 }
 
 impl Admission {
     /// Lists webhooks and policies. If that is forbidden, the report does not mention them.
-    pub async fn load(cluster: &Cluster, catalog: &Discovery) -> Self {
+    pub async fn load(cluster: &Cluster, discovery: &Discovery) -> Self {
         let lists = SOURCES.map(|(kind, rules_at)| async move {
             let gvk = GroupVersionKind::new("admissionregistration.k8s.io/v1", kind);
-            let Resolution::Known(resource) = catalog.resolve(&gvk) else { return Vec::new() };
+            let Resolution::Known(resource) = discovery.resolve(&gvk) else { return Vec::new() };
             let pages = Pages::new(cluster, resource, None).counted_as_other();
             let (items, _) = pages.all().await.unwrap_or_default();
             items.iter().flat_map(|item| rules_of(kind, item, rules_at)).collect()
@@ -49,7 +49,7 @@ impl Admission {
             matches(&rule.groups, &resource.gvk.group)
                 && (matches(&rule.resources, &resource.plural) || rule.resources.contains("*/*"))
         });
-        rules.map(|rule| rule.of.as_str())
+        rules.map(|rule| rule.owner.as_str())
     }
 
     /// A sentence for each webhook configuration and policy that handles one of these resources.
@@ -72,7 +72,7 @@ impl Admission {
 }
 
 /// The rules of one webhook configuration or policy that apply to updates.
-fn rules_of(kind: &str, item: &Value, rules_at: &str) -> Vec<Rule> {
+fn rules_of(kind: &str, item: &Value, rules_at: &str) -> Vec<AdmissionRule> {
     let name = item.name().unwrap_or_default();
     let holders: Vec<&Value> = match item.pointer(rules_at) {
         Some(Value::Array(webhooks)) => webhooks.iter().filter_map(|webhook| webhook.get("rules")).collect(),
@@ -84,8 +84,8 @@ fn rules_of(kind: &str, item: &Value, rules_at: &str) -> Vec<Rule> {
         let operations = strings(rule, "operations");
         operations.contains("*") || operations.contains("UPDATE")
     });
-    let rule = |rule: &Value| Rule {
-        of: format!("{kind} {name}"),
+    let rule = |rule: &Value| AdmissionRule {
+        owner: format!("{kind} {name}"),
         groups: strings(rule, "apiGroups"),
         resources: strings(rule, "resources"),
     };

@@ -18,7 +18,7 @@ use crate::client::Cluster;
 use reconcile_core::live::{LiveState, Resource, Target};
 
 /// The results for the states that were read, by the indices of their targets.
-pub(super) type Found<T> = Vec<(usize, T)>;
+pub(super) type StatesRead<T> = Vec<(usize, T)>;
 
 /// A list may be this many times as large as its wanted objects.
 const DENSE: usize = 2;
@@ -26,21 +26,21 @@ const DENSE: usize = 2;
 const NEGLIGIBLE: usize = 256 << 10;
 
 /// The result of a LIST over all namespaces.
-pub(super) struct Across<T> {
+pub(super) struct AllNamespaces<T> {
     /// The results for the states that it shows.
-    pub found: Found<T>,
+    pub found: StatesRead<T>,
     /// The targets that still have to be read.
     pub rest: Vec<usize>,
 }
 
 /// Reads the wanted objects of a resource, wherever they are.
-pub(super) async fn across<T>(
+pub(super) async fn read_all_namespaces<T>(
     cluster: &Cluster,
     targets: &[&Target],
     resource: &Resource,
     wanted: Vec<usize>,
     take: &impl AsyncFn(usize, LiveState) -> T,
-) -> Across<T> {
+) -> AllNamespaces<T> {
     let mut sizes = Sizes { wanted: wanted.len(), ..Sizes::default() };
     let mut names: HashMap<&str, HashMap<&str, usize>> = HashMap::new();
     for index in &wanted {
@@ -76,9 +76,9 @@ pub(super) async fn across<T>(
         for index in rest {
             found.push((index, take(index, LiveState::Absent).await));
         }
-        return Across { found, rest: Vec::new() };
+        return AllNamespaces { found, rest: Vec::new() };
     }
-    Across { found, rest }
+    AllNamespaces { found, rest }
 }
 
 /// The size of a list, as far as it is known.
@@ -93,10 +93,10 @@ struct Sizes {
 
 impl Sizes {
     fn add(&mut self, page: &Page) {
-        self.seen = self.seen.saturating_add(page.objects.len()).saturating_add(page.others);
+        self.seen = self.seen.saturating_add(page.objects.len()).saturating_add(page.unwanted);
         self.left = usize::try_from(page.left.unwrap_or(0)).unwrap_or(usize::MAX);
         self.bytes = self.bytes.saturating_add(page.bytes);
-        if page.others > 0 {
+        if page.unwanted > 0 {
             let wanted = page.objects.iter().map(size).fold(0, usize::saturating_add);
             self.unwanted_bytes = self.unwanted_bytes.saturating_add(page.bytes.saturating_sub(wanted));
         }
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_list_goes_on_while_little_is_read_in_vain() {
         let sizes = |seen, left, bytes, unwanted_bytes| Sizes { wanted: 100, seen, left, bytes, unwanted_bytes };
-        for (of, goes_on) in [
+        for (sizes, goes_on) in [
             (sizes(100, 0, 1000, 0), true),
             (sizes(100, 100, 1000, 0), true),
             (sizes(100, 101, 1000, 0), false),
@@ -140,7 +140,7 @@ mod tests {
             (sizes(100, 50, 10 << 20, 5 << 20), true),
             (sizes(100, 50, 300 << 10, 250 << 10), true),
         ] {
-            assert_eq!(of.are_dense(), goes_on, "{of:?}");
+            assert_eq!(sizes.are_dense(), goes_on, "{sizes:?}");
         }
     }
 

@@ -99,8 +99,8 @@ fn misfit(
     }
 }
 
-fn text<'v>(of: Option<&'v Value>, name: &str) -> &'v str {
-    of.and_then(|of| of.get(name)).and_then(Value::as_str).unwrap_or_default()
+fn text<'v>(value: Option<&'v Value>, name: &str) -> &'v str {
+    value.and_then(|value| value.get(name)).and_then(Value::as_str).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -26,9 +26,9 @@ pub(crate) struct AutoscalerSource {
 
 impl AutoscalerSource {
     /// The kinds of autoscalers that the server has, and the autoscalers among the targets.
-    pub fn new<'t>(catalog: &Discovery, targets: impl Iterator<Item = &'t Target>) -> Self {
+    pub fn new<'t>(discovery: &Discovery, targets: impl Iterator<Item = &'t Target>) -> Self {
         let known = AUTOSCALERS.iter().filter_map(|(group, kind)| {
-            match catalog.resolve_kind(&GroupKind { kind: (*kind).to_owned(), group: (*group).to_owned() }) {
+            match discovery.resolve_kind(&GroupKind { kind: (*kind).to_owned(), group: (*group).to_owned() }) {
                 Resolution::Known(resource) if resource.namespaced && !resource.pending => Some(resource.clone()),
                 _ => None,
             }

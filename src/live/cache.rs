@@ -42,9 +42,9 @@ impl Cache {
     }
 
     /// The cached types of this document; `None` if its hash has changed.
-    pub fn read(&self, of: &Document<'_>, hash: &str) -> Option<TypeTable> {
+    pub fn read(&self, document: &Document<'_>, hash: &str) -> Option<TypeTable> {
         let folder = self.folder(false).ok()?;
-        let path = folder.join(of.file_name());
+        let path = folder.join(document.file_name());
         if !fs::symlink_metadata(&path).ok()?.is_file() {
             return None;
         }
@@ -54,17 +54,17 @@ impl Cache {
             return None;
         }
         let entry: Entry<TypeTable> = serde_json::from_slice(&text).ok()?;
-        (entry.hash == hash && of.is_all_of(&entry.table)).then_some(entry.table)
+        (entry.hash == hash && document.is_all_of(&entry.table)).then_some(entry.table)
     }
 
     /// Writes types atomically: other runs may read and write the same file.
-    pub fn write(&self, of: &Document<'_>, hash: &str, table: &TypeTable) -> io::Result<()> {
+    pub fn write(&self, document: &Document<'_>, hash: &str, table: &TypeTable) -> io::Result<()> {
         let folder = self.folder(true)?;
         let text = serde_json::to_vec(&Entry { hash: hash.to_owned(), table })?;
         self.tidied.call_once(|| tidy(&folder));
         let draft = folder.join(format!("{}.draft", random_name()?));
         let written = create(&draft).and_then(|mut file| file.write_all(&text));
-        let done = written.and_then(|()| fs::rename(&draft, folder.join(of.file_name())));
+        let done = written.and_then(|()| fs::rename(&draft, folder.join(document.file_name())));
         if done.is_err() {
             // It may not exist.
             let _ = fs::remove_file(&draft);

@@ -23,8 +23,8 @@ pub(crate) fn definitions() -> Resource {
 }
 
 /// The key of the definition of a custom resource.
-pub(crate) fn definition_key(of: &Resource) -> ObjectKey {
-    let name = format!("{}.{}", of.plural, of.gvk.group);
+pub(crate) fn definition_key(resource: &Resource) -> ObjectKey {
+    let name = format!("{}.{}", resource.plural, resource.gvk.group);
     ObjectKey { gvk: definitions().gvk, namespace: None, name }
 }
 
@@ -39,8 +39,8 @@ pub(crate) async fn definitions_beside(cluster: &Cluster, targets: &[&Target]) -
 }
 
 /// The live definitions of custom resources. One that cannot be read is left out.
-pub(crate) async fn live_definitions(cluster: &Cluster, of: impl IntoIterator<Item = &Resource>) -> Vec<Value> {
-    let keys: BTreeMap<_, _> = of.into_iter().map(definition_key).map(|key| (key.name.clone(), key)).collect();
+pub(crate) async fn live_definitions(cluster: &Cluster, resources: impl IntoIterator<Item = &Resource>) -> Vec<Value> {
+    let keys: BTreeMap<_, _> = resources.into_iter().map(definition_key).map(|key| (key.name.clone(), key)).collect();
     let resource = definitions();
     let reads = keys.into_values().map(async |key| find(cluster, &resource, &key).await);
     let found: Vec<LiveState> = futures::stream::iter(reads).buffered(IN_FLIGHT).collect().await;

@@ -9,7 +9,7 @@ use futures::StreamExt as _;
 use reconcile_core::live::{FEW, LiveState, Resource, Target};
 use structured_merge::{ObjectKey, ObjectMeta as _};
 
-use super::all_namespaces::{Across, Found, across};
+use super::all_namespaces::{AllNamespaces, StatesRead, read_all_namespaces};
 use super::answer::Asked;
 use super::list::Pages;
 use crate::client::{Cluster, IN_FLIGHT, MOST_IN_FLIGHT, Request, RequestError, StatusError};
@@ -46,11 +46,13 @@ pub async fn fetch_into<T>(
                 let (_, wanted) = resources.entry(&target.key.gvk).or_insert_with(|| (resource, BTreeMap::new()));
                 wanted.entry(target.key.namespace.as_deref()).or_default().push(index);
             }
-            Err(trouble) => states[index] = Some(take(index, LiveState::Unreadable(trouble.clone())).await),
+            Err(diagnostic) => states[index] = Some(take(index, LiveState::Unreadable(diagnostic.clone())).await),
         }
     }
-    let (many, few): (Vec<_>, Vec<_>) = resources.into_values().partition(|(of, wanted)| is_spread(of, wanted));
-    let few = few.into_iter().flat_map(|(resource, wanted)| wanted.into_values().map(move |part| (resource, part)));
+    let (many, few): (Vec<_>, Vec<_>) =
+        resources.into_values().partition(|(resource, wanted)| is_spread(resource, wanted));
+    let few =
+        few.into_iter().flat_map(|(resource, wanted)| wanted.into_values().map(move |indices| (resource, indices)));
     let (at_once, found) =
         futures::join!(in_all_namespaces(cluster, targets, many, take), collections(cluster, targets, few, take));
     let rest = at_once.iter().flat_map(|(resource, read)| by_namespace(targets, resource, &read.rest));
@@ -72,7 +74,7 @@ pub async fn fetch_into<T>(
 /// Returns true if reading by namespace would take many requests.
 fn is_spread(resource: &Resource, wanted: &ByNamespace<'_>) -> bool {
     let can_list = resource.verbs.contains("list");
-    let requests = wanted.values().map(|part| if can_list && part.len() > FEW { 1 } else { part.len() });
+    let requests = wanted.values().map(|indices| if can_list && indices.len() > FEW { 1 } else { indices.len() });
     can_list && wanted.len() > 1 && requests.sum::<usize>() > MANY_REQUESTS
 }
 
@@ -82,19 +84,22 @@ async fn in_all_namespaces<'t, T>(
     targets: &[&'t Target],
     many: Vec<(&'t Resource, ByNamespace<'t>)>,
     take: &impl AsyncFn(usize, LiveState) -> T,
-) -> Vec<(&'t Resource, Across<T>)> {
+) -> Vec<(&'t Resource, AllNamespaces<T>)> {
     let tasks = many.into_iter().map(|(resource, wanted)| async move {
-        (resource, across(cluster, targets, resource, wanted.into_values().flatten().collect(), take).await)
+        (
+            resource,
+            read_all_namespaces(cluster, targets, resource, wanted.into_values().flatten().collect(), take).await,
+        )
     });
     futures::stream::iter(tasks).buffer_unordered(IN_FLIGHT).collect().await
 }
 
 fn by_namespace<'t>(targets: &[&'t Target], resource: &'t Resource, rest: &[usize]) -> Vec<(&'t Resource, Vec<usize>)> {
-    let mut parts = ByNamespace::new();
+    let mut by_namespace = ByNamespace::new();
     for index in rest {
-        parts.entry(targets[*index].key.namespace.as_deref()).or_default().push(*index);
+        by_namespace.entry(targets[*index].key.namespace.as_deref()).or_default().push(*index);
     }
-    parts.into_values().map(|part| (resource, part)).collect()
+    by_namespace.into_values().map(|indices| (resource, indices)).collect()
 }
 
 /// Reads the wanted objects of collections, each of one resource in one namespace.
@@ -103,9 +108,9 @@ async fn collections<'t, T>(
     targets: &[&'t Target],
     work: impl Iterator<Item = (&'t Resource, Vec<usize>)>,
     take: &impl AsyncFn(usize, LiveState) -> T,
-) -> Found<T> {
+) -> StatesRead<T> {
     let tasks = work.map(|(resource, wanted)| collection(cluster, targets, resource, wanted, take));
-    let results: Vec<Found<T>> = futures::stream::iter(tasks).buffer_unordered(IN_FLIGHT).collect().await;
+    let results: Vec<StatesRead<T>> = futures::stream::iter(tasks).buffer_unordered(IN_FLIGHT).collect().await;
     results.into_iter().flatten().collect()
 }
 
@@ -116,7 +121,7 @@ async fn collection<T>(
     resource: &Resource,
     wanted: Vec<usize>,
     take: &impl AsyncFn(usize, LiveState) -> T,
-) -> Found<T> {
+) -> StatesRead<T> {
     if wanted.len() <= FEW || !resource.verbs.contains("list") {
         return one_by_one(cluster, targets, resource, wanted, take).await;
     }
@@ -164,7 +169,7 @@ async fn one_by_one<T>(
     resource: &Resource,
     wanted: Vec<usize>,
     take: &impl AsyncFn(usize, LiveState) -> T,
-) -> Found<T> {
+) -> StatesRead<T> {
     let reads = wanted.into_iter().map(|index| async move {
         let state = get(cluster, targets[index], resource).await;
         (index, take(index, state).await)

@@ -178,7 +178,7 @@ impl Bound {
     fn allows(&mut self, page: &Page, bytes: usize, limit: usize) -> bool {
         self.pages = self.pages.saturating_add(1);
         self.bytes = self.bytes.saturating_add(bytes);
-        let is_empty = page.objects.is_empty() && page.others == 0 && page.spoilt.is_empty();
+        let is_empty = page.objects.is_empty() && page.unwanted == 0 && page.spoilt.is_empty();
         self.empty = if is_empty { self.empty.saturating_add(1) } else { 0 };
         // The server's first number counts: one that grows from page to page would never be reached.
         if let (Some(left), true) = (page.left, self.most == MOST) {
@@ -201,9 +201,9 @@ mod tests {
     }
 
     /// Number of pages that are read of a list that never ends.
-    fn read(of: impl Fn(usize) -> Page) -> usize {
+    fn read(page: impl Fn(usize) -> Page) -> usize {
         let mut bound = Bound::default();
-        (0..10_000).take_while(|number| bound.allows(&of(*number), 1000, PAGE)).count()
+        (0..10_000).take_while(|number| bound.allows(&page(*number), 1000, PAGE)).count()
     }
 
     #[test]

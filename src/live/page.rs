@@ -14,7 +14,7 @@ pub(crate) struct Page {
     /// The wanted objects, each with its type.
     pub objects: Vec<Value>,
     /// Number of unwanted objects.
-    pub others: usize,
+    pub unwanted: usize,
     /// The items that are not objects of the list.
     pub spoilt: Vec<Spoilt>,
     /// Number of objects on later pages, if the server says it.
@@ -63,7 +63,7 @@ pub(super) fn read(
     if !kind.ends_with("List") || !is_of_version {
         return Err(format!("it is not a list of `{}`", resource.gvk.kind));
     }
-    let (mut objects, mut others) = (Vec::new(), 0_usize);
+    let (mut objects, mut unwanted) = (Vec::new(), 0_usize);
     for item in items {
         let (mut item, is_wanted) = match item {
             Item::Whole(item) => (item, true),
@@ -75,7 +75,7 @@ pub(super) fn read(
         name_type(&mut item, resource);
         match misfit_of_item(&item, resource, namespace) {
             None if is_wanted => objects.push(item),
-            None => others = others.saturating_add(1),
+            None => unwanted = unwanted.saturating_add(1),
             Some(cause) => {
                 let text = |pointer: &str| item.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
                 let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
@@ -85,7 +85,7 @@ pub(super) fn read(
     }
     Ok(Page {
         objects,
-        others,
+        unwanted,
         spoilt,
         left: envelope.pointer("/metadata/remainingItemCount").and_then(Value::as_u64),
         version: text("/metadata/resourceVersion").map(ToOwned::to_owned),

@@ -95,7 +95,7 @@ impl Types {
     /// definition, gets the type of its CustomResourceDefinition. If that fails, the kind stays untyped: nothing about its objects
     /// is proven, and dry runs decide.
     pub async fn load(&mut self, cluster: &Cluster, resources: impl IntoIterator<Item = &Resource>) {
-        let mut rest: BTreeMap<_, _> = resources.into_iter().map(|of| (&of.gvk, of)).collect();
+        let mut rest: BTreeMap<_, _> = resources.into_iter().map(|resource| (&resource.gvk, resource)).collect();
         rest.retain(|gvk, _| !gvk.group.is_empty() && self.is_untyped(gvk));
         self.load_documents(cluster, rest.keys().copied()).await;
         rest.retain(|gvk, _| self.is_untyped(gvk));
@@ -190,10 +190,10 @@ mod tests {
     fn only_a_group_versions_own_document_is_read() {
         let hash = "0123456789ABCDEF".repeat(8);
         let address = || Address::from("/openapi/v3/apis/example.com/v1");
-        let of = |url: &str| source(url, "example.com", "v1");
+        let source_of = |url: &str| source(url, "example.com", "v1");
         let hashed = Source { address: address().with("hash", hash.as_str()), hash: Some(hash.clone()) };
-        assert_eq!(of(&format!("/openapi/v3/apis/example.com/v1?hash={hash}")), Some(hashed));
-        assert_eq!(of("/openapi/v3/apis/example.com/v1"), Some(Source { address: address(), hash: None }));
+        assert_eq!(source_of(&format!("/openapi/v3/apis/example.com/v1?hash={hash}")), Some(hashed));
+        assert_eq!(source_of("/openapi/v3/apis/example.com/v1"), Some(Source { address: address(), hash: None }));
         for url in [
             format!("https://elsewhere.example/openapi/v3/apis/example.com/v1?hash={hash}"),
             format!("//elsewhere.example/openapi/v3/apis/example.com/v1?hash={hash}"),
@@ -204,7 +204,7 @@ mod tests {
             format!("/openapi/v3/apis/example.com/v1?hash={hash}&watch=true"),
             "/openapi/v3/apis/example.com/v1?timeout=1".to_owned(),
         ] {
-            assert_eq!(of(&url), None, "{url}");
+            assert_eq!(source_of(&url), None, "{url}");
         }
     }
 }

@@ -143,7 +143,7 @@ pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, 
     };
     let adopt = args.adopt.iter().cloned().collect();
     let show_unmanaged = args.show_unmanaged || args.fail_on.iter().any(FailClass::needs_unmanaged);
-    let autoscalers = Arc::new(Autoscalers::beside(&manual_managers));
+    let autoscalers = Arc::new(Autoscalers::with_people(&manual_managers));
     Ok(Policy {
         force,
         show_unmanaged,

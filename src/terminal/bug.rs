@@ -13,15 +13,15 @@ pub fn report_panics() {
     }));
 }
 
-fn message(place: Option<&Location<'_>>, has_backtrace: bool) -> String {
+fn message(location: Option<&Location<'_>>, has_backtrace: bool) -> String {
     let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
     let (system, machine) = (std::env::consts::OS, std::env::consts::ARCH);
     let mut text = format!("error: this is a bug in {name} {version} ({system}/{machine})");
-    if let Some(place) = place {
+    if let Some(location) = location {
         // The end of the path says which dependency it is.
-        let parts: Vec<&str> = place.file().rsplit(['/', '\\']).take(4).collect();
+        let parts: Vec<&str> = location.file().rsplit(['/', '\\']).take(4).collect();
         let file = parts.into_iter().rev().collect::<Vec<_>>().join("/");
-        let _ = write!(text, ": it panicked at {file}:{}:{}", place.line(), place.column());
+        let _ = write!(text, ": it panicked at {file}:{}:{}", location.line(), location.column());
     }
     text.push_str(
         "\nhint: report this line and the flags that you used, without values; objects that were not reported may have been \
@@ -56,14 +56,14 @@ mod tests {
             let mut command = Command::new(&program);
             command.args(["--exact", "terminal::bug::tests::panics_with_a_secret", "--ignored", "--nocapture"]);
             let output = command.env("RUST_BACKTRACE", backtrace).output().unwrap();
-            let told = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(output.status.code(), Some(101), "{told}");
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(101), "{stderr}");
             assert!(
-                told.starts_with("error: this is a bug in kubectl-reconcile ") && told.contains("hint: report"),
-                "{told}"
+                stderr.starts_with("error: this is a bug in kubectl-reconcile ") && stderr.contains("hint: report"),
+                "{stderr}"
             );
-            assert!(told.contains("src/terminal/bug.rs:") && !told.contains("hunter2"), "{told}");
-            assert_eq!(told.contains(" 0: "), backtrace == "1", "{told}");
+            assert!(stderr.contains("src/terminal/bug.rs:") && !stderr.contains("hunter2"), "{stderr}");
+            assert_eq!(stderr.contains(" 0: "), backtrace == "1", "{stderr}");
         }
     }
 

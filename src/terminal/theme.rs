@@ -12,7 +12,7 @@ pub struct Theme {
     add: Color,
     change: Color,
     remove: Color,
-    problem: Color,
+    error: Color,
     hint: Color,
 }
 
@@ -23,7 +23,7 @@ pub(super) const STANDARD: Theme = Theme {
     add: Color::Ansi(AnsiColor::Green),
     change: Color::Ansi(AnsiColor::Yellow),
     remove: Color::Ansi(AnsiColor::Red),
-    problem: Color::Ansi(AnsiColor::Red),
+    error: Color::Ansi(AnsiColor::Red),
     hint: Color::Ansi(AnsiColor::Cyan),
 };
 
@@ -37,7 +37,7 @@ pub const THEMES: &[Theme] = &[
         add: Color::Ansi256(Ansi256Color(39)),
         change: Color::Ansi256(Ansi256Color(221)),
         remove: Color::Ansi256(Ansi256Color(208)),
-        problem: Color::Ansi256(Ansi256Color(208)),
+        error: Color::Ansi256(Ansi256Color(208)),
         hint: Color::Ansi256(Ansi256Color(36)),
     },
 ];
@@ -52,18 +52,18 @@ impl Theme {
     /// The style of a span of text.
     #[must_use]
     pub fn style(&self, role: Role) -> Style {
-        let of = |color: Color| Style::new().fg_color(Some(color));
+        let colored = |color: Color| Style::new().fg_color(Some(color));
         match role {
             Role::Plain => Style::new(),
-            Role::Add => of(self.add),
-            Role::AddWord => of(self.add).bold().underline(),
-            Role::Change => of(self.change),
-            Role::Remove => of(self.remove),
-            Role::RemoveWord => of(self.remove).bold().underline(),
-            Role::Problem => of(self.problem).bold(),
+            Role::Add => colored(self.add),
+            Role::AddWord => colored(self.add).bold().underline(),
+            Role::Change => colored(self.change),
+            Role::Remove => colored(self.remove),
+            Role::RemoveWord => colored(self.remove).bold().underline(),
+            Role::Problem => colored(self.error).bold(),
             Role::Name => Style::new().bold(),
             Role::Note => Style::new().dimmed(),
-            Role::Hint => of(self.hint),
+            Role::Hint => colored(self.hint),
         }
     }
 }

@@ -93,8 +93,8 @@ enum End {
 
 fn output(child: &mut Child, left: impl Fn() -> Duration) -> Result<(Vec<u8>, String, ExitStatus), End> {
     // Both pipes are read at the same time, so that the program never blocks. Its children may hold them longer than it lives.
-    let manifests = child.stdout.take().map(|pipe| beside(|| read_bounded(pipe)));
-    let said = child.stderr.take().map(|pipe| beside(|| text(pipe)));
+    let manifests = child.stdout.take().map(|pipe| spawn(|| read_bounded(pipe)));
+    let said = child.stderr.take().map(|pipe| spawn(|| text(pipe)));
     let manifests = match manifests {
         Some(manifests) => within(&manifests, left())?.map_err(End::Failed)?,
         None => Vec::new(),
@@ -111,7 +111,7 @@ fn output(child: &mut Child, left: impl Fn() -> Duration) -> Result<(Vec<u8>, St
 }
 
 /// Runs work on a thread of its own.
-fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
+fn spawn<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
     let (sender, receiver) = sync_channel(1);
     std::thread::spawn(move || sender.send(work()));
     receiver

@@ -74,21 +74,22 @@ pub struct Namespaces {
 /// known.
 pub fn resolve(
     manifests: Vec<Manifest>,
-    catalog: &Discovery,
+    discovery: &Discovery,
     namespaces: &Namespaces,
 ) -> Result<Vec<Target>, Vec<Diagnostic>> {
     let mut versions = HashMap::new();
     let mut place = |manifest: Manifest| {
         let kind = manifest.gvk().kind.clone();
-        let versions: &Arc<[String]> = versions.entry(kind).or_insert_with_key(|kind| catalog.versions_of(kind).into());
-        Placed::new(manifest, versions.clone(), catalog, namespaces)
+        let versions: &Arc<[String]> =
+            versions.entry(kind).or_insert_with_key(|kind| discovery.versions_of(kind).into());
+        Placed::new(manifest, versions.clone(), discovery, namespaces)
     };
     let placed: Vec<Placed> = manifests.into_iter().map(&mut place).collect();
     let mut seen = HashMap::with_capacity(placed.len());
     let mut copies = BTreeMap::new();
-    let mut problems = Vec::new();
+    let mut diagnostics = Vec::new();
     for (index, one) in placed.iter().enumerate() {
-        problems.extend(contradiction(one, namespaces));
+        diagnostics.extend(contradiction(one, namespaces));
         let ObjectKey { gvk, namespace, name } = &one.key;
         let first = *seen.entry((&gvk.group, &gvk.kind, namespace, name)).or_insert(index);
         if first != index {
@@ -96,12 +97,12 @@ pub fn resolve(
             let desired = |one: &Placed| Target::from(one.clone()).desired;
             match repeated(&one.manifest, &other.manifest, desired(one).object() == desired(other).object()) {
                 Ok(warning) => drop(copies.insert(index, (first, warning))),
-                Err(problem) => problems.push(problem),
+                Err(diagnostic) => diagnostics.push(diagnostic),
             }
         }
     }
-    if !problems.is_empty() {
-        return Err(problems);
+    if !diagnostics.is_empty() {
+        return Err(diagnostics);
     }
     let mut targets = placed.into_iter().map(Target::from).collect();
     leave_out_copies(&mut targets, &copies, |target, warning| target.desired.warn(warning));
@@ -118,8 +119,8 @@ struct Placed {
 }
 
 impl Placed {
-    fn new(manifest: Manifest, versions: Arc<[String]>, catalog: &Discovery, namespaces: &Namespaces) -> Self {
-        let resource = resource_of(manifest.gvk(), catalog);
+    fn new(manifest: Manifest, versions: Arc<[String]>, discovery: &Discovery, namespaces: &Namespaces) -> Self {
+        let resource = resource_of(manifest.gvk(), discovery);
         let written = manifest.namespace().map(ToOwned::to_owned);
         // The scope of an unknown kind is not known, so the manifest's namespace stays.
         let namespace = match &resource {
@@ -157,8 +158,8 @@ fn refused(mistakes: &[Diagnostic]) -> Option<Diagnostic> {
 }
 
 /// The resource of a kind, or the reason why there is none.
-pub fn resource_of(gvk: &GroupVersionKind, catalog: &Discovery) -> Result<Resource, Diagnostic> {
-    match catalog.resolve(gvk) {
+pub fn resource_of(gvk: &GroupVersionKind, discovery: &Discovery) -> Result<Resource, Diagnostic> {
+    match discovery.resolve(gvk) {
         Resolution::Known(resource) => Ok(resource.clone()),
         Resolution::Unavailable => {
             let message = format!("the API service behind `{}` does not answer", gvk.api_version());
@@ -167,7 +168,7 @@ pub fn resource_of(gvk: &GroupVersionKind, catalog: &Discovery) -> Result<Resour
         Resolution::Unknown => {
             let message = format!("the server has no kind `{}` in `{}`", gvk.kind, gvk.api_version());
             let diagnostic = Diagnostic::new(Code::UnknownKind, message);
-            Err(match catalog.versions_of(&gvk.kind).as_slice() {
+            Err(match discovery.versions_of(&gvk.kind).as_slice() {
                 [] => {
                     diagnostic.with_hint("check `apiVersion` and `kind`, or install the CustomResourceDefinition first")
                 }

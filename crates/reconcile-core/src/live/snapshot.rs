@@ -36,20 +36,20 @@ impl Snapshot {
     /// the snapshot.
     pub fn read(inputs: &[Input]) -> Result<Self, Vec<Diagnostic>> {
         let mut snapshot = Self::default();
-        let mut problems = Vec::new();
+        let mut diagnostics = Vec::new();
         for input in inputs {
             let stream = yaml::read(input.text.bytes(), Validation::Ignore);
-            for problem in stream.diagnostics {
-                problems.push(Diagnostic::of_syntax(&input.name, &problem));
+            for diagnostic in stream.diagnostics {
+                diagnostics.push(Diagnostic::of_syntax(&input.name, &diagnostic));
             }
             for document in stream.documents {
                 if !snapshot.add(document.value) {
                     let message = "an object with apiVersion, kind and metadata.name was expected here";
-                    problems.push(Diagnostic::at_line(&input.name, document.start.line, message));
+                    diagnostics.push(Diagnostic::at_line(&input.name, document.start.line, message));
                 }
             }
         }
-        if problems.is_empty() { Ok(snapshot) } else { Err(problems) }
+        if diagnostics.is_empty() { Ok(snapshot) } else { Err(diagnostics) }
     }
 
     /// Adds an object or a list of objects. Returns false if the value is neither.
@@ -110,15 +110,16 @@ impl Snapshot {
 
     /// The captured state of an object. An object that the snapshot does not have did not exist.
     #[must_use]
-    pub fn state(&self, of: &ObjectKey) -> LiveState {
-        let key = key(&of.gvk, of.namespace.as_deref(), &of.name);
+    pub fn state(&self, object: &ObjectKey) -> LiveState {
+        let key = key(&object.gvk, object.namespace.as_deref(), &object.name);
         match (self.objects.get(&key), self.unreadable.get(&key)) {
-            (Some(object), _) if object.get("apiVersion") != Some(&of.gvk.api_version().into()) => {
-                let version = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-                let message = format!("the snapshot has it as `{version}`, the manifest as `{}`", of.gvk.api_version());
+            (Some(live), _) if live.get("apiVersion") != Some(&object.gvk.api_version().into()) => {
+                let version = live.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+                let message =
+                    format!("the snapshot has it as `{version}`, the manifest as `{}`", object.gvk.api_version());
                 LiveState::Unreadable(Diagnostic::new(Code::OtherVersion, message))
             }
-            (Some(object), _) => LiveState::Present(object.clone()),
+            (Some(live), _) => LiveState::Present(live.clone()),
             (None, Some(diagnostic)) => LiveState::Unreadable(diagnostic.clone()),
             (None, None) => LiveState::Absent,
         }

@@ -29,7 +29,7 @@ pub struct ReadChunk {
     pub(super) manifests: Vec<Manifest>,
     /// Errors in the text, apart from those in its objects, which are reported after them.
     pub(super) syntax: Vec<Diagnostic>,
-    pub(super) problems: Vec<Diagnostic>,
+    pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) warnings: Vec<Diagnostic>,
     /// Number of documents that are not empty.
     pub(super) count: usize,
@@ -58,8 +58,8 @@ impl<'a> Chunk<'a> {
     pub fn read(&self, validation: Validation, budget: &AliasBudget) -> ReadChunk {
         let stream = self.text.read(validation, budget);
         let mut read = ReadChunk { is_first: self.is_first, count: stream.count, ..ReadChunk::default() };
-        for problem in &stream.diagnostics {
-            self.syntax(problem, validation, &mut read);
+        for diagnostic in &stream.diagnostics {
+            self.syntax(diagnostic, validation, &mut read);
         }
         for document in stream.documents {
             let source = Source { file: self.input.name.clone(), line: document.start.line, document: document.number };
@@ -68,12 +68,12 @@ impl<'a> Chunk<'a> {
         read
     }
 
-    fn syntax(&self, problem: &SyntaxDiagnostic, validation: Validation, read: &mut ReadChunk) {
-        let also = problem.also.map(|also| format!(" (first at {}:{})", also.line, also.column));
-        let message = format!("{}{}", problem.message, also.unwrap_or_default());
-        let found = Diagnostic { message, ..Diagnostic::of_syntax(&self.input.name, problem) };
-        let found = found.shown_in(&self.input.text, problem.also);
-        let lossy = matches!(problem.severity, Severity::Lossy);
+    fn syntax(&self, diagnostic: &SyntaxDiagnostic, validation: Validation, read: &mut ReadChunk) {
+        let also = diagnostic.also.map(|also| format!(" (first at {}:{})", also.line, also.column));
+        let message = format!("{}{}", diagnostic.message, also.unwrap_or_default());
+        let found = Diagnostic { message, ..Diagnostic::of_syntax(&self.input.name, diagnostic) };
+        let found = found.shown_in(&self.input.text, diagnostic.also);
+        let lossy = matches!(diagnostic.severity, Severity::Lossy);
         match validation {
             Validation::Warn if lossy => read.warnings.push(found.as_warning()),
             Validation::Ignore if lossy => {}
@@ -86,8 +86,8 @@ impl<'a> Chunk<'a> {
         let mark = positions.nearest(&[]);
         let Value::Object(mut object) = value else {
             let message = format!("expected an object, found {}", kind_of(&value));
-            let problem = Diagnostic::at(&source.file, mark, message).shown_in(&self.input.text, None);
-            read.problems.push(problem.with_hint("every object has `apiVersion`, `kind` and `metadata`"));
+            let diagnostic = Diagnostic::at(&source.file, mark, message).shown_in(&self.input.text, None);
+            read.diagnostics.push(diagnostic.with_hint("every object has `apiVersion`, `kind` and `metadata`"));
             return;
         };
         let is_list = object.get("kind").is_some_and(|kind| kind == "List");
@@ -108,7 +108,7 @@ impl<'a> Chunk<'a> {
         }
         match manifest(Value::Object(object), positions, source, self.input.text.clone()) {
             Ok(manifest) => read.manifests.push(manifest),
-            Err(problems) => read.problems.extend(problems),
+            Err(diagnostics) => read.diagnostics.extend(diagnostics),
         }
     }
 }

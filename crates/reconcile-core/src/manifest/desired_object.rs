@@ -110,8 +110,8 @@ impl DesiredObject {
 
     /// Leaves out the nulls that the type of a custom resource does not allow, each with a warning that names its line, so that
     /// an apply has the effect of `kubectl apply`.
-    pub fn leave_out_refused_nulls(&mut self, of: TypeRef<'_>) {
-        let nulls = take_out_refused_nulls(&mut self.object, of);
+    pub fn leave_out_refused_nulls(&mut self, schema: TypeRef<'_>) {
+        let nulls = take_out_refused_nulls(&mut self.object, schema);
         let warnings: Vec<String> = nulls.iter().map(|null| self.null_warning(null)).collect();
         self.warnings.extend(warnings);
     }

@@ -34,7 +34,7 @@ impl Origin {
     /// A diagnostic at a mark, with its lines unless they may be those of a Secret. `also` is a second mark.
     #[must_use]
     pub fn diagnostic_at(&self, mark: Mark, also: Option<Mark>, message: impl Into<String>) -> Diagnostic {
-        let problem = Diagnostic::at(&self.source.file, mark, message);
-        if self.is_secret { problem } else { problem.shown_in(&self.text, also) }
+        let diagnostic = Diagnostic::at(&self.source.file, mark, message);
+        if self.is_secret { diagnostic } else { diagnostic.shown_in(&self.text, also) }
     }
 }

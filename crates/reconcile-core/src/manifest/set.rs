@@ -40,12 +40,12 @@ pub fn gather(
     chunks: impl IntoIterator<Item = ReadChunk>,
     options: &ReadOptions,
 ) -> Result<DesiredSet, Vec<Diagnostic>> {
-    let mut gathering = Gathering { options, manifests: Vec::new(), problems: Vec::new(), warnings: Vec::new() };
+    let mut gathering = Gathering { options, manifests: Vec::new(), diagnostics: Vec::new(), warnings: Vec::new() };
     // Errors in the objects of an input are reported after errors in its text.
-    let (mut of_objects, mut count) = (Vec::new(), 0);
+    let (mut in_objects, mut count) = (Vec::new(), 0);
     for mut chunk in chunks {
         if chunk.is_first {
-            gathering.problems.append(&mut of_objects);
+            gathering.diagnostics.append(&mut in_objects);
             count = 0;
         }
         for manifest in &mut chunk.manifests {
@@ -54,29 +54,29 @@ pub fn gather(
         }
         count = count.saturating_add(chunk.count);
         gathering.manifests.append(&mut chunk.manifests);
-        gathering.problems.append(&mut chunk.syntax);
+        gathering.diagnostics.append(&mut chunk.syntax);
         gathering.warnings.append(&mut chunk.warnings);
-        of_objects.append(&mut chunk.problems);
+        in_objects.append(&mut chunk.diagnostics);
     }
-    gathering.problems.append(&mut of_objects);
+    gathering.diagnostics.append(&mut in_objects);
     gathering.finish()
 }
 
 struct Gathering<'a> {
     options: &'a ReadOptions,
     manifests: Vec<Manifest>,
-    problems: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
 }
 
 impl Gathering<'_> {
     fn finish(mut self) -> Result<DesiredSet, Vec<Diagnostic>> {
         self.copies();
-        if self.problems.is_empty() && !self.options.allow_empty {
+        if self.diagnostics.is_empty() && !self.options.allow_empty {
             self.emptiness();
         }
-        if !self.problems.is_empty() {
-            return Err(self.problems);
+        if !self.diagnostics.is_empty() {
+            return Err(self.diagnostics);
         }
         self.manifests.retain(|manifest| self.options.selector.matches(&manifest.object));
         Ok(DesiredSet { manifests: self.manifests, warnings: self.warnings })
@@ -93,7 +93,7 @@ impl Gathering<'_> {
                 let other = &self.manifests[first];
                 match repeated(manifest, other, manifest.object == other.object) {
                     Ok(warning) => drop(copies.insert(index, (first, warning))),
-                    Err(problem) => self.problems.push(problem),
+                    Err(diagnostic) => self.diagnostics.push(diagnostic),
                 }
             }
         }
@@ -109,7 +109,7 @@ impl Gathering<'_> {
         } else {
             "no object matches the selector"
         };
-        self.problems.push(Diagnostic::general(message).with_hint(hint));
+        self.diagnostics.push(Diagnostic::general(message).with_hint(hint));
     }
 }
 
@@ -131,12 +131,16 @@ pub fn repeated(copy: &Manifest, first: &Manifest, is_same: bool) -> Result<Stri
 }
 
 /// Removes copies, by their indices. The warning of each copy goes to the first definition, whose index comes with it.
-pub fn leave_out_copies<T>(of: &mut Vec<T>, copies: &BTreeMap<usize, (usize, String)>, warn: impl Fn(&mut T, String)) {
+pub fn leave_out_copies<T>(
+    items: &mut Vec<T>,
+    copies: &BTreeMap<usize, (usize, String)>,
+    warn: impl Fn(&mut T, String),
+) {
     for (first, warning) in copies.values() {
-        if let Some(first) = of.get_mut(*first) {
+        if let Some(first) = items.get_mut(*first) {
             warn(first, warning.clone());
         }
     }
-    let mut places = 0..;
-    of.retain(|_| places.next().is_some_and(|place| !copies.contains_key(&place)));
+    let mut indices = 0..;
+    items.retain(|_| indices.next().is_some_and(|index| !copies.contains_key(&index)));
 }

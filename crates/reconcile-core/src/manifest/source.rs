@@ -89,7 +89,7 @@ impl SourceText {
         }
         let index = self.0.index.get_or_init(|| Index::of(self.bytes()));
         let line = |number: u32, mark: Option<Marked>| {
-            index.part(number).filter(|part| !part.is_withheld)?;
+            index.document(number).filter(|document| !document.is_withheld)?;
             Some(Line::new(number, &self.line(index, number)?, mark))
         };
         let marked = line(at.line, Some(Marked::Here { column: at.column }))?;
@@ -99,7 +99,7 @@ impl SourceText {
         match also {
             Some(also) => lines.extend(line(also.line, Some(Marked::There { column: also.column }))),
             // The line above shows how deep the marked line should be indented.
-            None if index.part(at.line).is_some_and(|part| part.lines.contains(&above)) => {
+            None if index.document(at.line).is_some_and(|document| document.lines.contains(&above)) => {
                 lines.extend(line(above, None).filter(|line| !line.is_blank()));
             }
             None => {}
@@ -121,11 +121,11 @@ impl SourceText {
 /// The starts of the lines, and the documents that they belong to.
 struct Index {
     starts: Vec<usize>,
-    parts: Vec<Part>,
+    documents: Vec<DocumentLines>,
 }
 
 /// The lines between two separators.
-struct Part {
+struct DocumentLines {
     lines: Range<u32>,
     /// True if the document is or may be a Secret.
     is_withheld: bool,
@@ -136,21 +136,21 @@ impl Index {
         let breaks = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
         let starts: Vec<usize> = std::iter::once(0).chain(breaks.map(|(at, _)| at.saturating_add(1))).collect();
         let number = |index: usize| u32::try_from(index).map_or(u32::MAX, |index| index.saturating_add(1));
-        let (mut parts, mut first) = (Vec::new(), 0);
+        let (mut documents, mut first) = (Vec::new(), 0);
         for (index, start) in starts.iter().enumerate().chain([(starts.len(), &bytes.len())]) {
             if index < starts.len() && !is_separator(&bytes[*start..]) {
                 continue;
             }
             let text = &bytes[starts[first]..*start];
-            parts.push(Part { lines: number(first)..number(index), is_withheld: may_be_secret(text) });
+            documents.push(DocumentLines { lines: number(first)..number(index), is_withheld: may_be_secret(text) });
             first = index;
         }
-        Self { starts, parts }
+        Self { starts, documents }
     }
 
-    fn part(&self, line: u32) -> Option<&Part> {
-        let at = self.parts.partition_point(|part| part.lines.end <= line);
-        self.parts.get(at)
+    fn document(&self, line: u32) -> Option<&DocumentLines> {
+        let at = self.documents.partition_point(|document| document.lines.end <= line);
+        self.documents.get(at)
     }
 }
 

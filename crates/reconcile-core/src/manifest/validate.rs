@@ -24,10 +24,10 @@ pub(super) fn manifest(
     text: SourceText,
 ) -> Result<Manifest, Vec<Diagnostic>> {
     let mut manifest = Manifest::read(value, positions, source, text);
-    let check = Check { manifest: &manifest, problems: Vec::new(), refused: Vec::new(), ignored: Vec::new() };
-    let Check { problems, refused, ignored, .. } = check.run();
-    if !problems.is_empty() {
-        let mut all = [problems, refused].concat();
+    let check = Check { manifest: &manifest, diagnostics: Vec::new(), refused: Vec::new(), ignored: Vec::new() };
+    let Check { diagnostics, refused, ignored, .. } = check.run();
+    if !diagnostics.is_empty() {
+        let mut all = [diagnostics, refused].concat();
         all.sort_by(|a, b| a.location.cmp(&b.location));
         return Err(all);
     }
@@ -40,7 +40,7 @@ pub(super) fn manifest(
 struct Check<'m> {
     manifest: &'m Manifest,
     /// Errors that make the object unreadable.
-    problems: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
     /// Errors for which the API refuses the object.
     refused: Vec<Diagnostic>,
     /// The fields to ignore.
@@ -65,8 +65,8 @@ impl Check<'_> {
                 self.of_value(&steps, Expected::Mapping, other, "metadata");
             }
         }
-        for problems in [&mut self.problems, &mut self.refused] {
-            problems.sort_by(|a, b| a.location.cmp(&b.location));
+        for diagnostics in [&mut self.diagnostics, &mut self.refused] {
+            diagnostics.sort_by(|a, b| a.location.cmp(&b.location));
         }
         self
     }
@@ -81,8 +81,8 @@ impl Check<'_> {
             }
             _ => "every object needs `apiVersion`, `kind` and `metadata.name`",
         };
-        let problem = origin.diagnostic_at_key(&[Step::Key("apiVersion")], "this is not a Kubernetes object");
-        self.problems.push(problem.with_hint(hint));
+        let diagnostic = origin.diagnostic_at_key(&[Step::Key("apiVersion")], "this is not a Kubernetes object");
+        self.diagnostics.push(diagnostic.with_hint(hint));
     }
 
     /// Checks a string that every object has.
@@ -95,14 +95,14 @@ impl Check<'_> {
         let name = path.join(".");
         match found {
             None | Some(Value::Null | Value::String(_)) => {
-                let problem = self.manifest.origin.diagnostic_at_key(&steps, format!("`{name}` is missing"));
+                let diagnostic = self.manifest.origin.diagnostic_at_key(&steps, format!("`{name}` is missing"));
                 let hint = match path {
                     ["metadata", key] if self.manifest.object.get(key).is_some() => {
                         format!("`{key}` is next to `metadata`: indent it to move it inside")
                     }
                     _ => format!("every object needs `{name}`"),
                 };
-                self.problems.push(problem.with_hint(hint));
+                self.diagnostics.push(diagnostic.with_hint(hint));
             }
             Some(other) => self.of_value(&steps, Expected::Text, other, &name),
         }
@@ -110,9 +110,9 @@ impl Check<'_> {
 
     fn of_value(&mut self, steps: &[Step<'_>], expected: Expected, found: &Value, name: &str) {
         let message = format!("`{name}`: {}", mismatch(expected, found));
-        let mut problem = self.manifest.origin.diagnostic_at_value(steps, message);
-        problem.hint = advice(expected, found, problem.written().as_deref());
-        self.problems.push(problem);
+        let mut diagnostic = self.manifest.origin.diagnostic_at_value(steps, message);
+        diagnostic.hint = advice(expected, found, diagnostic.written().as_deref());
+        self.diagnostics.push(diagnostic);
     }
 
     fn metadata(&mut self, metadata: &Map<String, Value>) {
@@ -120,15 +120,15 @@ impl Check<'_> {
             let message =
                 "`metadata.generateName` cannot be compared or applied, because every run would create another object";
             let at = [Step::Key("metadata"), Step::Key("generateName")];
-            let problem = self.manifest.origin.diagnostic_at_key(&at, message);
-            self.problems.push(problem.with_hint("give the object a `metadata.name`"));
+            let diagnostic = self.manifest.origin.diagnostic_at_key(&at, message);
+            self.diagnostics.push(diagnostic.with_hint("give the object a `metadata.name`"));
         } else {
             self.required(&["metadata", "name"]);
             let Manifest { gvk, name, .. } = self.manifest;
             if !name.is_empty() {
                 let message = || format!("`{name}` cannot be the name of {}", indefinite(&gvk.kind));
                 if let Some(rule) = path_segment_refused(name) {
-                    self.problems.push(self.bad_name("name", message()).with_hint(rule));
+                    self.diagnostics.push(self.bad_name("name", message()).with_hint(rule));
                 } else if let Some(rule) = name_refused(gvk, name) {
                     self.refused.push(self.bad_name("name", message()).with_hint(rule));
                 }
@@ -140,7 +140,7 @@ impl Check<'_> {
             Some(Value::String(namespace)) => {
                 let message = || format!("`{namespace}` cannot be a namespace");
                 let rule = namespace_refused(namespace);
-                self.problems.extend(rule.map(|rule| self.bad_name("namespace", message()).with_hint(rule)));
+                self.diagnostics.extend(rule.map(|rule| self.bad_name("namespace", message()).with_hint(rule)));
             }
             Some(other) => {
                 let at = [Step::Key("metadata"), Step::Key("namespace")];
@@ -165,8 +165,8 @@ impl Check<'_> {
             Ok(fields) => self.ignored = fields,
             Err(error) => {
                 let at = [Step::Key("metadata"), Step::Key("annotations"), Step::Key(IGNORE_ANNOTATION)];
-                let problem = self.manifest.origin.diagnostic_at_value(&at, error.message);
-                self.problems.push(Diagnostic { hint: error.hint, ..problem });
+                let diagnostic = self.manifest.origin.diagnostic_at_value(&at, error.message);
+                self.diagnostics.push(Diagnostic { hint: error.hint, ..diagnostic });
             }
         }
     }
@@ -181,8 +181,8 @@ impl Check<'_> {
         let size = || sent.flat_map(|(key, value)| [key.len(), value.as_str().map_or(0, str::len)]).sum::<usize>();
         if part == "annotations" && size() > MAX_ANNOTATIONS {
             let at = [Step::Key("metadata"), Step::Key(part)];
-            let problem = self.manifest.origin.diagnostic_at_key(&at, "the annotations are too long");
-            self.refused.push(problem.with_hint("256 KiB are allowed for all of them together"));
+            let diagnostic = self.manifest.origin.diagnostic_at_key(&at, "the annotations are too long");
+            self.refused.push(diagnostic.with_hint("256 KiB are allowed for all of them together"));
         }
         for (key, value) in entries {
             let at = [Step::Key("metadata"), Step::Key(part), Step::Key(key)];

@@ -40,7 +40,7 @@ fn annotation(object: &Value) -> Option<&str> {
 }
 
 /// The diagnostic at the annotation because of which there is no plan.
-pub fn problem(origin: &Origin, Unplannable { message, hint, .. }: Unplannable) -> Diagnostic {
+pub fn diagnostic(origin: &Origin, Unplannable { message, hint, .. }: Unplannable) -> Diagnostic {
     let steps = [Step::Key("metadata"), Step::Key("annotations"), Step::Key(DEPENDS_ON)];
     origin.diagnostic_at_value(&steps, message).with_hint(hint)
 }

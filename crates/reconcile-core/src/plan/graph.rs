@@ -34,11 +34,11 @@ impl Order {
     /// Orders the objects. Errors are annotations that name no object, and cycles.
     pub fn of(nodes: &[Node<'_>]) -> Result<Self, Vec<Unplannable>> {
         let (mut needs, warnings) = needs(nodes)?;
-        let circles = circles(nodes, &needs);
-        if !circles.is_empty() {
-            return Err(circles);
+        let cycles = cycles(nodes, &needs);
+        if !cycles.is_empty() {
+            return Err(cycles);
         }
-        let open = without_circles(&mut needs);
+        let open = without_cycles(&mut needs);
         let mut waves: Vec<Wave> = nodes.iter().map(|node| Wave::of(&node.key.gvk)).collect();
         for index in open {
             let of_needs = needs[index].iter().map(|need| waves[need.on]).max();
@@ -91,7 +91,7 @@ fn dependents(needs: &[Vec<Dependency>], counts: fn(&Dependency) -> bool) -> Vec
 
 /// The dependencies of each node, with the strongest kind for each other node, and the warnings for authors.
 fn needs(nodes: &[Node<'_>]) -> Result<(Vec<Vec<Dependency>>, Warnings), Vec<Unplannable>> {
-    let mut problems = Vec::new();
+    let mut unplannable = Vec::new();
     let mut needs: Vec<BTreeMap<usize, DependencyKind>> = vec![BTreeMap::new(); nodes.len()];
     let index = ObjectIndex::of(nodes);
     let mut warnings = Vec::new();
@@ -116,11 +116,11 @@ fn needs(nodes: &[Node<'_>]) -> Result<(Vec<Vec<Dependency>>, Warnings), Vec<Unp
                     }
                 }
             }
-            Err(reference) => problems.push(malformed(at, reference)),
+            Err(reference) => unplannable.push(malformed(at, reference)),
         }
     }
-    if !problems.is_empty() {
-        return Err(problems);
+    if !unplannable.is_empty() {
+        return Err(unplannable);
     }
     let listed =
         |needs: BTreeMap<usize, DependencyKind>| needs.into_iter().map(|(on, strength)| Dependency { on, strength });
@@ -139,14 +139,14 @@ fn is_binding(need: &Dependency) -> bool {
 }
 
 /// The cycles that no plan can resolve: those of explicit dependencies, Namespaces and CustomResourceDefinitions.
-fn circles(nodes: &[Node<'_>], needs: &[Vec<Dependency>]) -> Vec<Unplannable> {
+fn cycles(nodes: &[Node<'_>], needs: &[Vec<Dependency>]) -> Vec<Unplannable> {
     let mut is_left = vec![true; needs.len()];
     for index in sorted(needs, is_binding, |index| index) {
         is_left[index] = false;
     }
     // The remaining nodes are in a cycle or depend on one: following their dependencies leads into it.
     let mut seen = BTreeSet::new();
-    let mut problems = Vec::new();
+    let mut unplannable = Vec::new();
     for start in (0..needs.len()).filter(|index| is_left[*index]) {
         let mut walk = Vec::new();
         let mut at = start;
@@ -156,13 +156,13 @@ fn circles(nodes: &[Node<'_>], needs: &[Vec<Dependency>]) -> Vec<Unplannable> {
             at = next.map_or(at, |need| need.on);
         }
         if let Some(from) = walk.iter().position(|member| *member == at) {
-            problems.push(circle(nodes, &walk[from..]));
+            unplannable.push(cycle(nodes, &walk[from..]));
         }
     }
-    problems
+    unplannable
 }
 
-fn circle(nodes: &[Node<'_>], members: &[usize]) -> Unplannable {
+fn cycle(nodes: &[Node<'_>], members: &[usize]) -> Unplannable {
     let names = members.iter().chain(&members[..1]).map(|member| nodes[*member].key.to_string());
     let message = format!("a cycle of dependencies: {}", names.collect::<Vec<_>>().join(" → "));
     let hint = format!("remove one of these dependencies from its `{DEPENDS_ON}`");
@@ -171,7 +171,7 @@ fn circle(nodes: &[Node<'_>], members: &[usize]) -> Unplannable {
 }
 
 /// Drops derived dependencies that would close a cycle. Returns an order that satisfies the remaining ones.
-fn without_circles(needs: &mut [Vec<Dependency>]) -> Vec<usize> {
+fn without_cycles(needs: &mut [Vec<Dependency>]) -> Vec<usize> {
     let dependents = dependents(needs, |_| true);
     let mut open: Vec<usize> = needs.iter().map(Vec::len).collect();
     let mut ready: Vec<usize> = (0..needs.len()).rev().filter(|index| open[*index] == 0).collect();

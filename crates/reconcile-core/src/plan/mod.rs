@@ -60,8 +60,9 @@ impl Plan {
         let nodes: Vec<Node<'_>> =
             targets.iter().map(|target| Node { key: &target.key, object: target.desired.object() }).collect();
         let Order { steps, warnings } = Order::of(&nodes).map_err(|unplannable| {
-            let problems = unplannable.into_iter().map(|one| depends_on::problem(&targets[one.at].desired.origin, one));
-            problems.collect::<Vec<_>>()
+            let diagnostics =
+                unplannable.into_iter().map(|one| depends_on::diagnostic(&targets[one.at].desired.origin, one));
+            diagnostics.collect::<Vec<_>>()
         })?;
         for (at, warning) in warnings {
             targets[at].desired.warn(warning);

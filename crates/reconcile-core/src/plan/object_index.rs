@@ -35,8 +35,8 @@ impl<'t> ObjectIndex<'t> {
                 index.definitions.entry(kind).or_default().push(at);
             }
             if gvk.group == "rbac.authorization.k8s.io" && gvk.kind.ends_with("Binding") {
-                for (of, name) in subjects(node.object) {
-                    index.bindings.entry((of.or(namespace), name)).or_default().push(at);
+                for (account_namespace, name) in subjects(node.object) {
+                    index.bindings.entry((account_namespace.or(namespace), name)).or_default().push(at);
                 }
             }
             if pod_labels(node.object).is_some() {

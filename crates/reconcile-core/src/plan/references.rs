@@ -27,7 +27,7 @@ const POD_SPECS: [&str; 4] = ["/spec/template/spec", "/spec/jobTemplate/spec/tem
 /// as well.
 #[must_use]
 pub fn references<'m>(key: &'m ObjectKey, manifest: &'m Value) -> Vec<Reference<'m>> {
-    let mut found = Found { namespace: key.namespace.as_deref(), references: Vec::new() };
+    let mut found = ReferenceFinder { namespace: key.namespace.as_deref(), references: Vec::new() };
     if let Some(namespace) = &key.namespace {
         found.add("", "Namespace", None, Some(namespace), DependencyKind::Inside);
     }
@@ -39,12 +39,12 @@ pub fn references<'m>(key: &'m ObjectKey, manifest: &'m Value) -> Vec<Reference<
     found.references
 }
 
-struct Found<'a> {
+struct ReferenceFinder<'a> {
     namespace: Option<&'a str>,
     references: Vec<Reference<'a>>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> ReferenceFinder<'a> {
     fn add(
         &mut self,
         group: &'a str,
@@ -58,7 +58,7 @@ impl<'a> Found<'a> {
     }
 
     /// Adds an object of the same namespace.
-    fn beside(&mut self, group: &'a str, kind: &'a str, name: Option<&'a str>, strength: DependencyKind) {
+    fn in_same_namespace(&mut self, group: &'a str, kind: &'a str, name: Option<&'a str>, strength: DependencyKind) {
         self.add(group, kind, self.namespace, name, strength);
     }
 
@@ -70,7 +70,7 @@ impl<'a> Found<'a> {
     /// `core/v1` `PodSpec`: a pod does not start without what it names, unless that is `optional`.
     fn pod(&mut self, spec: &'a Value) {
         let account = text(spec, "/serviceAccountName").or_else(|| text(spec, "/serviceAccount"));
-        self.beside("", "ServiceAccount", account, DependencyKind::Success);
+        self.in_same_namespace("", "ServiceAccount", account, DependencyKind::Success);
         self.cluster_scoped(
             "scheduling.k8s.io",
             "PriorityClass",
@@ -79,12 +79,17 @@ impl<'a> Found<'a> {
         );
         self.cluster_scoped("node.k8s.io", "RuntimeClass", text(spec, "/runtimeClassName"), DependencyKind::Success);
         for secret in items(spec, "/imagePullSecrets") {
-            self.beside("", "Secret", text(secret, "/name"), DependencyKind::Order);
+            self.in_same_namespace("", "Secret", text(secret, "/name"), DependencyKind::Order);
         }
         for claim in items(spec, "/resourceClaims") {
             let template = text(claim, "/resourceClaimTemplateName");
-            self.beside("resource.k8s.io", "ResourceClaim", text(claim, "/resourceClaimName"), DependencyKind::Success);
-            self.beside("resource.k8s.io", "ResourceClaimTemplate", template, DependencyKind::Success);
+            self.in_same_namespace(
+                "resource.k8s.io",
+                "ResourceClaim",
+                text(claim, "/resourceClaimName"),
+                DependencyKind::Success,
+            );
+            self.in_same_namespace("resource.k8s.io", "ResourceClaimTemplate", template, DependencyKind::Success);
         }
         for volume in items(spec, "/volumes") {
             self.volume(volume);
@@ -98,7 +103,7 @@ impl<'a> Found<'a> {
 
     fn volume(&mut self, volume: &'a Value) {
         let claim = text(volume, "/persistentVolumeClaim/claimName");
-        self.beside("", "PersistentVolumeClaim", claim, DependencyKind::Success);
+        self.in_same_namespace("", "PersistentVolumeClaim", claim, DependencyKind::Success);
         self.configuration("Secret", volume.get("secret"), "/secretName");
         self.configuration("ConfigMap", volume.get("configMap"), "/name");
         for source in items(volume, "/projected/sources") {
@@ -109,7 +114,9 @@ impl<'a> Found<'a> {
         let drivers = volume.as_object().into_iter().flatten().filter_map(|(_, driver)| driver.as_object());
         for driver in drivers {
             let secrets = ["secretRef", "nodePublishSecretRef"].iter().filter_map(|name| driver.get(*name));
-            secrets.for_each(|secret| self.beside("", "Secret", text(secret, "/name"), DependencyKind::Success));
+            for secret in secrets {
+                self.in_same_namespace("", "Secret", text(secret, "/name"), DependencyKind::Success);
+            }
         }
     }
 
@@ -127,7 +134,7 @@ impl<'a> Found<'a> {
     fn configuration(&mut self, kind: &'a str, source: Option<&'a Value>, name: &str) {
         let Some(source) = source else { return };
         let optional = source.get("optional").and_then(Value::as_bool).unwrap_or(false);
-        self.beside(
+        self.in_same_namespace(
             "",
             kind,
             text(source, name),
@@ -141,19 +148,24 @@ impl<'a> Found<'a> {
             // Not `secrets`: the account may list its own tokens, and those come after it.
             ("", "ServiceAccount") => {
                 for secret in items(manifest, "/imagePullSecrets") {
-                    self.beside("", "Secret", text(secret, "/name"), DependencyKind::Order);
+                    self.in_same_namespace("", "Secret", text(secret, "/name"), DependencyKind::Order);
                 }
             }
             // The token controller deletes a token of an account that does not exist.
             ("", "Secret") if text(manifest, "/type") == Some("kubernetes.io/service-account-token") => {
                 let annotations = at(manifest, "/metadata/annotations");
                 let account = annotations.and_then(|annotations| annotations.get("kubernetes.io/service-account.name"));
-                self.beside("", "ServiceAccount", account.and_then(Value::as_str), DependencyKind::Existence);
+                self.in_same_namespace(
+                    "",
+                    "ServiceAccount",
+                    account.and_then(Value::as_str),
+                    DependencyKind::Existence,
+                );
             }
             ("", "PersistentVolumeClaim") => self.claim(manifest.get("spec")),
             ("", "PersistentVolume") => self.storage_class(manifest.get("spec")),
             ("apps", "StatefulSet") => {
-                self.beside("", "Service", text(manifest, "/spec/serviceName"), DependencyKind::Order);
+                self.in_same_namespace("", "Service", text(manifest, "/spec/serviceName"), DependencyKind::Order);
                 for claim in items(manifest, "/spec/volumeClaimTemplates") {
                     self.claim(claim.get("spec"));
                 }
@@ -162,7 +174,12 @@ impl<'a> Found<'a> {
                 let target = |field| at(manifest, "/spec/scaleTargetRef").and_then(|target| text(target, field));
                 let version = target("/apiVersion").and_then(|version| version.split_once('/'));
                 let group = version.map_or("", |(group, _)| group);
-                self.beside(group, target("/kind").unwrap_or_default(), target("/name"), DependencyKind::Existence);
+                self.in_same_namespace(
+                    group,
+                    target("/kind").unwrap_or_default(),
+                    target("/name"),
+                    DependencyKind::Existence,
+                );
             }
             ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => self.binding(gvk, manifest),
             ("networking.k8s.io", "Ingress") => self.ingress(manifest),
@@ -186,7 +203,7 @@ impl<'a> Found<'a> {
     fn binding(&mut self, gvk: &'a GroupVersionKind, manifest: &'a Value) {
         let role = text(manifest, "/roleRef/name");
         match text(manifest, "/roleRef/kind") {
-            Some("Role") => self.beside(&gvk.group, "Role", role, DependencyKind::Existence),
+            Some("Role") => self.in_same_namespace(&gvk.group, "Role", role, DependencyKind::Existence),
             Some("ClusterRole") => self.cluster_scoped(&gvk.group, "ClusterRole", role, DependencyKind::Existence),
             _ => {}
         }
@@ -203,10 +220,10 @@ impl<'a> Found<'a> {
         let backends: Vec<_> =
             backends.chain(std::iter::once(text(manifest, "/spec/defaultBackend/service/name"))).collect();
         for name in backends {
-            self.beside("", "Service", name, DependencyKind::Order);
+            self.in_same_namespace("", "Service", name, DependencyKind::Order);
         }
         for tls in items(manifest, "/spec/tls") {
-            self.beside("", "Secret", text(tls, "/secretName"), DependencyKind::Order);
+            self.in_same_namespace("", "Secret", text(tls, "/secretName"), DependencyKind::Order);
         }
     }
 

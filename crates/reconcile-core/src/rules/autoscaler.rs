@@ -60,15 +60,15 @@ impl Autoscaler {
             _ => return None,
         };
         let reference = object.pointer(reference)?;
-        let of = |field: &str| reference.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let referred = |field: &str| reference.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
         let is_keda = group == "keda.sh";
-        let api_version = of("apiVersion").or(is_keda.then_some("apps/v1")).unwrap_or_default();
+        let api_version = referred("apiVersion").or(is_keda.then_some("apps/v1")).unwrap_or_default();
         let group_of_workload = api_version.rsplit_once('/').map_or("", |(group, _)| group);
-        let kind_of_workload = of("kind").or(is_keda.then_some("Deployment"))?;
+        let kind_of_workload = referred("kind").or(is_keda.then_some("Deployment"))?;
         Some(Self {
             name: format!("{kind} {namespace}/{}", text("/metadata/name")?),
             namespace: namespace.to_owned(),
-            workload: (group_of_workload.to_owned(), kind_of_workload.to_owned(), of("name")?.to_owned()),
+            workload: (group_of_workload.to_owned(), kind_of_workload.to_owned(), referred("name")?.to_owned()),
             scales,
         })
     }
@@ -124,7 +124,7 @@ pub struct Autoscalers {
 impl Autoscalers {
     /// Starts without autoscalers. The given field managers are tools of people, as kubectl is.
     #[must_use]
-    pub fn beside(people: &BTreeSet<String>) -> Self {
+    pub fn with_people(people: &BTreeSet<String>) -> Self {
         Self { all: Vec::new(), people: people.clone() }
     }
 

@@ -31,16 +31,16 @@ impl<'v> Sides<'v> {
 pub(super) fn walk(
     pattern: &FieldPattern,
     sides: Sides<'_>,
-    of: TypeRef<'_>,
+    schema: TypeRef<'_>,
     found: &mut impl FnMut(FieldPath, Sides<'_>),
 ) {
-    descend(&pattern.steps, sides, of, &FieldPath::root(), found);
+    descend(&pattern.steps, sides, schema, &FieldPath::root(), found);
 }
 
 fn descend(
     steps: &[Step],
     at: Sides<'_>,
-    of: TypeRef<'_>,
+    schema: TypeRef<'_>,
     path: &FieldPath,
     found: &mut impl FnMut(FieldPath, Sides<'_>),
 ) {
@@ -49,15 +49,15 @@ fn descend(
     }
     let Some((step, rest)) = steps.split_first() else {
         if is_split(path) {
-            return fields(&Step::Any, &[], at, of, path, found);
+            return fields(&Step::Any, &[], at, schema, path, found);
         }
         return found(path.clone(), at);
     };
     if [at.manifest, at.live].into_iter().flatten().any(Value::is_object) {
-        fields(step, rest, at, of, path, found);
+        fields(step, rest, at, schema, path, found);
     }
     if [at.manifest, at.live].into_iter().flatten().any(Value::is_array) {
-        items(step, rest, at, of, path, found);
+        items(step, rest, at, schema, path, found);
     }
 }
 
@@ -65,12 +65,12 @@ fn fields(
     step: &Step,
     rest: &[Step],
     at: Sides<'_>,
-    of: TypeRef<'_>,
+    schema: TypeRef<'_>,
     path: &FieldPath,
     found: &mut impl FnMut(FieldPath, Sides<'_>),
 ) {
     let mut enter = |name: &str| {
-        descend(rest, at.map(|value| value.as_object()?.get(name)), of.field(name), &path.field(name), found);
+        descend(rest, at.map(|value| value.as_object()?.get(name)), schema.field(name), &path.field(name), found);
     };
     match step {
         Step::Token(name) => enter(name),
@@ -91,22 +91,22 @@ fn items(
     step: &Step,
     rest: &[Step],
     at: Sides<'_>,
-    of: TypeRef<'_>,
+    schema: TypeRef<'_>,
     path: &FieldPath,
     found: &mut impl FnMut(FieldPath, Sides<'_>),
 ) {
     let [manifest, live] =
         [at.manifest, at.live].map(|value| value.and_then(Value::as_array).map_or(&[][..], Vec::as_slice));
-    if *of.list_kind() == ListKind::Atomic {
+    if *schema.list_kind() == ListKind::Atomic {
         for index in 0..manifest.len().max(live.len()) {
             let item = Sides { manifest: manifest.get(index), live: live.get(index) };
             let item = item.filter(|item| selects(step, None, item, index));
-            descend(rest, item, of.item(), &path.child(PathElement::index(index)), found);
+            descend(rest, item, schema.item(), &path.child(PathElement::index(index)), found);
         }
         return;
     }
     let by_element = |items: &'_ [Value]| -> Vec<(PathElement, usize)> {
-        let elements = items.iter().enumerate().filter_map(|(index, item)| Some((item_element(item, of)?, index)));
+        let elements = items.iter().enumerate().filter_map(|(index, item)| Some((item_element(item, schema)?, index)));
         let mut elements: Vec<_> = elements.collect();
         elements.sort();
         // If several items have one key, the first counts.
@@ -137,7 +137,7 @@ fn items(
                 .any(|(item, index)| selects(step, Some(element), item, index)),
         };
         if is_it {
-            descend(rest, item, of.item(), &path.child(element.clone()), found);
+            descend(rest, item, schema.item(), &path.child(element.clone()), found);
         }
     };
     for (element, _) in &wanted {
@@ -206,14 +206,14 @@ mod tests {
             {"name": "istio-proxy", "image": "p:1"}, {"name": "log", "image": "l:2"},
             {"name": "app", "image": "a:2", "ports": [{"containerPort": 80, "protocol": "TCP", "name": "http"}]}]}));
         live["metadata"]["annotations"]["b"] = json!("3");
-        let of = |text: &str| covered(&FieldPattern::parse(text).unwrap(), &manifest, &live);
-        assert_eq!(of("spec.replicas"), ["spec.replicas both"]);
-        assert_eq!(of("spec.paused"), [""; 0]);
+        let paths = |text: &str| covered(&FieldPattern::parse(text).unwrap(), &manifest, &live);
+        assert_eq!(paths("spec.replicas"), ["spec.replicas both"]);
+        assert_eq!(paths("spec.paused"), [""; 0]);
         let containers = "spec.template.spec.containers";
-        assert_eq!(of(&format!("{containers}[name=app].image")), [format!("{containers}[name=app].image both")]);
-        assert_eq!(of(&format!("{containers}[name=istio-*]")), [format!("{containers}[name=istio-proxy] live")]);
+        assert_eq!(paths(&format!("{containers}[name=app].image")), [format!("{containers}[name=app].image both")]);
+        assert_eq!(paths(&format!("{containers}[name=istio-*]")), [format!("{containers}[name=istio-proxy] live")]);
         assert_eq!(
-            of(&format!("{containers}[*].image")),
+            paths(&format!("{containers}[*].image")),
             [
                 format!("{containers}[name=app].image both"),
                 format!("{containers}[name=log].image both"),
@@ -222,20 +222,20 @@ mod tests {
         );
         let port = format!("{containers}[name=app].ports[containerPort=80,protocol=TCP] both");
         for keys in ["containerPort=80", "protocol=TCP,containerPort=80", "name=http", "containerPort=8*"] {
-            assert_eq!(of(&format!("{containers}[*].ports[{keys}]")), std::slice::from_ref(&port), "{keys}");
+            assert_eq!(paths(&format!("{containers}[*].ports[{keys}]")), std::slice::from_ref(&port), "{keys}");
         }
-        assert_eq!(of(&format!("{containers}[*].ports[containerPort=\"80\"]")), [""; 0], "a string is no number");
+        assert_eq!(paths(&format!("{containers}[*].ports[containerPort=\"80\"]")), [""; 0], "a string is no number");
         assert_eq!(
-            of("metadata.annotations[*]"),
+            paths("metadata.annotations[*]"),
             [
                 "metadata.annotations.a both",
                 "metadata.annotations[\"example.com/x\"] both",
                 "metadata.annotations.b live"
             ]
         );
-        assert_eq!(of("metadata.annotations[\"example.com/*\"]"), ["metadata.annotations[\"example.com/x\"] both"]);
-        assert_eq!(of("metadata.labels"), ["metadata.labels.app both"], "entry by entry");
-        assert_eq!(of("spec.template.spec.containers.name"), [""; 0]);
+        assert_eq!(paths("metadata.annotations[\"example.com/*\"]"), ["metadata.annotations[\"example.com/x\"] both"]);
+        assert_eq!(paths("metadata.labels"), ["metadata.labels.app both"], "entry by entry");
+        assert_eq!(paths("spec.template.spec.containers.name"), [""; 0]);
     }
 
     #[test]
@@ -244,16 +244,16 @@ mod tests {
         let live = deployment(
             &json!({"containers": [{"name": "proxy"}, {"name": "log"}, {"name": "app", "args": ["-v", "-x"]}]}),
         );
-        let of = |text: &str| covered(&json_pointer(text).unwrap(), &manifest, &live);
-        assert_eq!(of("/spec/template/spec/containers/0"), ["spec.template.spec.containers[name=app] both"]);
+        let paths = |text: &str| covered(&json_pointer(text).unwrap(), &manifest, &live);
+        assert_eq!(paths("/spec/template/spec/containers/0"), ["spec.template.spec.containers[name=app] both"]);
         assert_eq!(
-            of("/spec/template/spec/containers/0/args/1"),
+            paths("/spec/template/spec/containers/0/args/1"),
             ["spec.template.spec.containers[name=app].args[1] live"]
         );
-        assert_eq!(of("/metadata/annotations/example.com~1x"), ["metadata.annotations[\"example.com/x\"] both"]);
+        assert_eq!(paths("/metadata/annotations/example.com~1x"), ["metadata.annotations[\"example.com/x\"] both"]);
         let bare = json!({"spec": {}});
-        let of = |text: &str| covered(&json_pointer(text).unwrap(), &bare, &live);
-        assert_eq!(of("/spec/template/spec/containers/0"), ["spec.template.spec.containers[name=proxy] live"]);
+        let paths = |text: &str| covered(&json_pointer(text).unwrap(), &bare, &live);
+        assert_eq!(paths("/spec/template/spec/containers/0"), ["spec.template.spec.containers[name=proxy] live"]);
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl IgnoreRules {
         self.rules.is_empty()
     }
 
-    /// How many there are.
+    /// Number of rules.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rules.len()

@@ -41,13 +41,13 @@ impl Access {
         purposes: &BTreeSet<Purpose>,
         needs: &Needs,
         name: &str,
-        catalog: &Discovery,
+        discovery: &Discovery,
     ) -> Self {
         let mut access = Self::default();
         for purpose in purposes {
             let needed = permissions(targets, *purpose, needs);
             access.roles.extend(roles(&needed, *purpose, name));
-            access.optional.extend(optional(catalog, *purpose));
+            access.optional.extend(optional(discovery, *purpose));
             for permission in needed {
                 access.permissions.entry(permission).or_default().push(*purpose);
             }

@@ -89,12 +89,12 @@ pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTre
 
 /// Permissions that `diff` does without: then the report leaves out the webhooks and policies that may change objects.
 #[must_use]
-pub fn optional(catalog: &Discovery, purpose: Purpose) -> BTreeSet<Permission> {
+pub fn optional(discovery: &Discovery, purpose: Purpose) -> BTreeSet<Permission> {
     let mut needed = Needed::default();
     for kind in ["MutatingWebhookConfiguration", "MutatingAdmissionPolicy"].iter().filter(|_| purpose == Purpose::Diff)
     {
         let gvk = GroupVersionKind::new("admissionregistration.k8s.io/v1", kind);
-        if let Resolution::Known(resource) = catalog.resolve(&gvk) {
+        if let Resolution::Known(resource) = discovery.resolve(&gvk) {
             needed.on(resource, None, "list");
         }
     }
@@ -114,11 +114,11 @@ fn collections<'t>(targets: &[&'t Target]) -> impl Iterator<Item = Collection<'t
 }
 
 /// The verbs for the objects of one collection.
-fn verbs(of: &Collection<'_>, purpose: Purpose, needs: &Needs) -> BTreeSet<&'static str> {
-    let can = |verb: &str| of.resource.pending || of.resource.verbs.contains(verb);
+fn verbs(collection: &Collection<'_>, purpose: Purpose, needs: &Needs) -> BTreeSet<&'static str> {
+    let can = |verb: &str| collection.resource.pending || collection.resource.verbs.contains(verb);
     let mut verbs = BTreeSet::from(["get"]);
     // A LIST shows all objects; if it is not allowed, each object is read by its name.
-    if of.names.len() > FEW && can("list") && !needs.by_name {
+    if collection.names.len() > FEW && can("list") && !needs.by_name {
         verbs.insert("list");
     }
     if purpose == Purpose::Apply || needs.asks {
@@ -131,7 +131,7 @@ fn verbs(of: &Collection<'_>, purpose: Purpose, needs: &Needs) -> BTreeSet<&'sta
     // Readiness is followed by a LIST and a stream of changes, except of kinds whose objects are ready when they exist.
     if purpose == Purpose::Apply && needs.waits && can("list") {
         verbs.insert("list");
-        if can("watch") && structured_merge::builtin_kind(&of.resource.gvk).is_none_or(|kind| kind.status) {
+        if can("watch") && structured_merge::builtin_kind(&collection.resource.gvk).is_none_or(|kind| kind.status) {
             verbs.insert("watch");
         }
     }
@@ -142,8 +142,9 @@ fn verbs(of: &Collection<'_>, purpose: Purpose, needs: &Needs) -> BTreeSet<&'sta
 struct Needed(BTreeSet<Permission>);
 
 impl Needed {
-    fn add(&mut self, of: &Collection<'_>, name: Option<&str>, verb: &str) {
-        let permission = permission((&of.resource.gvk.group, &of.resource.plural), of.namespace, verb);
+    fn add(&mut self, collection: &Collection<'_>, name: Option<&str>, verb: &str) {
+        let permission =
+            permission((&collection.resource.gvk.group, &collection.resource.plural), collection.namespace, verb);
         self.0.insert(Permission { name: name.map(ToOwned::to_owned), ..permission });
     }
 
@@ -153,15 +154,15 @@ impl Needed {
     }
 
     /// Adds the Pods of a workload, which show why it is not ready.
-    fn pods(&mut self, of: &Collection<'_>) {
-        let GroupVersionKind { group, kind, .. } = &of.resource.gvk;
+    fn pods(&mut self, collection: &Collection<'_>) {
+        let GroupVersionKind { group, kind, .. } = &collection.resource.gvk;
         if !kstatus::has_pods(GroupKindRef::new(group, kind)) {
             return;
         }
         for verb in ["list", "watch"] {
-            self.0.insert(permission(("", "pods"), of.namespace, verb));
+            self.0.insert(permission(("", "pods"), collection.namespace, verb));
             if kind == "Deployment" {
-                self.0.insert(permission(("apps", "replicasets"), of.namespace, verb));
+                self.0.insert(permission(("apps", "replicasets"), collection.namespace, verb));
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::object::Selector;
 
 /// Manifests in a cluster that has these kinds.
 fn targets(text: &str) -> Vec<Target> {
-    let mut catalog = Discovery::default();
+    let mut discovery = Discovery::default();
     let kinds = [
         ("v1", "ConfigMap", "configmaps", true),
         ("v1", "Secret", "secrets", true),
@@ -23,12 +23,12 @@ fn targets(text: &str) -> Vec<Target> {
         ("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings", true),
     ];
     for (api_version, kind, plural, namespaced) in kinds {
-        catalog.add(resource(api_version, kind, plural, namespaced));
+        discovery.add(resource(api_version, kind, plural, namespaced));
     }
     let input = Input { name: "input.yaml".into(), text: text.as_bytes().to_vec().into() };
     let options = ReadOptions { validation: Validation::Strict, selector: Selector::default(), allow_empty: true };
     let manifests = read(&[input], &options).unwrap().manifests;
-    resolve(manifests, &catalog, &Namespaces { required: None, default: "shop".to_owned() }).unwrap()
+    resolve(manifests, &discovery, &Namespaces { required: None, default: "shop".to_owned() }).unwrap()
 }
 
 fn resource(api_version: &str, kind: &str, plural: &str, namespaced: bool) -> Resource {

@@ -16,27 +16,27 @@
 //!    changed. It prunes the members of an apply set, as the crate [`apply_set`] decides. It emits events: the screen shows them, and a
 //!    builder folds them into the report.
 //! 6. [`engine::wait`] follows the objects until they are ready. The readiness rules are in the crate `kstatus`.
-//! 7. [`report`] is one model and a table of formats that show it.
+//! 7. [`reconcile_report`] is one model and a table of formats that show it.
 //!
 //! Below them are [`text`] (makes untrusted text safe to show), [`diagnostic`] (one shape for every problem) and [`structured_merge`]
 //! (field paths, field sets, the types of the API, merging and proving). At the edges are [`client`] (kubeconfig, credentials, transport, retries), [`program`]
 //! (finds other programs) and [`terminal`] (the only door to stdout and stderr). On top are [`cli`] (what can be typed) and
 //! [`commands`] (one file per command). `docs/architecture.md` follows one object through them.
 //!
-//! The decisions are in the crate [`reconcile_core`], which is pure by its manifest, as are the crates below it (`structured-merge`,
-//! `kube-yaml`, `kstatus`, `bounded-cel`, `apply-set`). Here is what touches the world. Imports point one way.
+//! The decisions are in the crate [`reconcile_core`] and the reports in [`reconcile_report`], which are pure by their manifests, as
+//! are the crates below them (`structured-merge`, `kube-yaml`, `kstatus`, `bounded-cel`, `apply-set`). Here is what touches the world. Imports point one way.
 //!
 //! # Exit codes
 //!
 //! | code | constant | meaning |
 //! | --- | --- | --- |
-//! | 0 | [`report::EXIT_SUCCESS`] | in sync (`diff`), everything applied (`apply`), everything ready (`status`) |
-//! | 1 | [`report::EXIT_DRIFT`] | `diff` found drift, `access` a missing permission; or the answer to `apply --confirm` was no |
-//! | 2 | [`report::EXIT_INVALID`] | invalid flags, configuration or input |
-//! | 3 | [`report::EXIT_UNREACHABLE`] | the cluster cannot be reached, or rejected the credentials |
-//! | 4 | [`report::EXIT_INCOMPLETE`] | at least one object could not be compared or applied; the others were |
-//! | 5 | [`report::EXIT_NOT_READY`] | applied, but not ready; or not ready (`status`) |
-//! | 130 | [`report::EXIT_INTERRUPTED`] | interrupted; the report shows what was done |
+//! | 0 | [`reconcile_report::EXIT_SUCCESS`] | in sync (`diff`), everything applied (`apply`), everything ready (`status`) |
+//! | 1 | [`reconcile_report::EXIT_DRIFT`] | `diff` found drift, `access` a missing permission; or the answer to `apply --confirm` was no |
+//! | 2 | [`reconcile_report::EXIT_INVALID`] | invalid flags, configuration or input |
+//! | 3 | [`reconcile_report::EXIT_UNREACHABLE`] | the cluster cannot be reached, or rejected the credentials |
+//! | 4 | [`reconcile_report::EXIT_INCOMPLETE`] | at least one object could not be compared or applied; the others were |
+//! | 5 | [`reconcile_report::EXIT_NOT_READY`] | applied, but not ready; or not ready (`status`) |
+//! | 130 | [`reconcile_report::EXIT_INTERRUPTED`] | interrupted; the report shows what was done |
 //! | 101 | | a bug: the program panicked ([`terminal::report_panics`]) |
 
 #![cfg_attr(
@@ -65,7 +65,6 @@ pub mod engine;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod live;
 pub mod program;
-pub mod report;
 mod session;
 pub mod terminal;
 

@@ -13,10 +13,9 @@ use kubectl_reconcile::live::Discovery;
 use kubectl_reconcile::live::resolve::{Namespaces, resolve};
 use kubectl_reconcile::live::snapshot::Snapshot;
 use kubectl_reconcile::live::types::Types;
-use kubectl_reconcile::report::formats::{FORMATS, Render};
-use kubectl_reconcile::report::{Command, FailOn, ObjectReport, Report, View};
 use kubectl_reconcile::rules::{FieldPattern, Glob, annotated, jq_path, json_pointer};
-use kubectl_reconcile::terminal::plain;
+use reconcile_report::formats::{FORMATS, Render};
+use reconcile_report::{Command, FailOn, ObjectReport, Report, View, plain};
 use serde_json::{Value, json};
 use structured_merge::{
     FieldSet, GroupVersionKind, ManagedObject, ObjectKey, Origin, Proof, Quantity, TypeTable, changes, compile,

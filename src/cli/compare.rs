@@ -1,7 +1,6 @@
 use clap::builder::{NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-
-use crate::report::{FAIL_CLASSES, FailClass};
+use reconcile_report::{FAIL_CLASSES, FailClass};
 
 /// Flags of `diff` and `apply` that define what counts as drift, and which fields to take from other managers.
 #[derive(Debug, Args)]

@@ -3,10 +3,10 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, Command, ValueEnum};
+use reconcile_report::formats::{FORMATS, Format};
+use reconcile_report::{Sort, THEMES, Theme};
 
-use crate::report::Sort;
-use crate::report::formats::{FORMATS, Format};
-use crate::terminal::{ColorChoice, THEMES, Theme};
+use crate::terminal::ColorChoice;
 use crate::text::similar;
 
 /// Flags for how to show the result.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Context as _;
+use reconcile_report::access::AccessReport;
 
 use crate::cli::{AccessArgs, AccessFormat, EvidenceChoice, PurposeChoice, ReplaceChoice};
 use crate::client::is_path_segment;
@@ -13,7 +14,6 @@ use crate::engine::unmanaged::searched;
 use crate::live::Target;
 use crate::live::autoscalers::AutoscalerSource;
 use crate::plan::access::{Access, Needs, Purpose};
-use crate::report::access::AccessReport;
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
 use crate::session::failure::Failure;

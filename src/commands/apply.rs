@@ -1,13 +1,14 @@
 //! `apply`: read desired, read current, compare, show, act wave by wave, report.
 
+use reconcile_report::formats::text::{self, explained, outcomes, readiness, summary};
+use reconcile_report::{Command, FailOn, Report};
+
 use crate::cli::ApplyArgs;
 use crate::compare::Policy;
 use crate::desired::DesiredSet;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::plan::DependencyKind;
-use crate::report::formats::text::{self, explained, outcomes, readiness, summary};
-use crate::report::{Command, FailOn, Report};
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
 use crate::session::context_command::ContextCommand;

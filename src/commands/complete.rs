@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
+use reconcile_report::EXIT_SUCCESS;
 use tokio::runtime::Handle;
 
 use crate::cli::CompleteArgs;
 use crate::cli::candidates::{Completion, Known, complete, connection_of, printed};
-use crate::report::EXIT_SUCCESS;
 use crate::session::lookup::looked_up;
 use crate::terminal::Terminal;
 

@@ -1,9 +1,9 @@
 //! `completion`: scripts that ask the program what can follow, or that are generated from the definition of the command line.
 
 use clap::CommandFactory as _;
+use reconcile_report::EXIT_SUCCESS;
 
 use crate::cli::{Cli, CompletionArgs, Script};
-use crate::report::EXIT_SUCCESS;
 use crate::terminal::Terminal;
 
 /// Prints the script. A reader that went away ends the run quietly.

@@ -1,11 +1,11 @@
 //! `config`: the configuration in force, and its JSON Schema.
 
 use jiff::Timestamp;
+use reconcile_report::EXIT_SUCCESS;
+use reconcile_report::Role;
 
 use crate::cli::{ConfigCommand, ConfigCommandArgs, ConfigViewArgs, ViewFormat};
 use crate::config::{Configuration, View, schema, typed_inputs};
-use crate::report::EXIT_SUCCESS;
-use crate::report::Role;
 use crate::session::failure::Failure;
 use crate::terminal::Terminal;
 

@@ -1,5 +1,8 @@
 //! `diff`: read desired, read current, compare, report.
 
+use reconcile_report::formats::text::{self, explained, summary};
+use reconcile_report::{Command, Report};
+
 use crate::cli::DiffArgs;
 use crate::compare::Policy;
 use crate::config::suggestion;
@@ -8,8 +11,6 @@ use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::live::admission::Admission;
 use crate::plan::DependencyKind;
-use crate::report::formats::text::{self, explained, summary};
-use crate::report::{Command, Report};
 use crate::session::apply_set::requested;
 use crate::session::captured::without_cluster;
 use crate::session::configured::{Configured, Settings};

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use clap::{Command, CommandFactory as _};
+use reconcile_report::EXIT_SUCCESS;
 
 use crate::cli::{Cli, ManArgs};
-use crate::report::EXIT_SUCCESS;
 use crate::session::failure::Failure;
 use crate::session::output::unwritable;
 use crate::terminal::Terminal;

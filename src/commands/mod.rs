@@ -14,9 +14,10 @@ mod version;
 
 use std::process::ExitCode;
 
+use reconcile_report::EXIT_INVALID;
+
 use crate::cli::{Command, Typed};
 use crate::diagnostic::Diagnostic;
-use crate::report::EXIT_INVALID;
 use crate::session::configured::configured;
 use crate::session::output::print_diagnostics;
 use crate::terminal::{ColorChoice, Terminal, has_lost_output};

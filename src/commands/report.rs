@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
+use reconcile_report::formats::text::{self, matrix};
+use reconcile_report::{Merged, Part, merged};
+
 use crate::cli::{MergeArgs, ReportArgs, ReportCommand};
 use crate::diagnostic::Diagnostic;
-use crate::report::formats::text::{self, matrix};
-use crate::report::{Merged, Part, merged};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::text::io_reason;

@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use anyhow::Context as _;
+use reconcile_report::Role;
+use reconcile_report::{EXIT_INCOMPLETE, EXIT_SUCCESS};
 use serde_json::Value;
 
 use crate::cli::SnapshotArgs;
@@ -12,8 +14,6 @@ use crate::live::definitions::definitions_beside;
 use crate::live::fetch::fetch;
 use crate::live::snapshot::{heading, unreadable};
 use crate::live::{LiveState, Target};
-use crate::report::Role;
-use crate::report::{EXIT_INCOMPLETE, EXIT_SUCCESS};
 use crate::session::configured::{Configured, Settings};
 use crate::session::failure::Failure;
 use crate::session::output::{Output, unwritable};

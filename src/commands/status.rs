@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use reconcile_report::formats::text::readiness;
+use reconcile_report::{Command, ObjectReport, Report};
+
 use crate::cli::StatusArgs;
 use crate::desired::DesiredSet;
 use crate::engine::wait::Watched;
 use crate::engine::waiting::Waiting;
-use crate::report::formats::text::readiness;
-use crate::report::{Command, ObjectReport, Report};
 use crate::session::configured::{Configured, Settings};
 use crate::session::context_command::ContextCommand;
 use crate::session::events::Events;

@@ -1,20 +1,23 @@
 //! `version`: the versions of the program and the server, and whether they were tested together.
 
 use anyhow::Context as _;
+use reconcile_report::ClusterInfo;
+use reconcile_report::Role;
+use reconcile_report::formats::json as as_json;
+use reconcile_report::version::VersionReport;
 
 use crate::cli::{VersionArgs, VersionFormat};
-use crate::report::ClusterInfo;
-use crate::report::Role;
-use crate::report::formats::json as as_json;
-use crate::report::version::VersionReport;
 use crate::session::failure::Failure;
 use crate::session::output::{Output, print_diagnostics};
 use crate::session::setup::{cluster_info, connected_alone, server_version};
 use crate::terminal::Terminal;
 
+/// The commit that the program was built from, where the build names it: a release does, so that it can be built again.
+const COMMIT: Option<&str> = option_env!("KUBECTL_RECONCILE_COMMIT");
+
 /// Runs the command to its exit code. A reader that went away ends the run quietly.
 pub(super) async fn run(args: &VersionArgs, terminal: &Terminal) -> Result<u8, Failure> {
-    let client = VersionReport::of_client();
+    let client = VersionReport::of_client(COMMIT);
     let report = match server(args, terminal).await {
         None => client,
         Some(Ok(cluster)) => client.beside(cluster),

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use reconcile_report::Failure;
+
 use super::trust::Owners;
 use crate::desired::files::CONFIGURATION;
 use crate::diagnostic::Diagnostic;
-use crate::report::Failure;
 use crate::text::io_reason;
 
 /// How a configuration was found.

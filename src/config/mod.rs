@@ -24,11 +24,12 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use reconcile_report::Failure;
+
 use crate::cli::ConfigArgs;
 use crate::desired::SourceText;
 use crate::desired::yaml::{self, Validation};
 use crate::diagnostic::Diagnostic;
-use crate::report::Failure;
 use crate::rules::{IgnoreRule, MAX_RULES, ReadinessRule};
 
 pub(crate) use defaults::FlagDefault;

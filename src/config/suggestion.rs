@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use reconcile_report::{ObjectReport, Report, why, why_without_fields};
 use structured_merge::ObjectKey;
 
 use super::Configuration;
@@ -10,7 +11,6 @@ use super::ignore::{MAX_MANAGER, MAX_REASON};
 use super::written::{WrittenConfiguration, WrittenRule};
 use crate::compare::{Action, Class, FieldChange, Owner};
 use crate::diagnostic::Location;
-use crate::report::{ObjectReport, Report, why, why_without_fields};
 use crate::rules::{FieldPattern, Glob, IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_PATTERN, MAX_RULES, ObjectPattern};
 use crate::text::{one_line, visible};
 

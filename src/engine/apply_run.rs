@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
+use reconcile_report::Outcome;
 
 use crate::compare::{Action, Decision, DefinedKinds, ObjectVerdict};
 use crate::diagnostic::{Code, Diagnostic};
@@ -19,7 +20,6 @@ use crate::engine::wait::Watched;
 use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Writes, Written, wait_for_discovery, wait_until_established};
 use crate::live::resolve::{Target, resource_of};
 use crate::plan::{Plan, PlanItem, ReadySet};
-use crate::report::Outcome;
 
 /// All objects of one run, compared and then acted on.
 pub(crate) struct ApplyRun<'a> {

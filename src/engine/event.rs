@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use reconcile_report::ObjectReport;
 use structured_merge::ObjectKey;
 
 use crate::engine::wait::Readiness;
-use crate::report::ObjectReport;
 
 /// A part of a run that takes its time and is counted in objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use reconcile_report::{ObjectReport, Outcome};
+
 use crate::client::Cluster;
 use crate::compare::{Action, Decision, Evidence, Finding, ObjectVerdict};
 use crate::diagnostic::{Code, Diagnostic};
@@ -14,7 +16,6 @@ use crate::engine::write::Written;
 use crate::live::Target;
 use crate::object::Shard;
 use crate::plan::{DependencyKind, PlanItem};
-use crate::report::{ObjectReport, Outcome};
 use crate::rules::ReadinessRules;
 
 /// One object on its way through the run. What was planned and decided is shared with the write that is under way.

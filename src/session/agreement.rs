@@ -2,14 +2,14 @@
 
 use std::cell::RefCell;
 
+use reconcile_report::Styled;
+use reconcile_report::formats::text::matrix::heading;
+use reconcile_report::formats::text::{self, summary};
+use reconcile_report::{ClusterInfo, Report, View};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use crate::client::Context;
 use crate::engine::interrupt::Interrupt;
-use crate::report::Styled;
-use crate::report::formats::text::matrix::heading;
-use crate::report::formats::text::{self, summary};
-use crate::report::{ClusterInfo, Report, View};
 use crate::session::confirm::{self, target_of};
 use crate::session::output::Output;
 

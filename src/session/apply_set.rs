@@ -1,9 +1,10 @@
 //! `--prune --applyset`: what was typed → the apply set that is asked for.
 
+use reconcile_report::Failure;
+
 use crate::cli::{InputArgs, PruneArgs};
 use crate::engine::prune::{Reference, Requested};
 use crate::object::Shard;
-use crate::report::Failure;
 
 /// The apply set that the flags name, if they do.
 pub(crate) fn requested(

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use reconcile_report::{Command, ObjectReport, Report};
+
 use crate::cli::DiffArgs;
 use crate::client::namespace_flag;
 use crate::compare::{CompareContext, Policy, Redactor, leave_out_nulls, offline};
 use crate::desired::files::Inputs;
 use crate::engine::event::{Event, EventSink as _};
 use crate::live::{Discovery, LiveState, resolve::Namespaces, snapshot::Snapshot, types::Types};
-use crate::report::{Command, ObjectReport, Report};
 use crate::session::diff_flags::gate;
 use crate::session::failure::Failure;
 use crate::session::output::Output;

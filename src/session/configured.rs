@@ -6,13 +6,13 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use reconcile_report::Role;
+use reconcile_report::{Command as ReportedCommand, ConfigurationInfo, ObjectReport, Report};
 
 use crate::cli::{Addition, Cli, InputArgs, Typed};
 use crate::compare::Action;
 use crate::config::{Configuration, FlagDefault, Origin, typed_inputs};
 use crate::diagnostic::Diagnostic;
-use crate::report::Role;
-use crate::report::{Command as ReportedCommand, ConfigurationInfo, ObjectReport, Report};
 use crate::rules::{IgnoreRules, ReadinessRules, RuleRef};
 use crate::session::failure::Failure;
 use crate::session::output::Output;

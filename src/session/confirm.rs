@@ -3,12 +3,13 @@
 use std::sync::mpsc::TryRecvError;
 use std::time::Duration;
 
+use reconcile_report::formats::text::{self, summary};
+use reconcile_report::{ApplySetInfo, ClusterInfo, Report};
+use reconcile_report::{Role, Styled};
+
 use crate::cli::InputArgs;
 use crate::diagnostic::Diagnostic;
 use crate::engine::interrupt::Interrupt;
-use crate::report::formats::text::{self, summary};
-use crate::report::{ApplySetInfo, ClusterInfo, Report};
-use crate::report::{Role, Styled};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::terminal;

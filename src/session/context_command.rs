@@ -1,5 +1,6 @@
+use reconcile_report::{Command, Report};
+
 use crate::desired::DesiredSet;
-use crate::report::{Command, Report};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::run::Run;

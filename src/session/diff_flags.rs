@@ -1,7 +1,8 @@
 //! The flags of `diff` that cannot be combined, and those that choose the differences that make it fail.
 
+use reconcile_report::FailOn;
+
 use crate::cli::DiffArgs;
-use crate::report::FailOn;
 use crate::session::contexts::{Choice, chosen};
 use crate::session::failure::Failure;
 use crate::session::output::Output;

@@ -10,10 +10,11 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::Ordering;
 
+use reconcile_report::formats::unified::FilePair;
+use reconcile_report::{EXIT_INTERRUPTED, EXIT_SUCCESS};
+
 use crate::diagnostic::Diagnostic;
 use crate::program;
-use crate::report::formats::unified::FilePair;
-use crate::report::{EXIT_INTERRUPTED, EXIT_SUCCESS};
 use crate::session::child_process;
 use crate::session::private_folder::{self, PrivateFolder};
 use crate::session::signals;

@@ -1,24 +1,17 @@
 //! Turns the errors of the stages into failures of the run, with the verdict for the exit code.
 
-use crate::client::RequestError;
+use reconcile_report::Verdict;
+
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::prune::ApplySetError;
-use crate::report::Verdict;
 
-pub(crate) use crate::report::Failure;
+pub(crate) use reconcile_report::Failure;
 
 /// No connection could be prepared. Without credentials, the cluster counts as one that cannot be reached; everything else is a
 /// mistake of the command line or the kubeconfig.
 pub(crate) fn not_connected(diagnostic: Diagnostic) -> Failure {
     let verdict = if diagnostic.code == Code::Unauthorized { Verdict::Unreachable } else { Verdict::Invalid };
     Failure { verdict, diagnostics: vec![diagnostic] }
-}
-
-impl From<RequestError> for Failure {
-    fn from(error: RequestError) -> Self {
-        let verdict = if matches!(error, RequestError::Stopped) { Verdict::Interrupted } else { Verdict::Unreachable };
-        Self { verdict, diagnostics: vec![Diagnostic::from(&error)] }
-    }
 }
 
 /// Without its apply set, nothing is compared. An interrupted run says that it was interrupted.
@@ -32,11 +25,5 @@ impl From<ApplySetError> for Failure {
                 Self { verdict, diagnostics: vec![diagnostic] }
             }
         }
-    }
-}
-
-impl From<anyhow::Error> for Failure {
-    fn from(error: anyhow::Error) -> Self {
-        Self::invalid(Diagnostic::general(format!("{error:#}")))
     }
 }

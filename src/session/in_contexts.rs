@@ -1,6 +1,7 @@
 //! The frame of commands that report on the objects of the manifests: the contexts that are meant, the text, the reports, the exit code.
 
-use crate::report::Report;
+use reconcile_report::Report;
+
 use crate::session::context_command::ContextCommand;
 use crate::session::contexts::{Choice, chosen};
 use crate::session::failure::Failure;

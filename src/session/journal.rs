@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{Timestamp, Unit};
+use reconcile_report::View;
+use reconcile_report::formats::jsonl::Entry;
 
 use crate::engine::event::{Event, EventSink, Stage};
-use crate::report::View;
-use crate::report::formats::jsonl::Entry;
 use crate::session::report_file::ReportFile;
 use crate::terminal::Terminal;
 

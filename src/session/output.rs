@@ -4,19 +4,19 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
+use reconcile_report::formats::{Format, Render, unified};
+use reconcile_report::{Command, EXIT_INVALID, EXIT_SUCCESS, Report, Reports, Sections, View, excerpt, plain};
+use reconcile_report::{Role, Styled};
 
 use crate::cli::{ConsoleArgs, OutputArgs, OutputTarget, ShardArgs};
 use crate::diagnostic::Diagnostic;
 use crate::object::Shard;
-use crate::report::formats::{Format, Render, unified};
-use crate::report::{Command, EXIT_INVALID, EXIT_SUCCESS, Report, Reports, Sections, View, excerpt};
-use crate::report::{Role, Styled};
 use crate::session::external_diff::ExternalDiff;
 use crate::session::failure::Failure;
 use crate::session::journal::{Journal, Lines};
 use crate::session::paging::Paging;
 use crate::session::report_file::{Readers, ReportFile, is_stream};
-use crate::terminal::{self, Closed, Terminal, plain};
+use crate::terminal::{self, Closed, Terminal};
 use crate::text::io_reason;
 
 /// The requested reports, and the terminal.

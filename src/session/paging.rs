@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::report::Styled;
+use reconcile_report::Styled;
+
 use crate::terminal::{Closed, Pager, Terminal};
 
 /// The way of text to standard output. The pager starts with the first text.

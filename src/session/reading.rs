@@ -7,6 +7,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::future::{Either, select};
+use reconcile_report::Role;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::cli::{InputArgs, ValidateLevel};
@@ -15,7 +16,6 @@ use crate::desired::files::Inputs;
 use crate::desired::yaml::Validation;
 use crate::desired::{Chunk, DesiredSet, ReadChunk, ReadOptions, Selector, alias_budget, gather};
 use crate::diagnostic::Diagnostic;
-use crate::report::Role;
 use crate::session::failure::Failure;
 use crate::terminal::Terminal;
 use reconcile_core::manifest::Input;

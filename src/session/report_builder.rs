@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use reconcile_report::{ApplySetInfo, Command, FailOn, ObjectReport, ParentAction, Report};
 use structured_merge::ObjectKey;
 
 use crate::compare::Action;
 use crate::engine::event::{Event, EventSink};
 use crate::engine::prune::ParentChange;
 use crate::engine::reconciliation::Reconciliation;
-use crate::report::{ApplySetInfo, Command, FailOn, ObjectReport, ParentAction, Report};
 
 /// The objects of a run as its last events report them, in the order in which they were compared.
 #[derive(Default)]

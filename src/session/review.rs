@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use reconcile_report::access::Reviewed;
+
 use crate::client::{Cluster, RequestError};
 use crate::diagnostic::Diagnostic;
 use crate::live::access::review;
 use crate::object::Permission;
 use crate::plan::access::Purpose;
-use crate::report::access::Reviewed;
 
 /// Asks the server for each permission. A permission that it cannot review is an error of the report; a lost connection ends the run.
 pub(crate) async fn reviewed(

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use apply_set::ApplySet;
+use reconcile_report::{ClusterInfo, Report};
 
 use crate::cli::{CompareArgs, ConnectionArgs, InputArgs};
 use crate::client::Environment;
@@ -15,7 +16,6 @@ use crate::engine::server::Server;
 use crate::live::discover;
 use crate::live::resolve::Namespaces;
 use crate::plan::Plan;
-use crate::report::{ClusterInfo, Report};
 use crate::session::agreement::Participant;
 use crate::session::configured::Settings;
 use crate::session::confirm::confirmed;

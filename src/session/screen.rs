@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use jiff::{Timestamp, Unit};
+use reconcile_report::ObjectReport;
+use reconcile_report::formats::text::{outcomes, readiness};
+use reconcile_report::{Role, Styled};
 use structured_merge::ObjectKey;
 
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::wait::{Readiness, State};
-use crate::report::ObjectReport;
-use crate::report::formats::text::{outcomes, readiness};
-use crate::report::{Role, Styled};
 use crate::session::output::Output;
 use crate::terminal::Progress;
 
@@ -231,8 +231,8 @@ mod tests {
     use super::*;
     use crate::compare::{Evidence, FieldDiff};
     use crate::desired::Source;
-    use crate::report::Outcome;
-    use crate::terminal::plain;
+    use reconcile_report::Outcome;
+    use reconcile_report::plain;
     use structured_merge::GroupVersionKind;
 
     fn object(name: &str, is_planned: bool) -> ObjectReport {

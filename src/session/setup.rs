@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use apply_set::ApplySet;
+use reconcile_report::Role;
+use reconcile_report::{ClusterInfo, FailClass};
 
 use crate::cli::{
     ApplyArgs, AutoscalerChoice, CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, ReplaceChoice,
@@ -16,8 +18,6 @@ use crate::live::autoscalers::AutoscalerSource;
 use crate::live::resolve::{Namespaces, resolve};
 use crate::live::{Discovery, Target, json};
 use crate::plan::Plan;
-use crate::report::Role;
-use crate::report::{ClusterInfo, FailClass};
 use crate::rules::Autoscalers;
 use crate::session::configured::Settings;
 use crate::session::confirm::can_confirm;

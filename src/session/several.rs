@@ -8,15 +8,15 @@ use std::cell::{Cell, RefCell};
 
 use futures::StreamExt as _;
 use futures::stream::FuturesOrdered;
+use reconcile_report::formats::text::matrix;
+use reconcile_report::{ContextReport, Report, Reports};
+use reconcile_report::{Role, Styled};
 use tokio::sync::Semaphore;
 
 use crate::cli::ConnectionArgs;
 use crate::client::Context;
 use crate::desired::DesiredSet;
 use crate::engine::interrupt::Interrupt;
-use crate::report::formats::text::matrix;
-use crate::report::{ContextReport, Report, Reports};
-use crate::report::{Role, Styled};
 use crate::session::agreement::{Agreement, Participant};
 use crate::session::context_command::ContextCommand;
 use crate::session::contexts::same_targets;

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use reconcile_report::EXIT_INTERRUPTED;
+use reconcile_report::Role;
 use structured_merge::ObjectKey;
 
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::GRACE;
-use crate::report::EXIT_INTERRUPTED;
-use crate::report::Role;
 use crate::session::child_process;
 use crate::terminal::Terminal;
 

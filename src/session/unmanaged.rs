@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use reconcile_report::{FailOn, Report};
 use structured_merge::ObjectKey;
 
 use crate::cli::DiffArgs;
@@ -9,7 +10,6 @@ use crate::engine::server::Server;
 use crate::engine::unmanaged::Unmanaged;
 use crate::object::{DNS_LABEL, Shard, is_dns_label};
 use crate::plan::Plan;
-use crate::report::{FailOn, Report};
 use crate::session::failure::Failure;
 
 /// The search of a `diff` for unmanaged objects.

@@ -5,22 +5,19 @@ mod heartbeat;
 mod pager;
 mod progress;
 mod question;
-mod theme;
 
-use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::report::View;
-use crate::report::{Role, Styled};
+use reconcile_report::{Role, STANDARD, Styled, Theme, View, paint};
+
 use crate::text::{io_reason, visible};
 pub use bug::report_panics;
 use heartbeat::Heartbeat;
 pub use pager::Pager;
 use progress::Live;
 pub use question::{can_ask, line};
-pub use theme::{THEMES, Theme};
 
 /// The choice of coloured text (`--color`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -114,7 +111,7 @@ impl Terminal {
     /// Decides on colours.
     #[must_use]
     pub fn new(choice: ColorChoice, quiet: bool) -> Self {
-        Self::themed(choice, &theme::STANDARD, quiet)
+        Self::themed(choice, &STANDARD, quiet)
     }
 
     /// The same, with the colours of a theme.
@@ -282,70 +279,11 @@ fn columns_of(text: &str) -> Option<usize> {
     (columns > 0).then_some(columns.min(u16::MAX.into()))
 }
 
-/// Text without colours, for files.
-#[must_use]
-pub fn plain(text: &Styled) -> String {
-    paint(text, None)
-}
-
-/// Text in the colours of a theme.
-#[cfg(test)]
-#[must_use]
-pub fn coloured(text: &Styled, theme: &Theme) -> String {
-    paint(text, Some(theme))
-}
-
-fn paint(text: &Styled, theme: Option<&Theme>) -> String {
-    let mut is_start = true;
-    let span = |(role, text): &(Role, String)| {
-        if text == "\n" {
-            is_start = true;
-            return text.clone();
-        }
-        let text = if is_start { unlike_a_command(visible(text)) } else { visible(text) };
-        is_start &= text.trim_start().is_empty();
-        let Some(style) = theme.map(|theme| theme.style(*role)) else { return text.into_owned() };
-        format!("{style}{text}{style:#}")
-    };
-    text.spans().iter().map(span).collect()
-}
-
-/// The beginning of a line, with its first character escaped where a pipeline would take the line for a command: GitHub Actions
-/// (`::name::`), Azure Pipelines and `TeamCity` (`##name[`) read them from what a job prints, also behind blanks.
-fn unlike_a_command(text: Cow<'_, str>) -> Cow<'_, str> {
-    let start = text.trim_start();
-    if !start.starts_with(':') && !start.starts_with("##") {
-        return text;
-    }
-    let blanks = text.strip_suffix(start).unwrap_or_default();
-    let mut chars = start.chars();
-    let first: String = chars.next().into_iter().flat_map(char::escape_unicode).collect();
-    Cow::Owned(format!("{blanks}{first}{}", chars.as_str()))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use reconcile_report::plain;
 
-    #[test]
-    fn no_line_is_a_command_of_a_pipeline() {
-        for (spans, shown) in [
-            (&["::add-mask::x"][..], "\\u{3a}:add-mask::x"),
-            (&["      ::stop-commands::x"], "      \\u{3a}:stop-commands::x"),
-            (&["    ", ":", ":error::x"], "    \\u{3a}:error::x"),
-            (&["  ##[error]x"], "  \\u{23}#[error]x"),
-            (&["- ", "::error::x"], "- ::error::x"),
-            (&["# a comment"], "# a comment"),
-            (&["a", "::b"], "a::b"),
-        ] {
-            let mut text = Styled::new();
-            for span in spans {
-                text.push(Role::Plain, *span);
-            }
-            text.line_end();
-            assert_eq!(plain(&text), format!("{shown}\n"), "{spans:?}");
-        }
-    }
+    use super::*;
 
     #[test]
     fn columns_are_a_number_as_wide_as_a_terminal_can_be() {

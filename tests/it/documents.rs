@@ -29,7 +29,7 @@ fn paths_in_documents_exist() {
     assert!(checked.len() > 30, "{checked:?}");
 }
 
-/// Returns true for a path without placeholders: `src/report/NAME.rs` is one to be written.
+/// Returns true for a path without placeholders: `crates/reconcile-report/src/formats/NAME.rs` is one to be written.
 fn is_path(code: &str) -> bool {
     let is_plain = code.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "/._-".contains(c));
     is_plain && FOLDERS.iter().any(|folder| code.starts_with(folder))

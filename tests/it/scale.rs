@@ -8,9 +8,9 @@ use kubectl_reconcile::compare::{
     Prediction, Redactor, UnmanagedCount, Versions, judge, predict,
 };
 use kubectl_reconcile::diagnostic::Location;
-use kubectl_reconcile::report::formats::{FORMATS, Render};
-use kubectl_reconcile::report::{Command, FailOn, ObjectReport, Report, View};
 use kubectl_reconcile::rules::{Autoscalers, FieldPattern, Glob, IgnoreRule, IgnoreRules, ObjectPattern, Subject};
+use reconcile_report::formats::{FORMATS, Render};
+use reconcile_report::{Command, FailOn, ObjectReport, Report, View};
 use serde_json::{Map, Value, json};
 use structured_merge::{
     FieldPath, FieldSet, GroupVersionKind, ManagedObject, ObjectKey, Op, Operation, PathElement, Scalar, TypeRef,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use apply_set::{DesiredMembers, Member, PruneDecision};
 use futures::StreamExt as _;
+use reconcile_report::Outcome;
 
 use super::entry::{End, Entry, INTERRUPTED};
 use super::listed_member::ListedMember;
@@ -14,7 +15,6 @@ use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::{Deadline, Deleted, delete, wait_until_gone};
 use crate::live::LiveState;
-use crate::report::Outcome;
 
 /// Deletes the members of one step. Returns why later ones have to wait: what is still being deleted may need
 /// them for its finalizers.

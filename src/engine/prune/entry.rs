@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use apply_set::{DesiredMembers, Member, PruneDecision, Reason};
+use reconcile_report::{ObjectReport, Outcome};
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _};
 
@@ -11,7 +12,6 @@ use crate::compare::{ObjectVerdict, Redactor, Secrecy};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::LiveState;
 use crate::plan::prune_order::PruneStep;
-use crate::report::{ObjectReport, Outcome};
 
 /// The reason for members that an interrupted run did not delete.
 pub(super) const INTERRUPTED: &str = "the run was interrupted";

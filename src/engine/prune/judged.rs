@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use apply_set::{ApplySet, DesiredMembers, Inventory, PruneDecision};
+use reconcile_report::Outcome;
 use structured_merge::ObjectKey;
 
 use super::coverage::Coverage;
@@ -19,7 +20,6 @@ use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::DEFAULT_DELETE_TIMEOUT;
 use crate::object::Shard;
-use crate::report::Outcome;
 
 /// The objects that do not match their manifests after the pass.
 #[derive(Clone, Copy, Debug, Default)]

@@ -7,8 +7,8 @@ use std::process::Command as Process;
 use kubectl_reconcile::compare::{Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Owner};
 use kubectl_reconcile::desired::Source;
 use kubectl_reconcile::diagnostic::{Code, Diagnostic};
-use kubectl_reconcile::report::formats::html;
-use kubectl_reconcile::report::{Command, ContextReport, FailOn, ObjectReport, Report, Reports, Verdict, View};
+use reconcile_report::formats::html;
+use reconcile_report::{Command, ContextReport, FailOn, ObjectReport, Report, Reports, Verdict, View};
 use serde_json::{Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement};
 

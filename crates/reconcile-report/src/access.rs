@@ -1,0 +1,198 @@
+//! What `access` reports: roles, and what the user has of them.
+
+#![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
+
+use std::fmt::Write as _;
+
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::object::Permission;
+use reconcile_core::plan::access::{Purpose, RoleFor};
+use reconcile_core::text::visible;
+use serde::{Serialize, Serializer};
+
+use crate::formats::json::document;
+use crate::model::diagnostic::of_run;
+use crate::{ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_SUCCESS, Failure, Role, Styled};
+
+/// The report of `access`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AccessReport {
+    api_version: &'static str,
+    kind: &'static str,
+    command: &'static str,
+    /// The exit code.
+    pub exit_code: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cluster: Option<ClusterInfo>,
+    roles: Vec<RoleFor>,
+    permissions: Vec<Reviewed>,
+    #[serde(serialize_with = "sentences")]
+    optional: Vec<Permission>,
+    #[serde(serialize_with = "of_run")]
+    errors: Vec<Diagnostic>,
+}
+
+/// A permission, and whether the user has it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reviewed {
+    /// The commands that need it.
+    #[serde(rename = "for", serialize_with = "names")]
+    pub purposes: Vec<Purpose>,
+    /// What it allows.
+    #[serde(flatten, serialize_with = "fields")]
+    pub permission: Permission,
+    /// Whether the user has it; none where that could not be found out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed: Option<bool>,
+}
+
+impl AccessReport {
+    /// The report, with the exit code that follows from it.
+    #[must_use]
+    pub fn new(
+        roles: Vec<RoleFor>,
+        permissions: Vec<Reviewed>,
+        optional: Vec<Permission>,
+        errors: Vec<Diagnostic>,
+    ) -> Self {
+        let is = |allowed: Option<bool>| permissions.iter().any(|reviewed| reviewed.allowed == allowed);
+        let exit_code = match () {
+            () if !errors.is_empty() || is(None) => EXIT_INCOMPLETE,
+            () if is(Some(false)) => EXIT_DRIFT,
+            () => EXIT_SUCCESS,
+        };
+        let (api_version, kind, command) = ("kubectl-reconcile/v1", "AccessReport", "access");
+        Self { api_version, kind, command, exit_code, cluster: None, roles, permissions, optional, errors }
+    }
+
+    /// The report of a run that ended before anything was known.
+    #[must_use]
+    pub fn stopped(Failure { verdict, diagnostics }: Failure) -> Self {
+        Self { exit_code: verdict.exit_code(false), ..Self::new(Vec::new(), Vec::new(), Vec::new(), diagnostics) }
+    }
+
+    /// The same, about this cluster.
+    #[must_use]
+    pub fn of(self, cluster: ClusterInfo) -> Self {
+        Self { cluster: Some(cluster), ..self }
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn errors(&self) -> &[Diagnostic] {
+        &self.errors
+    }
+
+    /// `-o json`
+    #[must_use]
+    pub fn json(&self) -> String {
+        document(self)
+    }
+
+    /// `-o yaml`: the roles, each after a comment that says what it is for. An error where an object cannot be written.
+    pub fn yaml(&self) -> Result<String, serde_saphyr::SerializeError> {
+        let mut text = String::new();
+        for role in &self.roles {
+            let place = match &role.namespace {
+                Some(namespace) => format!("in the namespace {}", visible(namespace)),
+                None => "in the cluster".to_owned(),
+            };
+            let _ = writeln!(text, "---\n# What `kubectl reconcile {}` needs {place}.", role.purpose.name());
+            if role.has_verb("escalate") {
+                text.push_str("# `escalate` lets its holder put any permission into the roles that it names.\n");
+            }
+            if role.purpose == Purpose::Diff && role.has_verb("patch") {
+                text.push_str("# A dry run needs the permissions of the write; `--evidence=read-only` does without.\n");
+            }
+            text.push_str(&serde_saphyr::to_string(role)?);
+        }
+        for permission in &self.optional {
+            let _ = writeln!(
+                text,
+                "# Optional: with {permission}, webhooks and policies that may change objects are named."
+            );
+        }
+        Ok(text)
+    }
+
+    /// `-o text`: what is allowed and what is missing, role by role, and the count.
+    #[must_use]
+    pub fn text(&self) -> Styled {
+        let mut text = Styled::new();
+        for role in &self.roles {
+            let place = role.namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
+            text.push(Role::Name, format!("{} {place}{}", role.kind(), role.name));
+            text.push(Role::Note, format!("  for {}", role.purpose.name()));
+            text.line_end();
+            for reviewed in self.permissions.iter().filter(|reviewed| role.holds(&reviewed.permission)) {
+                let (style, word) = match reviewed.allowed {
+                    Some(true) => (Role::Plain, "allowed"),
+                    Some(false) => (Role::Problem, "missing"),
+                    None => (Role::Problem, "unknown"),
+                };
+                let Permission { verb, name, .. } = &reviewed.permission;
+                let name = name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+                text.push(style, format!("  {word}  {verb:<9}{}{name}", reviewed.permission.qualified_resource()));
+                text.line_end();
+            }
+        }
+        text.append(self.summary());
+        text
+    }
+
+    /// What is missing, a line each, and the count: for those who do not see the text.
+    #[must_use]
+    pub fn missing(&self) -> Styled {
+        let mut text = Styled::new();
+        for reviewed in self.permissions.iter().filter(|reviewed| reviewed.allowed == Some(false)) {
+            let purposes: Vec<&str> = reviewed.purposes.iter().map(|purpose| purpose.name()).collect();
+            text.push(Role::Problem, format!("missing for {}: {}", purposes.join(" and "), reviewed.permission));
+            text.line_end();
+        }
+        text.append(self.summary());
+        text
+    }
+
+    fn summary(&self) -> Styled {
+        let all = self.permissions.len();
+        let count = |allowed| self.permissions.iter().filter(|reviewed| reviewed.allowed == allowed).count();
+        let of = if all == 1 { "1 permission".to_owned() } else { format!("{all} permissions") };
+        let mut sentence = match (count(Some(false)), all) {
+            (0, _) if count(None) == 0 => format!("the user has all {of}"),
+            (0, _) => of,
+            (1, _) => format!("1 of {of} is missing"),
+            (missing, _) => format!("{missing} of {of} are missing"),
+        };
+        if count(None) > 0 {
+            let _ = write!(sentence, ", {} unknown", count(None));
+        }
+        let mut text = Styled::new().with(Role::Plain, sentence);
+        text.line_end();
+        text
+    }
+}
+
+fn names<S: Serializer>(purposes: &[Purpose], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(purposes.iter().map(|purpose| purpose.name()))
+}
+
+fn sentences<S: Serializer>(permissions: &[Permission], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(permissions.iter().map(fields_of))
+}
+
+fn fields<S: Serializer>(permission: &Permission, serializer: S) -> Result<S::Ok, S::Error> {
+    fields_of(permission).serialize(serializer)
+}
+
+/// A permission as an access review names it.
+fn fields_of(permission: &Permission) -> serde_json::Value {
+    let Permission { namespace, group, resource, name, verb } = permission;
+    let mut fields = serde_json::json!({"verb": verb, "group": group, "resource": resource});
+    for (key, value) in [("namespace", namespace), ("name", name)] {
+        if let Some(value) = value {
+            fields[key] = value.as_str().into();
+        }
+    }
+    fields
+}

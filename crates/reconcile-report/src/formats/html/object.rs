@@ -1,0 +1,152 @@
+//! One object: a line that says what it is, and its details below.
+
+use reconcile_core::compare::{Action, Evidence};
+
+use super::change::{changes, more};
+use super::facets::Numbers;
+use super::limits::Limits;
+use super::markup::Markup;
+use super::styled::styled;
+use super::tone::tone;
+use super::value::{whole, yaml};
+use crate::formats::text::{conflict_hint, is_shown, problem};
+use crate::words::label::{sign, summary_label};
+use crate::words::why::owner_text;
+use crate::{ObjectReport, View};
+
+/// How objects are shown, and what they are found by.
+pub(super) struct Objects<'f> {
+    pub numbers: Numbers<'f>,
+    pub limits: Limits,
+    pub view: &'f View,
+}
+
+/// Returns true if there is nothing to say of an object but that it is in sync.
+pub(super) fn is_quiet(object: &ObjectReport) -> bool {
+    object.action == Action::None
+        && object.outcome.is_none_or(|_| object.is_done())
+        && summary_label(object).word == "in sync"
+        && !object.is_kept()
+        && object.error.is_none()
+        && object.warnings.is_empty()
+        && object.conflicts.is_empty()
+        && !object.changes.iter().any(is_shown)
+}
+
+impl Objects<'_> {
+    /// An object that needs nothing: a line.
+    pub fn quiet(&self, page: &mut Markup, object: &ObjectReport, id: (usize, usize)) {
+        page.raw("<li class=\"o quiet\"");
+        self.identity(page, object, id);
+        page.raw("><div class=\"line\">");
+        self.line(page, object);
+        page.raw("</div></li>");
+    }
+
+    /// An object with its details, opened or not.
+    pub fn object(&self, page: &mut Markup, object: &ObjectReport, id: (usize, usize), is_open: bool) {
+        page.raw("<li class=\"o\"");
+        self.identity(page, object, id);
+        page.raw(if is_open { "><details open>" } else { "><details>" });
+        page.raw("<summary class=\"line\">");
+        self.line(page, object);
+        page.raw("</summary><div class=\"body\">");
+        if page.len() > self.limits.page_bytes {
+            page.raw("<p class=\"gap\">its details are left out, as the page would be too big: <code>-o json</code> has them</p>");
+        } else {
+            self.details(page, object);
+        }
+        page.raw("</div></details></li>");
+    }
+
+    fn identity(&self, page: &mut Markup, object: &ObjectReport, (section, at): (usize, usize)) {
+        page.raw(" id=\"o").number(section).raw("-").number(at).raw("\"");
+        self.numbers.attributes(page, object);
+    }
+
+    fn line(&self, page: &mut Markup, object: &ObjectReport) {
+        let state = summary_label(object);
+        page.raw("<span class=\"sign ").raw(tone(state.role)).raw("\" aria-hidden=\"true\">").raw(sign(object).0);
+        page.raw("</span><span class=\"id\"><span class=\"kind\">")
+            .text(&object.kind)
+            .raw("</span> <span class=\"name\">");
+        if let Some(namespace) = &object.namespace {
+            page.raw("<span class=\"ns\">").text(namespace).raw("/</span>");
+        }
+        page.text(&object.name).raw("</span></span> <span class=\"is ").raw(tone(state.role)).raw("\">");
+        page.raw(state.word).raw("</span>");
+        if let Some(source) = &object.source {
+            page.element(" <span class=\"src\"", &self.view.place(source), "</span>");
+        }
+    }
+
+    fn details(&self, page: &mut Markup, object: &ObjectReport) {
+        if let Some(readiness) = &object.readiness {
+            page.element("<p", &readiness.message, "</p>");
+        }
+        if let Some(reason) = &object.reason {
+            page.element("<p class=\"problem\"", reason, "</p>");
+        }
+        if let Some(hint) = &object.hint {
+            page.element("<p class=\"hint\">hint: <span", hint, "</span></p>");
+        }
+        let what = if object.action == Action::Unknown { "cannot compare" } else { "cannot apply" };
+        styled(page, &problem(what, object, self.view));
+        changes(page, &object.changes, &self.limits);
+        self.conflicts(page, object);
+        self.notes(page, object);
+        for change in object.changes.iter().filter(|change| change.path.elements().is_empty()) {
+            if let Some(value) = change.desired.as_ref().or(change.live.as_ref()) {
+                whole(page, &yaml(value), &self.limits);
+            }
+        }
+        Self::footing(page, object);
+    }
+
+    fn conflicts(&self, page: &mut Markup, object: &ObjectReport) {
+        if object.conflicts.is_empty() {
+            return;
+        }
+        page.raw("<ul class=\"notes problem\">");
+        for conflict in object.conflicts.iter().take(self.limits.items) {
+            page.raw("<li>conflict: <code>").text(&conflict.path.to_string()).raw("</code> is owned by ");
+            page.text(&owner_text(&conflict.owner, self.view)).raw("</li>");
+        }
+        page.raw("</ul>");
+        more(page, object.conflicts.len().saturating_sub(self.limits.items), "conflict");
+        if object.hint.is_none() {
+            page.element("<p class=\"hint\">hint: <span", conflict_hint(object), "</span></p>");
+        }
+    }
+
+    fn notes(&self, page: &mut Markup, object: &ObjectReport) {
+        let warnings = object.warnings.iter().map(|warning| format!("warning: {warning}"));
+        let ignored = object.ignored.iter().flat_map(|ignored| {
+            let reason = ignored.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+            ignored.paths.iter().map(move |path| format!("ignored by {}: {path}{reason}", ignored.rule))
+        });
+        let beside = object.beside.iter().map(|path| format!("added by hand: {path}"));
+        let mut notes = warnings.chain(ignored).chain(beside).peekable();
+        if notes.peek().is_none() {
+            return;
+        }
+        page.raw("<ul class=\"notes\">");
+        for note in notes.by_ref().take(self.limits.items) {
+            page.element("<li", &note, "</li>");
+        }
+        page.raw("</ul>");
+        more(page, notes.count(), "note");
+    }
+
+    /// What few people want to know: the version of the API, and what the result rests on.
+    fn footing(page: &mut Markup, object: &ObjectReport) {
+        page.raw("<p class=\"foot\">").text(&object.api_version);
+        page.raw(match object.evidence {
+            Some(Evidence::Proven) => " · proven without asking the server",
+            Some(Evidence::Server) => " · the server was asked",
+            Some(Evidence::Local) => " · compared without the server",
+            None => "",
+        });
+        page.raw("</p>");
+    }
+}

@@ -1,0 +1,213 @@
+use reconcile_core::compare::{Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Owner};
+use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::manifest::Source;
+use serde_json::{Value, json};
+use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement};
+
+use super::limits::Limits;
+use super::{SCRIPT, STYLE, policy, render, render_all, render_within};
+use crate::{ClusterInfo, Command, ContextReport, FailOn, ObjectReport, Report, Reports, View};
+
+/// What would end a script, an attribute, a comment or a line, or deceive a reader.
+const HOSTILE: &str =
+    "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'`]]>-->|\u{202e}\u{1b}[2J\u{2028}\n&lt;";
+
+fn object(name: &str, verdict: ObjectVerdict) -> ObjectReport {
+    let gvk = GroupVersionKind::new("v1", "ConfigMap");
+    let key = ObjectKey { gvk, namespace: Some("shop".to_owned()), name: name.to_owned() };
+    let source = Some(Source { file: "web.yaml".into(), line: 3, document: 1 });
+    ObjectReport { source, ..ObjectReport::unwanted(&key, verdict) }
+}
+
+fn change(field: &str, live: Value, desired: Value) -> FieldChange {
+    let path = FieldPath::from(vec![PathElement::Field("data".to_owned()), PathElement::Field(field.to_owned())]);
+    let owner = Owner {
+        manager: "kubectl-edit".to_owned(),
+        operation: Operation::Update,
+        subresource: String::new(),
+        time: Some("2026-11-21T18:15:08Z".to_owned()),
+        manual: true,
+    };
+    let (live, desired) = (Some(live), Some(desired));
+    FieldChange {
+        path,
+        op: Op::Change,
+        class: Class::ChangedByOther,
+        live,
+        desired,
+        managers: vec![owner],
+        defaulted: Vec::new(),
+    }
+}
+
+fn changed(name: &str, changes: Vec<FieldChange>) -> ObjectReport {
+    object(name, ObjectVerdict::Update(FieldDiff { changes, ..FieldDiff::none(Evidence::Server) }))
+}
+
+fn in_sync(name: &str) -> ObjectReport {
+    object(name, FieldDiff::none(Evidence::Proven).into())
+}
+
+fn page(objects: Vec<ObjectReport>) -> String {
+    render(&Report::compared(Command::Diff, objects, &FailOn::default()), &View::default())
+}
+
+/// Every place of the model that holds text of others.
+fn hostile() -> Report {
+    let mut object = changed(
+        HOSTILE,
+        vec![
+            change(HOSTILE, json!(HOSTILE), json!("b")),
+            change("long", json!(format!("a\n{HOSTILE}")), json!(format!("b\n{HOSTILE}"))),
+            change("tree", json!({HOSTILE: [HOSTILE, HOSTILE, HOSTILE]}), json!({HOSTILE: HOSTILE})),
+        ],
+    );
+    let owner =
+        Owner { manager: HOSTILE.to_owned(), time: Some(HOSTILE.to_owned()), ..object.changes[0].managers[0].clone() };
+    object.changes[0].managers = vec![owner.clone()];
+    object.conflicts = vec![Conflict { path: object.changes[0].path.clone(), owner }];
+    (object.kind, object.namespace, object.api_version) =
+        (HOSTILE.to_owned(), Some(HOSTILE.to_owned()), HOSTILE.to_owned());
+    object.key = ObjectKey { name: HOSTILE.to_owned(), namespace: Some(HOSTILE.to_owned()), ..object.key };
+    object.source = Some(Source { file: HOSTILE.into(), line: 1, document: 1 });
+    (object.reason, object.hint) = (Some(HOSTILE.to_owned()), Some(HOSTILE.to_owned()));
+    object.warnings = vec![HOSTILE.to_owned()];
+    object.beside = vec![object.changes[0].path.clone()];
+    let diagnostic = || Diagnostic::new(Code::Forbidden, HOSTILE).with_hint(HOSTILE);
+    let unknown = super::tests::object("unknown", ObjectVerdict::Unknown(diagnostic()));
+    let mut report = Report::compared(Command::Diff, vec![object, unknown], &FailOn::default())
+        .with_unmanaged(&[ObjectKey { name: HOSTILE.to_owned(), ..in_sync("x").key }], false)
+        .with_errors(vec![diagnostic()]);
+    report.warnings = vec![HOSTILE.to_owned()];
+    let text = || HOSTILE.to_owned();
+    report.cluster = Some(ClusterInfo { context: Some(text()), server: text(), version: Some(text()) });
+    report
+}
+
+#[track_caller]
+fn is_harmless(page: &str) {
+    assert_eq!((page.matches("<script").count(), page.matches("</script").count()), (1, 1));
+    assert_eq!(page.matches("<style").count(), 1);
+    assert_eq!(page.matches("<img").count(), 0);
+    let hidden = page.chars().find(|c| *c != '\n' && reconcile_core::text::is_hidden(*c));
+    assert_eq!(hidden, None);
+    // In every tag there are only names and quoted values of ours.
+    for tag in page.split('<').skip(1).filter_map(|rest| rest.split_once('>')).map(|(tag, _)| tag) {
+        assert!(!tag.contains("onerror") && tag.matches('"').count().is_multiple_of(2), "<{tag}>");
+    }
+}
+
+#[test]
+fn text_of_others_stays_text() {
+    let report = hostile();
+    is_harmless(&render(&report, &View::default()));
+    let of = |name: &str| ContextReport {
+        context: name.to_owned(),
+        server: Some(HOSTILE.to_owned()),
+        report: report.clone(),
+    };
+    let reports = Reports::of(Command::Diff, vec![of(HOSTILE), of("b")], vec![HOSTILE.to_owned()]);
+    is_harmless(&render_all(&reports, &View::default()));
+}
+
+#[test]
+fn the_page_loads_nothing_and_runs_only_its_own_script() {
+    let page = page(vec![changed("web", vec![change("a", json!(1), json!(2))]), in_sync("db")]);
+    let style = page.split_once("<style>").and_then(|(_, rest)| rest.split_once("</style>")).unwrap().0;
+    let script = page.split_once("<script>").and_then(|(_, rest)| rest.split_once("</script>")).unwrap().0;
+    assert_eq!((style, script), (STYLE, SCRIPT), "they are what the policy has the hashes of");
+    let policy = policy::policy(style, script).replace('\'', "&#39;");
+    assert!(page.contains(&format!("http-equiv=\"Content-Security-Policy\" content=\"{policy}\"")));
+    assert!(policy.starts_with("default-src &#39;none&#39;;") && !policy.contains("unsafe"));
+    for load in ["src=", "url(", "@import", "http:", "https:", "//cdn", "fetch(", "style=\"", "innerHTML", "eval("] {
+        assert!(!page.contains(load), "{load}");
+    }
+    for handler in ["onclick", "onload", "onerror", "javascript:"] {
+        assert!(!page.contains(handler), "{handler}");
+    }
+}
+
+#[test]
+fn an_object_says_what_the_text_says() {
+    let page = page(vec![changed("web", vec![change("level", json!("debug one"), json!("debug two"))]), in_sync("db")]);
+    let expected = [
+        "<h1>Drift</h1><p>1 to update; 1 in sync</p>",
+        "aria-hidden=\"true\">~</span>",
+        "<span class=\"ns\">shop/</span>web</span>",
+        "<span class=\"src\">web.yaml:3</span>",
+        "<code class=\"p\"><span>data</span>.level</code>",
+        "<del>debug <b>one</b></del><i>→</i><ins>debug <b>two</b></ins>",
+        "changed by kubectl-edit <time>2026-11-21T18:15:08Z</time>",
+        "<span class=\"quiet-count\">1</span> in sync",
+    ];
+    for text in expected {
+        assert!(page.contains(text), "{text} is not in {page}");
+    }
+}
+
+#[test]
+fn lines_are_compared_and_secrets_stay_numbers() {
+    let secret = |number: &str| json!({"redacted": number});
+    let page = page(vec![
+        changed(
+            "web",
+            vec![change("run.sh", json!("a\nb\n"), json!("a\nc\n")), change("password", secret("#1"), secret("#2"))],
+        ),
+        object(
+            "new",
+            ObjectVerdict::Create { desired: json!({"data": {"key": secret("#3")}}), evidence: Evidence::Server },
+        ),
+    ]);
+    assert!(page.contains("<span>a</span></div><div aria-hidden=\"true\"><span>a</span></div></div>"), "{page}");
+    assert!(page.contains("<div class=\"r\"><div><del>b</del></div><div><ins>c</ins></div></div>"), "{page}");
+    assert!(page.contains("<del>(secret #<b>1</b>)</del>"), "{page}");
+    assert!(page.contains("(secret #3)"), "{page}");
+}
+
+#[test]
+fn sizes_are_bounded() {
+    let lines = |word: &str| (0..20_000).map(|at| format!("{word} {at}\n")).collect::<Vec<_>>().concat();
+    let long = changed("long", vec![change("text", json!(lines("a")), json!(lines("b")))]);
+    let many = changed("many", (0..500).map(|at| change(&at.to_string(), json!(at), json!(at + 1))).collect());
+    let one = page(vec![long, many]);
+    assert!(one.len() < 200_000, "{}", one.len());
+    for text in ["… 39,800 more lines: --full", "… 300 more changes: --full"] {
+        assert!(one.contains(text), "{text}");
+    }
+    let wide = vec![change("text", json!("x".repeat(300_000)), json!("y".repeat(300_000)))];
+    assert!(page(vec![changed("wide", wide)]).len() < 50_000);
+}
+
+#[test]
+fn a_page_that_would_be_too_big_keeps_a_line_for_each_object() {
+    let objects = (0..100).map(|at| changed(&format!("web-{at}"), vec![change("a", json!(1), json!(2))])).collect();
+    let report = Report::compared(Command::Diff, objects, &FailOn::default());
+    let view = View::default();
+    let limits = Limits { page_bytes: 20_000, ..Limits::of(&view) };
+    let bounded = render_within(&report, &view, limits);
+    assert_eq!(bounded.matches("its details are left out").count(), 100 - bounded.matches("<del>").count());
+    assert!(bounded.contains("web-99</span>") && bounded.contains("its details are left out"), "{bounded}");
+}
+
+#[test]
+fn contexts_have_sections_and_a_matrix_that_leads_to_their_objects() {
+    let of = |name: &str, objects| {
+        let report = Report::compared(Command::Diff, objects, &FailOn::default());
+        ContextReport { context: name.to_owned(), server: None, report }
+    };
+    let unknown = || object("web", ObjectVerdict::Unknown(Diagnostic::new(Code::Forbidden, "no")));
+    let contexts = vec![of("eu", vec![in_sync("db"), in_sync("web")]), of("us", vec![in_sync("db"), unknown()])];
+    let page = render_all(&Reports::of(Command::Diff, contexts, Vec::new()), &View::default());
+    let row = "<tr><th scope=\"row\">ConfigMap shop/web</th><td><a class=\"note\" href=\"#o0-1\">in sync</a></td>\
+               <td><a class=\"problem\" href=\"#o1-1\">not compared</a></td></tr>";
+    assert!(page.contains(row), "{page}");
+    for text in [
+        "<h2 id=\"c1\">us</h2>",
+        "id=\"o0-1\"",
+        "id=\"o1-1\"",
+        "1 more object needs no change in any of these contexts",
+    ] {
+        assert!(page.contains(text), "{text} is not in {page}");
+    }
+    assert!(!page.contains("ConfigMap shop/db"), "what needs nothing anywhere is not in the matrix");
+}

@@ -1,0 +1,170 @@
+//! Values, side by side or one above the other: the style sheet decides which, from the same markup.
+
+use reconcile_core::compare::{FieldChange, REDACTED};
+use serde_json::Value;
+use similar::ChangeTag;
+use structured_merge::Op;
+
+use super::limits::Limits;
+use super::markup::Markup;
+use super::words;
+use crate::words::line_diff::{Line, groups};
+use crate::words::number::grouped;
+use crate::words::value::{block, inline, is_long, stays};
+
+/// Both values of a change: on one line, or as a comparison of their lines.
+pub(super) fn values(page: &mut Markup, change: &FieldChange, limits: &Limits) {
+    let values = [&change.live, &change.desired];
+    if values.into_iter().flatten().any(is_long) { long(page, change, limits) } else { short(page, change) }
+}
+
+fn short(page: &mut Markup, change: &FieldChange) {
+    let (live, desired) = (change.live.as_ref().map(inline), change.desired.as_ref().map(inline));
+    page.raw("<span class=\"v\">");
+    match (change.op, live, desired) {
+        (_, Some(live), _) if stays(change) => {
+            page.element("<span class=\"is\"", &live, "</span>");
+        }
+        (Op::Remove, Some(live), _) => {
+            page.element("<del class=\"only\"", &live, "</del>");
+        }
+        (Op::Add, _, Some(desired)) => {
+            page.element("<ins class=\"only\"", &desired, "</ins>");
+        }
+        (_, live, desired) => {
+            let (live, desired) = (live.unwrap_or_default(), desired.unwrap_or_default());
+            let (old, new) = words::emphasised(&live, &desired);
+            page.raw("<del>").append(&old).raw("</del><i>→</i><ins>").append(&new).raw("</ins>");
+        }
+    }
+    page.raw("</span>");
+}
+
+fn long(page: &mut Markup, change: &FieldChange, limits: &Limits) {
+    let text = |value: &Option<Value>| value.as_ref().map(|value| block(&shown(value))).unwrap_or_default();
+    let (live, desired) = (text(&change.live), text(&change.desired));
+    if stays(change) {
+        whole(page, &live, limits);
+        return;
+    }
+    page.raw("<div class=\"d\">");
+    let groups = groups(&live, &desired);
+    let mut left = Left::new(limits, page);
+    for (at, group) in groups.iter().enumerate() {
+        if at > 0 && left.lines > 0 {
+            page.raw("<div class=\"gap\">…</div>");
+        }
+        let mut lines = group.as_slice();
+        while let Some((tag, _)) = lines.first() {
+            let is_context = *tag == ChangeTag::Equal;
+            let length = lines.iter().take_while(|(tag, _)| (*tag == ChangeTag::Equal) == is_context).count();
+            let (these, others) = lines.split_at(length);
+            lines = others;
+            let these = left.take(these, page);
+            if is_context { context(page, these) } else { replaced(page, these) }
+        }
+    }
+    left.rest(page);
+    page.raw("</div>");
+}
+
+/// A value of several lines to which nothing is compared.
+pub(super) fn whole(page: &mut Markup, text: &str, limits: &Limits) {
+    let lines: Vec<Line<'_>> = text.lines().map(|line| (ChangeTag::Equal, line)).collect();
+    page.raw("<div class=\"d\">");
+    let mut left = Left::new(limits, page);
+    let shown = left.take(&lines, page);
+    page.raw("<div class=\"r w\"><div>");
+    plain(page, shown);
+    page.raw("</div></div>");
+    left.rest(page);
+    page.raw("</div>");
+}
+
+/// A value as YAML, in which what is secret is named by its number.
+pub(super) fn yaml(value: &Value) -> String {
+    block(&shown(value))
+}
+
+fn shown(value: &Value) -> Value {
+    match value {
+        Value::Object(map) if map.len() == 1 && map.contains_key(REDACTED) => inline(value).into(),
+        Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), shown(value))).collect(),
+        Value::Array(items) => items.iter().map(shown).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Lines around a change: on both sides, of which one is enough where they are one above the other.
+fn context(page: &mut Markup, lines: &[Line<'_>]) {
+    if lines.is_empty() {
+        return;
+    }
+    page.raw("<div class=\"r q\"><div>");
+    plain(page, lines);
+    page.raw("</div><div aria-hidden=\"true\">");
+    plain(page, lines);
+    page.raw("</div></div>");
+}
+
+fn plain(page: &mut Markup, lines: &[Line<'_>]) {
+    for (_, line) in lines {
+        page.raw("<span>").append(&words::cut(line)).raw("</span>");
+    }
+}
+
+/// Lines that go, and beside them those that come.
+fn replaced(page: &mut Markup, lines: &[Line<'_>]) {
+    let of = |wanted: ChangeTag| lines.iter().filter(move |(tag, _)| *tag == wanted).map(|(_, line)| *line);
+    let (old, new): (Vec<&str>, Vec<&str>) = (of(ChangeTag::Delete).collect(), of(ChangeTag::Insert).collect());
+    if lines.is_empty() {
+        return;
+    }
+    let pairs: Vec<(Markup, Markup)> = if old.len() == new.len() {
+        old.iter().zip(&new).map(|(old, new)| words::emphasised(old, new)).collect()
+    } else {
+        Vec::new()
+    };
+    page.raw("<div class=\"r\"><div>");
+    for (at, line) in old.iter().enumerate() {
+        let markup = pairs.get(at).map_or_else(|| words::cut(line), |(old, _)| old.clone());
+        page.raw("<del>").append(&markup).raw("</del>");
+    }
+    page.raw("</div><div>");
+    for (at, line) in new.iter().enumerate() {
+        let markup = pairs.get(at).map_or_else(|| words::cut(line), |(_, new)| new.clone());
+        page.raw("<ins>").append(&markup).raw("</ins>");
+    }
+    page.raw("</div></div>");
+}
+
+/// How many lines of a field may still be shown.
+struct Left {
+    lines: usize,
+    until: usize,
+    omitted: usize,
+}
+
+impl Left {
+    fn new(limits: &Limits, page: &Markup) -> Self {
+        Self { lines: limits.lines, until: page.len().saturating_add(limits.field_bytes), omitted: 0 }
+    }
+
+    /// Those of the lines that are shown.
+    fn take<'l, 't>(&mut self, lines: &'l [Line<'t>], page: &Markup) -> &'l [Line<'t>] {
+        let fit = if page.len() > self.until { 0 } else { self.lines.min(lines.len()) };
+        let (shown, omitted) = lines.split_at(fit);
+        self.lines = self.lines.saturating_sub(fit);
+        self.omitted = self.omitted.saturating_add(omitted.len());
+        shown
+    }
+
+    fn rest(&self, page: &mut Markup) {
+        let text = match self.omitted {
+            0 => return,
+            1 => "… 1 more line: --full".to_owned(),
+            more => format!("… {} more lines: --full", grouped(more)),
+        };
+        page.element("<div class=\"gap\"", &text, "</div>");
+    }
+}

@@ -1,0 +1,121 @@
+//! `-o jsonl`: what happens in a run, one JSON document a line, while it happens; at the end, what the run came to.
+
+#![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
+
+use std::borrow::Cow;
+
+use reconcile_core::live::readiness::Readiness;
+use serde::Serialize;
+use serde_json::{Value, json};
+use structured_merge::ObjectKey;
+
+use super::json::{escaped, shown_object};
+use crate::{ObjectReport, Sections, UnmanagedObject, View};
+
+/// One thing that happened.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Entry<'e> {
+    /// A stage of the run begins.
+    Began {
+        /// `compare`, `apply` or `wait`.
+        stage: &'static str,
+        /// How many objects it is about.
+        objects: usize,
+    },
+    /// A stage of the run is over.
+    Ended {
+        /// As above.
+        stage: &'static str,
+    },
+    /// The verdict on an object. A second one replaces the first, which was provisional.
+    Compared {
+        /// The object as in `objects` of the report.
+        object: Cow<'e, ObjectReport>,
+    },
+    /// The turn of an object is over: it was written, could not be, or needed no write.
+    Written {
+        /// As above.
+        object: Cow<'e, ObjectReport>,
+    },
+    /// The turn of an object is over: it was not tried.
+    Skipped {
+        /// As above.
+        object: Cow<'e, ObjectReport>,
+    },
+    /// The turn of a member of the apply set is over that is no longer in the manifests.
+    Pruned {
+        /// As above.
+        object: Cow<'e, ObjectReport>,
+    },
+    /// What is known of an object changed outside of its turn.
+    Revised {
+        /// As above.
+        object: Cow<'e, ObjectReport>,
+    },
+    /// The readiness of an object is known, or another than before.
+    Readiness {
+        /// The object.
+        object: UnmanagedObject,
+        /// Its readiness as in the report.
+        readiness: &'e Readiness,
+    },
+    /// The waiting was not long enough.
+    TimedOut {
+        /// How many objects are not ready.
+        unready: usize,
+        /// How long was waited.
+        after_seconds: f64,
+    },
+}
+
+impl<'e> Entry<'e> {
+    /// An object as a line shows it, by one of the events above.
+    pub fn of(object: &'e ObjectReport, view: &View, event: fn(Cow<'e, ObjectReport>) -> Self) -> Self {
+        event(shown_object(object, view))
+    }
+
+    /// The readiness of an object.
+    #[must_use]
+    pub fn readiness(key: &ObjectKey, readiness: &'e Readiness) -> Self {
+        Self::Readiness { object: key.into(), readiness }
+    }
+
+    /// The line, with a line end.
+    #[must_use]
+    pub fn line(&self, time: &str, context: Option<&str>) -> String {
+        let mut fields = serde_json::to_value(self).unwrap_or_default();
+        fields["time"] = time.into();
+        if let Some(context) = context {
+            fields["context"] = context.into();
+        }
+        line(&fields)
+    }
+}
+
+fn line(fields: &Value) -> String {
+    format!("{}\n", escaped(&fields.to_string()))
+}
+
+/// The last lines: the report of each cluster without its objects, and that of all contexts where there are several.
+#[must_use]
+pub fn render<R: Sections + Serialize>(report: &R, _: &View) -> String {
+    let mut lines = String::new();
+    for section in report.sections() {
+        let Some(context) = section.context else { continue };
+        let fields = json!({"event": "report", "context": context, "report": without(section.report, "objects")});
+        lines.push_str(&line(&fields));
+    }
+    let last = if lines.is_empty() { without(report, "objects") } else { without(report, "contexts") };
+    lines.push_str(&line(&json!({"event": "report", "report": last})));
+    lines
+}
+
+/// A report as it is written, without what earlier lines have.
+fn without<T: Serialize>(report: &T, field: &str) -> Value {
+    let mut fields = serde_json::to_value(report).unwrap_or_default();
+    if let Value::Object(fields) = &mut fields {
+        fields.remove(field);
+    }
+    fields
+}

@@ -1,0 +1,117 @@
+//! `-o junit`: a test case for each object, for the test reports of Jenkins, GitLab and others.
+
+use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
+use reconcile_core::compare::Action;
+use reconcile_core::text::visible;
+
+use crate::words::findings::{Finding, of_object, of_run};
+use crate::words::verdict::verdict;
+use crate::words::{describe, location};
+use crate::{FailClass, Level, ObjectReport, Outcome, Report, Section, Sections, View};
+
+/// The document.
+#[must_use]
+pub fn render<R: Sections>(report: &R, view: &View) -> String {
+    let mut document = Document::new("kubectl reconcile");
+    for section in report.sections() {
+        document.add_test_suite(suite(&section, view));
+    }
+    // Writing to a string cannot fail.
+    document.to_string().unwrap_or_default()
+}
+
+fn suite(section: &Section<'_>, view: &View) -> TestSuite {
+    let command = describe::command(section.report.command);
+    let mut suite = TestSuite::new(match section.context {
+        Some(context) => text(&format!("kubectl reconcile {command} ({context})")),
+        None => format!("kubectl reconcile {command}"),
+    });
+    let errors: Vec<Finding<'_>> = of_run(section).into_iter().filter(|one| one.level == Level::Error).collect();
+    // A run that ended before it looked at any object has to be seen as well.
+    if !errors.is_empty() || section.report.objects.is_empty() && section.report.exit_code > 1 {
+        suite.add_test_case(case_of_run(section.report, &errors));
+    }
+    for object in &section.report.objects {
+        let found: Vec<Finding<'_>> = of_object(section.context, object, section.report.command).collect();
+        suite.add_test_case(case_of_object(section.report, object, &found, view));
+    }
+    suite
+}
+
+fn case_of_run(report: &Report, errors: &[Finding<'_>]) -> TestCase {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status
+        .set_type("run")
+        .set_message(text(verdict(report.verdict, report.command).sentence))
+        .set_description(lines(errors));
+    let mut case = TestCase::new("the run as a whole", status);
+    case.set_classname("kubectl reconcile");
+    case
+}
+
+fn case_of_object(report: &Report, object: &ObjectReport, found: &[Finding<'_>], view: &View) -> TestCase {
+    let kind = match object.key.gvk.group.as_str() {
+        "" => object.kind.clone(),
+        group => format!("{}.{group}", object.kind),
+    };
+    let name =
+        object.namespace.as_ref().map_or_else(|| object.name.clone(), |space| format!("{space}/{}", object.name));
+    let mut case = TestCase::new(text(&name), status(report, object, found));
+    case.set_classname(text(&kind));
+    if let Some(source) = &object.source
+        && let Some(file) = location::path(&source.file, view)
+    {
+        case.extra.insert("file".into(), text(&file).into());
+        case.extra.insert("line".into(), source.line.to_string().into());
+    }
+    if matches!(case.status, TestCaseStatus::Success { .. }) && !found.is_empty() {
+        case.set_system_out(lines(found));
+    }
+    case
+}
+
+/// What could not be compared or applied is an error, drift that fails the run is a failure.
+fn status(report: &Report, object: &ObjectReport, found: &[Finding<'_>]) -> TestCaseStatus {
+    let mut status = match kind(report, object) {
+        None => return TestCaseStatus::success(),
+        Some(_) if object.outcome == Some(Outcome::Skipped) => TestCaseStatus::skipped(),
+        Some(kind) => TestCaseStatus::non_success(kind),
+    };
+    let foremost = found.iter().rev().max_by_key(|one| one.level);
+    let message = match found.len() {
+        0 => describe::state(object).to_owned(),
+        1 => found.iter().map(|one| one.message.as_str()).collect(),
+        more => format!("{}: {more} findings", describe::state(object)),
+    };
+    status.set_message(text(&message)).set_description(lines(found));
+    if let Some(foremost) = foremost {
+        status.set_type(foremost.rule.id);
+    }
+    status
+}
+
+fn kind(report: &Report, object: &ObjectReport) -> Option<NonSuccessKind> {
+    let classes: Vec<FailClass> = report.fail_on.iter().filter_map(|name| FailClass::named(name)).collect();
+    let fails = if classes.is_empty() {
+        object.action != Action::None
+    } else {
+        classes.iter().any(|class| class.is_in(object))
+    };
+    if object.is_incomplete() {
+        Some(NonSuccessKind::Error)
+    } else if object.is_unready() || fails && object.outcome.is_none() {
+        Some(NonSuccessKind::Failure)
+    } else {
+        None
+    }
+}
+
+/// A line for each finding.
+fn lines(found: &[Finding<'_>]) -> String {
+    found.iter().map(|one| text(&one.message)).collect::<Vec<_>>().join("\n")
+}
+
+/// Text with everything made visible that XML does not allow, also what is no character.
+fn text(content: &str) -> String {
+    visible(content).replace('\u{fffe}', "\\u{fffe}").replace('\u{ffff}', "\\u{ffff}")
+}

@@ -1,0 +1,208 @@
+//! `-o markdown`: a comment for a pull request, or the summary of a job. A table of all objects about which there is something to
+//! say, and for each of them what differs, folded.
+
+mod hunk;
+
+use std::fmt::Write as _;
+
+use reconcile_core::compare::Action;
+use reconcile_core::text::visible;
+
+use crate::words::findings::{Finding, of_object, of_run, worst};
+use crate::words::verdict::verdict;
+use crate::words::{describe, label, location};
+use crate::{Level, ObjectReport, Section, Sections, View};
+
+/// Longest comment that GitHub takes, in characters.
+const LIMIT: usize = 65_536;
+/// What is kept free for the line that says what is left out.
+const RESERVE: usize = 200;
+/// Most lines of one object.
+const LINES: usize = 200;
+
+/// The comment.
+#[must_use]
+pub fn render<R: Sections>(report: &R, view: &View) -> String {
+    let sections = report.sections();
+    let mut comment = Comment::default();
+    let title = format!(
+        "### kubectl reconcile {}: {}\n",
+        describe::command(report.command()),
+        verdict(report.verdict(), report.command()).sentence
+    );
+    comment.push(&title);
+    for warning in report.general_warnings() {
+        comment.push(&format!("\n- {}\n", code(&describe::message(warning))));
+    }
+    let several = sections.len() != 1 || sections.iter().any(|section| section.context.is_some());
+    for section in &sections {
+        if several {
+            comment.push(&format!("\n#### {}\n", code(&visible(section.context.unwrap_or_default()))));
+        }
+        head(&mut comment, section, view);
+    }
+    for section in sections.iter().filter(|_| !view.summary) {
+        section_details(&mut comment, section, view);
+    }
+    comment.end()
+}
+
+/// What a cluster came to, the problems of the run, and the table.
+fn head(comment: &mut Comment, section: &Section<'_>, view: &View) {
+    let report = section.report;
+    let result = describe::result(report);
+    if section.context.is_some() || result != verdict(report.verdict, report.command).sentence {
+        comment.push(&format!("\n{}\n", sentence(&result)));
+    }
+    for found in of_run(section) {
+        let level = if found.level == Level::Error { "**error:** " } else { "" };
+        comment.push(&format!("\n- {level}{}{}\n", code(&found.message), placed(&found, view)));
+    }
+    let rows: Vec<(&ObjectReport, Vec<Finding<'_>>)> = shown(section, view).collect();
+    if rows.is_empty() {
+        return;
+    }
+    comment.push("\n| | object | state | findings | location |\n| --- | --- | --- | --- | --- |\n");
+    for (object, found) in rows {
+        let sign = if object.error.is_some() { "!" } else { label::sign(object).0 };
+        let source = object.source.as_ref().and_then(|source| Some((location::path(&source.file, view)?, source.line)));
+        let place = source.map(|(file, line)| in_cell(&format!("{file}:{line}"))).unwrap_or_default();
+        let state = describe::state(object);
+        let row =
+            format!("| `{sign}` | {} | {state} | {} | {place} |\n", in_cell(&object.key.to_string()), found.len());
+        comment.add(&row, "object");
+    }
+}
+
+/// What differs in each object.
+fn section_details(comment: &mut Comment, section: &Section<'_>, view: &View) {
+    for (object, found) in shown(section, view) {
+        let context = section.context.map(|context| format!(" in {}", visible(context))).unwrap_or_default();
+        let name = format!("{}{context}", describe::name(object));
+        let lines = lines(object, &found, view.full);
+        let fence = "`".repeat(longest_run(&lines).max(2).saturating_add(1));
+        let details = format!(
+            "\n<details><summary><code>{}</code> {}</summary>\n\n{fence}diff\n{}\n{fence}\n\n</details>\n",
+            html(&name),
+            describe::state(object),
+            lines.join("\n")
+        );
+        comment.add(&details, "object with its differences");
+    }
+}
+
+/// The objects about which there is something to say.
+fn shown<'r>(section: &Section<'r>, view: &View) -> impl Iterator<Item = (&'r ObjectReport, Vec<Finding<'r>>)> {
+    let (context, report) = (section.context, section.report);
+    view.sorted(report).into_iter().filter_map(move |object| {
+        let found: Vec<Finding<'_>> = of_object(context, object, report.command).collect();
+        (worst(&found).is_some() || object.action != Action::None).then_some((object, found))
+    })
+}
+
+/// The lines of an object's diff: problems first, with the sign that GitHub paints orange.
+fn lines(object: &ObjectReport, found: &[Finding<'_>], full: bool) -> Vec<String> {
+    let beside = found.iter().filter(|one| !one.is_change);
+    let mut lines: Vec<String> = beside.map(|one| format!("! {}: {}", one.rule.id, one.message)).collect();
+    lines.extend(object.conflicts.iter().map(|conflict| format!("! conflict: {}", describe::conflict(conflict))));
+    lines.extend(object.changes.iter().flat_map(hunk::lines));
+    if let Some(more @ 1..) = lines.len().checked_sub(LINES).filter(|_| !full) {
+        lines.truncate(LINES);
+        lines.push(format!("# … {more} more lines"));
+    }
+    lines
+}
+
+fn placed(found: &Finding<'_>, view: &View) -> String {
+    let Some(location) = &found.location else { return String::new() };
+    let mut place = visible(view.file(location.file)).into_owned();
+    for number in [location.line, location.column].into_iter().flatten() {
+        let _ = write!(place, ":{number}");
+    }
+    format!(" at {}", code(&place))
+}
+
+/// A comment that is never longer than GitHub allows.
+#[derive(Default)]
+struct Comment {
+    text: String,
+    length: usize,
+    left_out: Vec<(&'static str, usize)>,
+}
+
+impl Comment {
+    /// Appends what is short.
+    fn push(&mut self, text: &str) {
+        self.add(text, "line");
+    }
+
+    /// Appends a piece, or counts it where there is no room.
+    fn add(&mut self, piece: &str, noun: &'static str) {
+        let length = piece.chars().count();
+        let length = self.length.saturating_add(length);
+        if length <= LIMIT.saturating_sub(RESERVE) {
+            self.text.push_str(piece);
+            self.length = length;
+            return;
+        }
+        match self.left_out.iter_mut().find(|(of, _)| *of == noun) {
+            Some((_, count)) => *count = count.saturating_add(1),
+            None => self.left_out.push((noun, 1)),
+        }
+    }
+
+    fn end(mut self) -> String {
+        if !self.left_out.is_empty() {
+            let counts = self.left_out.iter().map(|(noun, count)| match *count {
+                1 => format!("1 {noun}"),
+                more => format!("{more} {}", plural(noun)),
+            });
+            let counts: Vec<String> = counts.collect();
+            let _ =
+                writeln!(self.text, "\n… left out, as a comment has at most 65,536 characters: {}", counts.join(", "));
+        }
+        self.text
+    }
+}
+
+fn plural(noun: &str) -> String {
+    match noun.split_once(' ') {
+        Some((first, rest)) => format!("{first}s {}", rest.replace("its", "their")),
+        None => format!("{noun}s"),
+    }
+}
+
+/// A sentence of ours, in which names of configurations may occur: nothing in it is Markdown.
+fn sentence(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in visible(text).chars() {
+        if c.is_ascii_punctuation() && !",;.()-:/".contains(c) {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
+/// A code span: nothing in it is Markdown, HTML, a mention or a link.
+fn code(text: &str) -> String {
+    let fence = "`".repeat(longest_run(std::slice::from_ref(&text)).saturating_add(1));
+    let edge = if text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) || text.is_empty() { " " } else { "" };
+    format!("{fence}{edge}{text}{edge}{fence}")
+}
+
+/// A code span in a table, where a bar would begin the next cell even in code.
+fn in_cell(text: &str) -> String {
+    code(&visible(text).replace('|', "\\u{7c}"))
+}
+
+/// The longest run of backticks.
+fn longest_run<S: AsRef<str>>(texts: &[S]) -> usize {
+    let runs = |text: &S| text.as_ref().split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    texts.iter().map(runs).max().unwrap_or_default()
+}
+
+/// Text between tags.
+fn html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('@', "&#64;")
+}

@@ -1,0 +1,64 @@
+//! A change as lines with the signs of a patch, for formats that show diffs and know only what changed.
+
+use reconcile_core::compare::{FieldChange, masked};
+use reconcile_core::text::{one_line, visible};
+use serde_json::Value;
+use similar::ChangeTag;
+
+use crate::formats::yaml;
+use crate::words::describe;
+use crate::words::line_diff::groups;
+use crate::words::value::{inline, stays};
+
+/// Longest value that is one line, in characters.
+const SHORT: usize = 200;
+
+/// The lines of a change, each with everything visible: what goes, what comes, and lines around it.
+pub(crate) fn lines(change: &FieldChange) -> Vec<String> {
+    let (live, desired) = (change.live.as_ref(), change.desired.as_ref());
+    if change.path.elements().is_empty() {
+        let signed = |sign: char, value: &Value| signed_lines(sign, &yaml::document(&masked(value)));
+        return match (live, desired) {
+            (None, Some(desired)) => signed('+', desired),
+            (Some(live), None) => signed('-', live),
+            _ => vec![format!("# {}", describe::change(change))],
+        };
+    }
+    let why = describe::why_on_line(change);
+    let mut lines = vec![format!("@@ {} @@ {why}", one_line(&change.path.to_string(), SHORT)).trim_end().to_owned()];
+    if stays(change) {
+        lines.extend(live.map(|live| signed_lines(' ', &text(live))).into_iter().flatten());
+        return lines;
+    }
+    let (live, desired) = (live.map(text).unwrap_or_default(), desired.map(text).unwrap_or_default());
+    for (at, group) in groups(&live, &desired).iter().enumerate() {
+        if at > 0 {
+            lines.push("@@ … @@".to_owned());
+        }
+        lines.extend(group.iter().map(|(tag, content)| {
+            let sign = match tag {
+                ChangeTag::Delete => '-',
+                ChangeTag::Insert => '+',
+                ChangeTag::Equal => ' ',
+            };
+            format!("{sign}{}", visible(content))
+        }));
+    }
+    lines
+}
+
+fn signed_lines(sign: char, text: &str) -> Vec<String> {
+    text.lines().map(|line| format!("{sign}{}", visible(line))).collect()
+}
+
+/// A value as lines: a string as it is, a long collection as YAML, everything else on one line.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) if text.contains('\n') => text.clone(),
+        Value::Object(_) | Value::Array(_) => {
+            let short = inline(value);
+            if short.chars().count() <= SHORT { short } else { yaml::document(&masked(value)) }
+        }
+        other => inline(other),
+    }
+}

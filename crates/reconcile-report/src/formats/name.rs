@@ -1,0 +1,97 @@
+//! `-o name`: what differs or was done, as `kubectl get -o name` prints it.
+
+use std::collections::BTreeSet;
+
+use reconcile_core::compare::Action;
+use reconcile_core::text::visible;
+
+use crate::{Command, ObjectReport, Report, Reports, View};
+
+/// A line for each object.
+#[must_use]
+pub fn render(report: &Report, view: &View) -> String {
+    let objects = view.sorted(report).into_iter().filter(|object| is_meant(object, report.command));
+    lines(objects.map(name))
+}
+
+/// A line for each object of any context.
+#[must_use]
+pub fn render_all(reports: &Reports, view: &View) -> String {
+    let mut seen = BTreeSet::new();
+    let objects = reports
+        .contexts
+        .iter()
+        .flat_map(|one| view.sorted(&one.report).into_iter().filter(|object| is_meant(object, one.report.command)));
+    lines(objects.map(name).filter(|name| seen.insert(name.clone())))
+}
+
+fn lines(names: impl Iterator<Item = String>) -> String {
+    names.fold(String::new(), |lines, name| lines + &name + "\n")
+}
+
+/// Returns true for what differs, what was done, and what is not ready. Of an object that could not be compared nobody knows.
+fn is_meant(object: &ObjectReport, command: Command) -> bool {
+    match command {
+        Command::Status => object.is_unready(),
+        Command::Apply => object.is_changed(),
+        Command::Diff => !matches!(object.action, Action::None | Action::Unknown),
+    }
+}
+
+/// `deployment.apps/web`
+fn name(object: &ObjectReport) -> String {
+    let group = &object.key.gvk.group;
+    let dot = if group.is_empty() { "" } else { "." };
+    visible(&format!("{}{dot}{group}/{}", object.kind.to_lowercase(), object.name)).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use structured_merge::{GroupVersionKind, ObjectKey};
+
+    use super::*;
+    use crate::{ContextReport, FailOn, Outcome};
+    use reconcile_core::compare::{FieldDiff, ObjectVerdict};
+    use reconcile_core::diagnostic::{Code, Diagnostic};
+
+    fn object(kind: (&str, &str), name: &str, verdict: ObjectVerdict) -> ObjectReport {
+        let gvk = GroupVersionKind::new(kind.0, kind.1);
+        ObjectReport::unwanted(&ObjectKey { gvk, namespace: Some("shop".to_owned()), name: name.to_owned() }, verdict)
+    }
+
+    fn deletion() -> ObjectVerdict {
+        ObjectVerdict::Delete { live: serde_json::json!({}), reason: "gone".to_owned() }
+    }
+
+    fn objects() -> Vec<ObjectReport> {
+        vec![
+            object(("apps/v1", "Deployment"), "web", deletion()),
+            object(("v1", "ConfigMap"), "a\nb", deletion()),
+            object(("v1", "ConfigMap"), "same", FieldDiff::none(reconcile_core::compare::Evidence::Proven).into()),
+            object(("v1", "ConfigMap"), "odd", ObjectVerdict::Unknown(Diagnostic::new(Code::Forbidden, "no"))),
+        ]
+    }
+
+    #[test]
+    fn what_differs_has_a_line() {
+        let report = Report::compared(Command::Diff, objects(), &FailOn::default());
+        assert_eq!(render(&report, &View::default()), "deployment.apps/web\nconfigmap/a\\nb\n");
+        let contexts = ["a", "b"].map(|context| ContextReport {
+            context: context.to_owned(),
+            server: None,
+            report: report.clone(),
+        });
+        let reports = Reports::of(Command::Diff, contexts.to_vec(), Vec::new());
+        assert_eq!(render_all(&reports, &View::default()), "deployment.apps/web\nconfigmap/a\\nb\n");
+    }
+
+    #[test]
+    fn of_an_apply_it_is_what_was_done() {
+        let mut done = objects();
+        for (object, outcome) in done.iter_mut().zip([Outcome::Deleted, Outcome::Failed, Outcome::Unchanged]) {
+            object.outcome = Some(outcome);
+        }
+        let report = Report::compared(Command::Apply, done, &FailOn::default());
+        assert_eq!(render(&report, &View::default()), "deployment.apps/web\n");
+    }
+}

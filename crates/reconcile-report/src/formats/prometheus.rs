@@ -1,0 +1,212 @@
+//! `-o prometheus`: metrics for the textfile collector of the node exporter, and for a push gateway.
+
+use std::fmt::Write as _;
+
+use reconcile_core::text::visible;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::model::tally::tally;
+use crate::words::{describe, findings};
+use crate::{Level, ObjectReport, Section, Sections, View};
+
+/// Most objects with a series of their own.
+const OBJECTS: usize = 500;
+
+/// The series of one metric: the values of its labels, and the number.
+struct Metric {
+    name: &'static str,
+    help: &'static str,
+    samples: Vec<(Labels, usize)>,
+}
+
+type Labels = Vec<(&'static str, String)>;
+
+/// The metrics in the text format of Prometheus: each with its help and type, then its samples.
+#[must_use]
+pub fn render<R: Sections>(report: &R, _: &View) -> String {
+    let sections = report.sections();
+    let mut text = String::new();
+    for metric in [
+        exit_code(&sections),
+        objects(&sections),
+        outcomes(&sections),
+        changes(&sections),
+        fields(&sections),
+        requests(&sections),
+        readiness(&sections),
+        left_out(&sections),
+        drifted(&sections),
+    ] {
+        write(&mut text, &metric);
+    }
+    text
+}
+
+fn write(text: &mut String, Metric { name, help, samples }: &Metric) {
+    if samples.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "# HELP kubectl_reconcile_{name} {help}\n# TYPE kubectl_reconcile_{name} gauge");
+    for (labels, value) in samples {
+        let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+        let _ = writeln!(text, "kubectl_reconcile_{name}{{{}}} {value}", labels.join(","));
+    }
+}
+
+/// The value of a label (Prometheus, "Exposition formats"): everything visible, and `\`, `"` and line feeds escaped.
+fn escaped(text: &str) -> String {
+    visible(text).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+/// The labels of every series: the command, and the context where there are several.
+fn labels(section: &Section<'_>) -> Labels {
+    let cluster = section.report.cluster.as_ref().and_then(|cluster| cluster.context.as_deref());
+    let context = section.context.or(cluster).unwrap_or_default();
+    vec![("command", snake_case(&section.report.command)), ("context", context.to_owned())]
+}
+
+/// A word of the report: `changed_by_other` for `changedByOther`.
+fn snake_case<T: Serialize>(value: &T) -> String {
+    let Ok(Value::String(word)) = serde_json::to_value(value) else { return String::new() };
+    let mut snake = String::new();
+    for c in word.chars() {
+        if c.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(c.to_ascii_lowercase());
+    }
+    snake
+}
+
+fn with(labels: &Labels, name: &'static str, value: impl Into<String>) -> Labels {
+    let mut labels = labels.clone();
+    labels.push((name, value.into()));
+    labels
+}
+
+fn exit_code(sections: &[Section<'_>]) -> Metric {
+    let samples = sections.iter().map(|section| {
+        let labels = with(&labels(section), "verdict", snake_case(&section.report.verdict));
+        (labels, usize::from(section.report.exit_code))
+    });
+    let help = "Exit code of the last run, with its verdict.";
+    Metric { name: "exit_code", help, samples: samples.collect() }
+}
+
+fn objects(sections: &[Section<'_>]) -> Metric {
+    let mut samples = Vec::new();
+    for section in sections {
+        let (counts, labels) = (&section.report.summary, labels(section));
+        let states = [
+            ("in_sync", counts.in_sync),
+            ("create", counts.create),
+            ("update", counts.update),
+            ("replace", counts.replace),
+            ("delete", counts.delete),
+            ("unknown", counts.unknown),
+            ("kept", counts.kept.unwrap_or_default()),
+        ];
+        samples.extend(states.map(|(state, count)| (with(&labels, "action", state), count)));
+    }
+    Metric { name: "objects", help: "Objects of the last run, by the action that they need.", samples }
+}
+
+fn outcomes(sections: &[Section<'_>]) -> Metric {
+    let outcomes = |object: &ObjectReport| object.outcome.iter().map(snake_case).collect();
+    let samples = sections.iter().flat_map(|section| counted(section, "outcome", outcomes));
+    Metric { name: "outcomes", help: "Objects of the last run, by outcome.", samples: samples.collect() }
+}
+
+fn changes(sections: &[Section<'_>]) -> Metric {
+    let classes = |object: &ObjectReport| object.changes.iter().map(|change| snake_case(&change.class)).collect();
+    let samples = sections.iter().flat_map(|section| counted(section, "class", classes));
+    Metric { name: "changes", help: "Differences that the last run found, by class.", samples: samples.collect() }
+}
+
+/// How often each word is said of the objects of a cluster.
+fn counted(
+    section: &Section<'_>,
+    label: &'static str,
+    words: impl Fn(&ObjectReport) -> Vec<String>,
+) -> Vec<(Labels, usize)> {
+    let labels = labels(section);
+    let counts = tally(section.report.objects.iter().flat_map(words));
+    counts.into_iter().map(|(word, count)| (with(&labels, label, word), count)).collect()
+}
+
+fn fields(sections: &[Section<'_>]) -> Metric {
+    let mut samples = Vec::new();
+    for section in sections {
+        let (counts, labels) = (&section.report.summary, labels(section));
+        let counts = [
+            ("ignored", counts.ignored),
+            ("unmanaged", counts.unmanaged),
+            ("unmanaged_manual", counts.unmanaged_manual),
+            ("beside", counts.beside),
+        ];
+        samples.extend(counts.map(|(what, count)| (with(&labels, "what", what), count)));
+    }
+    Metric { name: "other_fields", help: "Fields that are not drift: ignored by rules, or added by others.", samples }
+}
+
+fn requests(sections: &[Section<'_>]) -> Metric {
+    let mut samples = Vec::new();
+    for section in sections {
+        let labels = labels(section);
+        let counts = serde_json::to_value(section.report.requests).unwrap_or_default();
+        for (verb, count) in counts.as_object().into_iter().flatten() {
+            let count = count.as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
+            samples.push((with(&labels, "verb", snake_case(verb)), count));
+        }
+    }
+    Metric { name: "requests", help: "Requests that the last run sent.", samples }
+}
+
+fn readiness(sections: &[Section<'_>]) -> Metric {
+    let mut samples = Vec::new();
+    for section in sections {
+        let Some(counts) = &section.report.summary.readiness else { continue };
+        let labels = labels(section);
+        let states = [
+            ("current", counts.current),
+            ("in_progress", counts.in_progress),
+            ("failed", counts.failed),
+            ("terminating", counts.terminating),
+            ("not_found", counts.not_found),
+            ("unknown", counts.unknown),
+        ];
+        samples.extend(states.map(|(state, count)| (with(&labels, "state", state), count)));
+    }
+    Metric { name: "readiness", help: "Objects of the last run, by readiness.", samples }
+}
+
+/// The objects about which something has to be done.
+fn drifting<'r>(section: &Section<'r>) -> impl Iterator<Item = &'r ObjectReport> {
+    let (context, report) = (section.context, section.report);
+    report.objects.iter().filter(move |object| {
+        findings::of_object(context, object, report.command).any(|found| found.level > Level::Note)
+    })
+}
+
+fn left_out(sections: &[Section<'_>]) -> Metric {
+    let more = |section: &Section<'_>| drifting(section).count().saturating_sub(OBJECTS);
+    let samples = sections.iter().map(|section| (labels(section), more(section))).collect();
+    Metric { name: "objects_left_out", help: "Objects that have no series in kubectl_reconcile_object.", samples }
+}
+
+fn drifted(sections: &[Section<'_>]) -> Metric {
+    let mut samples = Vec::new();
+    for section in sections {
+        let common = labels(section);
+        for object in drifting(section).take(OBJECTS) {
+            let mut labels = with(&common, "api_version", object.api_version.as_str());
+            labels.push(("kind", object.kind.clone()));
+            labels.push(("namespace", object.namespace.clone().unwrap_or_default()));
+            labels.push(("name", object.name.clone()));
+            labels.push(("state", describe::state(object).replace(' ', "_")));
+            samples.push((labels, 1));
+        }
+    }
+    Metric { name: "object", help: "Objects that differ, could not be compared or applied, or are not ready.", samples }
+}

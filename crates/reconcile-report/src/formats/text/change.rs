@@ -1,0 +1,254 @@
+//! One change: `path: live → desired`, or the lines that differ.
+
+use reconcile_core::compare::FieldChange;
+use reconcile_core::text::{middle_cut, width};
+use serde_json::Value;
+use similar::ChangeTag;
+use structured_merge::{FieldPath, Op, PathElement, Scalar};
+
+use super::hunks::{emphasis, pair, put_lines};
+use super::sheet::{GAP, Sheet};
+use super::{certificate, structured};
+use crate::words::line_diff::{Line, groups};
+use crate::words::number::grouped;
+use crate::words::value::{block, inline, is_long, stays};
+use crate::words::why::note;
+use crate::words::word_diff::{Contrast, Side};
+use crate::{Role, Styled};
+
+/// Between a live and a desired value.
+const ARROW: &str = " → ";
+
+/// Which values a change is about.
+enum Values {
+    /// One that stays.
+    Kept(Value),
+    Added(Value),
+    Removed(Value),
+    Changed(Value, Value),
+}
+
+/// Appends a change; `from` is how much of its path is above it already. Returns the changes of the parts of its value, which belong
+/// below it, if it has any.
+pub(super) fn change(sheet: &mut Sheet<'_>, change: &FieldChange, from: usize, indent: usize) -> Vec<FieldChange> {
+    let path = FieldPath::from(change.path.elements().get(from..).unwrap_or_default().to_vec()).to_string();
+    let note = note(change, sheet.view);
+    let place = Place { path, note, indent };
+    match values(change) {
+        Values::Kept(value) => single(sheet, &place, (' ', Role::Plain), &value),
+        Values::Added(value) => {
+            let (written, defaults) = apart(value, &change.defaulted);
+            single(sheet, &place, ('+', Role::Add), &written);
+            defaults_of(sheet, &defaults, place.inner());
+        }
+        Values::Removed(value) => single(sheet, &place, ('-', Role::Remove), &value),
+        Values::Changed(live, desired) => return changed(sheet, &place, &live, &desired),
+    }
+    Vec::new()
+}
+
+/// An added value without what the server sets in it, and that, field by field.
+fn apart(mut value: Value, defaulted: &[FieldPath]) -> (Value, Vec<String>) {
+    let mut defaults = Vec::new();
+    for path in defaulted {
+        let Some((PathElement::Field(name), parents)) = path.elements().split_last() else { continue };
+        let parent = parents.iter().try_fold(&mut value, |value, element| match element {
+            PathElement::Field(name) => value.get_mut(name),
+            PathElement::Index(at) => value.get_mut(usize::try_from(*at).ok()?),
+            _ => None,
+        });
+        if let Some(default) = parent.and_then(Value::as_object_mut).and_then(|fields| fields.remove(name)) {
+            defaults.push(format!("{path}: {}", inline(&default)));
+        }
+    }
+    (value, defaults)
+}
+
+/// What the server adds to an added value.
+fn defaults_of(sheet: &mut Sheet<'_>, defaults: &[String], indent: usize) {
+    if !defaults.is_empty() {
+        let line = format!("{}and by default {}", " ".repeat(indent), defaults.join(", "));
+        let line = if sheet.view.full { line } else { middle_cut(&line, sheet.view.width) };
+        sheet.line(Role::Note, line);
+    }
+}
+
+/// Where a change is shown.
+struct Place {
+    path: String,
+    note: String,
+    indent: usize,
+}
+
+impl Place {
+    /// The margin of what is below it.
+    fn inner(&self) -> usize {
+        self.indent.saturating_add(GAP)
+    }
+
+    /// The path with a sign before it, which is outside of the indentation.
+    fn head(&self, (sign, role): (char, Role)) -> Styled {
+        let margin = " ".repeat(self.indent.saturating_sub(GAP));
+        let mut text = Styled::new();
+        match sign {
+            ' ' => text.push(Role::Plain, format!("{margin}  ")),
+            sign => text.push(role, format!("{margin}{sign} ")),
+        }
+        text.with(Role::Plain, self.path.clone())
+    }
+}
+
+fn values(change: &FieldChange) -> Values {
+    let of = |value: &Option<Value>| own_value(&change.path, value.clone().unwrap_or_default());
+    let (live, desired) = (of(&change.live), of(&change.desired));
+    match change.op {
+        _ if stays(change) => Values::Kept(live),
+        Op::Remove => Values::Removed(live),
+        Op::Add => Values::Added(desired),
+        _ => Values::Changed(live, desired),
+    }
+}
+
+/// A value without what its path says already: the keys of a list item, the member of a set.
+fn own_value(path: &FieldPath, mut value: Value) -> Value {
+    match path.elements().last() {
+        Some(PathElement::Key(keys)) => {
+            if let Some(fields) = value.as_object_mut() {
+                for (name, key) in keys {
+                    if fields.get(name).is_some_and(|value| Scalar::from_json(value) == *key) {
+                        fields.remove(name);
+                    }
+                }
+                if fields.is_empty() {
+                    return Value::Null;
+                }
+            }
+            value
+        }
+        Some(PathElement::Member(member)) if Scalar::from_json(&value) == *member => Value::Null,
+        _ => value,
+    }
+}
+
+/// Returns true if a value says nothing beside its path.
+fn is_said(path: &str, value: &Value) -> bool {
+    value.is_null() && path.ends_with(']')
+}
+
+/// A value that comes, goes or stays.
+fn single(sheet: &mut Sheet<'_>, place: &Place, sign: (char, Role), value: &Value) {
+    let mut left = place.head(sign);
+    if let Some(sentences) = value.as_str().and_then(certificate::sentences) {
+        left.push(Role::Note, " (certificate)");
+        sheet.row(left, &place.note, place.inner());
+        for sentence in sentences {
+            sheet.line(sign.1, format!("{}{sentence}", " ".repeat(place.inner())));
+        }
+        return;
+    }
+    if is_said(&place.path, value) {
+        return sheet.row(left, &place.note, place.inner());
+    }
+    let is_lines = match value {
+        Value::String(text) => text.trim_end_matches('\n').contains('\n'),
+        _ => is_long(value),
+    };
+    if !is_lines {
+        left.push(Role::Plain, ": ");
+        let room = sheet.view.width.saturating_sub(left.width()).max(20);
+        let shown = inline(value);
+        left.push(sign.1, if sheet.view.full { shown } else { middle_cut(&shown, room) });
+        return sheet.row(left, &place.note, place.inner());
+    }
+    left.push(Role::Plain, ":");
+    sheet.row(left, &place.note, place.inner());
+    let text = block(value);
+    let tag = match sign.0 {
+        '+' => ChangeTag::Insert,
+        '-' => ChangeTag::Delete,
+        _ => ChangeTag::Equal,
+    };
+    let lines: Vec<Line<'_>> = text.lines().map(|line| (tag, line)).collect();
+    let role = (tag == ChangeTag::Equal).then_some(Role::Plain);
+    put_lines(sheet, &[lines], place.inner(), role);
+}
+
+fn changed(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value) -> Vec<FieldChange> {
+    if let Some(parts) = structured::parts(&place.path, live, desired) {
+        let mut left = place.head((' ', Role::Plain));
+        if let Some(what) = parts.what {
+            left.push(Role::Note, format!(" ({what})"));
+        }
+        sheet.row(left, &place.note, place.inner());
+        return parts.changes;
+    }
+    let is_lines = |value: &Value| match value {
+        Value::String(text) => text.contains('\n'),
+        _ => is_long(value),
+    };
+    if is_lines(live) || is_lines(desired) {
+        in_lines(sheet, place, live, desired);
+    } else {
+        on_line(sheet, place, live, desired);
+    }
+    Vec::new()
+}
+
+/// `path: live → desired`, or one below the other where they do not fit beside each other.
+fn on_line(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value) {
+    let contrast = Contrast::of(&inline(live), &inline(desired));
+    let mut left = place.head((' ', Role::Plain));
+    let (remove, add) = emphasis(&contrast);
+    let room = sheet.view.width.saturating_sub(left.width()).saturating_sub(GAP);
+    let note = if place.note.is_empty() { 0 } else { width(&place.note).saturating_add(GAP) };
+    let beside = room.saturating_sub(note);
+    if let Some((live, desired)) = fitting(&contrast, room, beside, sheet.view.full) {
+        left.push(Role::Plain, ": ");
+        live.show(&mut left, Role::Remove, remove);
+        left.push(Role::Plain, ARROW);
+        desired.show(&mut left, Role::Add, add);
+        return sheet.row(left, &place.note, place.inner());
+    }
+    sheet.row(left, &place.note, place.inner());
+    pair(sheet, &contrast, place.inner());
+}
+
+/// Both sides as they fit into the room: as whole as they can be, and rather short than above the note.
+fn fitting(contrast: &Contrast, room: usize, beside: usize, full: bool) -> Option<(Side, Side)> {
+    let Contrast { live, desired } = contrast;
+    let fits = |live: &Side, desired: &Side, room: usize| {
+        [live.width(), width(ARROW), desired.width()].iter().sum::<usize>() <= room
+    };
+    if fits(live, desired, if full { room } else { beside }) {
+        return Some((live.clone(), desired.clone()));
+    }
+    if full {
+        return None;
+    }
+    let (short_live, short) = (live.without_what_is_alike(), desired.without_what_is_alike());
+    let choices = [(live, &short, beside), (live, desired, room), (live, &short, room), (&short_live, &short, room)];
+    let found = choices.into_iter().find(|(live, desired, room)| fits(live, desired, *room));
+    found.map(|(live, desired, _)| (live.clone(), desired.clone()))
+}
+
+/// The lines that differ, with those around them.
+fn in_lines(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value) {
+    let (old, new) = (block(live), block(desired));
+    let groups = groups(&old, &new);
+    let count = |tag: ChangeTag| groups.iter().flatten().filter(|(of, _)| *of == tag).count();
+    let differing = count(ChangeTag::Delete).max(count(ChangeTag::Insert));
+    let all = old.lines().count().max(new.lines().count());
+    let mut left = place.head((' ', Role::Plain));
+    let end = match (live, desired) {
+        (Value::String(live), Value::String(desired)) => match (live.ends_with('\n'), desired.ends_with('\n')) {
+            (true, false) => "; the final line break is removed",
+            (false, true) => "; a final line break is added",
+            _ => "",
+        },
+        _ => "",
+    };
+    let lines = if all == 1 { "line" } else { "lines" };
+    left.push(Role::Note, format!(" ({} of {} {lines}{end})", grouped(differing), grouped(all)));
+    sheet.row(left, &place.note, place.inner());
+    put_lines(sheet, &groups, place.inner(), None);
+}

@@ -1,0 +1,291 @@
+//! The text about several contexts: a section for each, and a matrix that shows where an object differs.
+
+#![expect(clippy::indexing_slicing, reason = "the columns and rows are of the very table")]
+
+use std::collections::BTreeMap;
+
+use reconcile_core::text::width;
+
+use super::whole as section;
+use crate::words::label::{Label, label};
+use crate::words::number::grouped;
+use crate::words::sentence::counted;
+use crate::words::verdict::verdict;
+use crate::{ContextReport, Report, Reports, Role, Styled, Verdict, View};
+
+/// The longest name of a context that heads a column; longer ones are numbered.
+const HEAD: usize = 24;
+/// How many objects are shown.
+const SHOWN: usize = 100;
+/// Between two columns.
+const GAP: &str = "  ";
+
+/// Everything at once.
+#[must_use]
+pub fn whole(reports: &Reports, view: &View) -> Styled {
+    let mut text = Styled::new();
+    for one in &reports.contexts {
+        text.append(heading(&one.context, one.server.as_deref()));
+        text.append(if is_stopped(&one.report) { stopped(one) } else { section(&one.report, view) });
+        text.line_end();
+    }
+    text.append(together(reports, view));
+    text
+}
+
+/// The line above the section of one context.
+#[must_use]
+pub fn heading(context: &str, server: Option<&str>) -> Styled {
+    let mut text = Styled::new().with(Role::Note, "# ").with(Role::Name, context);
+    if let Some(server) = server {
+        text.push(Role::Note, format!(" ({server})"));
+    }
+    text.line_end();
+    text
+}
+
+/// The matrix of all contexts that were looked at, the others, and what all come to.
+#[must_use]
+pub fn together(reports: &Reports, view: &View) -> Styled {
+    let looked_at: Vec<&ContextReport> = reports.contexts.iter().filter(|one| !is_stopped(&one.report)).collect();
+    let mut text = Styled::new();
+    let rows = rows(&looked_at);
+    let (alike, different): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_quiet());
+    if !different.is_empty() && !view.summary {
+        text.append(matrix(&looked_at, &different, view));
+    }
+    if !alike.is_empty() && looked_at.len() > 1 && !view.summary {
+        let more = if different.is_empty() { "" } else { " more" };
+        let objects = if alike.len() == 1 { "object needs" } else { "objects need" };
+        let count = grouped(alike.len());
+        text.append(line(Role::Note, format!("{count}{more} {objects} no change in any of these contexts")));
+    }
+    for one in reports.contexts.iter().filter(|one| is_stopped(&one.report)) {
+        text.push(Role::Name, one.context.clone());
+        text.push(Role::Plain, ": ");
+        text.append(stopped(one));
+    }
+    text.append(line(Role::Plain, totals(reports)));
+    text
+}
+
+/// Returns true if a run ended before it looked at any object.
+pub(crate) fn is_stopped(report: &Report) -> bool {
+    report.objects.is_empty() && matches!(report.verdict, Verdict::Unreachable | Verdict::Invalid)
+        || report.objects.is_empty() && !report.errors.is_empty()
+}
+
+/// Why a context was not looked at, or what it came to.
+#[must_use]
+pub fn stopped(ContextReport { report, .. }: &ContextReport) -> Styled {
+    let why = report.errors.first().map(|error| format!(": {}", error.message)).unwrap_or_default();
+    line(Role::Problem, format!("{}{why}", verdict(report.verdict, report.command).of_context))
+}
+
+/// `3 contexts: 1 with drift, 1 in sync, 1 unreachable`
+pub(crate) fn totals(reports: &Reports) -> String {
+    let verdicts: Vec<(usize, &str)> = reports
+        .summary
+        .verdicts
+        .iter()
+        .rev()
+        .map(|(one, count)| (*count, verdict(*one, reports.command).of_context))
+        .collect();
+    format!("{} contexts: {}", reports.summary.contexts, counted(&verdicts))
+}
+
+/// One object in all contexts.
+pub(crate) struct Row {
+    /// Its name, without the namespace where it differs.
+    pub name: String,
+    /// What it needs in each context.
+    pub cells: Vec<Option<Label>>,
+    /// Which object of each context it is.
+    pub objects: Vec<Option<usize>>,
+}
+
+impl Row {
+    /// Returns true if there is nothing to see in any context.
+    pub fn is_quiet(&self) -> bool {
+        self.cells.iter().all(|cell| cell.is_some_and(|cell| cell.role == Role::Note))
+    }
+}
+
+/// All objects in the order in which they are met. A manifest is one object, although each context may put it into another
+/// namespace.
+pub(crate) fn rows(contexts: &[&ContextReport]) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut places = BTreeMap::new();
+    for (at, one) in contexts.iter().enumerate() {
+        for (number, object) in one.report.objects.iter().enumerate() {
+            let source = object.source.as_ref().map(ToString::to_string);
+            let namespace = if source.is_some() { None } else { object.namespace.as_deref() };
+            let id = (source, &object.key.gvk.group, &object.kind, namespace, &object.name);
+            let place = *places.entry(id).or_insert(rows.len());
+            if place == rows.len() {
+                let (cells, objects) = (vec![None; contexts.len()], vec![None; contexts.len()]);
+                rows.push(Row { name: object.key.to_string(), cells, objects });
+            }
+            let Some(row) = rows.get_mut(place) else { continue };
+            if row.name != object.key.to_string() {
+                row.name = format!("{} {}", object.kind, object.name);
+            }
+            if let Some(slot) = row.cells.get_mut(at) {
+                *slot = Some(label(object));
+            }
+            if let Some(slot) = row.objects.get_mut(at) {
+                *slot = Some(number);
+            }
+        }
+    }
+    rows
+}
+
+fn matrix(contexts: &[&ContextReport], rows: &[&Row], view: &View) -> Styled {
+    let most = if view.full { usize::MAX } else { SHOWN };
+    let shown = &rows[..rows.len().min(most)];
+    let is_numbered = contexts.iter().any(|one| width(&one.context) > HEAD);
+    let head =
+        |number: usize, one: &ContextReport| if is_numbered { format!("[{number}]") } else { one.context.clone() };
+    let heads: Vec<String> = (1..).zip(contexts).map(|(number, one)| head(number, one)).collect();
+    let words = |at: usize| shown.iter().filter_map(move |row| row.cells.get(at)?.map(|cell| cell.word.len()));
+    let widths: Vec<usize> =
+        heads.iter().enumerate().map(|(at, head)| words(at).fold(width(head), usize::max)).collect();
+    let names = shown.iter().map(|row| width(&row.name)).max().unwrap_or_default();
+    let mut text = Styled::new();
+    for columns in blocks(&widths, names, view.width) {
+        // The last column is not filled up.
+        let last = columns.clone().next_back();
+        let to = |at: usize| if Some(at) == last { 0 } else { widths[at] };
+        text.push(Role::Plain, " ".repeat(names));
+        for at in columns.clone() {
+            text.push(Role::Name, format!("{GAP}{}", padded(&heads[at], to(at))));
+        }
+        text.line_end();
+        for row in shown {
+            text.push(Role::Name, padded(&row.name, names));
+            for at in columns.clone() {
+                let cell = row.cells[at].unwrap_or(Label { word: "-", role: Role::Note });
+                text.push(cell.role, format!("{GAP}{}", padded(cell.word, to(at))));
+            }
+            text.line_end();
+        }
+    }
+    if let Some(more @ 1..) = rows.len().checked_sub(shown.len()) {
+        let more = grouped(more);
+        text.append(line(Role::Note, format!("… {more} more objects: --full")));
+    }
+    if is_numbered {
+        for (head, one) in heads.iter().zip(contexts) {
+            text.append(line(Role::Note, format!("{head} {}", one.context)));
+        }
+    }
+    text
+}
+
+/// The columns that fit beside the names, as many blocks of them as there have to be.
+fn blocks(widths: &[usize], names: usize, most: usize) -> Vec<std::ops::Range<usize>> {
+    let mut blocks = Vec::new();
+    let (mut start, mut taken) = (0, names);
+    for (at, width) in widths.iter().enumerate() {
+        let wanted = width.saturating_add(GAP.len());
+        if at > start && taken.saturating_add(wanted) > most {
+            blocks.push(start..at);
+            (start, taken) = (at, names);
+        }
+        taken = taken.saturating_add(wanted);
+    }
+    blocks.push(start..widths.len());
+    blocks
+}
+
+fn padded(text: &str, to: usize) -> String {
+    format!("{text}{}", " ".repeat(to.saturating_sub(width(text))))
+}
+
+fn line(role: Role, text: String) -> Styled {
+    let mut line = Styled::new().with(role, text);
+    line.line_end();
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use structured_merge::{GroupVersionKind, ObjectKey};
+
+    use super::*;
+    use crate::plain;
+    use crate::{Command, FailOn, ObjectReport};
+    use reconcile_core::compare::{Evidence, FieldDiff, ObjectVerdict};
+    use reconcile_core::diagnostic::{Code, Diagnostic};
+    use reconcile_core::manifest::Source;
+
+    fn object(namespace: &str, name: &str, line: u32, verdict: ObjectVerdict) -> ObjectReport {
+        let gvk = GroupVersionKind::new("v1", "ConfigMap");
+        let key = ObjectKey { gvk, namespace: Some(namespace.to_owned()), name: name.to_owned() };
+        let source = Some(Source { file: "web.yaml".into(), line, document: 1 });
+        ObjectReport { source, ..ObjectReport::unwanted(&key, verdict) }
+    }
+
+    fn in_sync() -> ObjectVerdict {
+        FieldDiff::none(Evidence::Proven).into()
+    }
+
+    fn unknown() -> ObjectVerdict {
+        ObjectVerdict::Unknown(Diagnostic::new(Code::Forbidden, "no"))
+    }
+
+    fn context(name: &str, objects: Vec<ObjectReport>) -> ContextReport {
+        let report = Report::compared(Command::Diff, objects, &FailOn::default());
+        ContextReport { context: name.to_owned(), server: Some(format!("https://{name}")), report }
+    }
+
+    fn down(name: &str) -> ContextReport {
+        let errors = vec![Diagnostic::new(Code::ConnectionLost, "cannot connect")];
+        let report = Report::stopped(Command::Diff, Verdict::Unreachable, errors);
+        ContextReport { context: name.to_owned(), server: None, report }
+    }
+
+    fn shown(contexts: Vec<ContextReport>) -> String {
+        plain(&together(&Reports::of(Command::Diff, contexts, Vec::new()), &View::default()))
+    }
+
+    #[test]
+    fn a_manifest_is_one_row_in_whatever_namespace_it_is() {
+        let contexts = vec![
+            context("a", vec![object("dev", "web", 1, in_sync()), object("dev", "db", 9, in_sync())]),
+            context("bb", vec![object("prod", "web", 1, unknown()), object("prod", "db", 9, in_sync())]),
+            down("c"),
+        ];
+        let expected = "               a        bb
+ConfigMap web  in sync  not compared
+1 more object needs no change in any of these contexts
+c: unreachable: cannot connect
+3 contexts: 1 incomplete, 1 unreachable, 1 without differences
+";
+        assert_eq!(shown(contexts), expected);
+    }
+
+    #[test]
+    fn what_only_some_contexts_have_is_a_gap() {
+        let contexts = vec![context("a", vec![object("dev", "web", 1, unknown())]), context("b", Vec::new())];
+        assert!(shown(contexts).contains("ConfigMap dev/web  not compared  -\n"));
+    }
+
+    #[test]
+    fn long_names_are_numbered_and_columns_continue_below() {
+        let name = |at: usize| format!("arn:aws:eks:eu-central-1:123456789012:cluster/{at}");
+        let contexts = (1..=12).map(|at| context(&name(at), vec![object("dev", "web", 1, unknown())])).collect();
+        let text = shown(contexts);
+        assert!(text.lines().all(|line| line.chars().count() <= View::WIDTH), "{text}");
+        assert_eq!(text.matches("ConfigMap dev/web").count(), 3, "{text}");
+        assert!(text.contains(&format!("\n[12] {}\n", name(12))), "{text}");
+    }
+
+    #[test]
+    fn what_is_hidden_in_a_name_takes_the_width_that_it_is_shown_with() {
+        let contexts = vec![context("a\u{1b}[2J", vec![object("dev", "web", 1, unknown())])];
+        let text = shown(contexts);
+        assert!(text.contains("a\\u{1b}[2J\n") && !text.contains('\u{1b}'), "{text:?}");
+    }
+}

@@ -1,0 +1,46 @@
+//! What is worth being shown of an object, and what only under `-v`.
+
+use reconcile_core::compare::{Class, FieldChange};
+use reconcile_core::manifest::LEFT_OUT;
+use serde_json::Value;
+use structured_merge::PathElement;
+
+use crate::{ObjectReport, View};
+
+/// Fields of numbers in which 0 means that the server chooses.
+const CHOSEN_AT_ZERO: [&str; 3] = ["healthCheckNodePort", "nodePort", "targetPort"];
+
+/// The changes that are shown.
+pub(super) fn shown<'o>(object: &'o ObjectReport, view: &View) -> Vec<&'o FieldChange> {
+    let is_wanted =
+        |change: &&FieldChange| is_shown(change) && (view.verbosity > 0 || view.full || !is_harmless(change));
+    object.changes.iter().filter(is_wanted).collect()
+}
+
+/// Returns true if there is a field to be shown.
+pub(crate) fn is_shown(change: &FieldChange) -> bool {
+    !change.path.elements().is_empty() && !matches!(change.class, Class::Missing | Class::Adopted)
+}
+
+/// The warnings that are shown.
+pub(super) fn warnings<'o>(object: &'o ObjectReport, view: &View) -> Vec<&'o str> {
+    let is_shown = |warning: &&str| view.verbosity > 0 || view.full || !warning.starts_with(LEFT_OUT);
+    object.warnings.iter().map(String::as_str).filter(is_shown).collect()
+}
+
+/// Returns true if the cluster keeps a value of its own where the manifest has none: nobody can or needs to do anything about it.
+fn is_harmless(change: &FieldChange) -> bool {
+    let says_nothing = match &change.desired {
+        None | Some(Value::Null) => true,
+        Some(Value::Object(fields)) => fields.is_empty(),
+        Some(Value::Array(items)) => items.is_empty(),
+        Some(Value::String(text)) => text.is_empty(),
+        Some(Value::Number(number)) => {
+            let name = change.path.elements().last();
+            number.as_i64() == Some(0)
+                && matches!(name, Some(PathElement::Field(name)) if CHOSEN_AT_ZERO.contains(&name.as_str()))
+        }
+        Some(Value::Bool(_)) => false,
+    };
+    change.class == Class::Overridden && says_nothing
+}

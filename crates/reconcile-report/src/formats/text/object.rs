@@ -1,0 +1,182 @@
+//! One object: what it is, what differs in it, and what is in the way.
+
+use std::collections::BTreeMap;
+
+use reconcile_core::compare::{Action, Class, Conflict, FieldChange, Owner};
+use reconcile_core::text::{one_line, width};
+use serde_json::Value;
+use structured_merge::{FieldPath, Operation};
+
+use super::hunks::more;
+use super::sheet::{GAP, Sheet};
+use super::{definition, fields, notes};
+use crate::words::excerpt;
+use crate::words::label::sign;
+use crate::words::why::{added_by, owner_text, owners};
+use crate::{ObjectReport, Role, Styled, View};
+
+/// How many changes, conflicts or warnings of one object are shown; anyone who may write the live object decides how many there are.
+const SHOWN: usize = 100;
+/// How many mistakes of one manifest are shown.
+const MISTAKES: usize = 10;
+/// How many images are named of an object that is created, and how long a name may be.
+const IMAGES: usize = 3;
+const IMAGE: usize = 60;
+/// Where pods are described in the kinds that make them.
+const PODS: [&str; 3] = ["/spec/template/spec", "/spec/jobTemplate/spec/template/spec", "/spec"];
+/// Columns before what is said of an object.
+const MARGIN: &str = "    ";
+
+/// What an object is, and what differs in it; nothing where there is nothing to say.
+pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
+    let shown = notes::shown(object, view);
+    let warnings = notes::warnings(object, view);
+    let mut sheet = Sheet::new(view);
+    if object.action == Action::None && shown.is_empty() && warnings.is_empty() && !object.is_kept() {
+        return sheet.text;
+    }
+    let place = object.source.as_ref().map(|source| view.place(source));
+    let about = match (&place, &object.reason) {
+        (None, Some(reason)) => reason.clone(),
+        _ => about(object),
+    };
+    head(&mut sheet, sign(object), &object.key.to_string(), &about, &place.clone().unwrap_or_default());
+    if let (Some(_), Some(reason)) = (&place, &object.reason) {
+        sheet.line(Role::Problem, format!("{MARGIN}{reason}"));
+        hint(&mut sheet, object);
+    }
+    if object.action == Action::Unknown {
+        sheet.text.append(problem("cannot compare", object, view));
+    }
+    let (summarised, mut shown): (Vec<_>, Vec<_>) =
+        shown.into_iter().partition(|change| definition::is_summarised(object, change));
+    definition::versions(&mut sheet, object, &summarised);
+    shown.extend(definition::few_owned(&summarised));
+    let most = if view.full { usize::MAX } else { SHOWN };
+    let (added, differing): (Vec<_>, Vec<_>) =
+        foremost(&shown, most).into_iter().partition(|change| change.class == Class::Unmanaged);
+    let count = fields::fields(&mut sheet, &differing, MARGIN.len());
+    let count = count.saturating_add(additions(&mut sheet, &added));
+    more(&mut sheet, shown.len().saturating_sub(count), "change", MARGIN.len());
+    conflicts(&mut sheet, object, most);
+    for warning in warnings.iter().take(most) {
+        sheet.line(Role::Note, format!("{MARGIN}warning: {warning}"));
+    }
+    more(&mut sheet, warnings.len().saturating_sub(most), "warning", MARGIN.len());
+    sheet.text
+}
+
+/// The line above an object's differences: what it is, and at the right where it comes from.
+pub(super) fn head(sheet: &mut Sheet<'_>, (mark, role): (&str, Role), name: &str, about: &str, place: &str) {
+    let mut left = Styled::new().with(role, format!("{mark} ")).with(Role::Name, name);
+    let room = sheet.view.width.saturating_sub(left.width()).saturating_sub(GAP);
+    let is_beside = !about.is_empty() && width(about) <= room;
+    if is_beside {
+        left.push(Role::Note, format!("  {about}"));
+    }
+    sheet.row_to_edge(left, place, MARGIN.len());
+    if !about.is_empty() && !is_beside {
+        sheet.line(Role::Note, format!("{MARGIN}{about}"));
+    }
+}
+
+/// What there is to know of an object that is created: `2 replicas, shop/worker:4.1`.
+fn about(object: &ObjectReport) -> String {
+    let desired = object.changes.first().and_then(|change| change.desired.as_ref());
+    let Some(desired) = desired.filter(|_| object.action == Action::Create) else { return String::new() };
+    let mut parts = Vec::new();
+    match desired.pointer("/spec/replicas").and_then(Value::as_u64) {
+        Some(1) => parts.push("1 replica".to_owned()),
+        Some(replicas) => parts.push(format!("{replicas} replicas")),
+        None => {}
+    }
+    let containers = PODS.iter().find_map(|pods| desired.pointer(pods)?.get("containers")?.as_array());
+    let images: Vec<&str> =
+        containers.into_iter().flatten().filter_map(|container| container.get("image")?.as_str()).collect();
+    parts.extend(images.iter().take(IMAGES).map(|image| one_line(image, IMAGE)));
+    if let Some(more @ 1..) = images.len().checked_sub(IMAGES) {
+        parts.push(format!("{more} more"));
+    }
+    parts.join(", ")
+}
+
+/// The changes that are shown where there are too many: drift before anything else, so that nobody can hide it behind what is
+/// none.
+pub(crate) fn foremost<'c>(changes: &[&'c FieldChange], most: usize) -> Vec<&'c FieldChange> {
+    let drift = changes.iter().filter(|change| change.class.is_drift()).count().min(most);
+    let (mut drift, mut others) = (drift, most.saturating_sub(drift));
+    let mut fits = |change: &&&FieldChange| {
+        let room = if change.class.is_drift() { &mut drift } else { &mut others };
+        let fits = *room > 0;
+        *room = room.saturating_sub(1);
+        fits
+    };
+    changes.iter().filter(|change| fits(change)).copied().collect()
+}
+
+/// Fields that others added, by their managers: manual changes first.
+fn additions(sheet: &mut Sheet<'_>, added: &[&FieldChange]) -> usize {
+    let mut groups: BTreeMap<(bool, String), Vec<&FieldChange>> = BTreeMap::new();
+    for change in added {
+        let by = owners(&change.managers, sheet.view);
+        groups.entry((!change.is_manual(), by)).or_default().push(change);
+    }
+    let mut count = 0_usize;
+    for ((is_controller, by), changes) in &groups {
+        sheet.line(Role::Note, format!("{MARGIN}{}", added_by(!is_controller, by)));
+        count = count.saturating_add(fields::fields(sheet, changes, MARGIN.len()));
+    }
+    count
+}
+
+/// The conflicts that the changes do not name already, and what to do about all of them.
+fn conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport, most: usize) {
+    let changes = object.changes.iter().filter(|change| change.class == Class::Conflict);
+    let named: BTreeMap<&FieldPath, &[Owner]> = changes.map(|change| (&change.path, &change.managers[..])).collect();
+    let is_named =
+        |conflict: &&Conflict| named.get(&conflict.path).is_some_and(|owners| owners.contains(&conflict.owner));
+    let others: Vec<&Conflict> = object.conflicts.iter().filter(|conflict| !is_named(conflict)).collect();
+    for conflict in others.iter().take(most) {
+        let owner = owner_text(&conflict.owner, sheet.view);
+        sheet.line(Role::Problem, format!("{MARGIN}conflict: {} is owned by {owner}", conflict.path));
+    }
+    more(sheet, others.len().saturating_sub(most), "conflict", MARGIN.len());
+    if !object.conflicts.is_empty() && object.hint.is_none() {
+        sheet.line(Role::Hint, format!("{MARGIN}hint: {}", conflict_hint(object)));
+    }
+}
+
+pub(crate) fn conflict_hint(object: &ObjectReport) -> &'static str {
+    let by_controller = object.conflicts.iter().any(|conflict| conflict.owner.operation == Operation::Update);
+    if by_controller {
+        "leave the field out of the manifest if its owner should keep it, or take it with `--force-conflicts`"
+    } else {
+        "another tool applies this field: agree on one owner, or take it with `--force-conflicts`"
+    }
+}
+
+fn hint(sheet: &mut Sheet<'_>, object: &ObjectReport) {
+    if let Some(hint) = &object.hint {
+        sheet.line(Role::Hint, format!("{MARGIN}hint: {hint}"));
+    }
+}
+
+/// What is wrong with an object, and what to do about it; the same hint once.
+pub(crate) fn problem(what: &str, object: &ObjectReport, view: &View) -> Styled {
+    let mut sheet = Sheet::new(view);
+    let Some(error) = &object.error else { return sheet.text };
+    if error.details.is_empty() {
+        sheet.line(Role::Problem, format!("{MARGIN}{what}: {} ({})", error.message, error.code));
+        if let Some(hint) = &error.hint {
+            sheet.line(Role::Hint, format!("{MARGIN}hint: {hint}"));
+        }
+        return sheet.text;
+    }
+    let count = error.details.len();
+    let mistakes = if count == 1 { "a mistake".to_owned() } else { format!("{count} mistakes") };
+    sheet.line(Role::Problem, format!("{MARGIN}{what}: {mistakes} in the manifest"));
+    let most = if view.full { usize::MAX } else { MISTAKES };
+    sheet.text.append(excerpt::problems(error.details.iter().take(most), MARGIN, |_| String::new()));
+    more(&mut sheet, count.saturating_sub(most), "mistake", MARGIN.len());
+    sheet.text
+}

@@ -1,0 +1,133 @@
+//! The text about what `apply` did with each object.
+
+use std::collections::BTreeSet;
+
+use reconcile_core::compare::Action;
+use structured_merge::FieldPath;
+
+use super::{alike, object_text, places, problem};
+use crate::words::label::{Label, outcome_label};
+use crate::words::number::grouped;
+use crate::{ObjectReport, Outcome, Report, Role, Styled, View};
+
+/// How many fields are named on one line.
+const NAMED: usize = 10;
+
+/// The line about one object that was written.
+#[must_use]
+pub fn outcome(object: &ObjectReport) -> Styled {
+    match object.outcome.and_then(outcome_label) {
+        None | Some(Label { role: Role::Problem, .. }) => Styled::new(),
+        Some(Label { word, role }) => {
+            let mut text = line(object, word, role, String::new());
+            for note in &object.notes {
+                text.push(Role::Note, format!("    warning: {note}"));
+                text.line_end();
+            }
+            text
+        }
+    }
+}
+
+/// The line about one object that the pass is done with, at that time; nothing where there was nothing to do.
+#[must_use]
+pub fn news(object: &ObjectReport, time: &str) -> Option<Styled> {
+    let Label { word, role } = object.outcome.and_then(outcome_label)?;
+    let mut text = Styled::new().with(Role::Note, format!("{time} "));
+    let why = match &object.error {
+        _ if role != Role::Problem => String::new(),
+        Some(error) => format!(": {}", error.message),
+        None => cause(object),
+    };
+    text.append(line(object, word, role, why));
+    Some(text)
+}
+
+fn line(object: &ObjectReport, word: &str, role: Role, why: String) -> Styled {
+    let mut text = Styled::new().with(role, format!("{word} ")).with(Role::Name, object.key.to_string());
+    text.push(Role::Plain, why);
+    text.line_end();
+    text
+}
+
+/// What `apply` left, and why; also what was to be deleted, and is kept after all.
+#[must_use]
+pub fn left(report: &Report, view: &View) -> Styled {
+    let objects: Vec<&ObjectReport> = report.objects.iter().collect();
+    let mut text = Styled::new();
+    for group in alike(&objects, said) {
+        match group.as_slice() {
+            [] => {}
+            [object] => text.append(one_left(object, view)),
+            [first, ..] => text.append(group_left(first, &group, view)),
+        }
+    }
+    text
+}
+
+fn one_left(object: &ObjectReport, view: &View) -> Styled {
+    let mut text = Styled::new();
+    if object.is_kept() && object.is_moved {
+        text.append(object_text(object, view));
+    }
+    let Some(Label { word, role: Role::Problem }) = object.outcome.and_then(outcome_label) else { return text };
+    text.append(line(object, word, Role::Problem, cause(object)));
+    hint(&mut text, object.hint.as_deref());
+    if object.action != Action::Unknown {
+        text.append(problem("cannot apply", object, view));
+    }
+    if object.is_moved {
+        text.append(object_text(object, view));
+    }
+    text
+}
+
+/// What is said of an object that was left, if it can be said of several at once.
+fn said(object: &ObjectReport) -> Option<(&'static str, String, Option<String>)> {
+    let Label { word, role: Role::Problem } = object.outcome.and_then(outcome_label)? else { return None };
+    if object.is_moved || !object.conflicts.is_empty() {
+        return None;
+    }
+    match object.error.as_ref().filter(|_| object.action != Action::Unknown) {
+        None => Some((word, cause(object), object.hint.clone())),
+        Some(error) if error.details.is_empty() && object.hint.is_none() => {
+            Some((word, format!("{}: {} ({})", cause(object), error.message, error.code), error.hint.clone()))
+        }
+        Some(_) => None,
+    }
+}
+
+/// `skipped 34 objects: namespace …`
+fn group_left(first: &ObjectReport, group: &[&ObjectReport], view: &View) -> Styled {
+    let Some((word, cause, said)) = said(first) else { return Styled::new() };
+    let mut text = Styled::new().with(Role::Problem, format!("{word} "));
+    text.push(Role::Name, format!("{} objects", grouped(group.len())));
+    text.push(Role::Plain, cause);
+    text.push(Role::Note, format!("  {}", places(group, view)));
+    text.line_end();
+    hint(&mut text, said.as_deref());
+    text
+}
+
+fn hint(text: &mut Styled, hint: Option<&str>) {
+    if let Some(hint) = hint {
+        text.push(Role::Hint, format!("    hint: {hint}"));
+        text.line_end();
+    }
+}
+
+/// Why an object was left, in a few words.
+fn cause(object: &ObjectReport) -> String {
+    match (&object.reason, object.outcome) {
+        (Some(reason), _) => format!(": {reason}"),
+        (None, Some(Outcome::Conflict)) => {
+            // A field may have several owners.
+            let paths: BTreeSet<&FieldPath> = object.conflicts.iter().map(|conflict| &conflict.path).collect();
+            let named = paths.iter().take(NAMED).map(ToString::to_string);
+            let more = paths.len().saturating_sub(NAMED);
+            let more = (more > 0).then(|| format!("{} more", grouped(more)));
+            format!(": other managers own {}", named.chain(more).collect::<Vec<_>>().join(", "))
+        }
+        (None, _) => String::new(),
+    }
+}

@@ -1,0 +1,71 @@
+//! The last line of the text: how many objects are in which state, and what else to know about the run.
+
+use super::{added_items, ignored, unmanaged};
+use crate::words::number::grouped;
+use crate::words::sentence::{done, of_shard, readiness_counts, to_do};
+use crate::{ApplySetInfo, Command, Report, Role, Styled, Summary, Verdict, View};
+
+/// The last line.
+#[must_use]
+pub fn summary(report: &Report, view: &View) -> Styled {
+    let mut sentence = if report.command == Command::Apply { done(report) } else { to_do(&report.summary, view) };
+    if let Some(pruned_by) = report.apply_set.as_ref().and_then(|set| set.pruned_by) {
+        sentence = format!("{sentence}; shard {pruned_by} prunes");
+    }
+    if let Some(elsewhere) = report.apply_set.as_ref().and_then(ApplySetInfo::elsewhere) {
+        sentence = format!("{sentence}; deletions in {elsewhere}");
+    }
+    if report.command == Command::Apply
+        && let Some(counts) = &report.summary.readiness
+    {
+        sentence = format!("{sentence}; {}", readiness_counts(counts));
+    }
+    if let Some(added) = added(&report.summary) {
+        sentence = format!("{sentence}; {added}");
+    }
+    if let Some(beside) = added_items::clause(report) {
+        sentence = format!("{sentence}; {beside}");
+    }
+    for clause in ignored::clauses(report) {
+        sentence = format!("{sentence}; {clause}");
+    }
+    if let Some(unmanaged) = unmanaged::clause(report) {
+        sentence = format!("{sentence}; {unmanaged}");
+    }
+    if !report.fail_on.is_empty() {
+        sentence = format!("{sentence}; fails only on {}", report.fail_on.join(", "));
+    }
+    if let Some(configuration) = &report.configuration {
+        sentence = format!("{sentence}; {configuration}");
+    }
+    if report.verdict == Verdict::Interrupted {
+        sentence = format!("interrupted: {sentence}");
+    }
+    sentence_line(of_shard(report, &sentence))
+}
+
+/// What a pass would do, in one line.
+#[must_use]
+pub fn plan(report: &Report, view: &View) -> Styled {
+    sentence_line(to_do(&report.summary, view))
+}
+
+fn sentence_line(sentence: String) -> Styled {
+    let mut text = Styled::new().with(Role::Plain, sentence);
+    text.line_end();
+    text
+}
+
+/// `3 fields added by others, 1 of them by hand`
+fn added(counts: &Summary) -> Option<String> {
+    let fields = match counts.unmanaged {
+        0 => return None,
+        1 => "1 field added".to_owned(),
+        more => format!("{} fields added", grouped(more)),
+    };
+    Some(match counts.unmanaged_manual {
+        0 => format!("{fields} by others"),
+        manual if manual == counts.unmanaged => format!("{fields} by hand"),
+        manual => format!("{fields} by others, {} of them by hand", grouped(manual)),
+    })
+}

@@ -1,0 +1,123 @@
+//! One rich scenario at several widths, with and without colours: the snapshots in `testdata/text` are read by people.
+
+mod definitions;
+mod samples;
+
+use std::path::Path;
+
+use reconcile_core::compare::{Evidence, FieldDiff, ObjectVerdict};
+use reconcile_core::text::width;
+use serde_json::json;
+
+use super::*;
+use crate::{Command, FailOn, Report, View};
+use crate::{THEMES, paint, plain};
+use samples::*;
+
+fn snapshot(name: &str, text: &str) {
+    let mut settings = insta::Settings::new();
+    settings.set_snapshot_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/text"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+#[test]
+fn drift_reads_well_at_every_width() {
+    for columns in [60, 100, 200] {
+        let text = plain(&whole(&report(), &view(columns)));
+        snapshot(&format!("drift-{columns}"), &text);
+        let coloured = paint(&whole(&report(), &view(columns)), Some(&THEMES[0]));
+        snapshot(&format!("drift-{columns}-coloured"), &coloured.replace('\u{1b}', "␛"));
+    }
+}
+
+#[test]
+fn lines_fit_and_nothing_touches() {
+    for columns in [60, 80, 100, 200] {
+        let text = plain(&whole(&report(), &view(columns)));
+        let (lines, summary) = text.trim_end().rsplit_once('\n').unwrap();
+        for line in lines.lines().filter(|line| !line.contains("hint: ") && !line.starts_with("~ CustomResource")) {
+            assert!(width(line) <= columns, "{columns}: {line}");
+            assert_eq!(line.trim_end(), line);
+        }
+        assert!(summary.contains("35 not compared") && summary.contains("3 in sync"), "{summary}");
+    }
+}
+
+#[test]
+fn everything_is_shown_on_request() {
+    let text = plain(&whole(&report(), &View { full: true, ..view(100) }));
+    for shown in ["ServiceAccount shop/kyverno-0", "kyverno.yaml:818", "field113:", "quiet-2", "targetPort: 5775"] {
+        assert!(text.contains(shown), "{shown}: {text}");
+    }
+    assert!(!text.contains("--full"), "{text}");
+    let text = plain(&whole(&report(), &View { verbosity: 1, ..view(100) }));
+    assert!(text.contains("= Service shop/quiet-0") && text.contains("warning: left out"), "{text}");
+    let text = plain(&whole(&report(), &View { summary: true, ..view(100) }));
+    assert_eq!(text.lines().count(), 1, "{text}");
+}
+
+#[test]
+fn long_values_and_many_changes_are_cut_and_counted() {
+    let lines = |salt: usize| (0..400).map(|at| format!("line {}\n", at * salt)).collect::<Vec<_>>().concat();
+    let long = change(&["data", "long"], json!(lines(1)), json!(lines(2)));
+    let text = plain(&object_text(
+        &object(("v1", "ConfigMap"), "it", ("a.yaml", 1), ObjectVerdict::Update(fields(vec![long]))),
+        &view(100),
+    ));
+    assert!(text.lines().count() < 50 && text.contains(" more lines: --full"), "{text}");
+    let many = (0..500).map(|at| change(&["data", &format!("key{at:03}")], json!("a"), json!("b"))).collect();
+    let text = plain(&object_text(
+        &object(("v1", "ConfigMap"), "it", ("a.yaml", 1), ObjectVerdict::Update(fields(many))),
+        &view(100),
+    ));
+    assert!(text.contains("… 400 more changes: --full"), "{text}");
+    let side = |word: &str| json!(format!("{} {word} {}", "x".repeat(500), "y".repeat(500)));
+    let wide = change(&["data", "wide"], side("old"), side("new"));
+    let text = plain(&object_text(
+        &object(("v1", "ConfigMap"), "it", ("a.yaml", 1), ObjectVerdict::Update(fields(vec![wide]))),
+        &view(100),
+    ));
+    assert!(text.contains("old") && text.contains("new") && text.lines().all(|line| width(line) <= 100), "{text}");
+}
+
+/// Anyone who may write a live object decides its names and values.
+#[test]
+fn hostile_names_and_values_stay_on_their_lines() {
+    let evil = "\u{1b}[2J\u{202e}a\r\n~ Deployment shop/fake\n    spec.replicas: 1 → 2  by kubectl…";
+    let changes = vec![
+        by(evil, change(&["data", evil], json!(evil), json!("b"))),
+        by("it → is", change(&["data", "b"], json!("…/web:1  by kubectl"), json!("x"))),
+        change(&["data", "json"], json!(json!({evil: 1}).to_string()), json!(json!({evil: 2}).to_string())),
+    ];
+    let mut hostile = object(("v1", "ConfigMap"), "it", ("a\u{1b}.yaml", 1), ObjectVerdict::Update(fields(changes)));
+    hostile.warnings.push(evil.to_owned());
+    let report = Report::compared(Command::Diff, vec![hostile], &FailOn::default());
+    for columns in [1, 20, 60, 100] {
+        let text = plain(&whole(&report, &view(columns)));
+        assert!(!text.chars().any(|c| c != '\n' && reconcile_core::text::is_hidden(c)), "{text:?}");
+        assert!(
+            !text.lines().any(|line| line.starts_with("~ Deployment") || line.starts_with("    spec.replicas")),
+            "{text}"
+        );
+    }
+    let text = plain(&whole(&report, &view(200)));
+    assert!(text.contains(r#""\u2026/web:1  by kubectl""#), "three dots of a value are not ours: {text}");
+}
+
+#[test]
+fn equal_warnings_of_objects_in_sync_are_told_once() {
+    let objects = (0..4).map(|at| {
+        let verdict = ObjectVerdict::InSync(FieldDiff::none(Evidence::Proven));
+        let mut object = object(("policy/v1", "PodDisruptionBudget"), &format!("p{at}"), ("a.yaml", at), verdict);
+        object.warnings.push("it is deprecated".to_owned());
+        object
+    });
+    let text = plain(&whole(&Report::compared(Command::Diff, objects.collect(), &FailOn::default()), &view(100)));
+    assert_eq!(text.matches("it is deprecated").count(), 1, "{text}");
+    assert!(
+        text.starts_with("= 4 objects: warning: it is deprecated") && text.contains("a.yaml:0, 1, 2 … 1 more"),
+        "{text}"
+    );
+}

@@ -1,0 +1,228 @@
+//! The objects of the scenario.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use reconcile_core::compare::{Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Owner, Reason};
+use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::manifest::{LEFT_OUT, Source};
+use serde_json::{Value, json};
+use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement, Scalar};
+
+use crate::{Command, FailOn, ObjectReport, Report, View};
+
+/// A path: `[name=web]` is an item, everything else a field.
+pub(super) fn path(steps: &[&str]) -> FieldPath {
+    let step = |step: &&str| match step.strip_prefix('[').and_then(|item| item.trim_end_matches(']').split_once('=')) {
+        Some((name, value)) => PathElement::key([(name.to_owned(), Scalar::Text(value.to_owned()))]),
+        None => PathElement::Field((*step).to_owned()),
+    };
+    FieldPath::from(steps.iter().map(step).collect::<Vec<_>>())
+}
+
+pub(super) fn owner(manager: &str, operation: &str, subresource: &str) -> Owner {
+    let time = subresource.is_empty().then(|| "2026-11-21T18:15:08Z".to_owned());
+    let (manager, subresource) = (manager.to_owned(), subresource.to_owned());
+    let operation = if operation == "Apply" { Operation::Apply } else { Operation::Update };
+    Owner { manager, operation, subresource, time, manual: true }
+}
+
+pub(super) fn change(steps: &[&str], live: Value, desired: Value) -> FieldChange {
+    let (op, class) = match (&live, &desired) {
+        (Value::Null, _) => (Op::Add, Class::Absent),
+        (_, Value::Null) => (Op::Remove, Class::Pruned),
+        _ => (Op::Change, Class::Pending),
+    };
+    let some = |value: Value| (!value.is_null()).then_some(value);
+    FieldChange {
+        path: path(steps),
+        op,
+        class,
+        live: some(live),
+        desired: some(desired),
+        managers: Vec::new(),
+        defaulted: Vec::new(),
+    }
+}
+
+pub(super) fn by(manager: &str, change: FieldChange) -> FieldChange {
+    let subresource = if manager == "kubectl" { "scale" } else { "" };
+    FieldChange { class: Class::ChangedByOther, managers: vec![owner(manager, "Update", subresource)], ..change }
+}
+
+pub(super) fn object(kind: (&str, &str), name: &str, place: (&str, u32), verdict: ObjectVerdict) -> ObjectReport {
+    let namespace = (kind.1 != "CustomResourceDefinition").then(|| "shop".to_owned());
+    let key = ObjectKey { gvk: GroupVersionKind::new(kind.0, kind.1), namespace, name: name.to_owned() };
+    let source = Some(Source { file: place.0.into(), line: place.1, document: 1 });
+    ObjectReport { source, ..ObjectReport::unwanted(&key, verdict) }
+}
+
+pub(super) fn fields(changes: Vec<FieldChange>) -> FieldDiff {
+    FieldDiff { changes, ..FieldDiff::none(Evidence::Server) }
+}
+
+pub(super) const APPS: &str = "apps/v1";
+pub(super) const CRD: (&str, &str) = ("apiextensions.k8s.io/v1", "CustomResourceDefinition");
+
+pub(super) fn web() -> ObjectReport {
+    let container = ["spec", "template", "spec", "containers", "[name=web]"];
+    let at = |steps: &[&'static str]| -> Vec<&str> { container.iter().chain(steps).copied().collect() };
+    let changes = vec![
+        by("kubectl-label", change(&["metadata", "labels", "app.kubernetes.io/name"], json!("webx"), json!("web"))),
+        by("kubectl", change(&["spec", "replicas"], json!(5), json!(2))),
+        by("kubectl-edit", change(&at(&["env", "[name=LOG_LEVEL]", "value"]), json!("debug"), json!("info"))),
+        change(&at(&["env", "[name=OLD]"]), json!({"name": "OLD", "value": "x"}), Value::Null),
+        change(&at(&["env", "[name=TRACE]"]), Value::Null, json!({"name": "TRACE", "value": "1"})),
+        FieldChange {
+            defaulted: vec![path(&["protocol"])],
+            ..change(
+                &at(&["ports", "[name=http]"]),
+                Value::Null,
+                json!({"name": "http", "containerPort": 80, "protocol": "TCP"}),
+            )
+        },
+        by(
+            "kubectl-set",
+            change(
+                &at(&["image"]),
+                json!("registry.example.com/shop/web:1.3.0"),
+                json!("registry.example.com/shop/web:1.2.9"),
+            ),
+        ),
+    ];
+    object((APPS, "Deployment"), "web", ("deploy/web.yaml", 12), ObjectVerdict::Update(fields(changes)))
+}
+
+pub(super) fn settings() -> ObjectReport {
+    let changes = vec![
+        by(
+            "kubectl-patch",
+            change(
+                &["data", "app.json"],
+                json!(r#"{"b": {"c": [1, 2, 4]}, "name": "shop"}"#),
+                json!(r#"{"b": {"c": [1, 2, 3]}, "name": "shop"}"#),
+            ),
+        ),
+        change(&["data", "app.toml"], json!("[server]\nworkers = 2\n"), json!("[server]\nworkers = 8\n")),
+        by(
+            "kubectl-patch",
+            change(
+                &["data", "run.sh"],
+                json!("#!/bin/sh\necho hullo\nexec nginx\n"),
+                json!("#!/bin/sh\necho hello\nexec nginx\n"),
+            ),
+        ),
+        change(&["data", "日本語"], json!("データベース"), json!("データストア")),
+    ];
+    object(("v1", "ConfigMap"), "web", ("deploy/web.yaml", 33), ObjectVerdict::Update(fields(changes)))
+}
+
+pub(super) fn created() -> ObjectReport {
+    let desired =
+        json!({"spec": {"replicas": 2, "template": {"spec": {"containers": [{"image": "shop/worker:4.1"}]}}}});
+    object(
+        (APPS, "Deployment"),
+        "worker",
+        ("deploy/worker.yaml", 1),
+        ObjectVerdict::Create { desired, evidence: Evidence::Server },
+    )
+}
+
+pub(super) fn replaced() -> ObjectReport {
+    let image = change(
+        &["spec", "template", "spec", "containers", "[name=migrate]", "image"],
+        json!("shop/web:1.2"),
+        json!("shop/web:1.3"),
+    );
+    let hint = "pass `--replace=immutable` to delete and recreate it";
+    let reason = Reason { text: "`spec.template` cannot be changed".to_owned(), hint: Some(hint.to_owned()) };
+    object(
+        ("batch/v1", "Job"),
+        "migrate",
+        ("deploy/migrate.yaml", 3),
+        ObjectVerdict::Replace { fields: fields(vec![image]), reason },
+    )
+}
+
+pub(super) fn conflicting() -> ObjectReport {
+    let scaler = owner("keda-operator", "Update", "");
+    let replicas = change(&["spec", "replicas"], json!(9), json!(2));
+    let replicas = FieldChange { class: Class::Conflict, managers: vec![scaler.clone()], ..replicas };
+    let conflicts = vec![Conflict { path: replicas.path.clone(), owner: scaler }];
+    let diff = FieldDiff { conflicts, ..fields(vec![replicas]) };
+    object((APPS, "Deployment"), "api", ("deploy/api.yaml", 1), ObjectVerdict::Update(diff))
+}
+
+/// Objects of a namespace that does not exist.
+pub(super) fn homeless() -> impl Iterator<Item = ObjectReport> {
+    (0..35).map(|at| {
+        let error = Diagnostic::new(Code::NotFound, "namespace `kyverno` does not exist")
+            .with_hint("add a manifest for it, or run `kubectl create namespace kyverno`");
+        let kind = if at % 5 == 0 { "ServiceAccount" } else { "ConfigMap" };
+        object(("v1", kind), &format!("kyverno-{at}"), ("kyverno.yaml", 70 + 22 * at), ObjectVerdict::Unknown(error))
+    })
+}
+
+pub(super) fn quiet() -> impl Iterator<Item = ObjectReport> {
+    (0..3).map(|at| {
+        let kept = FieldChange {
+            class: Class::Overridden,
+            ..change(&["spec", "ports", "[name=http]", "targetPort"], json!(5775), json!(0))
+        };
+        let mut object = object(
+            ("v1", "Service"),
+            &format!("quiet-{at}"),
+            ("deploy/quiet.yaml", at),
+            ObjectVerdict::InSync(fields(vec![kept])),
+        );
+        object.warnings.push(format!("{LEFT_OUT}: `status`"));
+        object
+    })
+}
+
+/// A schema with fields of many lines.
+pub(super) fn schema(fields: impl Iterator<Item = (String, &'static str)>) -> Value {
+    let field = |(name, of): (String, &str)| (name, json!({"type": of, "description": "one\ntwo\nthree\nfour\n"}));
+    let spec: serde_json::Map<String, Value> = fields.map(field).collect();
+    json!({"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object", "properties": spec}}}})
+}
+
+pub(super) fn definition() -> ObjectReport {
+    let version = |name: &str, served: bool, storage: bool, schema: Value| json!({"name": name, "served": served, "storage": storage, "schema": schema});
+    let named = |from: usize, to: usize| (from..to).map(|at| (format!("field{at}"), "string"));
+    let live = json!([
+        version("v2beta1", true, true, schema(named(0, 3))),
+        version("v2beta2", true, false, schema(named(0, 3))),
+        version("v2", true, false, schema(named(0, 100))),
+    ]);
+    let retyped = [("field99".to_owned(), "integer")].into_iter();
+    let desired = json!([
+        version("v2beta2", false, false, schema(named(0, 3))),
+        version("v2", true, true, schema(named(2, 99).chain(named(100, 114)).chain(retyped))),
+    ]);
+    let versions = change(&["spec", "versions"], live, desired);
+    let label = change(&["metadata", "labels", "app.kubernetes.io/version"], json!("v2.3.0"), json!("v2.9.4"));
+    object(
+        CRD,
+        "helmreleases.helm.toolkit.fluxcd.io",
+        ("/home/me/shop/gotk.yaml", 1032),
+        ObjectVerdict::Update(fields(vec![label, versions])),
+    )
+}
+
+pub(super) fn secret() -> ObjectReport {
+    let value = |number: &str| json!({"redacted": number});
+    let changes = vec![by("kubectl-edit", change(&["data", "tls.key"], value("#1"), value("#2")))];
+    object(("v1", "Secret"), "tls", ("deploy/tls.yaml", 1), ObjectVerdict::Update(fields(changes)))
+}
+
+pub(super) fn report() -> Report {
+    let mut objects = vec![web(), settings(), secret(), conflicting(), created(), replaced(), definition()];
+    objects.extend(homeless());
+    objects.extend(quiet());
+    Report::compared(Command::Diff, objects, &FailOn::default())
+}
+
+pub(super) fn view(width: usize) -> View {
+    View { width, folder: Some(Arc::from(Path::new("/home/me/shop"))), ..View::default() }
+}

@@ -1,0 +1,143 @@
+//! Objects of which the same is to be said, said once.
+
+use reconcile_core::compare::Action;
+use reconcile_core::text::width;
+
+use crate::words::label::sign;
+use crate::words::number::grouped;
+use crate::{ObjectReport, Role, Styled, View};
+
+use super::notes;
+use super::object::object_text;
+use super::sheet::Sheet;
+
+/// How many places of a group are named.
+const PLACES: usize = 3;
+/// Columns before what is said of a group.
+const MARGIN: &str = "    ";
+
+/// The texts of objects, in their order; those of which the same is said stand where the first of them would.
+pub(super) fn texts(objects: &[&ObjectReport], view: &View) -> Styled {
+    let mut text = Styled::new();
+    for group in alike(objects, |object| said(object, view)) {
+        match group.as_slice() {
+            [] => {}
+            [object] => text.append(object_text(object, view)),
+            [first, ..] => text.append(group_text(first, &group, view)),
+        }
+    }
+    text
+}
+
+/// What is to be said of an object beside its name, if it can be said of several at once: a sentence and a hint.
+fn said(object: &ObjectReport, view: &View) -> Option<(Vec<String>, Option<String>)> {
+    let warnings = || notes::warnings(object, view).into_iter().map(|warning| format!("warning: {warning}"));
+    match (&object.error, object.action) {
+        (Some(error), Action::Unknown) if error.details.is_empty() && object.reason.is_none() => {
+            let sentence = format!("{} ({})", error.message, error.code);
+            Some(([sentence].into_iter().chain(warnings()).collect(), error.hint.clone()))
+        }
+        (None, Action::None) if !object.is_kept() && notes::shown(object, view).is_empty() => {
+            let warnings: Vec<String> = warnings().collect();
+            (!warnings.is_empty()).then_some((warnings, None))
+        }
+        _ => None,
+    }
+}
+
+/// Objects in groups of those with the same key, in the order of the first of each; those without a key are alone.
+pub(crate) fn alike<'o, K: Ord>(
+    objects: &[&'o ObjectReport],
+    key: impl Fn(&ObjectReport) -> Option<K>,
+) -> Vec<Vec<&'o ObjectReport>> {
+    let mut groups: Vec<Vec<&ObjectReport>> = Vec::new();
+    let mut places = std::collections::BTreeMap::new();
+    for object in objects {
+        match key(object).map(|key| *places.entry(key).or_insert(groups.len())) {
+            Some(at) if at < groups.len() => groups.get_mut(at).into_iter().for_each(|group| group.push(object)),
+            _ => groups.push(vec![object]),
+        }
+    }
+    groups
+}
+
+/// `! 35 objects: namespace …`, with their places and names.
+fn group_text(first: &ObjectReport, group: &[&ObjectReport], view: &View) -> Styled {
+    let mut sheet = Sheet::new(view);
+    let (sign, role) = sign(first);
+    let (sentences, hint) = said(first, view).unwrap_or_default();
+    let count = format!("{} objects", grouped(group.len()));
+    let left = Styled::new().with(role, format!("{sign} ")).with(Role::Name, count);
+    let said = if first.action == Action::Unknown { Role::Problem } else { Role::Note };
+    let mut sentences = sentences.into_iter();
+    let left = left.with(said, format!(": {}", sentences.next().unwrap_or_default()));
+    sheet.row_to_edge(left, &places(group, view), MARGIN.len());
+    for sentence in sentences {
+        sheet.line(said, format!("{MARGIN}{sentence}"));
+    }
+    names(&mut sheet, group);
+    if let Some(hint) = hint {
+        sheet.line(Role::Hint, format!("{MARGIN}hint: {hint}"));
+    }
+    sheet.text
+}
+
+/// Their names: as many as fit on a line, or all of them, each with its place.
+fn names(sheet: &mut Sheet<'_>, group: &[&ObjectReport]) {
+    let view = sheet.view;
+    if view.full {
+        for object in group {
+            let left = Styled::new().with(Role::Plain, format!("{MARGIN}{}", object.key));
+            let place = object.source.as_ref().map(|source| view.place(source));
+            sheet.row_to_edge(left, &place.unwrap_or_default(), MARGIN.len().saturating_mul(2));
+        }
+        return;
+    }
+    let room = view.width.saturating_sub(MARGIN.len());
+    let mut line = String::new();
+    for (at, object) in group.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|before| group.get(before)).map(|before| &before.kind);
+        let name = object.namespace.as_ref().map_or(object.name.clone(), |it| format!("{it}/{}", object.name));
+        let next = match before {
+            None => format!("{} {name}", object.kind),
+            Some(kind) if *kind == object.kind => format!(", {name}"),
+            Some(_) => format!("; {} {name}", object.kind),
+        };
+        let left = group.len().saturating_sub(at);
+        let end = if left == 1 { String::new() } else { and_more(left.saturating_sub(1)) };
+        if at > 0 && [&line, &next, &end].map(|text| width(text)).iter().sum::<usize>() > room {
+            line.push_str(&and_more(left));
+            break;
+        }
+        line.push_str(&next);
+    }
+    sheet.line(Role::Plain, format!("{MARGIN}{line}"));
+}
+
+/// ` … 32 more`
+fn and_more(count: usize) -> String {
+    format!(" … {} more", grouped(count))
+}
+
+/// `kyverno.yaml:70, 92, 118 … 32 more`
+pub(crate) fn places(group: &[&ObjectReport], view: &View) -> String {
+    let mut sources: Vec<_> = group.iter().filter_map(|object| object.source.as_ref()).collect();
+    sources.sort_by_key(|source| (&source.file, source.line));
+    let mut text = String::new();
+    let mut file = None;
+    for source in sources.iter().take(PLACES) {
+        if !text.is_empty() {
+            text.push_str(", ");
+        }
+        if file == Some(&source.file) {
+            text.push_str(&source.line.to_string());
+        } else {
+            text.push_str(&view.place(source));
+        }
+        file = Some(&source.file);
+    }
+    if let Some(more @ 1..) = sources.len().checked_sub(PLACES) {
+        text.push_str(&and_more(more));
+    }
+    text
+}

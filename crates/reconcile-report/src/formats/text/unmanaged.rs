@@ -1,0 +1,50 @@
+//! The text about objects that no manifest, owner or apply set explains.
+
+use structured_merge::ObjectKey;
+
+use crate::words::number::grouped;
+use crate::{Report, Role, Styled, UnmanagedObject, Verdict, View};
+
+/// Most objects that the text names.
+const SHOWN: usize = 100;
+
+impl Report {
+    /// The same, with objects that nothing explains. They fail a `diff` only if that was chosen.
+    #[must_use]
+    pub fn with_unmanaged(mut self, objects: &[ObjectKey], fails: bool) -> Self {
+        self.unmanaged = Some(objects.iter().map(UnmanagedObject::from).collect());
+        if fails && !objects.is_empty() && matches!(self.verdict, Verdict::InSync | Verdict::Drift) {
+            self.verdict = Verdict::Drift;
+            self.exit_code = self.verdict.exit_code(false);
+        }
+        self
+    }
+}
+
+/// A line for each object.
+#[must_use]
+pub(crate) fn lines(report: &Report, view: &View) -> Styled {
+    let most = if view.full { usize::MAX } else { SHOWN };
+    let mut text = Styled::new();
+    let objects = report.unmanaged.as_deref().unwrap_or_default();
+    for object in objects.iter().take(most) {
+        text.push(Role::Note, "? ");
+        text.push(Role::Name, object.to_string());
+        text.push(Role::Note, "  not in the manifests, not owned, and not in an apply set");
+        text.line_end();
+    }
+    if let Some(more @ 1..) = objects.len().checked_sub(most) {
+        text.push(Role::Note, format!("… {} more objects: --full", grouped(more)));
+        text.line_end();
+    }
+    text
+}
+
+/// `2 unmanaged objects`; nothing where they were not looked for.
+pub(crate) fn clause(report: &Report) -> Option<String> {
+    match report.unmanaged.as_ref()?.len() {
+        0 => Some("no unmanaged objects".to_owned()),
+        1 => Some("1 unmanaged object".to_owned()),
+        more => Some(format!("{} unmanaged objects", grouped(more))),
+    }
+}

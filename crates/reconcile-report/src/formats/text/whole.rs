@@ -1,0 +1,68 @@
+//! All of the text: the differences in their order, what became of them, and the last line.
+
+use reconcile_core::compare::Action;
+
+use super::sheet::Sheet;
+use super::{object, outcomes, readiness, summary, together, unmanaged};
+use crate::{ApplySetInfo, Command, ObjectReport, ParentAction, Report, Role, Styled, View};
+
+/// Everything at once.
+#[must_use]
+pub fn whole(report: &Report, view: &View) -> Styled {
+    if report.command == Command::Status {
+        return readiness::whole(report, view);
+    }
+    let mut text = findings(report, view);
+    text.append(summary::summary(report, view));
+    text
+}
+
+/// Everything but the last line.
+#[must_use]
+pub fn findings(report: &Report, view: &View) -> Styled {
+    if view.summary {
+        return Styled::new();
+    }
+    let mut text = differences(report, view);
+    report.objects.iter().for_each(|object| text.append(outcomes::outcome(object)));
+    text.append(outcomes::left(report, view));
+    text.append(readiness::left(report));
+    text
+}
+
+/// The differences of all objects.
+#[must_use]
+pub fn differences(report: &Report, view: &View) -> Styled {
+    let mut text = Styled::new();
+    if view.summary {
+        return text;
+    }
+    let (calm, urgent): (Vec<&ObjectReport>, Vec<&ObjectReport>) =
+        view.sorted(report).into_iter().partition(|object| !needs_attention(object));
+    text.append(together::texts(&calm, view));
+    if let Some(set) = &report.apply_set {
+        text.append(parent_text(set, view));
+    }
+    text.append(unmanaged::lines(report, view));
+    text.append(together::texts(&urgent, view));
+    text
+}
+
+/// Returns true if somebody has to do something about an object before an apply can.
+fn needs_attention(object: &ObjectReport) -> bool {
+    object.action == Action::Unknown || !object.conflicts.is_empty()
+}
+
+/// The parent of an apply set, where it has to be written: no drift, and yet a write of `apply`.
+pub(crate) fn parent_text(set: &ApplySetInfo, view: &View) -> Styled {
+    let (mark, about) = match set.parent.action {
+        ParentAction::None => return Styled::new(),
+        ParentAction::Create => (("+", Role::Add), "parent of the apply set"),
+        ParentAction::Update => {
+            (("~", Role::Change), "parent of the apply set: its list of kinds and namespaces changes")
+        }
+    };
+    let mut sheet = Sheet::new(view);
+    object::head(&mut sheet, mark, &set.parent.key.to_string(), about, "");
+    sheet.text
+}

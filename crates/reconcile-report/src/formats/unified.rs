@@ -1,0 +1,236 @@
+//! `-o unified`: a patch of the objects as YAML, as people know it from `kubectl diff`.
+//!
+//! It is made of the two versions that the comparison keeps for this format, without what the server alone writes. Secret values
+//! are masked in them as kubectl does. What cannot be said as a patch is a line that begins with `#`, which `patch` skips.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use reconcile_core::compare::{Action, masked};
+use reconcile_core::text::visible;
+use similar::{ChangeTag, DiffOp};
+
+use super::yaml;
+use crate::words::findings::Finding;
+use crate::words::line_diff::{MATCHED, grouped};
+use crate::words::{describe, findings, fingerprint};
+use crate::{ObjectReport, Section, Sections, View};
+
+/// How a line begins that is no part of the patch. Those of objects begin with a sign or a blank.
+const REMARK: &str = "# ";
+/// Lines of context, as in `diff -u`.
+const CONTEXT: usize = 3;
+/// Longest name of a file, in bytes: file systems take 255.
+const NAME: usize = 200;
+
+/// An object that differs, as two files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePair {
+    /// Their name, as that of kubectl: `apps.v1.Deployment.shop.web`. It is safe on every file system and the same object never
+    /// has two.
+    pub name: String,
+    /// What is in the cluster; `None` if it does not exist.
+    pub live: Option<String>,
+    /// What an apply would leave; `None` if it is to be deleted.
+    pub desired: Option<String>,
+}
+
+/// The patch.
+#[must_use]
+pub fn render<R: Sections>(report: &R, view: &View) -> String {
+    let mut patch = String::new();
+    for warning in report.general_warnings() {
+        remark(&mut patch, &describe::message(warning));
+    }
+    let mut names = FileNames::default();
+    for section in report.sections() {
+        for found in findings::of_run(&section) {
+            remark(&mut patch, &about(&found));
+        }
+        for object in view.sorted(section.report) {
+            let pair = pair(&section, object, &mut names);
+            if object.action != Action::None || object.is_incomplete() {
+                remarks_of(&mut patch, &section, object, pair.is_some());
+            }
+            if let Some(pair) = pair {
+                patch_of(&mut patch, &pair);
+            }
+        }
+    }
+    patch
+}
+
+/// What is to be known beside the patch: all its lines that begin with `#`, without that.
+#[must_use]
+pub fn remarks<R: Sections>(report: &R, view: &View) -> Vec<String> {
+    render(report, view).lines().filter_map(|line| line.strip_prefix(REMARK).map(ToOwned::to_owned)).collect()
+}
+
+/// The objects that differ, as files.
+#[must_use]
+pub fn files<R: Sections>(report: &R) -> Vec<FilePair> {
+    let mut names = FileNames::default();
+    let sections = report.sections();
+    let pairs = sections.iter().flat_map(|section| section.report.objects.iter().map(move |object| (section, object)));
+    pairs.filter_map(|(section, object)| pair(section, object, &mut names)).collect()
+}
+
+fn pair(section: &Section<'_>, object: &ObjectReport, names: &mut FileNames) -> Option<FilePair> {
+    let whole = object.changes.first();
+    let (live, desired) = match (object.action, &object.versions) {
+        (Action::Create, _) => (None, Some(masked(whole?.desired.as_ref()?))),
+        (Action::Delete, _) => (Some(masked(whole?.live.as_ref()?)), None),
+        (Action::Update | Action::Replace, Some(versions)) => {
+            (Some(versions.live.clone()), Some(versions.desired.clone()))
+        }
+        _ => return None,
+    };
+    let text = |object| yaml::document(&object);
+    Some(FilePair { name: file_name(section, object, names), live: live.map(text), desired: desired.map(text) })
+}
+
+/// kubectl `pkg/cmd/diff`, `InfoObject.Name`, with everything encoded that is no letter, digit, `-`, `_` or dot.
+fn file_name(section: &Section<'_>, object: &ObjectReport, names: &mut FileNames) -> String {
+    let gvk = &object.key.gvk;
+    let namespace = object.namespace.as_deref().unwrap_or_default();
+    let parts = [section.context.unwrap_or_default(), &gvk.group, &gvk.version, &gvk.kind];
+    let parts = parts.into_iter().filter(|part| !part.is_empty()).chain([namespace, &object.name]);
+    let mut name = parts.map(encoded).collect::<Vec<_>>().join(".");
+    if name.starts_with('.') {
+        name.insert(0, '_');
+    }
+    name.truncate(NAME);
+    names.unique(&name)
+}
+
+/// The names that are taken. On some file systems, upper and lower case are the same.
+#[derive(Default)]
+struct FileNames {
+    taken: BTreeSet<String>,
+    /// How many files began with this name so far.
+    counts: BTreeMap<String, usize>,
+}
+
+impl FileNames {
+    /// The name itself, or with a number behind it.
+    fn unique(&mut self, name: &str) -> String {
+        let count = self.counts.entry(name.to_lowercase()).or_default();
+        loop {
+            *count = count.saturating_add(1);
+            let unique = if *count == 1 { name.to_owned() } else { format!("{name}-{count}") };
+            if self.taken.insert(unique.to_lowercase()) {
+                return unique;
+            }
+        }
+    }
+}
+
+fn encoded(part: &str) -> String {
+    part.bytes().fold(String::new(), |mut name, byte| {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => name.push(char::from(byte)),
+            other => {
+                let _ = write!(name, "%{other:02X}");
+            }
+        }
+        name
+    })
+}
+
+/// What is to be known of an object beside its patch.
+fn remarks_of(patch: &mut String, section: &Section<'_>, object: &ObjectReport, has_patch: bool) {
+    for found in findings::of_object(section.context, object, section.report.command) {
+        if !found.is_change || !has_patch {
+            remark(patch, &about(&found));
+        }
+    }
+    for conflict in &object.conflicts {
+        let name = fingerprint::name(object, section.context);
+        remark(patch, &format!("{name}: conflict: {}", describe::conflict(conflict)));
+    }
+}
+
+/// `Deployment shop/web in prod: notReady: 1 of 2 replicas are updated`
+fn about(found: &Finding<'_>) -> String {
+    let subject = fingerprint::subject(found).map(|subject| format!("{subject}: ")).unwrap_or_default();
+    let rule = if found.object.is_some() { format!("{}: ", found.rule.id) } else { String::new() };
+    format!("{subject}{rule}{}", found.message)
+}
+
+fn remark(patch: &mut String, text: &str) {
+    let _ = writeln!(patch, "{REMARK}{}", visible(text));
+}
+
+fn patch_of(patch: &mut String, FilePair { name, live, desired }: &FilePair) {
+    let (old, new) = (live.as_deref().unwrap_or_default(), desired.as_deref().unwrap_or_default());
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
+    let groups = grouped((MATCHED, CONTEXT), &old, &new);
+    if groups.is_empty() {
+        return;
+    }
+    let label = |folder: &str, file: &Option<String>| {
+        if file.is_some() { format!("{folder}/{name}") } else { "/dev/null".to_owned() }
+    };
+    let _ = writeln!(patch, "diff -u -N LIVE/{name} MERGED/{name}");
+    let _ = writeln!(patch, "--- {}\n+++ {}", label("LIVE", live), label("MERGED", desired));
+    for group in groups {
+        hunk(patch, &group, &old, &new);
+    }
+}
+
+fn hunk(patch: &mut String, group: &[DiffOp], old: &[&str], new: &[&str]) {
+    let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
+    let range = |start: usize, end: usize| match (start.saturating_add(1), end.saturating_sub(start)) {
+        (_, 0) => format!("{start},0"),
+        (first, 1) => format!("{first}"),
+        (first, length) => format!("{first},{length}"),
+    };
+    let before = range(first.old_range().start, last.old_range().end);
+    let after = range(first.new_range().start, last.new_range().end);
+    let _ = writeln!(patch, "@@ -{before} +{after} @@");
+    for change in group.iter().flat_map(|op| op.iter_changes(old, new)) {
+        patch.push(match change.tag() {
+            ChangeTag::Delete => '-',
+            ChangeTag::Insert => '+',
+            ChangeTag::Equal => ' ',
+        });
+        patch.push_str(change.value());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use structured_merge::{GroupVersionKind, ObjectKey};
+
+    use super::*;
+    use crate::{Command, FailOn, Report};
+    use reconcile_core::compare::{Evidence, FieldDiff};
+
+    #[test]
+    fn names_of_files_are_safe_and_never_the_same() {
+        let object = |name: &str| {
+            let gvk = GroupVersionKind::new("rbac.authorization.k8s.io/v1", "ClusterRole");
+            let key = ObjectKey { gvk, namespace: None, name: name.to_owned() };
+            ObjectReport::unwanted(&key, FieldDiff::none(Evidence::Proven).into())
+        };
+        let report = Report::compared(Command::Diff, Vec::new(), &FailOn::default());
+        let section = Section { context: None, report: &report };
+        let mut names = FileNames::default();
+        let mut name = |name: &str| file_name(&section, &object(name), &mut names);
+        assert_eq!(name("system:node"), "rbac.authorization.k8s.io.v1.ClusterRole..system%3Anode");
+        assert_eq!(name("../../etc/passwd\n"), "rbac.authorization.k8s.io.v1.ClusterRole....%2F..%2Fetc%2Fpasswd%0A");
+        // On some file systems, upper and lower case are the same.
+        assert_eq!(name("SYSTEM:node"), "rbac.authorization.k8s.io.v1.ClusterRole..SYSTEM%3Anode-2");
+        let (one, other) = (name(&"x".repeat(300)), name(&"x".repeat(301)));
+        assert!(one.len() <= NAME && other.len() < 255 && one != other);
+        assert_eq!(name("system:node-2"), "rbac.authorization.k8s.io.v1.ClusterRole..system%3Anode-2-2");
+    }
+
+    /// As many as a manifest can hold: trying all numbers for each would take minutes.
+    #[test]
+    fn many_objects_may_share_the_start_of_a_long_name() {
+        let (start, mut names) = ("x".repeat(NAME), FileNames::default());
+        let unique: BTreeSet<String> = (0..40_000).map(|_| names.unique(&start)).collect();
+        assert_eq!(unique.len(), 40_000);
+    }
+}

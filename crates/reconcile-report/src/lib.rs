@@ -1,0 +1,51 @@
+//! The report of a run of `kubectl reconcile`: one model, the words for it, and a table of formats that show it
+//! ([`formats::FORMATS`]). Values in, texts out: no file, socket, clock or environment.
+//!
+//! - `model` is the contract behind `-o json`: what was found, what was done, and what that means for the exit code.
+//! - [`View`] is how a report is to be shown.
+//! - `words` are sentences, signs and comparisons that several formats share.
+//! - [`formats`] has a file for each output format.
+//! - `merge` reads reports again and joins them.
+
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::unreachable,
+        clippy::indexing_slicing,
+        clippy::string_slice,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+pub mod access;
+pub mod formats;
+// Reports are read from files, and counts are read with them.
+#[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
+mod merge;
+#[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
+mod model;
+mod paint;
+#[cfg(test)]
+mod tests;
+mod theme;
+pub mod version;
+mod view;
+mod words;
+
+pub use merge::{Merged, Part, merged};
+pub use model::{
+    ApplySetInfo, CLASSES, ClassInfo, ClusterInfo, Command, ConfigurationInfo, ContextReport, ContextsSummary,
+    EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE,
+    FAIL_CLASSES, FailClass, FailOn, Failure, Level, ObjectReport, Outcome, ParentAction, ParentInfo, ReadinessCounts,
+    Report, Reports, Section, Sections, Side, Summary, UnmanagedObject, Verdict, Why,
+};
+pub use paint::{paint, plain};
+pub use theme::{STANDARD, THEMES, Theme};
+pub use view::{Sort, View};
+pub use words::excerpt;
+pub use words::label::why_without_fields;
+pub use words::styled::{Role, Styled};
+pub use words::why::why;

@@ -1,0 +1,131 @@
+//! One report of the parts of a run.
+
+use std::collections::BTreeSet;
+
+use reconcile_core::compare::REDACTED;
+use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::object::Shard;
+use reconcile_core::text::listed;
+use serde_json::Value;
+
+use super::part::Part;
+use crate::{ClusterInfo, Command, ConfigurationInfo, EXIT_SUCCESS, Report, UnmanagedObject, Verdict};
+
+/// Most shards that a message names.
+const NAMED: usize = 10;
+
+/// One report of the parts.
+pub(super) fn joined(parts: Vec<Part>, missing: &[Shard]) -> Report {
+    let mut reports: Vec<Report> = parts.into_iter().map(|part| part.parsed.report).collect();
+    reports.iter_mut().for_each(name_redacted);
+    let worst = reports.iter().max_by_key(|report| (report.verdict, report.exit_code));
+    let (verdict, exit_code) = worst.map_or((Verdict::InSync, EXIT_SUCCESS), |worst| (worst.verdict, worst.exit_code));
+    let command = reports.first().map_or(Command::Diff, |report| report.command);
+    let mut whole = Report { exit_code, ..Report::stopped(command, verdict, Vec::new()) };
+    whole.configuration = configuration(&reports);
+    let unmatched = unmatched(&reports).filter(|_| missing.is_empty()).unwrap_or_default();
+    whole.warnings = ConfigurationInfo::unmatched_warning(&unmatched).into_iter().collect();
+    let mut told = BTreeSet::new();
+    for report in reports {
+        add(&mut whole, report, &mut told);
+    }
+    whole.objects.sort_by_key(|object| object.place.unwrap_or(usize::MAX));
+    whole.objects.iter_mut().for_each(|object| object.place = None);
+    if let Some(unmanaged) = &mut whole.unmanaged {
+        unmanaged.sort_by_key(UnmanagedObject::key);
+    }
+    with_missing(whole, missing)
+}
+
+/// Adds one part. What all parts say is said once.
+fn add(whole: &mut Report, part: Report, told: &mut BTreeSet<String>) {
+    whole.cluster = better(whole.cluster.take(), part.cluster);
+    whole.fail_on = part.fail_on;
+    whole.summary.add(&part.summary);
+    whole.requests = whole.requests.plus(part.requests);
+    whole.objects.extend(part.objects);
+    whole.apply_set = match (whole.apply_set.take(), part.apply_set) {
+        (Some(known), Some(other)) if known.pruned_by.is_some() => Some(other),
+        (known, other) => known.or(other),
+    };
+    if let Some(unmanaged) = part.unmanaged {
+        whole.unmanaged.get_or_insert_default().extend(unmanaged);
+    }
+    whole.warnings.extend(part.warnings.into_iter().filter(|warning| told.insert(format!("warning: {warning}"))));
+    whole.errors.extend(part.errors.into_iter().filter(|error| told.insert(format!("error: {error}"))));
+}
+
+/// A cluster of which the version is known, rather than one of which it is not.
+fn better(one: Option<ClusterInfo>, other: Option<ClusterInfo>) -> Option<ClusterInfo> {
+    match (one, other) {
+        (Some(one), Some(other)) if one.version.is_none() => Some(other),
+        (one, other) => one.or(other),
+    }
+}
+
+/// Of what is not there, nothing is known: the report is incomplete.
+fn with_missing(report: Report, missing: &[Shard]) -> Report {
+    if missing.is_empty() {
+        return report;
+    }
+    let names: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    let names = listed(names.iter().map(String::as_str), NAMED);
+    let message = match missing {
+        [_] => format!("the report of shard {names} is missing"),
+        several => format!("the reports of {} shards are missing: {names}", several.len()),
+    };
+    let (verdict, exit_code) = (report.verdict, report.exit_code);
+    let problem = Diagnostic::new(Code::Unknown, message).with_hint("run the missing shards, and merge again");
+    let with = report.with_errors(vec![problem]);
+    // What is worse stays so.
+    if verdict > with.verdict { Report { verdict, exit_code, ..with } } else { with }
+}
+
+/// The configuration of all parts.
+fn configuration(reports: &[Report]) -> Option<ConfigurationInfo> {
+    let all: Vec<&ConfigurationInfo> = reports.iter().filter_map(|report| report.configuration.as_ref()).collect();
+    let first = *all.iter().find(|one| one.file.is_some()).or(all.first())?;
+    let annotated = all.iter().fold(0, |sum: usize, one| sum.saturating_add(one.annotated));
+    Some(ConfigurationInfo { annotated, unmatched: None, ..first.clone() })
+}
+
+/// The ignore rules that match nothing in any part; none where that is not known of a part.
+fn unmatched(reports: &[Report]) -> Option<Vec<String>> {
+    let mut parts = reports.iter().map(|report| report.configuration.as_ref()?.unmatched.as_ref());
+    let mut unmatched = parts.next()??.clone();
+    for part in parts {
+        let part: BTreeSet<&String> = part?.iter().collect();
+        unmatched.retain(|place| part.contains(place));
+    }
+    Some(unmatched)
+}
+
+/// Numbers of redacted values say which of them are equal within one run. Those of another run count from 1 again, so that each gets
+/// the name of its shard: `#1@2` is number 1 of shard 2, and says nothing about `#1@3`.
+fn name_redacted(report: &mut Report) {
+    let Some(Shard { index, of: 2.. }) = report.shard else { return };
+    for change in report.objects.iter_mut().flat_map(|object| &mut object.changes) {
+        for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
+            name_numbers(value, index);
+        }
+    }
+}
+
+fn name_numbers(value: &mut Value, shard: u32) {
+    match value {
+        Value::Object(map) => {
+            let is_alone = map.len() == 1;
+            match map.get_mut(REDACTED) {
+                Some(Value::String(number)) if is_alone && is_number(number) => *number = format!("{number}@{shard}"),
+                _ => map.values_mut().for_each(|value| name_numbers(value, shard)),
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| name_numbers(item, shard)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// `#1`
+fn is_number(text: &str) -> bool {
+    text.strip_prefix('#').is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}

@@ -1,0 +1,103 @@
+//! `report merge`: the reports of the parts of one run become one report, and those of several clusters stand side by side.
+
+mod checked;
+mod joined;
+mod parsed;
+mod part;
+
+use std::collections::BTreeSet;
+
+use reconcile_core::diagnostic::Diagnostic;
+
+use checked::checked;
+use joined::joined;
+pub use part::Part;
+
+use crate::{Command, ContextReport, Report, Reports};
+
+/// What reports come to together.
+#[derive(Debug)]
+pub enum Merged {
+    /// They are about one cluster.
+    One(Box<Report>),
+    /// They are about several.
+    Several(Box<Reports>),
+}
+
+/// Puts reports together: the parts of one run over each cluster, and the clusters side by side.
+pub fn merged(parts: Vec<Part>) -> Result<Merged, Diagnostic> {
+    let command = same_command(&parts)?;
+    let mut clusters = by_cluster(parts)?;
+    if clusters.len() == 1
+        && let Some((name, parts)) = clusters.pop()
+    {
+        return Ok(Merged::One(Box::new(one(parts, &name)?)));
+    }
+    let mut contexts = Vec::new();
+    for (context, parts) in clusters {
+        let server = parts.iter().find_map(|part| part.cluster()?.1.map(ToOwned::to_owned));
+        let report = one(parts, &context)?;
+        contexts.push(ContextReport { context, server, report });
+    }
+    Ok(Merged::Several(Box::new(Reports::of(command, contexts, Vec::new()))))
+}
+
+fn same_command(parts: &[Part]) -> Result<Command, Diagnostic> {
+    let Some(first) = parts.first() else { return Err(Diagnostic::general("there is no report")) };
+    let command = first.report().command;
+    match parts.iter().find(|part| part.report().command != command) {
+        None => Ok(command),
+        Some(other) => {
+            let message = format!("{} and {} are reports of different commands", first.file, other.file);
+            Err(Diagnostic::general(message).with_hint("merge the reports of one command"))
+        }
+    }
+}
+
+/// The reports of each cluster, with its name, in the order in which the clusters are first named. A part of a run that got to know
+/// no cluster belongs to the only one that there is.
+fn by_cluster(parts: Vec<Part>) -> Result<Vec<(String, Vec<Part>)>, Diagnostic> {
+    let known: BTreeSet<_> = parts.iter().filter_map(Part::cluster).map(owned).collect();
+    let only = known.first().filter(|_| known.len() == 1).cloned();
+    let mut clusters: Vec<(Option<Cluster>, String, Vec<Part>)> = Vec::new();
+    for part in parts {
+        let cluster = part.cluster().map(owned);
+        let is_part = part.report().shard.is_some();
+        if cluster.is_none() && is_part && known.len() > 1 {
+            let message = format!("{} does not say which cluster it is about", part.file);
+            return Err(Diagnostic::general(message).with_hint("merge the shards of each cluster first"));
+        }
+        let cluster = cluster.or_else(|| only.clone().filter(|_| is_part));
+        let is_same =
+            |(other, ..): &(Option<Cluster>, String, Vec<Part>)| *other == cluster && (cluster.is_some() || is_part);
+        if let Some((.., parts)) = clusters.iter_mut().find(|one| is_same(one)) {
+            parts.push(part);
+            continue;
+        }
+        let name =
+            cluster.clone().and_then(|(context, server)| context.or(server)).unwrap_or_else(|| part.file.clone());
+        clusters.push((cluster, name, vec![part]));
+    }
+    Ok(clusters.into_iter().map(|(_, name, parts)| (name, parts)).collect())
+}
+
+/// A context and a server.
+type Cluster = (Option<String>, Option<String>);
+
+fn owned((context, server): (Option<&str>, Option<&str>)) -> Cluster {
+    (context.map(ToOwned::to_owned), server.map(ToOwned::to_owned))
+}
+
+/// The report of one cluster.
+fn one(mut parts: Vec<Part>, cluster: &str) -> Result<Report, Diagnostic> {
+    if parts.len() == 1
+        && let Some(part) = parts.pop_if(|part| part.report().shard.is_none())
+    {
+        return Ok(part.parsed.report);
+    }
+    let missing = checked(&mut parts, cluster)?;
+    Ok(joined(parts, &missing))
+}
+
+#[cfg(test)]
+mod tests;

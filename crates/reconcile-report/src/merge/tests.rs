@@ -1,0 +1,243 @@
+use reconcile_core::object::Shard;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::View;
+use crate::formats::json::render;
+
+/// A report with objects that are in sync: `NAME@PLACE` of these ConfigMaps, all of them in the shard.
+fn report(shard: Option<Shard>, verdict: &str, code: u8, objects: &[(String, usize)]) -> Value {
+    let objects: Vec<Value> = objects
+        .iter()
+        .map(|(name, place)| {
+            let mut object = json!({"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": name,
+                                    "source": {"file": "a.yaml", "line": 1}, "action": "none", "changes": [], "conflicts": [],
+                                    "warnings": []});
+            if shard.is_some() {
+                object["place"] = json!(place);
+            }
+            object
+        })
+        .collect();
+    let mut summary = json!({"objects": objects.len(), "inSync": objects.len()});
+    for name in [
+        "create",
+        "update",
+        "replace",
+        "delete",
+        "unknown",
+        "proven",
+        "conflict",
+        "adopted",
+        "beside",
+        "unmanaged",
+        "unmanagedManual",
+        "ignored",
+    ] {
+        summary[name] = json!(0);
+    }
+    let mut report = json!({
+        "apiVersion": "kubectl-reconcile/v1", "kind": "Report", "command": "diff", "verdict": verdict, "exitCode": code,
+        "cluster": {"context": "prod", "server": "https://prod"}, "summary": summary,
+        "requests": {"get": 1, "list": 2, "dryRun": 0, "write": 0, "other": 1}, "objects": objects, "errors": [],
+    });
+    if let Some(shard) = shard {
+        report["shard"] = json!(shard);
+    }
+    report
+}
+
+/// Twelve objects in the order of their plan, divided among this many shards.
+fn shards(of: u32) -> Vec<Value> {
+    let whole: Vec<(String, usize)> = (0..12).map(|place| (format!("m-{place}"), place)).collect();
+    let part = |index: u32| {
+        let shard = Shard { index, of };
+        let is_ours = |(name, _): &&(String, usize)| {
+            let gvk = structured_merge::GroupVersionKind::new("v1", "ConfigMap");
+            shard.has(&structured_merge::ObjectKey { gvk, namespace: Some("shop".into()), name: name.clone() })
+        };
+        let ours: Vec<(String, usize)> = whole.iter().filter(is_ours).cloned().collect();
+        report(Some(shard), "inSync", 0, &ours)
+    };
+    (0..of).map(part).collect()
+}
+
+fn merge(reports: &[Value]) -> Result<Merged, String> {
+    let part = |(number, report): (usize, &Value)| Part::read(&format!("{number}.json"), report.to_string().as_bytes());
+    let parts: Result<Vec<Vec<Part>>, Diagnostic> = reports.iter().enumerate().map(part).collect();
+    parts.and_then(|parts| merged(parts.into_iter().flatten().collect())).map_err(|problem| problem.to_string())
+}
+
+fn whole(reports: &[Value]) -> Report {
+    match merge(reports) {
+        Ok(Merged::One(report)) => *report,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_shards_of_a_run_become_the_run() {
+    let mut parts = shards(4);
+    parts.reverse();
+    let together = whole(&parts);
+    let names: Vec<String> = together.objects.iter().map(|object| object.name.clone()).collect();
+    assert_eq!(names, (0..12).map(|place| format!("m-{place}")).collect::<Vec<_>>());
+    assert_eq!((together.summary.objects, together.summary.in_sync, together.requests.list), (12, 12, 8));
+    assert_eq!((together.shard, together.exit_code), (None, 0));
+    assert!(!render(&together, &View::default()).contains("\"place\""));
+}
+
+#[test]
+fn one_report_alone_stays_what_it_is() {
+    let alone = report(None, "inSync", 0, &[("a".into(), 0)]);
+    assert_eq!(serde_json::to_value(whole(std::slice::from_ref(&alone))).unwrap(), alone);
+}
+
+#[test]
+fn the_worst_result_is_that_of_all() {
+    let ranked = [
+        ("inSync", 0),
+        ("drift", 1),
+        ("notReady", 5),
+        ("unreachable", 3),
+        ("incomplete", 4),
+        ("invalid", 2),
+        ("interrupted", 130),
+    ];
+    for pair in ranked.windows(2) {
+        let mut parts = shards(2);
+        for (part, (verdict, code)) in parts.iter_mut().zip(pair) {
+            (part["verdict"], part["exitCode"]) = (json!(verdict), json!(code));
+        }
+        assert_eq!(whole(&parts).exit_code, pair[1].1, "{pair:?}");
+    }
+}
+
+#[test]
+fn a_missing_shard_is_named_and_makes_the_report_incomplete() {
+    let mut parts = shards(4);
+    parts.remove(2);
+    let report = whole(&parts);
+    assert_eq!(
+        (report.exit_code, report.errors[0].to_string()),
+        (4, "the report of shard `2/4` is missing".to_owned())
+    );
+    parts.remove(0);
+    assert_eq!(whole(&parts).errors[0].to_string(), "the reports of 2 shards are missing: `0/4`, `2/4`");
+    (parts[0]["verdict"], parts[0]["exitCode"]) = (json!("interrupted"), json!(130));
+    assert_eq!(whole(&parts).exit_code, 130);
+    let alone = [report_of_many()];
+    assert!(whole(&alone).errors[0].to_string().starts_with("the reports of 9999 shards are missing: `1/10000`,"));
+}
+
+fn report_of_many() -> Value {
+    report(Some(Shard { index: 0, of: 10_000 }), "inSync", 0, &[])
+}
+
+#[test]
+fn what_does_not_belong_together_is_refused() {
+    let parts = shards(4);
+    let with = |change: &dyn Fn(&mut Vec<Value>)| {
+        let mut parts = parts.clone();
+        change(&mut parts);
+        merge(&parts).map(|_| ()).unwrap_err()
+    };
+    assert_eq!(with(&|parts| parts.push(parts[1].clone())), "shard 1/4 is in both 1.json and 4.json");
+    assert_eq!(
+        with(&|parts| parts[1]["command"] = json!("apply")),
+        "0.json and 1.json are reports of different commands"
+    );
+    let told = with(&|parts| parts[1] = report(Some(Shard { index: 1, of: 3 }), "inSync", 0, &[]));
+    assert!(told.contains("is one of 3 shards"), "{told}");
+    let told = with(&|parts| parts[1] = report(None, "inSync", 0, &[]));
+    assert!(told.ends_with("are both about prod, and 1.json is not a shard"), "{told}");
+    let told = with(&|parts| {
+        let stolen = parts[0]["objects"][0].clone();
+        parts[1]["objects"][0] = stolen;
+    });
+    assert!(told.ends_with("in 1.json is not an object of shard 1/4"), "{told}");
+    let told = with(&|parts| parts[1]["objects"][0]["place"] = parts[0]["objects"][0]["place"].clone());
+    assert!(told.starts_with("0.json and 1.json are about different inputs"), "{told}");
+    assert!(with(&|parts| parts[1]["failOn"] = json!(["manual"])).contains("fail on different classes"));
+    assert_eq!(merge(&[]).map(|_| ()).unwrap_err(), "there is no report");
+}
+
+#[test]
+fn a_mistake_in_a_file_has_its_place() {
+    let text = "{\n  \"kind\": \"Report\",\n  \"command\": 3\n}";
+    let problem = Part::read("a.json", text.as_bytes()).unwrap_err();
+    assert!(problem.to_string().starts_with("a.json:3:"), "{problem}");
+    assert!(!problem.message.contains("line 3"), "{problem}");
+}
+
+#[test]
+fn clusters_stand_side_by_side() {
+    let mut parts = shards(2);
+    for part in shards(2) {
+        let mut other = part.clone();
+        other["cluster"] = json!({"context": "test", "server": "https://test"});
+        parts.push(other);
+    }
+    parts.push(json!({"apiVersion": "kubectl-reconcile/v1", "kind": "Report", "command": "diff", "verdict": "unreachable", "exitCode": 3,
+                      "summary": parts[0]["summary"], "requests": parts[0]["requests"], "objects": [], "errors": [{"message": "down"}]}));
+    parts[4]["summary"]["objects"] = json!(0);
+    let Ok(Merged::Several(reports)) = merge(&parts) else { panic!("one report") };
+    let names: Vec<&str> = reports.contexts.iter().map(|one| one.context.as_str()).collect();
+    assert_eq!(names, ["prod", "test", "4.json"]);
+    assert_eq!((reports.contexts[1].report.objects.len(), reports.exit_code), (12, 3));
+    // And again, as a document of its own.
+    let text = render(&*reports, &View::default());
+    let again = merged(Part::read("all.json", text.as_bytes()).unwrap()).unwrap();
+    let Merged::Several(again) = again else { panic!("one report") };
+    assert_eq!(render(&*again, &View::default()), text);
+}
+
+/// It belongs to the run of the others.
+#[test]
+fn a_shard_that_reached_no_cluster_is_there() {
+    let mut parts = shards(2);
+    parts[1].as_object_mut().unwrap().remove("cluster");
+    (parts[1]["verdict"], parts[1]["exitCode"], parts[1]["objects"]) = (json!("unreachable"), json!(3), json!([]));
+    parts[1]["summary"]["objects"] = json!(0);
+    let report = whole(&parts);
+    assert_eq!((report.exit_code, report.errors.len()), (3, 0));
+    assert_eq!(report.cluster.unwrap().context.as_deref(), Some("prod"));
+}
+
+#[test]
+fn numbers_of_secrets_are_never_taken_for_those_of_another_shard() {
+    let mut parts = shards(2);
+    for part in &mut parts {
+        let secret = json!({"a": {"redacted": "#1"}, "b": [{"redacted": "#2"}, {"redacted": "mine"}, {"redacted": "#1", "more": 1}]});
+        let values = json!([{"path": "data", "op": "change", "class": "pending", "live": {"redacted": "#1"}, "desired": secret}]);
+        part["objects"][0]["changes"] = values;
+    }
+    let report = whole(&parts);
+    let changed = report.objects.iter().filter(|object| !object.changes.is_empty());
+    let values: Vec<String> =
+        changed.map(|object| object.changes[0].live.clone().unwrap()["redacted"].to_string()).collect();
+    assert_eq!(values.len(), 2);
+    assert!(values.contains(&"\"#1@0\"".to_owned()) && values.contains(&"\"#1@1\"".to_owned()), "{values:?}");
+    let text = render(&report, &View::default());
+    assert!(text.contains("#2@1") && text.contains("\"mine\"") && text.contains("\"#1\""), "{text}");
+    assert_eq!(serde_json::to_value(whole(&parts[..1])).unwrap()["exitCode"], 4);
+}
+
+#[test]
+fn rules_that_match_nothing_are_those_of_all_shards() {
+    let with = |unmatched: [Value; 2]| {
+        let mut parts = shards(2);
+        for (part, unmatched) in parts.iter_mut().zip(unmatched) {
+            part["configuration"] = json!({"file": "c.yaml", "rules": 2, "annotated": 1});
+            if !unmatched.is_null() {
+                part["configuration"]["unmatched"] = unmatched;
+            }
+        }
+        whole(&parts)
+    };
+    let report = with([json!(["c.yaml:1", "c.yaml:2"]), json!(["c.yaml:2"])]);
+    assert_eq!(report.warnings, ["an ignore rule matches no field of the manifests or their live objects: `c.yaml:2`"]);
+    assert_eq!(report.configuration.map(|one| (one.annotated, one.unmatched)), Some((2, None)));
+    assert!(with([json!(["c.yaml:1"]), json!(["c.yaml:2"])]).warnings.is_empty());
+    assert!(with([json!(["c.yaml:1"]), Value::Null]).warnings.is_empty());
+}

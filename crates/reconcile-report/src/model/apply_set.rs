@@ -1,0 +1,84 @@
+use reconcile_core::object::Shard;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use structured_merge::ObjectKey;
+
+use super::key::no_key;
+
+/// The apply set of a run.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ApplySetInfo {
+    /// What its members carry as a label.
+    pub id: String,
+    /// Its parent object.
+    pub parent: ParentInfo,
+    /// The namespaces that no manifest names, and in which something is deleted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deletes_in: Vec<String>,
+    /// The other shard, which prunes the set; absent if this run does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pruned_by: Option<Shard>,
+}
+
+/// The parent of an apply set.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ParentInfo {
+    /// Its version.
+    pub api_version: String,
+    /// Its kind.
+    pub kind: String,
+    /// Absent for a cluster-scoped object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// Its name.
+    pub name: String,
+    /// What has to be done to its list of kinds and namespaces. That alone is no drift.
+    pub action: ParentAction,
+    /// The key in full, for display.
+    #[serde(skip, default = "no_key")]
+    pub key: ObjectKey,
+}
+
+/// What has to be done to the list that a parent holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ParentAction {
+    /// Nothing.
+    None,
+    /// There is no parent yet.
+    Create,
+    /// It lists something else.
+    Update,
+}
+
+impl ApplySetInfo {
+    /// The set with this id and this parent.
+    #[must_use]
+    pub fn new(id: &str, parent: &ObjectKey, action: ParentAction) -> Self {
+        let ObjectKey { gvk, namespace, name } = parent.clone();
+        let (api_version, key) = (gvk.api_version(), parent.clone());
+        let parent = ParentInfo { api_version, kind: gvk.kind, namespace, name, action, key };
+        Self { id: id.to_owned(), parent, deletes_in: Vec::new(), pruned_by: None }
+    }
+
+    /// The same, with the namespaces that no manifest names, and in which something is deleted.
+    #[must_use]
+    pub fn deleting_in(mut self, namespaces: Vec<String>) -> Self {
+        self.deletes_in = namespaces;
+        self
+    }
+
+    /// Describes those namespaces, as in ``namespaces `a` and `b`, which no manifest names``; `None` if there are none.
+    #[must_use]
+    pub fn elsewhere(&self) -> Option<String> {
+        let (last, others) = self.deletes_in.split_last()?;
+        let others: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
+        Some(if others.is_empty() {
+            format!("namespace `{last}`, which no manifest names")
+        } else {
+            format!("namespaces {} and `{last}`, which no manifest names", others.join(", "))
+        })
+    }
+}

@@ -1,0 +1,196 @@
+//! The classes of changes: one row for each, with all that reports, formats and the command line say of it.
+
+use reconcile_core::compare::Class;
+
+/// The classes, the first in rules and lists the ones that matter most.
+pub static CLASSES: [ClassInfo; 11] = [
+    ClassInfo {
+        class: Class::Missing,
+        id: "missing",
+        side: Some(Side::Either),
+        level: Level::Warning,
+        help: "The object does not exist in the cluster",
+        fields: "Objects that do not exist",
+        why: Why::Nothing,
+        note: Why::Nothing,
+    },
+    ClassInfo {
+        class: Class::Pending,
+        id: "pending",
+        side: Some(Side::Manifest),
+        level: Level::Warning,
+        help: "The field changed in the manifest",
+        fields: "Fields that changed in the manifest",
+        why: Why::Nothing,
+        note: Why::Nothing,
+    },
+    ClassInfo {
+        class: Class::ChangedByOther,
+        id: "changedByOther",
+        side: Some(Side::Cluster),
+        level: Level::Warning,
+        help: "Another manager changed the field",
+        fields: "Fields that another manager changed",
+        why: Why::By("changed by"),
+        note: Why::By("by"),
+    },
+    ClassInfo {
+        class: Class::Absent,
+        id: "absent",
+        side: Some(Side::Either),
+        level: Level::Warning,
+        help: "The field is not in the cluster: it is new in the manifest or was removed there",
+        fields: "Fields that are not in the cluster",
+        why: Why::Text("not in the cluster: new in the manifest or removed there"),
+        // The sign says so.
+        note: Why::Nothing,
+    },
+    ClassInfo {
+        class: Class::Pruned,
+        id: "pruned",
+        side: Some(Side::Manifest),
+        level: Level::Warning,
+        help: "The field or the object is no longer in the manifests",
+        fields: "Fields and objects that are no longer in the manifests",
+        why: Why::Text("no longer in the manifest"),
+        note: Why::Text("no longer in the manifest"),
+    },
+    ClassInfo {
+        class: Class::Reordered,
+        id: "reordered",
+        side: Some(Side::Cluster),
+        level: Level::Warning,
+        help: "The list has another order",
+        fields: "Lists in another order",
+        why: Why::Text("order only"),
+        note: Why::Text("order only"),
+    },
+    ClassInfo {
+        class: Class::Conflict,
+        id: "conflict",
+        side: Some(Side::Cluster),
+        level: Level::Error,
+        help: "Another applier or a controller owns the field",
+        fields: "Fields that another applier or a controller owns",
+        why: Why::By("owned by"),
+        note: Why::By("conflict with"),
+    },
+    ClassInfo {
+        class: Class::Overridden,
+        id: "overridden",
+        side: None,
+        level: Level::Note,
+        help: "The cluster keeps its own value of the field",
+        fields: "Fields where the cluster keeps its own value",
+        why: Why::Text("the cluster keeps its own value"),
+        note: Why::Text("the cluster keeps its own value"),
+    },
+    ClassInfo {
+        class: Class::Released,
+        id: "released",
+        side: None,
+        level: Level::Note,
+        help: "The field is no longer in the manifest, and a co-owner keeps it",
+        fields: "Fields that are no longer in the manifests, and that a co-owner keeps",
+        why: Why::By("no longer in the manifest, kept by"),
+        note: Why::By("no longer in the manifest, kept by"),
+    },
+    ClassInfo {
+        class: Class::Unmanaged,
+        id: "unmanaged",
+        side: None,
+        level: Level::Note,
+        help: "Another manager added the field",
+        fields: "Fields that other managers added",
+        why: Why::By("added by"),
+        // The line above the fields names the manager.
+        note: Why::Nothing,
+    },
+    ClassInfo {
+        class: Class::Adopted,
+        id: "adopted",
+        side: None,
+        level: Level::Note,
+        help: "The values match, but our field manager does not own all of them yet",
+        fields: "Fields that are not yet owned by our field manager",
+        why: Why::Nothing,
+        note: Why::Nothing,
+    },
+];
+
+/// A class of changes.
+#[derive(Debug)]
+pub struct ClassInfo {
+    /// The class.
+    pub class: Class,
+    /// Its name in reports and on the command line.
+    pub id: &'static str,
+    /// The side that changed; none if the difference is no drift.
+    pub side: Option<Side>,
+    /// How much a change of it matters as long as nothing was done about it.
+    pub level: Level,
+    /// A sentence about one change, for lists of rules.
+    pub help: &'static str,
+    /// What it matches, for the help of `--fail-on` and for filters.
+    pub fields: &'static str,
+    /// Why the field differs.
+    pub why: Why,
+    /// The same in fewer words, for a note beside the value, its sign and its headline.
+    pub note: Why,
+}
+
+/// The side of a difference that changed, as far as that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The manifest.
+    Manifest,
+    /// The live object.
+    Cluster,
+    /// One of them: the records of the cluster do not tell which.
+    Either,
+}
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Worth knowing; nothing has to be done.
+    Note,
+    /// A difference that `apply` resolves.
+    Warning,
+    /// Somebody has to act first.
+    Error,
+}
+
+/// Why a field differs, in a few words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// There is nothing to say.
+    Nothing,
+    /// These words.
+    Text(&'static str),
+    /// These words, and the managers of the field.
+    By(&'static str),
+}
+
+impl ClassInfo {
+    /// The row of a class.
+    #[must_use]
+    pub fn of(class: Class) -> &'static Self {
+        let [first, ..] = &CLASSES;
+        CLASSES.iter().find(|row| row.class == class).unwrap_or(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_class_is_named_as_reports_write_it_and_drift_has_a_side() {
+        for row in &CLASSES {
+            assert_eq!(serde_json::to_value(row.class).unwrap(), row.id);
+            assert_eq!(ClassInfo::of(row.class).id, row.id);
+            assert_eq!(row.side.is_some(), row.class.is_drift(), "{}", row.id);
+        }
+    }
+}

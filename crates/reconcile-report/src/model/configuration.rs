@@ -1,0 +1,55 @@
+use std::fmt;
+
+use reconcile_core::text::listed;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The configuration of a run: named in every report, so that a change that hides drift by a rule is seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConfigurationInfo {
+    /// The file; absent if only manifests name fields to ignore.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// How many ignore rules of the file are in force.
+    pub rules: usize,
+    /// How many manifests name fields to ignore in an annotation.
+    pub annotated: usize,
+    /// With `--shard`: the ignore rules that match nothing in this part, if all of it was compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unmatched: Option<Vec<String>>,
+}
+
+impl ConfigurationInfo {
+    /// What to say of ignore rules, by their places, that match nothing at all.
+    #[must_use]
+    pub fn unmatched_warning(places: &[String]) -> Option<String> {
+        let count = match places.len() {
+            0 => return None,
+            1 => "an ignore rule matches".to_owned(),
+            more => format!("{more} ignore rules match"),
+        };
+        let places = listed(places.iter().map(String::as_str), 5);
+        Some(format!("{count} no field of the manifests or their live objects: {places}"))
+    }
+}
+
+/// `2 ignore rules of .kubectl-reconcile.yaml in force, 1 in an annotation`
+impl fmt::Display for ConfigurationInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        let annotated = |f: &mut fmt::Formatter<'_>| {
+            write!(f, "{} manifest{} with an ignore annotation", self.annotated, plural(self.annotated))
+        };
+        let Some(file) = &self.file else { return annotated(f) };
+        match self.rules {
+            0 => write!(f, "configured by {file}, without ignore rules")?,
+            rules => write!(f, "{rules} ignore rule{} of {file} in force", plural(rules))?,
+        }
+        if self.annotated > 0 {
+            f.write_str(", ")?;
+            annotated(f)?;
+        }
+        Ok(())
+    }
+}

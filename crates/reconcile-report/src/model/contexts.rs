@@ -1,0 +1,141 @@
+//! The report of a run in several contexts of the kubeconfig: the report of each, and what they come to together.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
+use super::command::Command;
+use super::report::Report;
+use super::summary::Summary;
+use super::tally::tally;
+use super::verdict::{EXIT_CODES, EXIT_SUCCESS, Verdict};
+
+/// What was found and done in several contexts.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Reports {
+    /// Always `kubectl-reconcile/v1`.
+    #[schemars(extend("const" = "kubectl-reconcile/v1"))]
+    pub api_version: &'static str,
+    /// Always `Reports`.
+    #[schemars(extend("const" = "Reports"))]
+    pub kind: &'static str,
+    /// The command.
+    pub command: Command,
+    /// The worst result of all contexts.
+    pub verdict: Verdict,
+    /// The exit code of the process: that of the worst result.
+    #[schemars(extend("enum" = EXIT_CODES))]
+    pub exit_code: u8,
+    /// Counts over all contexts.
+    pub summary: ContextsSummary,
+    /// What to know about the run as a whole.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// The report of each context, in the order in which they were named.
+    pub contexts: Vec<ContextReport>,
+}
+
+/// The report of one of several contexts.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ContextReport {
+    /// The context of the kubeconfig.
+    pub context: String,
+    /// The URL of its server, as far as the kubeconfig has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// What the command reports of this context alone.
+    #[serde(flatten)]
+    pub report: Report,
+}
+
+/// Counts over all contexts.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextsSummary {
+    /// How many contexts there are.
+    pub contexts: usize,
+    /// How many came to which result.
+    #[serde(serialize_with = "by_verdict")]
+    pub verdicts: BTreeMap<Verdict, usize>,
+    /// The objects of all contexts.
+    #[serde(flatten)]
+    pub objects: Summary,
+}
+
+fn by_verdict<S: Serializer>(verdicts: &BTreeMap<Verdict, usize>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(verdicts)
+}
+
+impl Reports {
+    /// Puts the reports of all contexts together.
+    #[must_use]
+    pub fn of(command: Command, contexts: Vec<ContextReport>, warnings: Vec<String>) -> Self {
+        let worst = contexts.iter().map(|one| &one.report).max_by_key(|report| (report.verdict, report.exit_code));
+        let (verdict, exit_code) =
+            worst.map_or((Verdict::InSync, EXIT_SUCCESS), |report| (report.verdict, report.exit_code));
+        let verdicts = tally(contexts.iter().map(|one| one.report.verdict));
+        let mut summary = ContextsSummary { contexts: contexts.len(), verdicts, objects: Summary::default() };
+        for ContextReport { report, .. } in &contexts {
+            summary.objects.add(&report.summary);
+        }
+        Self {
+            api_version: "kubectl-reconcile/v1",
+            kind: "Reports",
+            command,
+            verdict,
+            exit_code,
+            summary,
+            warnings,
+            contexts,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_SUCCESS};
+
+    fn one(context: &str, verdict: Verdict, exit_zero: bool) -> ContextReport {
+        let mut report = Report::stopped(Command::Diff, verdict, Vec::new());
+        report.exit_code = verdict.exit_code(exit_zero);
+        ContextReport { context: context.to_owned(), server: None, report }
+    }
+
+    fn worst(verdicts: &[Verdict], exit_zero: bool) -> (Verdict, u8) {
+        let contexts = verdicts.iter().map(|verdict| one("c", *verdict, exit_zero)).collect();
+        let reports = Reports::of(Command::Diff, contexts, Vec::new());
+        (reports.verdict, reports.exit_code)
+    }
+
+    #[test]
+    fn the_worst_result_decides() {
+        use Verdict::{Applied, Drift, InSync, Incomplete, Interrupted, Invalid, NotReady, Unreachable};
+        assert_eq!(worst(&[InSync, Drift, InSync], false), (Drift, EXIT_DRIFT));
+        assert_eq!(worst(&[InSync, Drift], true), (Drift, EXIT_SUCCESS));
+        assert_eq!(worst(&[Unreachable, Incomplete, Drift], false), (Incomplete, EXIT_INCOMPLETE));
+        let by_rank = [InSync, Applied, Drift, NotReady, Unreachable, Incomplete, Invalid, Interrupted];
+        for pair in by_rank.windows(2) {
+            assert_eq!(worst(pair, false).0, pair[1]);
+            assert_eq!(worst(&[pair[1], pair[0]], false).0, pair[1]);
+        }
+    }
+
+    #[test]
+    fn the_document_has_the_report_of_each_context_beside_its_name() {
+        let contexts = vec![
+            one("a", Verdict::Drift, false),
+            one("b", Verdict::Drift, false),
+            one("c", Verdict::Unreachable, false),
+        ];
+        let reports = Reports::of(Command::Diff, contexts, Vec::new());
+        let document = serde_json::to_value(&reports).unwrap();
+        assert_eq!((&document["kind"], &document["verdict"]), (&"Reports".into(), &"unreachable".into()));
+        assert_eq!(document["summary"]["verdicts"], serde_json::json!({"drift": 2, "unreachable": 1}));
+        assert_eq!(document["summary"]["contexts"], 3);
+        let first = &document["contexts"][0];
+        assert_eq!((&first["context"], &first["kind"]), (&"a".into(), &"Report".into()));
+    }
+}

@@ -1,0 +1,167 @@
+use reconcile_core::compare::{Action, Class, FieldChange};
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize as _, Deserializer};
+
+use super::classes::ClassInfo;
+use super::object::ObjectReport;
+
+/// A kind of difference that can make a `diff` fail, as the command line names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailClass {
+    /// Every object that does not match its manifest.
+    Drift,
+    /// Changes and additions by hand.
+    Manual,
+    /// Objects that would have to be replaced.
+    Replace,
+    /// Objects that no manifest, owner or apply set explains.
+    UnmanagedObjects,
+    /// Changes of this class.
+    Of(Class),
+}
+
+/// All kinds of differences that can be named.
+pub static FAIL_CLASSES: [FailClass; 15] = [
+    FailClass::Drift,
+    FailClass::Manual,
+    FailClass::Of(Class::Missing),
+    FailClass::Of(Class::Pending),
+    FailClass::Of(Class::ChangedByOther),
+    FailClass::Of(Class::Absent),
+    FailClass::Of(Class::Pruned),
+    FailClass::Of(Class::Reordered),
+    FailClass::Of(Class::Conflict),
+    FailClass::Replace,
+    FailClass::Of(Class::Unmanaged),
+    FailClass::UnmanagedObjects,
+    FailClass::Of(Class::Adopted),
+    FailClass::Of(Class::Released),
+    FailClass::Of(Class::Overridden),
+];
+
+impl FailClass {
+    /// Finds a kind of difference by its name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        FAIL_CLASSES.iter().find(|class| class.name() == name).copied()
+    }
+
+    /// Returns its name; for a class of changes that of the report.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Drift => "drift",
+            Self::Manual => "manual",
+            Self::Replace => "replace",
+            Self::UnmanagedObjects => "unmanagedObjects",
+            Self::Of(class) => ClassInfo::of(class).id,
+        }
+    }
+
+    /// Returns what it matches, for the help.
+    #[must_use]
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Drift => "Every object that does not match its manifest, conflicts included (the default)",
+            Self::Manual => "Changes and additions by kubectl or a manager listed in `manualManagers`",
+            Self::Replace => "Objects that would have to be replaced",
+            Self::UnmanagedObjects => "Objects that `--report-unmanaged` finds",
+            Self::Of(class) => ClassInfo::of(class).fields,
+        }
+    }
+
+    /// Returns true if only the fields that other managers added tell whether there is such a difference.
+    #[must_use]
+    pub fn needs_unmanaged(&self) -> bool {
+        matches!(self, Self::Manual | Self::Of(Class::Unmanaged))
+    }
+
+    /// Returns true if an object has such a difference.
+    pub(crate) fn is_in(self, object: &ObjectReport) -> bool {
+        match self {
+            Self::Drift => object.action != Action::None,
+            Self::Manual => !object.beside.is_empty() || object.changes.iter().any(FieldChange::is_manual),
+            Self::Replace => object.action == Action::Replace,
+            // They are no objects of the manifests.
+            Self::UnmanagedObjects => false,
+            Self::Of(class) => object.changes.iter().any(|change| change.class == class),
+        }
+    }
+}
+
+/// What makes a `diff` fail.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FailOn {
+    /// Nothing does (`--exit-zero`).
+    pub exit_zero: bool,
+    /// Fields that are not yet owned by our field manager do, too (`--strict-ownership`).
+    pub strict_ownership: bool,
+    /// Only these differences do (`--fail-on`); none for every drift.
+    pub classes: Vec<FailClass>,
+    /// Whether fields that other managers added are shown (`--show-unmanaged`), and not only looked at.
+    pub show_unmanaged: bool,
+}
+
+impl FailOn {
+    /// Returns true if an object makes the `diff` fail, but for `--exit-zero`.
+    pub(crate) fn fails(&self, object: &ObjectReport) -> bool {
+        let classes = if self.classes.is_empty() { &FAIL_CLASSES[..1] } else { &self.classes };
+        classes.iter().any(|class| class.is_in(object)) || self.strict_ownership && object.is_ownership_only()
+    }
+
+    /// Returns true if objects that nothing explains make it fail.
+    #[must_use]
+    pub fn fails_on_unmanaged_objects(&self) -> bool {
+        self.classes.contains(&FailClass::UnmanagedObjects)
+    }
+
+    /// Leaves out the fields that other managers added, where only those of manual changes were asked for.
+    pub(crate) fn leave_out_unmanaged(&self, objects: &mut [ObjectReport]) {
+        let all = self.show_unmanaged || self.classes.contains(&FailClass::Of(Class::Unmanaged));
+        let manual = self.classes.contains(&FailClass::Manual);
+        if manual && !all {
+            for object in objects {
+                object.changes.retain(|change| change.class != Class::Unmanaged || change.is_manual());
+            }
+        }
+    }
+
+    /// The names of the differences that make it fail, where they were chosen.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        self.classes.iter().map(|class| class.name()).collect()
+    }
+}
+
+/// The JSON Schema of a list of such names.
+pub(crate) fn class_names(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "array", "items": {"enum": FAIL_CLASSES.map(FailClass::name)}})
+}
+
+/// Reads names of classes that make a run fail.
+pub(crate) fn classes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<&'static str>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    let class = |name: &String| {
+        let class = FailClass::named(name).map(FailClass::name);
+        class.ok_or_else(|| D::Error::custom(format!("`{name}` is not a class of differences")))
+    };
+    names.iter().map(class).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CLASSES;
+
+    #[test]
+    fn every_class_of_the_report_can_be_named_as_it_is_written_there() {
+        for class in FAIL_CLASSES {
+            if let FailClass::Of(class) = class {
+                assert_eq!(serde_json::to_value(class).unwrap(), FailClass::Of(class).name());
+            }
+            assert_eq!(FailClass::named(class.name()), Some(class));
+        }
+        assert!(CLASSES.iter().all(|row| FailClass::named(row.id) == Some(FailClass::Of(row.class))));
+        assert_eq!(FailClass::named("drft"), None);
+    }
+}

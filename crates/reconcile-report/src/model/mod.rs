@@ -1,0 +1,36 @@
+//! What a run found and did: the contract behind `-o json`, and what every format shows.
+
+mod apply_set;
+pub(crate) mod classes;
+mod command;
+mod configuration;
+mod contexts;
+pub(crate) mod diagnostic;
+mod failure;
+pub(crate) mod gate;
+pub(crate) mod key;
+mod object;
+mod read_diagnostic;
+pub(crate) mod report;
+mod sections;
+mod summary;
+pub(crate) mod tally;
+mod unmanaged;
+mod verdict;
+
+pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
+pub use classes::{CLASSES, ClassInfo, Level, Side, Why};
+pub use command::Command;
+pub use configuration::ConfigurationInfo;
+pub use contexts::{ContextReport, ContextsSummary, Reports};
+pub use failure::Failure;
+pub use gate::{FAIL_CLASSES, FailClass, FailOn};
+pub use object::{ObjectReport, Outcome};
+pub use report::{ClusterInfo, Report};
+pub use sections::{Section, Sections};
+pub use summary::{ReadinessCounts, Summary};
+pub use unmanaged::UnmanagedObject;
+pub use verdict::{
+    EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE,
+    Verdict,
+};

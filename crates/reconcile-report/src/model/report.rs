@@ -1,0 +1,183 @@
+use reconcile_core::compare::Action;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::object::Shard;
+use reconcile_core::request::RequestCounts;
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::apply_set::ApplySetInfo;
+use super::command::Command;
+use super::configuration::ConfigurationInfo;
+use super::diagnostic::WrittenDiagnostic;
+use super::gate::{FailOn, class_names, classes};
+use super::object::ObjectReport;
+use super::summary::Summary;
+use super::unmanaged::UnmanagedObject;
+use super::verdict::{EXIT_CODES, Verdict};
+use super::{diagnostic, read_diagnostic};
+
+/// What was found and done in one cluster.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Report {
+    /// Always `kubectl-reconcile/v1`.
+    #[serde(deserialize_with = "api_version")]
+    #[schemars(extend("const" = "kubectl-reconcile/v1"))]
+    pub api_version: Fixed,
+    /// Always `Report`.
+    #[serde(deserialize_with = "kind")]
+    #[schemars(extend("const" = "Report"))]
+    pub kind: Fixed,
+    /// The command.
+    pub command: Command,
+    /// The result.
+    pub verdict: Verdict,
+    /// The exit code of the process.
+    #[schemars(extend("enum" = EXIT_CODES))]
+    pub exit_code: u8,
+    /// The differences that make it fail, where they were chosen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "classes")]
+    #[schemars(schema_with = "class_names")]
+    pub fail_on: Vec<&'static str>,
+    /// The cluster; absent offline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterInfo>,
+    /// The part of the objects that the run is about, with `--shard`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
+    /// The configuration in force.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<ConfigurationInfo>,
+    /// The apply set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub apply_set: Option<ApplySetInfo>,
+    /// Counts of objects.
+    pub summary: Summary,
+    /// Requests sent, by kind.
+    pub requests: RequestCounts,
+    /// The objects, in the order of the plan.
+    pub objects: Vec<ObjectReport>,
+    /// Objects that no manifest, owner or apply set explains, where they were looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unmanaged: Option<Vec<UnmanagedObject>>,
+    /// Warnings about the run as a whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Problems of the input or of the run as a whole.
+    #[serde(serialize_with = "diagnostic::of_run", deserialize_with = "read_diagnostic::errors")]
+    #[schemars(with = "Vec<WrittenDiagnostic<'static>>")]
+    pub errors: Vec<Diagnostic>,
+}
+
+/// A text that is always the same.
+pub type Fixed = &'static str;
+
+/// Reads a text that can only be this one.
+fn exactly<'de, D: Deserializer<'de>>(deserializer: D, only: Fixed) -> Result<Fixed, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text == only { Ok(only) } else { Err(D::Error::custom(format!("`{text}` is not `{only}`"))) }
+}
+
+pub(crate) fn api_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Fixed, D::Error> {
+    exactly(deserializer, "kubectl-reconcile/v1")
+}
+
+fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Fixed, D::Error> {
+    exactly(deserializer, "Report")
+}
+
+/// The cluster of the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClusterInfo {
+    /// The context of the kubeconfig, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// The server's URL.
+    pub server: String,
+    /// Its version, if it could be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+}
+
+impl Report {
+    /// The report of a run that got as far as comparing.
+    #[must_use]
+    pub fn compared(command: Command, mut objects: Vec<ObjectReport>, gate: &FailOn) -> Self {
+        gate.leave_out_unmanaged(&mut objects);
+        let fails = objects.iter().any(|object| gate.fails(object));
+        let verdict = if objects.iter().any(ObjectReport::is_incomplete) {
+            Verdict::Incomplete
+        } else if objects.iter().any(ObjectReport::is_unready) {
+            Verdict::NotReady
+        } else if command == Command::Apply {
+            Verdict::Applied
+        } else if fails || objects.iter().any(|object| object.action != Action::None) {
+            Verdict::Drift
+        } else {
+            Verdict::InSync
+        };
+        let mut report = Self::stopped(command, verdict, Vec::new());
+        report.exit_code = verdict.exit_code(gate.exit_zero || !fails);
+        Self { fail_on: gate.names(), summary: Summary::of(&objects), objects, ..report }
+    }
+
+    /// The report of a run that checked the readiness of objects and compared nothing.
+    #[must_use]
+    pub fn observed(command: Command, objects: Vec<ObjectReport>) -> Self {
+        let mut report = Self::compared(command, objects, &FailOn::default());
+        report.summary.in_sync = 0;
+        report
+    }
+
+    /// The report of a run that ended before it compared anything.
+    #[must_use]
+    pub fn stopped(command: Command, verdict: Verdict, errors: Vec<Diagnostic>) -> Self {
+        Self {
+            api_version: "kubectl-reconcile/v1",
+            kind: "Report",
+            command,
+            verdict,
+            exit_code: verdict.exit_code(false),
+            fail_on: Vec::new(),
+            cluster: None,
+            shard: None,
+            configuration: None,
+            apply_set: None,
+            summary: Summary::default(),
+            requests: RequestCounts::default(),
+            objects: Vec::new(),
+            unmanaged: None,
+            warnings: Vec::new(),
+            errors,
+        }
+    }
+
+    /// The same, with its apply set.
+    #[must_use]
+    pub fn with_apply_set(mut self, set: ApplySetInfo) -> Self {
+        self.summary.kept = Some(self.objects.iter().filter(|object| object.is_kept()).count());
+        self.apply_set = Some(set);
+        self
+    }
+
+    /// The same, with problems that concern no single object; with any of them, the run is incomplete.
+    #[must_use]
+    pub fn with_errors(mut self, errors: Vec<Diagnostic>) -> Self {
+        if !errors.is_empty() {
+            self.verdict = Verdict::Incomplete;
+            self.exit_code = self.verdict.exit_code(false);
+            self.errors.extend(errors);
+        }
+        self
+    }
+
+    /// The same, interrupted.
+    #[must_use]
+    pub fn interrupted(mut self) -> Self {
+        self.verdict = Verdict::Interrupted;
+        self.exit_code = self.verdict.exit_code(false);
+        self
+    }
+}

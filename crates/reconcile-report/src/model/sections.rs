@@ -1,0 +1,83 @@
+//! One report, or those of several contexts, as the formats see them: a list of sections.
+
+use crate::{Command, ContextReport, Report, Reports, Verdict};
+
+/// The report of one cluster, with its context where there are several.
+#[derive(Clone, Copy, Debug)]
+pub struct Section<'r> {
+    /// The context; `None` if the run is about one cluster only.
+    pub context: Option<&'r str>,
+    /// What was found and done there.
+    pub report: &'r Report,
+}
+
+/// What a run reports, in one context or in several: a format that is written over this renders both.
+pub trait Sections {
+    /// The command.
+    fn command(&self) -> Command;
+    /// The result.
+    fn verdict(&self) -> Verdict;
+    /// The exit code of the process.
+    fn exit_code(&self) -> u8;
+    /// Warnings that concern no single context.
+    fn general_warnings(&self) -> &[String];
+    /// The clusters, in the order in which they were named.
+    fn sections(&self) -> Vec<Section<'_>>;
+    /// Their reports, to be changed.
+    fn reports_mut(&mut self) -> Vec<&mut Report>;
+}
+
+impl Sections for Report {
+    fn command(&self) -> Command {
+        self.command
+    }
+
+    fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
+    fn exit_code(&self) -> u8 {
+        self.exit_code
+    }
+
+    fn general_warnings(&self) -> &[String] {
+        &[]
+    }
+
+    fn sections(&self) -> Vec<Section<'_>> {
+        vec![Section { context: None, report: self }]
+    }
+
+    fn reports_mut(&mut self) -> Vec<&mut Report> {
+        vec![self]
+    }
+}
+
+impl Sections for Reports {
+    fn command(&self) -> Command {
+        self.command
+    }
+
+    fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
+    fn exit_code(&self) -> u8 {
+        self.exit_code
+    }
+
+    fn general_warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn sections(&self) -> Vec<Section<'_>> {
+        self.contexts
+            .iter()
+            .map(|ContextReport { context, report, .. }| Section { context: Some(context), report })
+            .collect()
+    }
+
+    fn reports_mut(&mut self) -> Vec<&mut Report> {
+        self.contexts.iter_mut().map(|one| &mut one.report).collect()
+    }
+}

@@ -1,0 +1,161 @@
+use reconcile_core::compare::{Action, Evidence};
+use reconcile_core::live::readiness::State;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::object::ObjectReport;
+
+/// Counts of objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Summary {
+    /// All of them.
+    pub objects: usize,
+    /// Nothing to do.
+    pub in_sync: usize,
+    /// To be created.
+    pub create: usize,
+    /// To be updated.
+    pub update: usize,
+    /// To be replaced.
+    pub replace: usize,
+    /// To be deleted.
+    pub delete: usize,
+    /// Not compared.
+    pub unknown: usize,
+    /// In sync, proven without asking the server.
+    pub proven: usize,
+    /// With fields in conflict with other managers.
+    pub conflict: usize,
+    /// In sync, but with fields that are not yet owned by our field manager.
+    pub adopted: usize,
+    /// Items that manual changes added to lists of the manifests, and that stay.
+    pub beside: usize,
+    /// Fields that other managers added.
+    pub unmanaged: usize,
+    /// Those of them that were added by hand.
+    pub unmanaged_manual: usize,
+    /// Differences that a rule ignores.
+    pub ignored: usize,
+    /// Members of the apply set that are no longer in the manifests and stay; absent without an apply set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<usize>,
+    /// Readiness of the objects, if it was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub readiness: Option<ReadinessCounts>,
+}
+
+/// Counts of objects by readiness.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ReadinessCounts {
+    /// Ready.
+    pub current: usize,
+    /// In progress.
+    pub in_progress: usize,
+    /// Failed.
+    pub failed: usize,
+    /// Being deleted.
+    pub terminating: usize,
+    /// Not found.
+    pub not_found: usize,
+    /// Could not be read.
+    pub unknown: usize,
+}
+
+impl Summary {
+    /// Adds the counts of another report.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let Self {
+            objects,
+            in_sync,
+            create,
+            update,
+            replace,
+            delete,
+            unknown,
+            proven,
+            conflict,
+            adopted,
+            beside,
+            unmanaged,
+            unmanaged_manual,
+            ignored,
+            kept,
+            readiness,
+        } = other;
+        self.objects = self.objects.saturating_add(*objects);
+        self.in_sync = self.in_sync.saturating_add(*in_sync);
+        self.create = self.create.saturating_add(*create);
+        self.update = self.update.saturating_add(*update);
+        self.replace = self.replace.saturating_add(*replace);
+        self.delete = self.delete.saturating_add(*delete);
+        self.unknown = self.unknown.saturating_add(*unknown);
+        self.proven = self.proven.saturating_add(*proven);
+        self.conflict = self.conflict.saturating_add(*conflict);
+        self.adopted = self.adopted.saturating_add(*adopted);
+        self.beside = self.beside.saturating_add(*beside);
+        self.unmanaged = self.unmanaged.saturating_add(*unmanaged);
+        self.unmanaged_manual = self.unmanaged_manual.saturating_add(*unmanaged_manual);
+        self.ignored = self.ignored.saturating_add(*ignored);
+        if let Some(kept) = kept {
+            self.kept = Some(self.kept.unwrap_or_default().saturating_add(*kept));
+        }
+        if let Some(counts) = readiness {
+            self.readiness.get_or_insert_default().add(*counts);
+        }
+    }
+
+    pub(crate) fn of(objects: &[ObjectReport]) -> Self {
+        let count = |test: &dyn Fn(&ObjectReport) -> bool| objects.iter().filter(|object| test(object)).count();
+        let with = |action: Action| count(&|object| object.action == action);
+        Self {
+            objects: objects.len(),
+            in_sync: count(&|object| object.action == Action::None && !object.is_kept()),
+            create: with(Action::Create),
+            update: with(Action::Update),
+            replace: with(Action::Replace),
+            delete: with(Action::Delete),
+            unknown: with(Action::Unknown),
+            proven: count(&|object| object.evidence == Some(Evidence::Proven)),
+            conflict: count(&|object| !object.conflicts.is_empty()),
+            adopted: count(&ObjectReport::is_ownership_only),
+            beside: objects.iter().map(|object| object.beside.len()).sum(),
+            unmanaged: objects.iter().map(|object| object.unmanaged.fields).sum(),
+            unmanaged_manual: objects.iter().map(|object| object.unmanaged.manual).sum(),
+            ignored: objects.iter().flat_map(|object| &object.ignored).map(|ignored| ignored.paths.len()).sum(),
+            kept: None,
+            readiness: ReadinessCounts::of(objects),
+        }
+    }
+}
+
+impl ReadinessCounts {
+    fn add(&mut self, other: Self) {
+        let Self { current, in_progress, failed, terminating, not_found, unknown } = other;
+        self.current = self.current.saturating_add(current);
+        self.in_progress = self.in_progress.saturating_add(in_progress);
+        self.failed = self.failed.saturating_add(failed);
+        self.terminating = self.terminating.saturating_add(terminating);
+        self.not_found = self.not_found.saturating_add(not_found);
+        self.unknown = self.unknown.saturating_add(unknown);
+    }
+
+    /// Returns `None` if readiness was not requested.
+    fn of(objects: &[ObjectReport]) -> Option<Self> {
+        let states = objects.iter().filter_map(|object| object.readiness.as_ref()).map(|readiness| readiness.state);
+        states.fold(None, |counts, state| {
+            let mut counts: Self = counts.unwrap_or_default();
+            let count = match state {
+                State::Current => &mut counts.current,
+                State::InProgress => &mut counts.in_progress,
+                State::Failed => &mut counts.failed,
+                State::Terminating => &mut counts.terminating,
+                State::NotFound => &mut counts.not_found,
+                State::Unknown => &mut counts.unknown,
+            };
+            *count = count.saturating_add(1);
+            Some(counts)
+        })
+    }
+}

@@ -1,0 +1,173 @@
+//! What each format makes of the rich report: snapshots, to be read by eye, and rules of single formats.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::parsers;
+use super::scenario::{apply, diff, quiet, several, stopped};
+use crate::formats::{FORMATS, Format, Render};
+use crate::plain;
+use crate::{Report, Reports, Sections, View};
+
+fn view() -> View {
+    let folder: Arc<Path> = Arc::from(Path::new("/srv/shop"));
+    View { folder: Some(folder.clone()), repository: Some(folder), ..View::default() }
+}
+
+/// What a format makes of a report.
+pub fn one(format: &Format, report: &Report) -> String {
+    match format.render {
+        Render::Text(text) => plain(&text(report, &view())),
+        Render::Data(data) | Render::Lines(data) => data(report, &view()),
+    }
+}
+
+/// What it makes of several.
+pub fn all(format: &Format, reports: &Reports) -> String {
+    match format.render_all {
+        Render::Text(text) => plain(&text(reports, &view())),
+        Render::Data(data) | Render::Lines(data) => data(reports, &view()),
+    }
+}
+
+fn named(name: &str) -> &'static Format {
+    Format::named(name).unwrap()
+}
+
+/// `INSTA_UPDATE=always cargo test -p reconcile-report` accepts what has changed.
+#[test]
+fn every_format_shows_the_rich_report() {
+    let mut settings = insta::Settings::new();
+    settings.set_snapshot_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/formats"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let ours = FORMATS.iter().filter(|format| !["text", "html"].contains(&format.name));
+    settings.bind(|| {
+        for format in ours {
+            insta::assert_snapshot!(format!("{}-diff", format.name), one(format, &diff("plain")));
+            insta::assert_snapshot!(format!("{}-apply", format.name), one(format, &apply("plain")));
+            insta::assert_snapshot!(format!("{}-stopped", format.name), one(format, &stopped("plain")));
+        }
+    });
+}
+
+#[test]
+fn yaml_is_the_document_of_json() {
+    for report in [diff(super::scenario::EVIL), apply("plain"), stopped("plain")] {
+        let json: Value = serde_json::from_str(&one(named("json"), &report)).unwrap();
+        assert_eq!(parsers::yaml(&one(named("yaml"), &report)), json);
+    }
+    let reports = several("plain");
+    let json: Value = serde_json::from_str(&all(named("json"), &reports)).unwrap();
+    assert_eq!(parsers::yaml(&all(named("yaml"), &reports)), json);
+}
+
+#[test]
+fn a_large_object_is_left_out_of_json_unless_all_of_it_is_wanted() {
+    let mut report = diff("plain");
+    let large = json!({"kind": "ConfigMap", "data": {"a": "x".repeat(70_000)}});
+    report.objects[0].changes[0].desired = Some(large.clone());
+    let small: Value = serde_json::from_str(&one(named("json"), &report)).unwrap();
+    let size = large.to_string().len();
+    assert_eq!(small["objects"][0]["changes"][0]["desired"], json!({"leftOut": size}));
+    let whole = crate::formats::json::render(&report, &View { full: true, ..view() });
+    let whole: Value = serde_json::from_str(&whole).unwrap();
+    assert_eq!(whole["objects"][0]["changes"][0]["desired"], large);
+    // What is left out of the document stays in the report.
+    assert_eq!(report.objects[0].changes[0].desired, Some(large));
+}
+
+#[test]
+fn a_run_without_differences_is_quiet_everywhere() {
+    for (name, expected) in [("unified", ""), ("github", ""), ("gitlab", "[]\n")] {
+        assert_eq!(one(named(name), &quiet()), expected, "{name}");
+    }
+    assert!(!one(named("markdown"), &quiet()).contains("| object |"));
+    let suite = parsers::junit(&one(named("junit"), &quiet()));
+    assert_eq!((suite.tests, suite.failures, suite.errors), (1, 0, 0));
+}
+
+#[test]
+fn only_the_chosen_differences_fail_a_test_case() {
+    let mut report = diff("plain");
+    report.fail_on = vec!["pruned"];
+    let suite = parsers::junit(&one(named("junit"), &report));
+    // `web` has a pruned field, and `old` is pruned; what could not be compared is always an error.
+    assert_eq!((suite.failures, suite.errors), (2, 1));
+}
+
+#[test]
+fn the_tenth_annotation_names_what_github_would_not_show() {
+    let mut report = diff("plain");
+    let object = report.objects[1].clone();
+    report.objects = (0..25)
+        .map(|number| {
+            let mut one = object.clone();
+            one.key.name = format!("web-{number}");
+            one
+        })
+        .collect();
+    let text = one(named("github"), &report);
+    let warnings: Vec<&str> = text.lines().filter(|line| line.starts_with("::warning ")).collect();
+    assert_eq!(warnings.len(), 10);
+    assert!(warnings[0].starts_with("::warning file=deploy/web.yaml,line=18,title=Deployment shop/web-0%3A update::"));
+    assert!(warnings[9].contains("title=16 more") && warnings[9].contains("web-24"), "{}", warnings[9]);
+}
+
+#[test]
+fn a_comment_is_never_too_long_and_says_what_is_left_out() {
+    let mut report = diff("plain");
+    let object = report.objects[1].clone();
+    report.objects = vec![object; 2_000];
+    let comment = one(named("markdown"), &report);
+    let length = comment.chars().count();
+    assert!((60_000..=65_536).contains(&length), "{length}");
+    let last = comment.lines().last().unwrap();
+    assert!(last.contains("left out, as a comment has at most 65,536 characters: "), "{last}");
+    assert!(last.contains("2000 objects with their differences") || last.contains("objects"), "{last}");
+    parsers::markdown(&comment);
+}
+
+#[test]
+fn the_same_finding_has_the_same_number_in_every_run() {
+    let fingerprints = |report: &Report| -> Vec<String> {
+        let issues: Value = serde_json::from_str(&one(named("gitlab"), report)).unwrap();
+        let issues = issues.as_array().unwrap();
+        issues.iter().map(|issue| issue["fingerprint"].as_str().unwrap().to_owned()).collect()
+    };
+    let report = diff("plain");
+    let mut later = report.clone();
+    // The line and the live value of a field moved.
+    later.objects[1].changes[0].live = Some(json!(9));
+    later.objects[1].lines.clear();
+    let first = fingerprints(&report);
+    assert_eq!(first, fingerprints(&later));
+    let unique: std::collections::BTreeSet<&String> = first.iter().collect();
+    assert_eq!(unique.len(), first.len());
+}
+
+#[test]
+fn the_facts_are_the_same_in_every_format() {
+    let report = diff("plain");
+    for format in FORMATS.iter().filter(|format| !["text", "jsonl", "name"].contains(&format.name)) {
+        let shown = one(format, &report);
+        for name in ["web", "scaled", "migrate", "odd", "old", "tls"] {
+            assert!(shown.contains(name), "{}: {name}", format.name);
+        }
+    }
+}
+
+#[test]
+fn every_format_shows_every_context() {
+    let reports = several("plain");
+    for format in FORMATS.iter().filter(|format| !["text", "name"].contains(&format.name)) {
+        let shown = all(format, &reports);
+        assert!(shown.contains("cannot connect") || format.name == "prometheus", "{}", format.name);
+        let contexts = reports.sections().iter().filter(|section| shown.contains(section.context.unwrap())).count();
+        // In sync, a context has nothing to show in a patch or in annotations.
+        assert!(contexts == 3 || ["unified", "github", "gitlab"].contains(&format.name), "{}: {shown}", format.name);
+        (parsers::of(format.name))(&shown);
+    }
+}

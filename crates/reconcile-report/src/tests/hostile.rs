@@ -1,0 +1,38 @@
+//! Every text of others is harmful in this report. A new format is tested by its row in `FORMATS` alone.
+
+use reconcile_core::text::is_hidden;
+
+use super::formats::{all, one};
+use super::parsers;
+use super::scenario::{EVIL, apply, diff, several, stopped};
+use crate::formats::{FORMATS, Format};
+
+/// Nothing that a terminal acts on or hides, and a document that its readers understand.
+#[track_caller]
+fn harmless(format: &Format, shown: &str) {
+    let hidden: Vec<char> = shown.chars().filter(|c| !matches!(c, '\n' | '\t') && is_hidden(*c)).collect();
+    assert!(hidden.is_empty(), "{}: {hidden:?}", format.name);
+    (parsers::of(format.name))(shown);
+}
+
+#[test]
+fn hostile_values_do_no_harm_in_any_format() {
+    for format in FORMATS {
+        for report in [diff(EVIL), apply(EVIL), stopped(EVIL)] {
+            harmless(format, &one(format, &report));
+        }
+        harmless(format, &all(format, &several(EVIL)));
+    }
+}
+
+#[test]
+fn hostile_values_change_nothing_about_the_shape_of_a_document() {
+    for format in FORMATS.iter().filter(|format| format.name != "text" && format.name != "html") {
+        for (harmless, evil) in
+            [(diff("plain"), diff(EVIL)), (apply("plain"), apply(EVIL)), (stopped("plain"), stopped(EVIL))]
+        {
+            let shape = parsers::shape(format.name);
+            assert_eq!(shape(&one(format, &harmless)), shape(&one(format, &evil)), "{}", format.name);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use reconcile_core::manifest::Source;
+
+use crate::{ObjectReport, Report};
+
+/// How a report is to be shown: what was chosen, and what the place offers where it is read. Every format gets it.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// Columns of a line.
+    pub width: usize,
+    /// Whether everything is shown, however long it is.
+    pub full: bool,
+    /// Whether only the summary is shown.
+    pub summary: bool,
+    /// The order of the objects.
+    pub sort: Sort,
+    /// How many details are wanted (`-v`).
+    pub verbosity: u8,
+    /// The time from which other times are told, where they are not told as they are.
+    pub now: Option<Timestamp>,
+    /// The folder from which the paths of files are told, where it is known; absolute.
+    pub folder: Option<Arc<Path>>,
+    /// The root of the repository that the folder is in, if it is in one; absolute.
+    pub repository: Option<Arc<Path>>,
+}
+
+/// The order in which objects are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// As they are applied.
+    #[default]
+    Plan,
+    /// By kind, namespace and name.
+    Kind,
+    /// By namespace, kind and name.
+    Namespace,
+    /// By file and line.
+    Source,
+}
+
+impl Default for View {
+    fn default() -> Self {
+        Self {
+            width: Self::WIDTH,
+            full: false,
+            summary: false,
+            sort: Sort::Plan,
+            verbosity: 0,
+            now: None,
+            folder: None,
+            repository: None,
+        }
+    }
+}
+
+impl View {
+    /// Columns of a line where nothing else is known.
+    pub const WIDTH: usize = 100;
+
+    /// The objects of a report in the order in which they are shown.
+    #[must_use]
+    pub fn sorted<'r>(&self, report: &'r Report) -> Vec<&'r ObjectReport> {
+        let mut objects: Vec<&ObjectReport> = report.objects.iter().collect();
+        match self.sort {
+            Sort::Plan => {}
+            Sort::Kind => objects.sort_by_key(|object| (&object.kind, &object.namespace, &object.name)),
+            Sort::Namespace => objects.sort_by_key(|object| (&object.namespace, &object.kind, &object.name)),
+            Sort::Source => objects.sort_by_key(|object| {
+                let place = object.source.as_ref().map(|source| (&source.file, source.line, source.document));
+                (place.is_none(), place)
+            }),
+        }
+        objects
+    }
+
+    /// A time as it is told: as it is, or how long ago.
+    #[must_use]
+    pub fn time(&self, time: &str) -> String {
+        let ago = self.now.and_then(|now| {
+            let time: Timestamp = time.parse().ok()?;
+            now.as_second().checked_sub(time.as_second())
+        });
+        match ago {
+            None | Some(..0) => time.to_owned(),
+            Some(seconds @ 0..60) => format!("{seconds}s ago"),
+            Some(seconds @ 60..3_600) => format!("{}m ago", seconds / 60),
+            Some(seconds @ 3_600..172_800) => format!("{}h ago", seconds / 3_600),
+            Some(seconds) => format!("{}d ago", seconds / 86_400),
+        }
+    }
+
+    /// The name of a file as it is told from the folder: `deploy/web.yaml`.
+    #[must_use]
+    pub fn file<'n>(&self, name: &'n str) -> &'n str {
+        let below = self.folder.as_ref().and_then(|folder| {
+            let rest = name.strip_prefix(folder.to_str()?)?;
+            rest.strip_prefix('/').or_else(|| rest.strip_prefix(std::path::MAIN_SEPARATOR))
+        });
+        let name = below.unwrap_or(name);
+        let shorter = name.trim_start_matches("./");
+        if shorter.is_empty() { name } else { shorter }
+    }
+
+    /// Where an object is written, as it is told from the folder: `deploy/web.yaml:12`.
+    #[must_use]
+    pub fn place(&self, source: &Source) -> String {
+        format!("{}:{}", self.file(&source.file), source.line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_from_now_where_that_is_wanted() {
+        let time = "2026-11-20T10:00:00Z";
+        assert_eq!(View::default().time(time), time);
+        for (now, told) in [
+            ("2026-11-20T10:00:07Z", "7s ago"),
+            ("2026-11-20T10:59:59Z", "59m ago"),
+            ("2026-11-21T10:00:00Z", "24h ago"),
+            ("2026-11-30T10:00:00Z", "10d ago"),
+            ("2026-11-20T09:00:00Z", time),
+        ] {
+            let view = View { now: now.parse().ok(), ..View::default() };
+            assert_eq!(view.time(time), told);
+            assert_eq!(view.time("yesterday"), "yesterday");
+        }
+    }
+
+    #[test]
+    fn files_are_told_from_the_folder() {
+        let view = View { folder: Some(Arc::from(Path::new("/home/me/shop"))), ..View::default() };
+        for (name, shown) in [
+            ("/home/me/shop/deploy/web.yaml", "deploy/web.yaml"),
+            ("./web.yaml", "web.yaml"),
+            ("././web.yaml", "web.yaml"),
+            ("../web.yaml", "../web.yaml"),
+            ("/home/me/shopping/web.yaml", "/home/me/shopping/web.yaml"),
+            ("/home/me/shop", "/home/me/shop"),
+            ("./", "./"),
+            ("stdin", "stdin"),
+        ] {
+            assert_eq!(view.file(name), shown);
+        }
+        assert_eq!(View::default().file("/home/me/shop/web.yaml"), "/home/me/shop/web.yaml");
+    }
+}

@@ -1,0 +1,100 @@
+//! Changes, owners and objects in one line each, for formats that show no more than a line.
+
+use reconcile_core::compare::{Class, Conflict, FieldChange, Owner};
+use reconcile_core::text::{one_line, visible};
+use serde_json::Value;
+
+use super::value::{inline, stays};
+use super::verdict::verdict;
+use super::why::{owner_in_sentence, why};
+use super::{label, sentence};
+use crate::{Command, ObjectReport, Report, Verdict, View};
+
+/// Longest value in a line, in characters.
+const VALUE: usize = 120;
+/// Longest message in a line, in characters.
+const MESSAGE: usize = 1_000;
+
+/// ``spec.replicas: 5 → 2 (changed by kubectl, scale)``, `the object does not exist` for all of it.
+pub(crate) fn change(change: &FieldChange) -> String {
+    if change.path.elements().is_empty() {
+        return whole_object(change.class).to_owned();
+    }
+    let path = one_line(&change.path.to_string(), MESSAGE);
+    let value = |value: &Value| one_line(&inline(value), VALUE);
+    let values = match (&change.live, &change.desired) {
+        (Some(live), _) if stays(change) => value(live),
+        (Some(live), Some(desired)) => format!("{} → {}", value(live), value(desired)),
+        (None, Some(desired)) => format!("+ {}", value(desired)),
+        (Some(live), None) => format!("- {}", value(live)),
+        (None, None) => String::new(),
+    };
+    let why = why_on_line(change);
+    let why = if why.is_empty() { why } else { format!(" ({why})") };
+    format!("{path}: {values}{why}")
+}
+
+/// Why a field differs, in a few words; empty where there is nothing to say.
+pub(crate) fn why_on_line(change: &FieldChange) -> String {
+    let owners =
+        |managers: &[Owner]| one_line(&managers.iter().map(owner_in_sentence).collect::<Vec<_>>().join("; "), MESSAGE);
+    why(change, owners)
+}
+
+fn whole_object(class: Class) -> &'static str {
+    match class {
+        Class::Missing => "the object does not exist",
+        Class::Pruned => "the object is no longer in the manifests",
+        _ => "its values match, but our field manager does not own all of them yet",
+    }
+}
+
+/// ``spec.replicas is owned by kube-controller-manager, scale``
+pub(crate) fn conflict(conflict: &Conflict) -> String {
+    format!("{} is owned by {}", one_line(&conflict.path.to_string(), MESSAGE), owner_in_sentence(&conflict.owner))
+}
+
+/// `Deployment shop/web`, with everything visible.
+pub(crate) fn name(object: &ObjectReport) -> String {
+    visible(&object.key.to_string()).into_owned()
+}
+
+/// A message of others on one line.
+pub(crate) fn message(text: &str) -> String {
+    one_line(text, MESSAGE)
+}
+
+/// A message with what to do about it.
+pub(crate) fn with_hint(text: &str, hint: Option<&str>) -> String {
+    match hint {
+        Some(hint) => format!("{}; hint: {}", message(text), message(hint)),
+        None => message(text),
+    }
+}
+
+/// What has to be done to an object, or what was done: `update`, `created`, `not compared`.
+pub(crate) fn state(object: &ObjectReport) -> &'static str {
+    label::label(object).word
+}
+
+/// What a run came to, without what the last line of the text adds.
+pub(crate) fn result(report: &Report) -> String {
+    let sentence = match report.command {
+        _ if report.objects.is_empty() && !report.errors.is_empty() => {
+            verdict(report.verdict, report.command).sentence.to_owned()
+        }
+        Command::Apply => sentence::done(report),
+        Command::Status => sentence::ready(report),
+        Command::Diff => sentence::to_do(&report.summary, &View::default()),
+    };
+    if report.verdict == Verdict::Interrupted { format!("interrupted: {sentence}") } else { sentence }
+}
+
+/// `diff`
+pub(crate) fn command(command: Command) -> &'static str {
+    match command {
+        Command::Diff => "diff",
+        Command::Apply => "apply",
+        Command::Status => "status",
+    }
+}

@@ -1,0 +1,79 @@
+//! Draws lines of the input under a message, the place marked.
+
+use reconcile_core::diagnostic::{Diagnostic, Excerpt, Line};
+
+use super::styled::{Role, Styled};
+
+/// A problem with its place, its lines and what to do about it; `margin` is before each line.
+#[must_use]
+pub fn problem(found: &Diagnostic, margin: &str, before: &str) -> Styled {
+    let mut text = Styled::new();
+    // What another program says may have several lines.
+    for line in format!("{before}{found}").split('\n') {
+        text.push(Role::Problem, format!("{margin}{line}"));
+        text.line_end();
+    }
+    if let Some(excerpt) = &found.excerpt {
+        text.append(lines(excerpt, margin));
+    }
+    if let Some(hint) = &found.hint {
+        text.push(Role::Hint, format!("{margin}hint: {hint}"));
+        text.line_end();
+    }
+    text
+}
+
+/// Problems one below the other. What to do about several that follow each other is said once, below the last of them.
+pub fn problems<'d>(
+    found: impl Iterator<Item = &'d Diagnostic>,
+    margin: &str,
+    before: impl Fn(&Diagnostic) -> String,
+) -> Styled {
+    let mut text = Styled::new();
+    let mut found = found.peekable();
+    while let Some(one) = found.next() {
+        let is_said_below = one.hint.is_some() && found.peek().is_some_and(|next| next.hint == one.hint);
+        let hint = if is_said_below { None } else { one.hint.clone() };
+        text.append(problem(&Diagnostic { hint, ..one.clone() }, margin, &before(one)));
+    }
+    text
+}
+
+/// ```text
+///    |
+/// 17 |       - name: web
+/// 18 |         imagee: shop/web:1.3
+///    |         ^^^^^^
+/// ```
+fn lines(excerpt: &Excerpt, margin: &str) -> Styled {
+    let width = excerpt.lines.iter().map(|line| line.number.to_string().len()).max().unwrap_or_default();
+    let mut text = Styled::new();
+    gutter(&mut text, margin, width, "");
+    text.line_end();
+    let mut last = None;
+    for line in &excerpt.lines {
+        if last.is_some_and(|last: u32| last.saturating_add(1) < line.number) {
+            text.push(Role::Note, format!("{margin}{}…", " ".repeat(width)));
+            text.line_end();
+        }
+        last = Some(line.number);
+        gutter(&mut text, margin, width, &line.number.to_string());
+        text.push(Role::Plain, if line.text.is_empty() { String::new() } else { format!(" {}", line.text) });
+        text.line_end();
+        mark(&mut text, line, margin, width);
+    }
+    text
+}
+
+fn mark(text: &mut Styled, line: &Line, margin: &str, width: usize) {
+    let Some(mark) = line.mark else { return };
+    gutter(text, margin, width, "");
+    let (sign, role) = if mark.is_primary { ("^", Role::Problem) } else { ("-", Role::Note) };
+    let note = if mark.is_primary { "" } else { " first here" };
+    text.push(role, format!(" {}{}{note}", " ".repeat(mark.start), sign.repeat(mark.length)));
+    text.line_end();
+}
+
+fn gutter(text: &mut Styled, margin: &str, width: usize, number: &str) {
+    text.push(Role::Note, format!("{margin}{number:>width$} |"));
+}

@@ -1,0 +1,204 @@
+//! What a run found, one by one: a rule, how much it matters, a sentence and a place. The formats for code review, tests and
+//! annotations show these.
+
+use reconcile_core::compare::{Action, FieldChange};
+use reconcile_core::diagnostic::{Diagnostic, Severity};
+
+use super::describe;
+use super::label::outcome_name;
+use crate::{CLASSES, ClassInfo, Command, Level, ObjectReport, Report, Section};
+
+/// What can be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rule {
+    /// Its name; for a class of changes that of the report.
+    pub id: &'static str,
+    /// How much it matters as long as nothing was done about it.
+    pub level: Level,
+    /// One sentence.
+    pub help: &'static str,
+}
+
+const fn rule(id: &'static str, level: Level, help: &'static str) -> Rule {
+    Rule { id, level, help }
+}
+
+const REPLACE: Rule =
+    rule("replace", Level::Warning, "A field that cannot be changed differs: the object would have to be replaced");
+const NOT_COMPARED: Rule = rule("notCompared", Level::Error, "The object could not be compared");
+const NOT_APPLIED: Rule = rule("notApplied", Level::Error, "The object could not be applied");
+const NOT_READY: Rule = rule("notReady", Level::Error, "The object is not ready");
+const WARNING: Rule = rule("warning", Level::Note, "A warning for the author of the manifest");
+const UNMANAGED_OBJECT: Rule =
+    rule("unmanagedObject", Level::Note, "Not in the manifests, not owned, and not in an apply set");
+const RUN: Rule = rule("run", Level::Error, "A problem of the input or of the run as a whole");
+
+/// All rules: the classes of changes first.
+pub(crate) fn rules() -> impl Iterator<Item = Rule> {
+    let others = [REPLACE, NOT_COMPARED, NOT_APPLIED, NOT_READY, WARNING, UNMANAGED_OBJECT, RUN];
+    CLASSES.iter().map(Rule::from).chain(others)
+}
+
+impl From<&ClassInfo> for Rule {
+    fn from(row: &ClassInfo) -> Self {
+        Self { id: row.id, level: row.level, help: row.help }
+    }
+}
+
+/// A place in a file of the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Location<'r> {
+    /// The file as it was named, `stdin` for standard input.
+    pub file: &'r str,
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// The column in characters, from 1.
+    pub column: Option<u32>,
+}
+
+/// One thing that was found.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding<'r> {
+    /// What it is.
+    pub rule: Rule,
+    /// How much it matters now.
+    pub level: Level,
+    /// The context, where there are several.
+    pub context: Option<&'r str>,
+    /// The object; `None` if it concerns the run.
+    pub object: Option<&'r ObjectReport>,
+    /// The field; empty if it concerns the whole object.
+    pub path: String,
+    /// Whether it is one of the changes of the object.
+    pub is_change: bool,
+    /// One sentence, on one line, with everything visible.
+    pub message: String,
+    /// Where.
+    pub location: Option<Location<'r>>,
+}
+
+/// Everything that was found in a cluster: problems of the run, then the objects in the order of the plan.
+pub(crate) fn findings<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
+    let mut found = of_run(section);
+    for object in &section.report.objects {
+        found.extend(of_object(section.context, object, section.report.command));
+    }
+    found
+}
+
+/// Problems of the run as a whole.
+pub(crate) fn of_run<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
+    let Report { errors, warnings, unmanaged, .. } = section.report;
+    let general = |rule, level, message, location| Finding {
+        rule,
+        level,
+        context: section.context,
+        object: None,
+        path: String::new(),
+        is_change: false,
+        message,
+        location,
+    };
+    let level = |error: &Diagnostic| if error.severity == Severity::Error { Level::Error } else { Level::Note };
+    let told = |error: &Diagnostic| describe::with_hint(&error.message, error.hint.as_deref());
+    let errors = errors.iter().map(|error| general(RUN, level(error), told(error), location_of(error)));
+    let warnings = warnings.iter().map(|text| general(WARNING, Level::Note, describe::message(text), None));
+    let unmanaged = unmanaged.iter().flatten().map(|object| {
+        let message = format!("{object}: not in the manifests, not owned, and not in an apply set");
+        general(UNMANAGED_OBJECT, Level::Note, describe::message(&message), None)
+    });
+    errors.chain(warnings).chain(unmanaged).collect()
+}
+
+fn location_of(problem: &Diagnostic) -> Option<Location<'_>> {
+    problem.location.as_ref().map(|at| Location { file: &at.file, line: at.line, column: at.column })
+}
+
+/// What was found of one object, the most important first: nothing for one that is in sync and about which there is nothing to
+/// know.
+pub(crate) fn of_object<'r>(
+    context: Option<&'r str>,
+    object: &'r ObjectReport,
+    command: Command,
+) -> impl Iterator<Item = Finding<'r>> {
+    let own =
+        object.source.as_ref().map(|source| Location { file: &source.file, line: Some(source.line), column: None });
+    let finding = move |rule: Rule, message: String, location: Option<Location<'r>>| Finding {
+        rule,
+        level: rule.level,
+        context,
+        object: Some(object),
+        path: String::new(),
+        is_change: false,
+        message,
+        location,
+    };
+    let mut found = Vec::new();
+    for (rule, problem) in problems(object) {
+        let told = describe::with_hint(&problem.message, problem.hint.as_deref());
+        found.push(finding(rule, told, location_of(problem).or_else(|| own.clone())));
+    }
+    if object.action == Action::Replace {
+        let reason = object.reason.as_deref().unwrap_or("a field that cannot be changed differs");
+        let one = finding(REPLACE, describe::with_hint(reason, object.hint.as_deref()), own.clone());
+        // What `apply` had to leave needs somebody to act.
+        let level = if object.outcome.is_some() { Level::Error } else { one.level };
+        found.push(Finding { level, ..one });
+    } else if let Some(outcome) = stopped_by(object) {
+        found.push(finding(NOT_APPLIED, outcome, own.clone()));
+    }
+    let place = |change: &FieldChange| {
+        let line = object.line_of(&change.path);
+        own.clone().map(|own| Location { line: line.or(own.line), ..own })
+    };
+    for change in &object.changes {
+        let one = finding(ClassInfo::of(change.class).into(), describe::change(change), place(change));
+        found.push(Finding { path: change.path.to_string(), is_change: true, ..one });
+    }
+    if let Some(readiness) = object.readiness.as_ref().filter(|readiness| !readiness.is_current()) {
+        // A status that could not be read is told as an error above.
+        if object.error.is_none() || command == Command::Apply {
+            found.push(finding(NOT_READY, describe::message(&readiness.message), own.clone()));
+        }
+    }
+    for warning in &object.warnings {
+        found.push(finding(WARNING, describe::message(warning), own.clone()));
+    }
+    if object.is_done() {
+        found.iter_mut().filter(|one| ![NOT_READY, WARNING].contains(&one.rule)).for_each(settle);
+    }
+    found.sort_by_key(|one| std::cmp::Reverse(one.level));
+    found.into_iter()
+}
+
+/// What was done is no difference any more: `updated: spec.replicas: 5 → 2`.
+fn settle(found: &mut Finding<'_>) {
+    let state = found.object.and_then(|object| object.outcome).map(outcome_name).unwrap_or_default();
+    found.level = Level::Note;
+    found.message = match found.path.as_str() {
+        "" => state.to_owned(),
+        _ => format!("{state}: {}", found.message),
+    };
+}
+
+/// Why an object could not be compared or applied: each mistake in the manifest at its place, or one problem.
+fn problems(object: &ObjectReport) -> impl Iterator<Item = (Rule, &Diagnostic)> {
+    let rule = if object.action == Action::Unknown { NOT_COMPARED } else { NOT_APPLIED };
+    let error = object.error.iter();
+    error
+        .flat_map(|error| if error.details.is_empty() { std::slice::from_ref(error) } else { &error.details[..] })
+        .map(move |problem| (rule, problem))
+}
+
+/// Why an object was left as it is, where no error says so.
+fn stopped_by(object: &ObjectReport) -> Option<String> {
+    object.outcome?;
+    let is_told = object.is_done() || object.error.is_some() || !object.conflicts.is_empty();
+    let reason = object.reason.as_deref().unwrap_or_else(|| describe::state(object));
+    (!is_told).then(|| describe::with_hint(reason, object.hint.as_deref()))
+}
+
+/// How much an object matters, by what was found of it.
+pub(crate) fn worst(found: &[Finding<'_>]) -> Option<Level> {
+    found.iter().map(|finding| finding.level).max()
+}

@@ -1,0 +1,47 @@
+//! What tells a finding from others in every run, so that code-review tools know it again although lines and values moved.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use reconcile_core::text::visible;
+use ring::digest::{SHA256, digest};
+
+use super::describe;
+use super::findings::Finding;
+use crate::ObjectReport;
+
+/// How many bytes of the digest are kept.
+const LENGTH: usize = 16;
+
+/// A number for a finding that is the same in every run: made of the context, the object, the rule and the field, and of nothing
+/// that was read from the cluster. Of several findings that agree in these, each has a number of its own.
+pub(crate) fn unique(found: &Finding<'_>, seen: &mut HashMap<String, usize>) -> String {
+    let key = found.object.map(|object| &object.key);
+    let group = key.map_or("", |key| key.gvk.group.as_str());
+    let name = key.map(ToString::to_string).unwrap_or_default();
+    // What concerns the run has nothing but its message.
+    let message = if found.object.is_none() || found.path.is_empty() { found.message.as_str() } else { "" };
+    let parts = [found.context.unwrap_or_default(), group, &name, found.rule.id, &found.path, message];
+    let base = parts.join("\0");
+    let count = seen.entry(base.clone()).or_default();
+    *count = count.saturating_add(1);
+    let text = if *count == 1 { base } else { format!("{base}\0{count}") };
+    digest(&SHA256, text.as_bytes()).as_ref().iter().take(LENGTH).fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// What a finding is about: `Deployment shop/web`, `Deployment shop/web in prod`; `None` for a run in one context.
+pub(crate) fn subject(found: &Finding<'_>) -> Option<String> {
+    match (found.object, found.context) {
+        (Some(object), context) => Some(name(object, context)),
+        (None, context) => context.map(|context| visible(context).into_owned()),
+    }
+}
+
+/// `Deployment shop/web`, or `Deployment shop/web in prod` where there are several contexts.
+pub(crate) fn name(object: &ObjectReport, context: Option<&str>) -> String {
+    let name = describe::name(object);
+    context.map_or_else(|| name.clone(), |context| format!("{name} in {}", visible(context)))
+}

@@ -1,0 +1,107 @@
+//! Files of the input as other programs name them: paths of a repository as URIs, and what is no file at all.
+
+use std::fmt::Write as _;
+use std::path::{Component, Path, PathBuf};
+
+use crate::View;
+
+/// How standard input is named.
+const STDIN: &str = "stdin";
+
+/// A file as the tools of a repository name it: from its root, or else from the working directory; `None` for standard input,
+/// which others cannot open.
+pub(crate) fn path(file: &str, view: &View) -> Option<String> {
+    if file == STDIN {
+        return None;
+    }
+    if is_url(file) {
+        return Some(file.to_owned());
+    }
+    let from_root = view.folder.as_ref().zip(view.repository.as_ref()).and_then(|(folder, root)| {
+        let path = straightened(&folder.join(file));
+        path.strip_prefix(root).ok().map(|path| path.to_string_lossy().into_owned())
+    });
+    let path = from_root.unwrap_or_else(|| view.file(file).to_owned());
+    let path = if cfg!(windows) { path.replace('\\', "/") } else { path };
+    (!path.is_empty()).then_some(path)
+}
+
+/// A path without `.` and `..`, by its names alone.
+fn straightened(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut straight, component| {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => drop(straight.pop()),
+            other => straight.push(other),
+        }
+        straight
+    })
+}
+
+/// Returns true if a file is read from a server.
+pub(crate) fn is_url(file: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| file.starts_with(scheme))
+}
+
+/// A file as a URI reference (RFC 3986): a relative path, `file:///…` for an absolute one, or the URL that it is.
+pub(crate) fn uri(path: &str) -> String {
+    if is_url(path) {
+        return encoded(path, ":/?#[]@!$&'()*+,;=%");
+    }
+    let encoded = encoded(path, "/!$&'()*+,;=@");
+    match path.chars().next() {
+        Some('/') => format!("file://{encoded}"),
+        _ => encoded,
+    }
+}
+
+/// Encodes everything but letters, digits, `-._~` and the characters that are kept.
+fn encoded(text: &str, kept: &str) -> String {
+    let mut uri = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() || "-._~".contains(c) || kept.contains(c) {
+            uri.push(c);
+        } else {
+            for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn paths_are_told_from_the_root_of_the_repository() {
+        let view = |repository: Option<&str>| View {
+            folder: Some(Arc::from(Path::new("/srv/shop/deploy"))),
+            repository: repository.map(|root| Arc::from(Path::new(root))),
+            ..View::default()
+        };
+        let (within, without) = (view(Some("/srv/shop")), view(None));
+        for (file, from_root, from_folder) in [
+            ("././web.yaml", "deploy/web.yaml", "web.yaml"),
+            ("/srv/shop/deploy/web.yaml", "deploy/web.yaml", "web.yaml"),
+            ("../base/web.yaml", "base/web.yaml", "../base/web.yaml"),
+            ("../../other/web.yaml", "../../other/web.yaml", "../../other/web.yaml"),
+            ("/etc/web.yaml", "/etc/web.yaml", "/etc/web.yaml"),
+            ("https://example.com/web.yaml", "https://example.com/web.yaml", "https://example.com/web.yaml"),
+        ] {
+            assert_eq!(path(file, &within).as_deref(), Some(from_root), "{file}");
+            assert_eq!(path(file, &without).as_deref(), Some(from_folder), "{file}");
+        }
+        assert_eq!((path("stdin", &within), path("./stdin", &without).as_deref()), (None, Some("stdin")));
+    }
+
+    #[test]
+    fn uris_hold_nothing_that_has_a_meaning_in_them() {
+        assert_eq!(uri("deploy/a b#c?d%e:f.yaml"), "deploy/a%20b%23c%3Fd%25e%3Af.yaml");
+        assert_eq!(uri("/srv/ü.yaml"), "file:///srv/%C3%BC.yaml");
+        assert_eq!(uri("https://example.com/a b?x=1"), "https://example.com/a%20b?x=1");
+    }
+}

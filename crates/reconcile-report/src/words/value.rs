@@ -1,0 +1,113 @@
+//! Values as text: short ones on a line, long ones as lines that can be compared.
+
+use reconcile_core::compare::{Class, FieldChange, REDACTED};
+use serde_json::Value;
+
+/// Longest value that is shown on the line of its path, in characters.
+const SHORT: usize = 60;
+
+/// A value on one line, in YAML's flow style: `{value: debug}`, `[a, b]`, `3`, `"3"` for the string.
+pub(crate) fn inline(value: &Value) -> String {
+    match value {
+        Value::Object(map) if is_redacted(value) => {
+            let number = map.get(REDACTED).and_then(Value::as_str).unwrap_or_default();
+            format!("(secret {number})")
+        }
+        Value::Object(map) => {
+            let fields: Vec<String> =
+                map.iter().map(|(name, value)| format!("{}: {}", key(name), inline(value))).collect();
+            format!("{{{}}}", fields.join(", "))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
+        Value::String(text) if is_bare(text) => text.clone(),
+        // Three dots say that something is left out.
+        other => other.to_string().replace('…', "\\u2026"),
+    }
+}
+
+fn key(name: &str) -> String {
+    let is_clear = !looks_like_a_change(name) && !name.contains(": ") && !name.contains(['{', '}', '[', ']', ',', '"']);
+    if is_clear { name.to_owned() } else { Value::from(name).to_string().replace('…', "\\u2026") }
+}
+
+fn is_redacted(value: &Value) -> bool {
+    value.as_object().is_some_and(|map| map.len() == 1 && map.contains_key(REDACTED))
+}
+
+/// Returns true if a string can stand without quotes and still be told from numbers, booleans, null and collections.
+fn is_bare(text: &str) -> bool {
+    let starts_well = text.starts_with(|c: char| c.is_alphabetic() || "/_.*%~$".contains(c))
+        || text.starts_with(|c: char| c.is_ascii_digit()) && text.parse::<f64>().is_err();
+    let is_word = matches!(text, "true" | "false" | "null" | "yes" | "no" | "on" | "off");
+    starts_well
+        && !is_word
+        && !text.ends_with(char::is_whitespace)
+        && !text.contains(|c: char| c.is_control() || "{}[],\"'#".contains(c))
+        && !text.contains(": ")
+        && !looks_like_a_change(text)
+}
+
+/// Returns true if a string holds what separates values from each other and from notes: `2 → 3  changed by kubectl`.
+fn looks_like_a_change(text: &str) -> bool {
+    text.contains(['→', '⟶', '➔', '➜', '⇒', '…', '⋯'])
+        || text.contains("  ")
+        || text.contains("->")
+        || text.contains(is_odd_blank)
+}
+
+/// Blanks that look like the one between words, and are none.
+fn is_odd_blank(c: char) -> bool {
+    c.is_whitespace() && c != ' '
+}
+
+/// Returns true if an apply leaves the live value as it is: it is only shown.
+pub(crate) fn stays(change: &FieldChange) -> bool {
+    matches!(change.class, Class::Unmanaged | Class::Released)
+}
+
+/// Returns true if a value is shown as lines of its own.
+pub(crate) fn is_long(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\n') || text.chars().count() > SHORT,
+        Value::Object(_) | Value::Array(_) if !is_redacted(value) => inline(value).chars().count() > SHORT,
+        _ => false,
+    }
+}
+
+/// A value as lines: the lines of a string, or YAML.
+pub(crate) fn block(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(_) | Value::Array(_) => {
+            serde_saphyr::to_string(value).map_or_else(|_| inline(value), |yaml| yaml.trim_end().to_owned())
+        }
+        other => inline(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_could_be_read_as_a_change_or_a_note_is_quoted() {
+        for text in [
+            "a → b",
+            "2 →",
+            "a  changed by kubectl",
+            "a -> b",
+            "a\u{a0}\u{a0}b",
+            "a\u{2003}b",
+            "- x",
+            "+ x",
+            "(secret #1)",
+        ] {
+            assert_eq!(inline(&json!(text)), json!(text).to_string(), "{text}");
+        }
+        for text in ["plain", "two words", "shop/web:1.3", "Grüße"] {
+            assert_eq!(inline(&json!(text)), text);
+        }
+        assert_eq!(inline(&json!({"a → b": "x", "c": 1})), r#"{"a → b": x, c: 1}"#);
+    }
+}

@@ -82,7 +82,7 @@ impl Output {
             return Err(Failure::refused("two reports cannot share standard output", hint));
         }
         let has_text = on_stdout.iter().all(|format| format.is_text());
-        let patches = on_stdout.iter().any(|format| format.shows_versions());
+        let patches = on_stdout.iter().any(|format| format.shows_versions);
         let external_diff = if patches { ExternalDiff::from_environment().map_err(Failure::invalid)? } else { None };
         let files = opened(&targets).map_err(Failure::invalid)?;
         let (streamed, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|(format, ..)| format.is_lines());
@@ -126,7 +126,7 @@ impl Output {
 
     /// Returns true if a format shows objects as a whole.
     pub fn shows_versions(&self) -> bool {
-        self.targets.iter().any(|target| target.format.shows_versions())
+        self.targets.iter().any(|target| target.format.shows_versions)
     }
 
     /// The text of one of several contexts that was not taken yet.

@@ -15,6 +15,8 @@ pub struct Format {
     pub render: Render<Report>,
     /// What it makes of the reports of several contexts.
     pub render_all: Render<Reports>,
+    /// Whether it shows objects as a whole, which a comparison keeps only for this.
+    pub shows_versions: bool,
 }
 
 /// How a format renders a report.
@@ -29,99 +31,105 @@ pub enum Render<R> {
 }
 
 /// All formats; the first is the default.
-pub const FORMATS: &[Format] =
-    &[TEXT, UNIFIED, JSON, YAML, JSONL, NAME, MARKDOWN, JUNIT, SARIF, GITHUB, GITLAB, PROMETHEUS, HTML];
-
-const TEXT: Format = Format {
-    name: "text",
-    help: "For people: the differences and a summary",
-    render: Render::Text(text::whole),
-    render_all: Render::Text(matrix::whole),
-};
-const NAME: Format = Format {
-    name: "name",
-    help: "The names of what differs or was done, as `kubectl get -o name` prints them",
-    render: Render::Data(name::render),
-    render_all: Render::Data(name::render_all),
-};
-const JSON: Format = Format {
-    name: "json",
-    help: "For programs: the complete report",
-    render: Render::Data(json::render),
-    render_all: Render::Data(json::render),
-};
-const UNIFIED: Format = Format {
-    name: "unified",
-    help: "For people: a patch, as `kubectl diff` prints it",
-    render: Render::Data(unified::render),
-    render_all: Render::Data(unified::render),
-};
-const YAML: Format = Format {
-    name: "yaml",
-    help: "For programs: the document of `json` as YAML",
-    render: Render::Data(yaml::render),
-    render_all: Render::Data(yaml::render),
-};
-const JSONL: Format = Format {
-    name: "jsonl",
-    help: "For programs: one event per line, as it happens",
-    render: Render::Lines(jsonl::render),
-    render_all: Render::Lines(jsonl::render),
-};
-const MARKDOWN: Format = Format {
-    name: "markdown",
-    help: "For a pull request: a comment, or the summary of a job",
-    render: Render::Data(markdown::render),
-    render_all: Render::Data(markdown::render),
-};
-const JUNIT: Format = Format {
-    name: "junit",
-    help: "For test reports: a test case for each object",
-    render: Render::Data(junit::render),
-    render_all: Render::Data(junit::render),
-};
-const SARIF: Format = Format {
-    name: "sarif",
-    help: "For code scanning: SARIF 2.1.0, with files and lines",
-    render: Render::Data(sarif::render),
-    render_all: Render::Data(sarif::render),
-};
-const GITHUB: Format = Format {
-    name: "github",
-    help: "For GitHub workflows: annotations",
-    render: Render::Data(github::render),
-    render_all: Render::Data(github::render),
-};
-const GITLAB: Format = Format {
-    name: "gitlab",
-    help: "For GitLab: a Code Quality report",
-    render: Render::Data(gitlab::render),
-    render_all: Render::Data(gitlab::render),
-};
-const PROMETHEUS: Format = Format {
-    name: "prometheus",
-    help: "For Prometheus: metrics for the textfile collector",
-    render: Render::Data(prometheus::render),
-    render_all: Render::Data(prometheus::render),
-};
-const HTML: Format = Format {
-    name: "html",
-    help: "For people: one page to open in a browser, with filters, search and both sides of each difference",
-    render: Render::Data(html::render),
-    render_all: Render::Data(html::render_all),
-};
+pub const FORMATS: &[Format] = &[
+    Format {
+        name: "text",
+        help: "For people: the differences and a summary",
+        render: Render::Text(text::whole),
+        render_all: Render::Text(matrix::whole),
+        shows_versions: false,
+    },
+    Format {
+        name: "unified",
+        help: "For people: a patch, as `kubectl diff` prints it",
+        render: Render::Data(unified::render),
+        render_all: Render::Data(unified::render),
+        shows_versions: true,
+    },
+    Format {
+        name: "json",
+        help: "For programs: the complete report",
+        render: Render::Data(json::render),
+        render_all: Render::Data(json::render),
+        shows_versions: false,
+    },
+    Format {
+        name: "yaml",
+        help: "For programs: the document of `json` as YAML",
+        render: Render::Data(yaml::render),
+        render_all: Render::Data(yaml::render),
+        shows_versions: false,
+    },
+    Format {
+        name: "jsonl",
+        help: "For programs: one event per line, as it happens",
+        render: Render::Lines(jsonl::render),
+        render_all: Render::Lines(jsonl::render),
+        shows_versions: false,
+    },
+    Format {
+        name: "name",
+        help: "The names of what differs or was done, as `kubectl get -o name` prints them",
+        render: Render::Data(name::render),
+        render_all: Render::Data(name::render_all),
+        shows_versions: false,
+    },
+    Format {
+        name: "markdown",
+        help: "For a pull request: a comment, or the summary of a job",
+        render: Render::Data(markdown::render),
+        render_all: Render::Data(markdown::render),
+        shows_versions: false,
+    },
+    Format {
+        name: "junit",
+        help: "For test reports: a test case for each object",
+        render: Render::Data(junit::render),
+        render_all: Render::Data(junit::render),
+        shows_versions: false,
+    },
+    Format {
+        name: "sarif",
+        help: "For code scanning: SARIF 2.1.0, with files and lines",
+        render: Render::Data(sarif::render),
+        render_all: Render::Data(sarif::render),
+        shows_versions: false,
+    },
+    Format {
+        name: "github",
+        help: "For GitHub workflows: annotations",
+        render: Render::Data(github::render),
+        render_all: Render::Data(github::render),
+        shows_versions: false,
+    },
+    Format {
+        name: "gitlab",
+        help: "For GitLab: a Code Quality report",
+        render: Render::Data(gitlab::render),
+        render_all: Render::Data(gitlab::render),
+        shows_versions: false,
+    },
+    Format {
+        name: "prometheus",
+        help: "For Prometheus: metrics for the textfile collector",
+        render: Render::Data(prometheus::render),
+        render_all: Render::Data(prometheus::render),
+        shows_versions: false,
+    },
+    Format {
+        name: "html",
+        help: "For people: one page to open in a browser, with filters, search and both sides of each difference",
+        render: Render::Data(html::render),
+        render_all: Render::Data(html::render_all),
+        shows_versions: false,
+    },
+];
 
 impl Format {
     /// Finds a format by its name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         FORMATS.iter().find(|format| format.name == name)
-    }
-
-    /// Returns true if it shows objects as a whole, which a comparison keeps only for this.
-    #[must_use]
-    pub fn shows_versions(&self) -> bool {
-        self.name == UNIFIED.name
     }
 
     /// Returns true if events are written as they happen.
@@ -133,7 +141,7 @@ impl Format {
     /// Returns true if it shows what a report does not hold: whole objects, or events. A report that was read cannot be shown so.
     #[must_use]
     pub fn needs_the_run(&self) -> bool {
-        self.shows_versions() || self.is_lines()
+        self.shows_versions || self.is_lines()
     }
 
     /// Returns true if this is text for people.

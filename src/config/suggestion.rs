@@ -34,7 +34,7 @@ pub(crate) fn suggestion(configuration: &Configuration, in_force: &IgnoreRules, 
 }
 
 fn of_object(object: &ObjectReport, notes: &mut Vec<String>) -> Vec<IgnoreRule> {
-    let key = &object.key;
+    let key = &object.key();
     if let Some(reason) = why_without_fields(object.action) {
         notes.push(format!("{key}: {reason}"));
         return Vec::new();

@@ -162,7 +162,7 @@ pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
             }
             DependencyKind::Success | DependencyKind::Explicit => true,
         };
-        let what = other.key.to_string();
+        let what = other.key().to_string();
         is_missed.then(|| match items[need.on].target().other_shard() {
             Some(shard) => Skip::Elsewhere { what, shard, is_missing: other.action == Action::Create },
             None => Skip::Needs { what, which },

@@ -109,7 +109,7 @@ impl Settings {
             if !is_compared || is_empty || report.objects.iter().any(is_unknown) {
                 return None;
             }
-            matched.extend(report.objects.iter().flat_map(|object| &object.rules));
+            matched.extend(report.objects.iter().flat_map(|object| &object.details.rules));
         }
         let rules = self.ignore.iter().enumerate();
         let unmatched = rules.filter(|(index, _)| !matched.contains(&RuleRef::Configured(*index)));
@@ -119,7 +119,7 @@ impl Settings {
     /// A report that names the configuration.
     pub fn named_in(&self, mut report: Report) -> Report {
         let file = self.configuration.source.as_ref().map(|source| source.file.to_string());
-        let annotated = report.objects.iter().filter(|object| object.is_annotated).count();
+        let annotated = report.objects.iter().filter(|object| object.details.is_annotated).count();
         if file.is_some() || annotated > 0 {
             // For a shard, it counts only together with the other shards.
             let unmatched = report.shard.and_then(|_| self.unmatched_places([&report]));

@@ -50,7 +50,8 @@ fn complete(mut report: Report, pass: &Reconciliation<'_>) -> Report {
     report.warnings.extend(set.warnings().iter().cloned());
     if report.command == Command::Diff && report.summary.delete > 0 {
         let blocking = report.objects.iter().find(|object| prevents_pruning(object, pass.replaces()));
-        let warning = blocking.map(|object| format!("`apply` would prune nothing until {} can be applied", object.key));
+        let warning =
+            blocking.map(|object| format!("`apply` would prune nothing until {} can be applied", object.key()));
         report.warnings.extend(warning);
     }
     report.with_errors(set.errors().to_vec())
@@ -94,10 +95,10 @@ impl Objects {
     }
 
     fn put(&mut self, object: &ObjectReport) {
-        if let Some(report) = self.get(&object.key) {
+        if let Some(report) = self.get(&object.key()) {
             *report = object.clone();
         } else {
-            self.places.insert(object.key.clone(), self.reports.len());
+            self.places.insert(object.key(), self.reports.len());
             self.reports.push(object.clone());
         }
     }

@@ -153,17 +153,17 @@ impl EventSink for Screen<'_> {
 impl Outcomes {
     /// Members of an apply set are deleted after all other objects, and have no place among them.
     fn plan(&mut self, object: &ObjectReport) {
-        if object.source.is_some() && self.planned.insert(object.key.clone()) {
-            self.open.push_back(object.key.clone());
+        if object.source.is_some() && self.planned.insert(object.key()) {
+            self.open.push_back(object.key());
         }
     }
 
     /// The lines that can be shown now that this object is done.
     fn next(&mut self, object: &ObjectReport) -> Vec<Styled> {
-        if !self.planned.contains(&object.key) {
+        if !self.planned.contains(&object.key()) {
             return vec![outcomes::outcome(object)];
         }
-        self.done.insert(object.key.clone(), outcomes::outcome(object));
+        self.done.insert(object.key(), outcomes::outcome(object));
         let mut lines = Vec::new();
         while let Some(line) = self.open.front().and_then(|key| self.done.remove(key)) {
             lines.push(line);

@@ -50,7 +50,7 @@ fn case_of_run(report: &Report, errors: &[Finding<'_>]) -> TestCase {
 }
 
 fn case_of_object(report: &Report, object: &ObjectReport, found: &[Finding<'_>], view: &View) -> TestCase {
-    let kind = match object.key.gvk.group.as_str() {
+    let kind = match object.group() {
         "" => object.kind.clone(),
         group => format!("{}.{group}", object.kind),
     };

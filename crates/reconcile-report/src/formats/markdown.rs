@@ -69,7 +69,7 @@ fn head(comment: &mut Comment, section: &Section<'_>, view: &View) {
         let place = source.map(|(file, line)| in_cell(&format!("{file}:{line}"))).unwrap_or_default();
         let state = describe::state(object);
         let row =
-            format!("| `{sign}` | {} | {state} | {} | {place} |\n", in_cell(&object.key.to_string()), found.len());
+            format!("| `{sign}` | {} | {state} | {} | {place} |\n", in_cell(&object.key().to_string()), found.len());
         comment.add(&row, "object");
     }
 }

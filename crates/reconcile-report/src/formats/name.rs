@@ -40,7 +40,7 @@ fn is_meant(object: &ObjectReport, command: Command) -> bool {
 
 /// `deployment.apps/web`
 fn name(object: &ObjectReport) -> String {
-    let group = &object.key.gvk.group;
+    let group = object.group();
     let dot = if group.is_empty() { "" } else { "." };
     visible(&format!("{}{dot}{group}/{}", object.kind.to_lowercase(), object.name)).into_owned()
 }

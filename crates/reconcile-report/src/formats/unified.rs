@@ -77,7 +77,7 @@ pub fn files<R: Sections>(report: &R) -> Vec<FilePair> {
 
 fn pair(section: &Section<'_>, object: &ObjectReport, names: &mut FileNames) -> Option<FilePair> {
     let whole = object.changes.first();
-    let (live, desired) = match (object.action, &object.versions) {
+    let (live, desired) = match (object.action, &object.details.versions) {
         (Action::Create, _) => (None, Some(masked(whole?.desired.as_ref()?))),
         (Action::Delete, _) => (Some(masked(whole?.live.as_ref()?)), None),
         (Action::Update | Action::Replace, Some(versions)) => {
@@ -91,7 +91,7 @@ fn pair(section: &Section<'_>, object: &ObjectReport, names: &mut FileNames) -> 
 
 /// kubectl `pkg/cmd/diff`, `InfoObject.Name`, with everything encoded that is no letter, digit, `-`, `_` or dot.
 fn file_name(section: &Section<'_>, object: &ObjectReport, names: &mut FileNames) -> String {
-    let gvk = &object.key.gvk;
+    let gvk = object.key().gvk;
     let namespace = object.namespace.as_deref().unwrap_or_default();
     let parts = [section.context.unwrap_or_default(), &gvk.group, &gvk.version, &gvk.kind];
     let parts = parts.into_iter().filter(|part| !part.is_empty()).chain([namespace, &object.name]);

@@ -68,11 +68,8 @@ fn one_of_several(mut fields: serde_json::Map<String, Value>) -> Result<Parsed, 
 }
 
 impl Report {
-    /// The same, with the keys of its objects; an error where it contradicts itself.
+    /// The same, with the key of its apply set; an error where it contradicts itself.
     fn checked(mut self) -> Result<Self, serde_json::Error> {
-        for object in &mut self.objects {
-            object.key = key(&object.api_version, &object.kind, object.namespace.as_deref(), &object.name);
-        }
         if let Some(set) = &mut self.apply_set {
             let parent = &set.parent;
             set.parent.key = key(&parent.api_version, &parent.kind, parent.namespace.as_deref(), &parent.name);

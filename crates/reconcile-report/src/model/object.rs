@@ -12,10 +12,9 @@ use reconcile_core::manifest::Source;
 use reconcile_core::rules::RuleRef;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
-use structured_merge::{FieldPath, ObjectKey};
+use structured_merge::{FieldPath, GroupVersionKind, ObjectKey};
 
 use super::diagnostic::ObjectError;
-use super::key::no_key;
 use super::{diagnostic, read_diagnostic};
 
 /// How many changed fields of an object are looked for in its manifest: each costs a search.
@@ -84,9 +83,6 @@ pub struct ObjectReport {
     )]
     #[schemars(with = "Vec<String>")]
     pub beside: Vec<FieldPath>,
-    /// How many fields others added.
-    #[serde(skip)]
-    pub unmanaged: UnmanagedCount,
     /// Differences that rules ignore, by rule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<IgnoredFields>,
@@ -116,24 +112,26 @@ pub struct ObjectReport {
     /// Whether it changed during the run, so that its differences are no longer those that were shown.
     #[serde(rename = "moved", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_moved: bool,
-    /// The warnings that only the write returned.
+    /// What is shown, or decides what is shown, and is not written.
     #[serde(skip)]
+    pub details: Details,
+}
+
+/// What a run knows of an object beyond its JSON: formats show some of it.
+#[derive(Clone, Debug, Default)]
+pub struct Details {
+    /// The number of fields that other managers added.
+    pub unmanaged: UnmanagedCount,
+    /// The warnings that only the write returned.
     pub notes: Vec<String>,
     /// Whether its manifest names fields to ignore.
-    #[serde(skip)]
     pub is_annotated: bool,
     /// The lines of the changed fields in the manifest.
-    #[serde(skip)]
     pub lines: BTreeMap<FieldPath, u32>,
-    /// The object as it is and as an apply would leave it, of a definition and where that was asked for.
-    #[serde(skip)]
+    /// The live object and the object that an apply would leave, of a definition and where that was asked for.
     pub versions: Option<Arc<Versions>>,
     /// The ignore rules that cover a field of it, whether or not the field differs.
-    #[serde(skip)]
     pub rules: BTreeSet<RuleRef>,
-    /// The key in full, for sorting and display.
-    #[serde(skip, default = "no_key")]
-    pub key: ObjectKey,
 }
 
 fn as_texts<S: Serializer>(paths: &[FieldPath], serializer: S) -> Result<S::Ok, S::Error> {
@@ -146,14 +144,14 @@ impl ObjectReport {
     pub fn new(target: &Target, decision: &Decision) -> Self {
         let mut report = Self::about(target, decision.verdict.clone());
         report.warnings = target.desired.warnings().iter().chain(&decision.warnings).cloned().collect();
-        report.rules.clone_from(&decision.rules);
+        report.details.rules.clone_from(&decision.rules);
         report
     }
 
     fn about(target: &Target, verdict: ObjectVerdict) -> Self {
         let mut report = Self::unwanted(&target.key, verdict);
         report.source = Some(target.desired.origin.source.clone());
-        report.is_annotated = !target.desired.ignored().is_empty();
+        report.details.is_annotated = !target.desired.ignored().is_empty();
         report.find_lines(target);
         report.place = target.shard_member.map(|member| member.position);
         report
@@ -174,21 +172,15 @@ impl ObjectReport {
             changes: Vec::new(),
             conflicts: Vec::new(),
             beside: Vec::new(),
-            unmanaged: UnmanagedCount::default(),
             ignored: Vec::new(),
-            rules: BTreeSet::new(),
             warnings: Vec::new(),
             error: None,
             reason: None,
             hint: None,
             outcome: None,
             is_moved: false,
-            is_annotated: false,
-            lines: BTreeMap::new(),
-            versions: None,
-            notes: Vec::new(),
             readiness: None,
-            key: key.clone(),
+            details: Details::default(),
         };
         match verdict {
             ObjectVerdict::InSync(mut fields) | ObjectVerdict::Update(mut fields) => {
@@ -206,29 +198,42 @@ impl ObjectReport {
         report
     }
 
+    /// Returns the key of the object.
+    #[must_use]
+    pub fn key(&self) -> ObjectKey {
+        let gvk = GroupVersionKind::new(&self.api_version, &self.kind);
+        ObjectKey { gvk, namespace: self.namespace.clone(), name: self.name.clone() }
+    }
+
+    /// Returns the API group, empty for the core group.
+    #[must_use]
+    pub fn group(&self) -> &str {
+        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+
     /// Finds where the changed fields are written.
     fn find_lines(&mut self, target: &Target) {
         let paths = self.changes.iter().map(|change| &change.path).filter(|path| !path.elements().is_empty());
-        self.lines = paths.take(LINES).map(|path| (path.clone(), target.desired.line_of(path))).collect();
+        self.details.lines = paths.take(LINES).map(|path| (path.clone(), target.desired.line_of(path))).collect();
     }
 
     /// The line of a changed field in the manifest, or of what is nearest to it there, as far as it is known.
     #[must_use]
     pub fn line_of(&self, path: &FieldPath) -> Option<u32> {
-        self.lines.get(path).copied()
+        self.details.lines.get(path).copied()
     }
 
     fn fill(&mut self, fields: FieldDiff, reason: Option<Reason>) {
-        (self.changes, self.conflicts, self.versions) = (fields.changes, fields.conflicts, fields.versions);
-        (self.beside, self.ignored, self.unmanaged) = (fields.beside, fields.ignored, fields.unmanaged);
+        (self.changes, self.conflicts, self.details.versions) = (fields.changes, fields.conflicts, fields.versions);
+        (self.beside, self.ignored, self.details.unmanaged) = (fields.beside, fields.ignored, fields.unmanaged);
         (self.reason, self.hint) = reason.map_or((None, None), |Reason { text, hint }| (Some(text), hint));
     }
 
     /// Records that it differs in another way by now than was shown.
     pub fn move_to(&mut self, verdict: ObjectVerdict) {
-        let now = Self::unwanted(&self.key, verdict);
+        let now = Self::unwanted(&self.key(), verdict);
         (self.action, self.changes, self.conflicts) = (now.action, now.changes, now.conflicts);
-        self.versions = now.versions;
+        self.details.versions = now.details.versions;
         self.is_moved = true;
     }
 
@@ -254,15 +259,13 @@ impl ObjectReport {
     /// Adds a warning that the write returned.
     pub fn note(&mut self, warning: String) {
         self.warnings.push(warning.clone());
-        self.notes.push(warning);
+        self.details.notes.push(warning);
     }
 
     /// Records that a member is kept after all.
     pub fn spare(&mut self, reason: &str) {
-        *self = Self {
-            is_moved: true,
-            ..Self::unwanted(&self.key.clone(), ObjectVerdict::Kept { reason: reason.to_owned() })
-        };
+        *self =
+            Self { is_moved: true, ..Self::unwanted(&self.key(), ObjectVerdict::Kept { reason: reason.to_owned() }) };
     }
 
     /// Returns true if it is or will be deleted.

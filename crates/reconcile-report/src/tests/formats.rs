@@ -105,7 +105,7 @@ fn the_tenth_annotation_names_what_github_would_not_show() {
     report.objects = (0..25)
         .map(|number| {
             let mut one = object.clone();
-            one.key.name = format!("web-{number}");
+            one.name = format!("web-{number}");
             one
         })
         .collect();
@@ -141,7 +141,7 @@ fn the_same_finding_has_the_same_number_in_every_run() {
     let mut later = report.clone();
     // The line and the live value of a field moved.
     later.objects[1].changes[0].live = Some(json!(9));
-    later.objects[1].lines.clear();
+    later.objects[1].details.lines.clear();
     let first = fingerprints(&report);
     assert_eq!(first, fingerprints(&later));
     let unique: std::collections::BTreeSet<&String> = first.iter().collect();

@@ -80,8 +80,8 @@ fn web(text: &str) -> ObjectReport {
     };
     let key = key("apps/v1", "Deployment", Some("shop"), "web");
     let mut web = object(&key, Some(("./deploy/web.yaml", 12)), ObjectVerdict::Update(fields));
-    web.lines.insert(FieldPath::of(&["spec", "replicas"]), 18);
-    web.lines.insert(container("image"), 25);
+    web.details.lines.insert(FieldPath::of(&["spec", "replicas"]), 18);
+    web.details.lines.insert(container("image"), 25);
     web.warnings = vec!["unknown field `spec.imagee`".to_owned(), text.to_owned()];
     web
 }

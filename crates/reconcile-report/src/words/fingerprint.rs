@@ -16,9 +16,8 @@ const LENGTH: usize = 16;
 /// A number for a finding that is the same in every run: made of the context, the object, the rule and the field, and of nothing
 /// that was read from the cluster. Of several findings that agree in these, each has a number of its own.
 pub(crate) fn unique(found: &Finding<'_>, seen: &mut HashMap<String, usize>) -> String {
-    let key = found.object.map(|object| &object.key);
-    let group = key.map_or("", |key| key.gvk.group.as_str());
-    let name = key.map(ToString::to_string).unwrap_or_default();
+    let group = found.object.map_or("", ObjectReport::group);
+    let name = found.object.map(|object| object.key().to_string()).unwrap_or_default();
     // What concerns the run has nothing but its message.
     let message = if found.object.is_none() || found.path.is_empty() { found.message.as_str() } else { "" };
     let parts = [found.context.unwrap_or_default(), group, &name, found.rule.id, &found.path, message];

@@ -68,7 +68,7 @@ fn hostile() -> Report {
     object.conflicts = vec![Conflict { path: object.changes[0].path.clone(), owner }];
     (object.kind, object.namespace, object.api_version) =
         (HOSTILE.to_owned(), Some(HOSTILE.to_owned()), HOSTILE.to_owned());
-    object.key = ObjectKey { name: HOSTILE.to_owned(), namespace: Some(HOSTILE.to_owned()), ..object.key };
+    object.name = HOSTILE.to_owned();
     object.source = Some(Source { file: HOSTILE.into(), line: 1, document: 1 });
     (object.reason, object.hint) = (Some(HOSTILE.to_owned()), Some(HOSTILE.to_owned()));
     object.warnings = vec![HOSTILE.to_owned()];
@@ -76,7 +76,7 @@ fn hostile() -> Report {
     let diagnostic = || Diagnostic::new(Code::Forbidden, HOSTILE).with_hint(HOSTILE);
     let unknown = super::tests::object("unknown", ObjectVerdict::Unknown(diagnostic()));
     let mut report = Report::compared(Command::Diff, vec![object, unknown], &FailOn::default())
-        .with_unmanaged(&[ObjectKey { name: HOSTILE.to_owned(), ..in_sync("x").key }], false)
+        .with_unmanaged(&[ObjectKey { name: HOSTILE.to_owned(), ..in_sync("x").key() }], false)
         .with_errors(vec![diagnostic()]);
     report.warnings = vec![HOSTILE.to_owned()];
     let text = || HOSTILE.to_owned();

@@ -36,7 +36,8 @@ pub(super) fn is_summarised(object: &ObjectReport, change: &FieldChange) -> bool
     let versions = FieldPath::of(&["spec", "versions"]);
     let is_difference = change.class.is_drift() && change.class != Class::Conflict;
     is_definition
-        && (is_whole(change) || object.versions.is_some() && is_difference && versions.is_prefix_of(&change.path))
+        && (is_whole(change)
+            || object.details.versions.is_some() && is_difference && versions.is_prefix_of(&change.path))
 }
 
 /// Returns true if all of the versions are one change.
@@ -53,7 +54,7 @@ pub(super) fn few_owned<'c>(summarised: &[&'c FieldChange]) -> Vec<&'c FieldChan
 
 /// Both lists of versions: from the objects as a whole, or from the one change that has them.
 fn both<'o>(object: &'o ObjectReport, summarised: &[&'o FieldChange]) -> Option<(&'o Value, &'o Value)> {
-    if let Some(whole) = &object.versions {
+    if let Some(whole) = &object.details.versions {
         return Some((whole.live.pointer("/spec/versions")?, whole.desired.pointer("/spec/versions")?));
     }
     let change = summarised.first()?;

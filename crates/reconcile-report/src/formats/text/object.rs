@@ -40,7 +40,7 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
         (None, Some(reason)) => reason.clone(),
         _ => about(object),
     };
-    head(&mut sheet, sign(object), &object.key.to_string(), &about, &place.clone().unwrap_or_default());
+    head(&mut sheet, sign(object), &object.key().to_string(), &about, &place.clone().unwrap_or_default());
     if let (Some(_), Some(reason)) = (&place, &object.reason) {
         sheet.line(Role::Problem, format!("{MARGIN}{reason}"));
         hint(&mut sheet, object);

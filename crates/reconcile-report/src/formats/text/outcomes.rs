@@ -20,7 +20,7 @@ pub fn outcome(object: &ObjectReport) -> Styled {
         None | Some(Label { role: Role::Problem, .. }) => Styled::new(),
         Some(Label { word, role }) => {
             let mut text = line(object, word, role, String::new());
-            for note in &object.notes {
+            for note in &object.details.notes {
                 text.push(Role::Note, format!("    warning: {note}"));
                 text.line_end();
             }
@@ -44,7 +44,7 @@ pub fn news(object: &ObjectReport, time: &str) -> Option<Styled> {
 }
 
 fn line(object: &ObjectReport, word: &str, role: Role, why: String) -> Styled {
-    let mut text = Styled::new().with(role, format!("{word} ")).with(Role::Name, object.key.to_string());
+    let mut text = Styled::new().with(role, format!("{word} ")).with(Role::Name, object.key().to_string());
     text.push(Role::Plain, why);
     text.line_end();
     text

@@ -41,7 +41,7 @@ fn line(object: &ObjectReport) -> Styled {
     let Some(readiness) = &object.readiness else { return text };
     let Label { word, role } = readiness_label(readiness.state);
     text.push(role, format!("{word:STATE_WIDTH$}  "));
-    text.push(Role::Name, object.key.to_string());
+    text.push(Role::Name, object.key().to_string());
     text.push(Role::Plain, format!(": {}", readiness.message));
     text.line_end();
     let hint = object.error.as_ref().and_then(|error| error.hint.as_ref()).filter(|_| object.outcome.is_none());

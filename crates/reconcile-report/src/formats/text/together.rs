@@ -87,7 +87,7 @@ fn names(sheet: &mut Sheet<'_>, group: &[&ObjectReport]) {
     let view = sheet.view;
     if view.full {
         for object in group {
-            let left = Styled::new().with(Role::Plain, format!("{MARGIN}{}", object.key));
+            let left = Styled::new().with(Role::Plain, format!("{MARGIN}{}", object.key()));
             let place = object.source.as_ref().map(|source| view.place(source));
             sheet.row_to_edge(left, &place.unwrap_or_default(), MARGIN.len().saturating_mul(2));
         }

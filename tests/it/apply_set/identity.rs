@@ -121,7 +121,7 @@ fn flags_that_make_no_sense_together_are_refused() {
     for (flags, hint) in [
         (&["--prune"][..], "--applyset=NAME"),
         (&["--applyset=set"], "--prune --applyset=set"),
-        (&["--prune", "--applyset=set", "-l", "app=web"], "what the selector leaves out"),
+        (&["--prune", "--applyset=set", "-l", "app=web"], "that the selector leaves out"),
         (&["--applyset-recover"], "--applyset=NAME"),
         (&["--prune", "--applyset-recover"], "--applyset=NAME"),
         (&["--applyset=set", "--applyset-recover"], "--prune"),

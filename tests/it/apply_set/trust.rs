@@ -86,8 +86,8 @@ fn a_recovery_deletes_what_people_labelled_and_no_namespace_and_says_where() {
     let diff = recover(&ws, "diff").exits_with(1);
     assert_eq!(diff.object("ConfigMap", "ledger")["action"], "delete");
     is_kept(&diff, "ConfigMap", "payroll", "the label was set by `mallory`");
-    is_kept(&diff, "Namespace", &finance, "before a Namespace is deleted");
-    is_kept(&diff, "CustomResourceDefinition", &definition, "before a CustomResourceDefinition is deleted");
+    is_kept(&diff, "Namespace", &finance, "a Namespace is only deleted if it does");
+    is_kept(&diff, "CustomResourceDefinition", &definition, "a CustomResourceDefinition is only deleted if it does");
     let elsewhere = format!("; deletions in namespace `{finance}`, which no manifest names");
     assert!(diff.stdout.contains(&elsewhere), "{diff}");
     assert_eq!(diff.report()["applySet"]["deletesIn"], json!([finance]));

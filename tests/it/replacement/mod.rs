@@ -110,7 +110,7 @@ fn what_somebody_creates_meanwhile_is_left_alone_even_where_it_is_not_in_the_way
     let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
     assert_eq!(apply.object("ConfigMap", "it")["outcome"], "failed", "{apply}");
     let text = message(&apply, "ConfigMap", "it");
-    assert!(text.contains("it was deleted, and somebody else has created it meanwhile"), "{text}");
+    assert!(text.contains("it was deleted, and somebody else has created it in the meantime"), "{text}");
     assert_eq!(ws.get("ConfigMap", "it")["data"], json!({"precious": "yes"}));
 }
 

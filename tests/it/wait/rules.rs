@@ -50,7 +50,7 @@ fn the_configuration_says_when_a_custom_resource_is_ready() {
     for (phase, code, state, message) in [
         ("Pending", 5, "inProgress", says("inProgress")),
         ("Failed", 5, "failed", says("failed")),
-        ("Other", 5, "inProgress", says("not current yet")),
+        ("Other", 5, "inProgress", "`current` of its readiness rule is not true yet".to_owned()),
         ("Ready", 0, "current", says("current")),
     ] {
         controller_says(&ws, &json!({"phase": phase}));

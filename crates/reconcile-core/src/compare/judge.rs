@@ -7,7 +7,7 @@ use structured_merge::{
     changes, leave_out_bookkeeping, merge, unrecorded, with_node_ports, with_string_data_folded,
 };
 
-use super::beside::beside;
+use super::added_items::beside;
 use super::classify::Classifier;
 use super::conflicts::paths_of;
 use super::diff::{Class, Evidence, FieldChange, FieldDiff, Reason, UnmanagedCount};

@@ -9,7 +9,7 @@
 //! Merging, proving and ownership are the `structured-merge` crate's; here are this tool's decisions about them. Pure: answers
 //! of the server come in as values.
 
-mod beside;
+mod added_items;
 mod classify;
 mod conflicts;
 mod decision;

@@ -5,7 +5,7 @@ use structured_merge::{FieldPath, FieldSet, ListKind, Ownership, item_element};
 
 use super::and_more;
 use super::causes::message_of;
-use super::place::{Place, follow_validation};
+use super::cursor::{Place, follow_validation};
 use super::rejected_object::RejectedObject;
 use crate::compare::policy::Policy;
 use crate::diagnostic::Diagnostic;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use structured_merge::{FieldPath, PathElement};
 
-use super::place::{Place, follow_validation};
+use super::cursor::{Place, follow_validation};
 use super::rejected_object::RejectedObject;
 use super::suggest;
 use crate::diagnostic::Diagnostic;

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! 500 "failed to create typed patch object … .spec.replicas: expected numeric…" ─typed───┐
-//! 500 "failed to convert new object …" (no path) ───────────────────────────────misfits──┼─▶ Diagnostic
+//! 500 "failed to convert new object …" (no path) ──────────────────────────────conversion┼─▶ Diagnostic
 //! 422 causes: spec.ports[1].port, metadata.labels ──────────────────────────────causes───┘
 //! ```
 
 mod blame;
 mod causes;
-mod misfits;
-mod place;
+mod conversion;
+mod cursor;
 mod rejected_object;
 mod suggest;
 mod typed;
@@ -53,7 +53,7 @@ pub(super) fn mistakes(subject: &RejectedObject<'_>, status: &StatusError) -> Ve
     let mut found = if is_typed(status) && status.message.contains(NOT_TYPED) {
         typed::mistakes(subject, &status.message)
     } else if is_typed(status) {
-        misfits::mistakes(subject, &status.message)
+        conversion::mistakes(subject, &status.message)
     } else if status.code == 422 {
         causes::mistakes(subject, &status.causes)
     } else {

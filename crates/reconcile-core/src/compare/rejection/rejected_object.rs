@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, TypeRef, fields_of, managed_fields, merge};
 
-use super::place::Place;
+use super::cursor::Place;
 use crate::compare::secrecy::is_secret;
 use crate::diagnostic::Diagnostic;
 use crate::live::Target;

@@ -2,7 +2,7 @@
 
 use structured_merge::{FieldPath, GroupVersionKind, PathElement, TypeRef};
 
-use super::place::Place;
+use super::cursor::Place;
 use crate::text::similar;
 
 /// Advice about a key that the type at `parent` does not have: a place near by where it belongs, else a name like it, else

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use structured_merge::{FieldPath, ScalarKind, Shape, item_element};
 
-use super::place::{Place, follow_managed, keys};
+use super::cursor::{Place, follow_managed, keys};
 use super::rejected_object::{RejectedObject, named};
 use super::suggest;
 use crate::diagnostic::Diagnostic;

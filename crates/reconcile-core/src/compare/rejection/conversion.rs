@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use structured_merge::{Quantity, ScalarKind};
 
-use super::place::Place;
+use super::cursor::Place;
 use super::rejected_object::{RejectedObject, named};
 use crate::diagnostic::Diagnostic;
 
